@@ -1,0 +1,14 @@
+//! The archive: what was measured, in one SQLite file, and everything that can be read out of it.
+//!
+//! * [`model`]: runs, points and figures as plain data; the words of the design.
+//! * [`store`]: the SQLite file. Every finished point is committed before the next begins.
+//! * [`export`]: JSON, CSV and Markdown of one run.
+//! * [`reference`]: published figures of other platforms, from `reference/*.toml`.
+//!
+//! Figures flow one way: `lab` writes, `report` and the exports read. Percentiles are not stored;
+//! they are read from the histograms, so that they cannot contradict them.
+
+pub mod model;
+pub mod reference;
+
+pub use model::*;

@@ -1,0 +1,144 @@
+//! The figures of a result row, declared once: struct field, column, unit, direction and meaning.
+
+use serde::{Deserialize, Serialize};
+
+/// Which direction of a figure is the good one; a property of the figure, never guessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better (rates).
+    Higher,
+    /// Less is better (times, errors).
+    Lower,
+    /// Describes, does not judge (utilisation, counts).
+    Neither,
+}
+
+/// What is known about a figure besides its value.
+#[derive(Debug, Clone, Copy)]
+pub struct FigureInfo {
+    /// Name in the archive and in every export; the unit stands last.
+    pub name: &'static str,
+    /// Unit as printed.
+    pub unit: &'static str,
+    /// Which direction is good.
+    pub better: Better,
+    /// One sentence: what is counted.
+    pub meaning: &'static str,
+}
+
+/// A figure of a point, with its value.
+pub type Figure = (&'static FigureInfo, Option<f64>);
+
+macro_rules! figures {
+    ($($name:ident, $unit:literal, $better:ident, $meaning:literal;)*) => {
+        /// The figures of one point. What the platform could not tell is `None`, never 0.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Figures {
+            $(#[doc = $meaning] pub $name: Option<f64>,)*
+        }
+
+        /// All figures in the order of the struct, the columns and the exports.
+        pub const FIGURES: &[FigureInfo] = &[
+            $(FigureInfo {
+                name: stringify!($name), unit: $unit, better: Better::$better, meaning: $meaning,
+            },)*
+        ];
+
+        impl Figures {
+            /// Value of the figure called `name`; `None` also for an unknown name.
+            pub fn get(&self, name: &str) -> Option<f64> {
+                match name { $(stringify!($name) => self.$name,)* _ => None }
+            }
+
+            /// Sets the figure called `name`; false when there is none of that name.
+            pub fn set(&mut self, name: &str, value: Option<f64>) -> bool {
+                match name { $(stringify!($name) => self.$name = value,)* _ => return false }
+                true
+            }
+        }
+    };
+}
+
+figures! {
+    rows_per_s, "rows/s", Higher, "Rows read or written by the jobs, per second of elapsed time.";
+    operations_per_s, "ops/s", Higher, "Operations (transactions, statements or loop passes) completed by the jobs, per second of elapsed time.";
+    queries_per_min, "queries/min", Higher, "Queries completed per minute, for tests whose operation is a query.";
+    buffer_gets_per_s, "gets/s", Higher, "Pages that the engine asked of its own cache, per second.";
+    payload_mb_per_s, "MB/s", Higher, "User data moved through the database, 10^6 bytes per second.";
+    elapsed_s, "s", Lower, "From the common start of all jobs to the finish of the last one.";
+    first_finish_s, "s", Lower, "From the common start to the finish of the first job.";
+    operations, "ops", Neither, "Operations completed by all jobs.";
+    rows, "rows", Neither, "Rows read or written by all jobs.";
+    errors, "count", Lower, "Operations that failed for good.";
+    retries, "count", Lower, "Operations tried again after a conflict.";
+    cpu_pct_avg, "%", Neither, "Processor time of the whole host that was not idle, average over the point.";
+    cpu_pct_peak, "%", Neither, "Busiest sample of the host's processors.";
+    cpu_pct_p95, "%", Neither, "95th percentile of the samples of the host's processors.";
+    cpu_user_pct, "%", Neither, "Share of processor time in user mode (with nice).";
+    cpu_system_pct, "%", Neither, "Share of processor time in the kernel (with interrupts).";
+    cpu_iowait_pct, "%", Neither, "Share of processor time idle with I/O outstanding.";
+    cpu_steal_pct, "%", Lower, "Share of processor time taken by the hypervisor.";
+    read_iops, "IOPS", Neither, "Reads completed by the target's device, per second.";
+    write_iops, "IOPS", Neither, "Writes completed by the target's device, per second.";
+    total_iops, "IOPS", Neither, "Reads and writes completed by the target's device, per second.";
+    read_mb_per_s, "MB/s", Neither, "Read from the target's device, 10^6 bytes per second.";
+    write_mb_per_s, "MB/s", Neither, "Written to the target's device, 10^6 bytes per second.";
+    total_mb_per_s, "MB/s", Neither, "Read from and written to the target's device, 10^6 bytes per second.";
+    read_await_ms, "ms", Lower, "Mean time of a device read from queueing to completion.";
+    write_await_ms, "ms", Lower, "Mean time of a device write from queueing to completion.";
+    redo_mb_per_s, "MB/s", Neither, "Written to the engine's log, 10^6 bytes per second.";
+    network_mb_per_s, "MB/s", Neither, "Received and sent by the host's interfaces without loopback, 10^6 bytes per second.";
+    network_errors, "count", Lower, "Interface errors and drops during the point.";
+    tcp_retransmits, "count", Lower, "TCP segments sent again during the point.";
+    memory_used_mb_peak, "MB", Neither, "Largest sample of host memory not available to programs.";
+    major_faults, "count", Neither, "Page faults that had to read from a device, whole host.";
+    swap_in_mb, "MB", Lower, "Swapped in during the point.";
+    swap_out_mb, "MB", Lower, "Swapped out during the point.";
+    pressure_cpu_pct, "%", Lower, "Share of time in which some task waited for a processor (PSI).";
+    pressure_memory_pct, "%", Lower, "Share of time in which some task waited for memory (PSI).";
+    pressure_io_pct, "%", Lower, "Share of time in which some task waited for I/O (PSI).";
+    in_flight_mean, "requests", Neither, "Mean number of requests in the target at once (sum of service times divided by elapsed time).";
+    little_error_pct, "%", Lower, "Part of the jobs' active time not spent in the target (Little's law): what the driver kept for itself.";
+    driver_cpu_pct, "% of a core", Lower, "Processor time of the driver itself: jobs outside the target's calls and the sampler.";
+    process_cpu_pct, "% of a core", Neither, "Processor time of dbdyno's process; an embedded engine runs inside it.";
+    process_rss_mb_peak, "MB", Neither, "Largest sample of the resident memory of dbdyno's process.";
+    late_starts, "count", Lower, "Operations that the driver, though free, began more than 1 ms after their intended start.";
+    late_start_us_max, "µs", Lower, "Latest of the late starts.";
+}
+
+impl Figures {
+    /// All figures with their values, in the order of [`FIGURES`].
+    pub fn iter(&self) -> impl Iterator<Item = Figure> + '_ {
+        FIGURES.iter().map(|info| (info, self.get(info.name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_reached_by_its_exported_name() {
+        let mut f = Figures::default();
+        assert!(f.set("redo_mb_per_s", Some(1.5)));
+        assert!(!f.set("redo", Some(1.5)));
+        assert_eq!(f.get("redo_mb_per_s"), f.redo_mb_per_s);
+        assert_eq!(f.iter().filter(|(_, v)| v.is_some()).count(), 1);
+    }
+
+    #[test]
+    fn names_are_unique_and_end_in_their_unit() {
+        let mut names: Vec<_> = FIGURES.iter().map(|f| f.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FIGURES.len());
+        assert!(
+            FIGURES
+                .iter()
+                .filter(|f| f.unit == "MB/s")
+                .all(|f| f.name.ends_with("_mb_per_s"))
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! One point: one test at one degree of parallelism, measured once. The result row of the design.
+
+use serde::{Deserialize, Serialize};
+use stats::Histogram;
+
+use super::Figures;
+
+/// Part of the platform that a test loads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Component {
+    /// Processor alone.
+    Cpu,
+    /// Processor, memory and the engine's cache.
+    Server,
+    /// Storage, through the database.
+    Storage,
+    /// Everything together.
+    Database,
+}
+
+impl Component {
+    /// All components in the order of the scorecard.
+    pub const ALL: [Component; 4] = [Self::Cpu, Self::Server, Self::Storage, Self::Database];
+
+    /// Word used in tables and exports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Server => "server",
+            Self::Storage => "storage",
+            Self::Database => "database",
+        }
+    }
+}
+
+/// What makes a point unique within its run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PointKey {
+    /// Repetition of the whole plan, from 1.
+    pub repetition: u32,
+    /// Step of the plan, from 1.
+    pub step: u32,
+    /// Target, as an index into the run's targets.
+    pub target: u32,
+    /// Test code, e.g. "T611".
+    pub test: String,
+    /// Nodes of the cluster (#N).
+    pub nodes: u32,
+    /// Database sessions at work (#J).
+    pub jobs: u32,
+    /// Parallel degree inside one job (#T).
+    pub threads: u32,
+}
+
+impl PointKey {
+    /// Degree of parallelism: jobs × threads.
+    pub fn dop(&self) -> u32 {
+        self.jobs * self.threads
+    }
+}
+
+/// Was the throughput steady?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Steady {
+    /// Within the limits.
+    Yes,
+    /// Scattered beyond the limits.
+    No,
+    /// Rising or falling.
+    Trend,
+}
+
+/// How much work the point did, and how it was bounded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkDone {
+    /// "work" (a fixed amount per job) or "time" (a fixed duration).
+    pub mode: String,
+    /// Size class that scaled the amount, e.g. "quick".
+    pub size: String,
+    /// Operations declared for each job ("work" mode).
+    pub operations_per_job: Option<u64>,
+    /// Seconds declared ("time" mode).
+    pub seconds: Option<f64>,
+    /// Schedule: "closed", "open constant 500/s", …
+    pub schedule: String,
+    /// State of the data before the point, e.g. "fresh, analysed".
+    pub state: String,
+    /// Cache before the point: "warm", "cold" or "lukewarm" …
+    pub cache: String,
+}
+
+/// One line of "top timed events": where the jobs' time went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimedEvent {
+    /// Name of the event, e.g. "DB CPU".
+    pub event: String,
+    /// Class of the event, e.g. "CPU", "scheduler", "I/O".
+    pub class: String,
+    /// How often it happened.
+    pub waits: Option<u64>,
+    /// Time spent in it by all jobs, in seconds.
+    pub time_s: f64,
+    /// Part of the jobs' time, in percent.
+    pub share_pct: f64,
+    /// How it is known: "counted" or "sampled".
+    pub source: String,
+}
+
+/// One line of the time series beside a point.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sample {
+    /// End of the interval, in seconds from the start of the point.
+    pub at_s: f64,
+    /// Operations completed in the interval, per second.
+    pub operations_per_s: Option<f64>,
+    /// 99th percentile of the response times in the interval, µs.
+    pub response_us_p99: Option<f64>,
+    /// Host processors not idle.
+    pub cpu_pct: Option<f64>,
+    /// … of which waiting for I/O.
+    pub cpu_iowait_pct: Option<f64>,
+    /// Device reads per second.
+    pub read_iops: Option<f64>,
+    /// Device writes per second.
+    pub write_iops: Option<f64>,
+    /// Device reads in 10^6 bytes per second.
+    pub read_mb_per_s: Option<f64>,
+    /// Device writes in 10^6 bytes per second.
+    pub write_mb_per_s: Option<f64>,
+    /// Memory in use, 10^6 bytes.
+    pub memory_used_mb: Option<f64>,
+}
+
+/// The two distributions of a point.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Histograms {
+    /// From the actual start to the end of an operation.
+    pub service: Histogram,
+    /// From the intended start to the end of an operation.
+    pub response: Histogram,
+}
+
+/// Percentiles of one distribution as exported, in µs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Latency {
+    /// Arithmetic mean.
+    pub mean_us: f64,
+    /// Median.
+    pub p50_us: f64,
+    /// 90th percentile.
+    pub p90_us: f64,
+    /// 95th percentile.
+    pub p95_us: f64,
+    /// 99th percentile.
+    pub p99_us: f64,
+    /// 99.9th percentile.
+    pub p99_9_us: f64,
+    /// Longest.
+    pub max_us: f64,
+}
+
+impl Latency {
+    /// Reads the percentiles from a histogram; `None` when it is empty.
+    pub fn of(histogram: &Histogram) -> Option<Self> {
+        (!histogram.is_empty()).then(|| Self {
+            mean_us: histogram.mean_us(),
+            p50_us: histogram.percentile_us(50.0),
+            p90_us: histogram.percentile_us(90.0),
+            p95_us: histogram.percentile_us(95.0),
+            p99_us: histogram.percentile_us(99.0),
+            p99_9_us: histogram.percentile_us(99.9),
+            max_us: histogram.max_us(),
+        })
+    }
+
+    /// The percentiles under their exported name endings: `service_us_` + "p99" …
+    pub fn named(&self) -> [(&'static str, f64); 7] {
+        [
+            ("mean", self.mean_us),
+            ("p50", self.p50_us),
+            ("p90", self.p90_us),
+            ("p95", self.p95_us),
+            ("p99", self.p99_us),
+            ("p99_9", self.p99_9_us),
+            ("max", self.max_us),
+        ]
+    }
+}
+
+/// One measured point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// What makes it unique in its run.
+    pub key: PointKey,
+    /// Title of the test.
+    pub title: String,
+    /// Component that the test loads.
+    pub component: Component,
+    /// Wall-clock start, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Seed of everything random in the point.
+    pub seed: u64,
+    /// Fingerprint of everything that was configured: host, target, test definition, plan.
+    pub configuration: String,
+    /// Fingerprint of the test definition with its SQL.
+    pub definition: String,
+    /// What was done.
+    pub work: WorkDone,
+    /// The figures.
+    pub figures: Figures,
+    /// Service and response times; empty for tests without single operations.
+    pub histograms: Histograms,
+    /// Steady state, `None` when the point was too short to say.
+    pub steady: Option<Steady>,
+    /// Where the time went, longest first.
+    pub timed_events: Vec<TimedEvent>,
+    /// Time series.
+    pub samples: Vec<Sample>,
+    /// Why the point is invalid; empty means valid.
+    pub reasons: Vec<String>,
+    /// What a reader should know though it does not make the point invalid.
+    pub notes: Vec<String>,
+}
+
+impl Point {
+    /// A figure that failed a check is not a figure.
+    pub fn valid(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}

@@ -1,0 +1,94 @@
+//! A run: the repetitions of one plan over one or more targets; what `RUN` names on the command line.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Platform, Point};
+
+/// How far a run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    /// Begun; also what a killed run looks like until it is resumed.
+    Running,
+    /// Stopped by its user or by an error; can be resumed.
+    Interrupted,
+    /// Every planned point is there.
+    Complete,
+}
+
+/// One database under test, as it was found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetRecord {
+    /// Short name used in tables, e.g. "sqlite".
+    pub name: String,
+    /// The URL without secrets.
+    pub url: String,
+    /// Kind of database.
+    pub engine: String,
+    /// Version as the engine says it.
+    pub engine_version: String,
+    /// Nodes when several targets of one engine form a cluster.
+    pub nodes: u32,
+    /// Block device under its files, `None` for in-memory or remote targets.
+    pub device: Option<String>,
+    /// Settings that were read back from the engine.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// A test (or part of a sweep) that a target cannot do, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// Target, as an index into the run's targets.
+    pub target: u32,
+    /// Test code.
+    pub test: String,
+    /// Title of the test.
+    pub title: String,
+    /// One sentence.
+    pub reason: String,
+}
+
+/// One run with everything that is kept of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Number in its archive.
+    pub id: i64,
+    /// Unique name; `run-ID` when none was given.
+    pub label: String,
+    /// How far it came.
+    pub state: RunState,
+    /// Wall-clock start, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Wall-clock end.
+    pub finished_at: Option<String>,
+    /// Version of dbdyno that measured.
+    pub tool_version: String,
+    /// Name of the plan.
+    pub plan_name: String,
+    /// The plan as it was carried out, with every `--set` applied, as TOML.
+    pub plan_toml: String,
+    /// Seed from which every point's seed is derived.
+    pub seed: u64,
+    /// Repetitions asked for.
+    pub repetitions: u32,
+    /// Points that a complete run has.
+    pub points_planned: u32,
+    /// Targets.
+    pub targets: Vec<TargetRecord>,
+    /// The machine.
+    pub platform: Platform,
+    /// What the targets cannot do.
+    pub missing: Vec<Missing>,
+    /// Finished points in the order they were measured.
+    pub points: Vec<Point>,
+}
+
+impl Run {
+    /// True when the run is complete and every point valid.
+    pub fn valid(&self) -> bool {
+        self.state == RunState::Complete && self.points.iter().all(Point::valid)
+    }
+}

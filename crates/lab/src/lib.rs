@@ -1,0 +1,1 @@
+//! Plans, sweeps, repetitions and validity gates: turns a plan into finished points.

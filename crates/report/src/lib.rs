@@ -1,0 +1,1 @@
+//! Pages and tables from the archive alone: HTML, terminal, Markdown.

@@ -1,0 +1,194 @@
+//! Latency histograms: recorded in nanoseconds, read in microseconds, merged and never averaged.
+//!
+//! The store is an HdrHistogram with three significant digits (relative error ≤ 0.1 %) between
+//! 1 ns and one hour; a longer latency is counted in the last bucket and [`Histogram::clipped`]
+//! says how many there were, so that nothing is lost silently.
+
+use hdrhistogram::Histogram as Hdr;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+
+/// Longest latency that keeps its value, in nanoseconds: one hour.
+pub const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+/// Decimal digits kept of every latency.
+pub const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// What can be wrong with a stored histogram.
+#[derive(Debug, thiserror::Error)]
+pub enum HistogramError {
+    /// The bytes are not an HdrHistogram in V2 deflate form.
+    #[error("the stored histogram cannot be read: {0}")]
+    Damaged(String),
+}
+
+/// A mergeable distribution of latencies.
+///
+/// ```
+/// let mut h = stats::Histogram::new();
+/// h.record_ns(1_500_000);
+/// assert_eq!(h.count(), 1);
+/// assert!((h.percentile_us(99.0) - 1500.0).abs() < 2.0);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    hdr: Hdr<u64>,
+    clipped: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.hdr == other.hdr
+    }
+}
+
+impl Histogram {
+    /// An empty histogram; all its memory (about 270 kB) is taken now, none while recording.
+    pub fn new() -> Self {
+        let hdr = Hdr::new_with_bounds(1, LATENCY_NS_MAX, SIGNIFICANT_DIGITS)
+            .expect("1 < LATENCY_NS_MAX / 2 and 3 digits are within HdrHistogram's limits");
+        Self { hdr, clipped: 0 }
+    }
+
+    /// Counts one latency, in nanoseconds.
+    #[inline]
+    pub fn record_ns(&mut self, latency_ns: u64) {
+        if latency_ns > LATENCY_NS_MAX {
+            self.clipped += 1;
+        }
+        self.hdr.saturating_record(latency_ns);
+    }
+
+    /// How many latencies were longer than [`LATENCY_NS_MAX`] and stand in the last bucket.
+    pub fn clipped(&self) -> u64 {
+        self.clipped
+    }
+
+    /// Adds all latencies of `other`: the only way two histograms become one figure.
+    pub fn merge(&mut self, other: &Histogram) {
+        self.hdr
+            .add(&other.hdr)
+            .expect("all histograms share the same bounds, so every value of one fits the other");
+        self.clipped += other.clipped;
+    }
+
+    /// Number of latencies recorded.
+    pub fn count(&self) -> u64 {
+        self.hdr.len()
+    }
+
+    /// True when nothing was recorded; percentiles of an empty histogram are 0 and mean nothing.
+    pub fn is_empty(&self) -> bool {
+        self.hdr.is_empty()
+    }
+
+    /// The latency, in microseconds, that `percentile` (0–100) of all operations did not exceed.
+    pub fn percentile_us(&self, percentile: f64) -> f64 {
+        self.hdr.value_at_percentile(percentile) as f64 / 1e3
+    }
+
+    /// Arithmetic mean in microseconds (within the 0.1 % of the buckets).
+    pub fn mean_us(&self) -> f64 {
+        self.hdr.mean() / 1e3
+    }
+
+    /// Longest latency in microseconds.
+    pub fn max_us(&self) -> f64 {
+        self.hdr.max() as f64 / 1e3
+    }
+
+    /// Shortest latency in microseconds.
+    pub fn min_us(&self) -> f64 {
+        self.hdr.min() as f64 / 1e3
+    }
+
+    /// Number of latencies above a limit given in microseconds.
+    pub fn count_above_us(&self, limit_us: f64) -> u64 {
+        let limit_ns = (limit_us * 1e3) as u64;
+        self.count() - self.hdr.count_between(0, limit_ns)
+    }
+
+    /// Buckets that hold something, as (upper bound in microseconds, count), shortest first.
+    pub fn buckets_us(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        self.hdr
+            .iter_recorded()
+            .map(|b| (b.value_iterated_to() as f64 / 1e3, b.count_at_value()))
+    }
+
+    /// HdrHistogram's own V2 deflate encoding, readable by every HdrHistogram library.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&self.hdr, &mut bytes)
+            .expect("writing to a Vec cannot fail and a u64 histogram always fits the format");
+        bytes
+    }
+
+    /// Reads what [`Histogram::encode`] wrote.
+    ///
+    /// # Errors
+    /// [`HistogramError::Damaged`] when the bytes are not such an encoding.
+    pub fn decode(bytes: &[u8]) -> Result<Self, HistogramError> {
+        let read: Hdr<u64> = Deserializer::new()
+            .deserialize(&mut &bytes[..])
+            .map_err(|e| HistogramError::Damaged(e.to_string()))?;
+        let mut whole = Self::new();
+        whole
+            .hdr
+            .add(&read)
+            .map_err(|e| HistogramError::Damaged(e.to_string()))?;
+        Ok(whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Golden: for 1..=1000 µs the nearest-rank p50/p99/p99.9 are 500, 990 and 999 µs (± 0.1 %).
+    #[test]
+    fn percentiles_of_a_uniform_series() {
+        let mut h = Histogram::new();
+        (1..=1000u64).for_each(|us| h.record_ns(us * 1000));
+        for (p, want) in [(50.0, 500.0), (99.0, 990.0), (99.9, 999.0), (100.0, 1000.0)] {
+            let got = h.percentile_us(p);
+            assert!((got - want).abs() <= want * 0.001, "p{p}: {got}");
+        }
+        assert!((h.mean_us() - 500.5).abs() < 0.5);
+    }
+
+    /// Why percentiles are merged and never averaged: the p99 of the union is not near the mean of both.
+    #[test]
+    fn merging_is_not_averaging() {
+        let (mut fast, mut slow) = (Histogram::new(), Histogram::new());
+        (0..990).for_each(|_| fast.record_ns(1_000));
+        (0..10).for_each(|_| slow.record_ns(1_000_000));
+        let average = (fast.percentile_us(99.0) + slow.percentile_us(99.0)) / 2.0;
+        fast.merge(&slow);
+        assert_eq!(fast.count(), 1000);
+        assert!(fast.percentile_us(99.0) < 1.01);
+        assert!(average > 500.0);
+        assert_eq!(fast.count_above_us(2.0), 10);
+    }
+
+    #[test]
+    fn survives_the_archive() {
+        let mut h = Histogram::new();
+        [0, 1, 999, 1_234_567, LATENCY_NS_MAX].map(|ns| h.record_ns(ns));
+        let back = Histogram::decode(&h.encode()).unwrap();
+        assert_eq!(back, h);
+        assert!(Histogram::decode(&h.encode()[..7]).is_err());
+        assert!(Histogram::decode(b"not a histogram").is_err());
+    }
+
+    #[test]
+    fn too_long_is_counted_not_lost() {
+        let mut h = Histogram::new();
+        h.record_ns(LATENCY_NS_MAX * 2);
+        assert_eq!((h.count(), h.clipped()), (1, 1));
+    }
+}

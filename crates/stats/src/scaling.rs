@@ -1,0 +1,90 @@
+//! Plain facts about throughput against the degree of parallelism; no model, nothing extrapolated.
+
+/// One measured load: degree of parallelism and throughput.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Load {
+    /// Degree of parallelism (jobs × threads).
+    pub dop: u32,
+    /// Throughput in any unit.
+    pub rate: f64,
+}
+
+/// Speed-up and efficiency of one load against the smallest one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scaled {
+    /// Degree of parallelism.
+    pub dop: u32,
+    /// `X(N) / X(base)`.
+    pub speed_up: f64,
+    /// `X(N) / X(base) · base / N`; 1 is perfect.
+    pub efficiency: f64,
+}
+
+/// Speed-up and efficiency of every load, in ascending order of parallelism, relative to the smallest.
+/// Empty when there is no load with a positive rate to stand as the base.
+///
+/// Golden: 100 at 1 and 150 at 2 give a speed-up of 1.5 and an efficiency of 0.75.
+pub fn scale(loads: &[Load]) -> Vec<Scaled> {
+    let sorted = ascending(loads);
+    let Some(base) = sorted.first().filter(|b| b.rate > 0.0 && b.dop > 0) else {
+        return Vec::new();
+    };
+    sorted
+        .iter()
+        .map(|l| Scaled {
+            dop: l.dop,
+            speed_up: l.rate / base.rate,
+            efficiency: l.rate / base.rate * f64::from(base.dop) / f64::from(l.dop),
+        })
+        .collect()
+}
+
+/// The knee: the smallest parallelism whose throughput reaches 95 % of the largest measured one.
+pub fn knee(loads: &[Load]) -> Option<Load> {
+    let best = loads.iter().map(|l| l.rate).fold(0.0, f64::max);
+    ascending(loads)
+        .into_iter()
+        .find(|l| best > 0.0 && l.rate >= 0.95 * best)
+}
+
+fn ascending(loads: &[Load]) -> Vec<Load> {
+    let mut sorted = loads.to_vec();
+    sorted.sort_by_key(|l| l.dop);
+    sorted
+}
+
+/// Little's law as a check on the driver: with `N` jobs always busy, the sum of all response times
+/// divided by the time the jobs were at work is `N`. What is missing was spent in the driver.
+/// Returns `|X·R − N| / N` in percent; `None` when the jobs were never at work.
+///
+/// `latency_s_total` is Σ response time, `active_s_total` Σ over jobs of (finish − start).
+/// Golden: 9.5 s of responses in 10 s of work is 5 %.
+pub fn little_error_pct(latency_s_total: f64, active_s_total: f64) -> Option<f64> {
+    (active_s_total > 0.0)
+        .then(|| (latency_s_total - active_s_total).abs() / active_s_total * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(dop: u32, rate: f64) -> Load {
+        Load { dop, rate }
+    }
+
+    #[test]
+    fn golden_scaling() {
+        let points = [load(4, 160.0), load(1, 100.0), load(2, 150.0)];
+        let scaled = scale(&points);
+        assert_eq!((scaled[1].speed_up, scaled[1].efficiency), (1.5, 0.75));
+        assert_eq!(knee(&points), Some(load(4, 160.0)));
+        assert_eq!(knee(&[load(1, 100.0), load(2, 99.0)]), Some(load(1, 100.0)));
+        assert!(scale(&[]).is_empty() && knee(&[]).is_none());
+    }
+
+    #[test]
+    fn golden_little() {
+        assert!((little_error_pct(9.5, 10.0).unwrap() - 5.0).abs() < 1e-9);
+        assert_eq!(little_error_pct(1.0, 0.0), None);
+    }
+}

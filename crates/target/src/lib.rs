@@ -1,0 +1,1 @@
+//! The databases under test: one module per engine behind one trait.

@@ -1,0 +1,1 @@
+//! What is run against a target: the library of component tests.
