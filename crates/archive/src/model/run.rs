@@ -84,11 +84,15 @@ pub struct Run {
     pub missing: Vec<Missing>,
     /// Finished points in the order they were measured.
     pub points: Vec<Point>,
+    /// Why the run as a whole is invalid, besides its points: its record was changed, points are gone.
+    pub reasons: Vec<String>,
 }
 
 impl Run {
-    /// True when the run is complete and every point valid.
+    /// True when the run is complete, its record unchanged and every point valid.
     pub fn valid(&self) -> bool {
-        self.state == RunState::Complete && self.points.iter().all(Point::valid)
+        self.state == RunState::Complete
+            && self.reasons.is_empty()
+            && self.points.iter().all(Point::valid)
     }
 }
