@@ -1,1 +1,21 @@
 //! The databases under test: one module per engine behind one trait.
+//!
+//! A [`Target`] is a database, a [`Session`] one connection doing one job's work. What an engine
+//! cannot do it says as a missing [`Feature`] with the reason; nothing outside this crate asks
+//! which engine it is.
+
+mod capability;
+mod engines;
+mod error;
+mod files;
+mod session;
+pub mod sqlite;
+mod url;
+
+pub use capability::Feature;
+pub use engines::{Engine, EngineInfo, engines, find, open};
+pub use error::{ErrorKind, Result, TargetError};
+pub use session::{
+    BulkRow, Cooled, Counters, Fetched, RowSource, Session, Statement, Target, Value, cell_digest,
+};
+pub use url::{TargetUrl, UrlError};

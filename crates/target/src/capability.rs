@@ -1,0 +1,41 @@
+//! What a test may need of an engine.
+
+/// A thing that a test needs and an engine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Feature {
+    /// Keeps its data in files on a device, so that storage can be measured through it.
+    Storage,
+    /// Can be made to forget its cache and the kernel's, so that reads reach the device.
+    ColdCache,
+    /// Reads single small blocks at random places.
+    RandomBlockRead,
+    /// Stores a table compressed on request.
+    Compression,
+    /// Lets several sessions write at the same time.
+    ConcurrentWriters,
+    /// Runs one statement on several threads, with a degree that can be set.
+    ParallelStatement,
+    /// Has a procedural language inside the server.
+    ProceduralLanguage,
+}
+
+impl Feature {
+    /// Every feature with the name used in the library's files.
+    pub const NAMED: [(&'static str, Feature); 7] = [
+        ("storage", Feature::Storage),
+        ("cold_cache", Feature::ColdCache),
+        ("random_block_read", Feature::RandomBlockRead),
+        ("compression", Feature::Compression),
+        ("concurrent_writers", Feature::ConcurrentWriters),
+        ("parallel_statement", Feature::ParallelStatement),
+        ("procedural_language", Feature::ProceduralLanguage),
+    ];
+
+    /// The feature called `name` in a library file.
+    pub fn named(name: &str) -> Option<Feature> {
+        Self::NAMED
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, f)| *f)
+    }
+}

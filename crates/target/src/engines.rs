@@ -1,0 +1,108 @@
+//! The engines there are. Adding one means adding a module and a line in [`engines`].
+
+use std::sync::Arc;
+
+use crate::{Result, Target, TargetUrl, UrlError};
+
+/// A kind of database.
+pub trait Engine: Sync {
+    /// Its scheme in a target URL.
+    fn scheme(&self) -> &'static str;
+
+    /// What `dbdyno list engines` shows.
+    fn info(&self) -> EngineInfo;
+
+    /// Settings a URL may carry, with their meaning.
+    fn settings(&self) -> &'static [(&'static str, &'static str)];
+
+    /// Opens the database that the URL names; [`open`] has checked its settings' names.
+    ///
+    /// # Errors
+    /// When it cannot be reached, is damaged or is not ours.
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
+}
+
+/// One line of `dbdyno list engines`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// Scheme in a target URL.
+    pub scheme: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Its version, or the sentence that says how to get it.
+    pub version: std::result::Result<String, String>,
+}
+
+/// All engines.
+pub fn engines() -> &'static [&'static dyn Engine] {
+    &[&crate::sqlite::Sqlite]
+}
+
+/// The engine of a URL, with its settings checked; touches nothing.
+///
+/// # Errors
+/// When there is no such engine or it knows no such setting.
+pub fn find(url: &TargetUrl) -> std::result::Result<&'static dyn Engine, UrlError> {
+    let engine = engines()
+        .iter()
+        .find(|e| e.scheme() == url.scheme)
+        .ok_or_else(|| unknown_engine(&url.scheme))?;
+    for key in url.settings.keys() {
+        if !engine.settings().iter().any(|(known, _)| known == key) {
+            return Err(UrlError::UnknownSetting {
+                engine: engine.scheme(),
+                key: key.clone(),
+                known: engine
+                    .settings()
+                    .iter()
+                    .map(|(k, _)| *k)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            });
+        }
+    }
+    Ok(*engine)
+}
+
+fn unknown_engine(scheme: &str) -> UrlError {
+    let nearest = engines()
+        .iter()
+        .map(|e| (strsim::damerau_levenshtein(e.scheme(), scheme), e.scheme()))
+        .min()
+        .filter(|(distance, _)| *distance <= 3);
+    UrlError::UnknownEngine {
+        scheme: scheme.to_owned(),
+        hint: nearest.map_or(String::new(), |(_, name)| {
+            format!(" (did you mean \"{name}\"?)")
+        }),
+    }
+}
+
+/// Opens the database that a URL names.
+///
+/// # Errors
+/// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
+pub fn open(url: &TargetUrl) -> Result<Arc<dyn Target>> {
+    let engine = find(url)
+        .map_err(|e| crate::TargetError::new(crate::ErrorKind::Statement, e.to_string()))?;
+    engine.open(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_engine_names_the_nearest() {
+        let url = TargetUrl::parse("sqlit:x").unwrap();
+        let message = find(&url).err().unwrap().to_string();
+        assert!(message.contains("did you mean \"sqlite\"?"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_setting_names_the_known_ones() {
+        let url = TargetUrl::parse("sqlite:x?cache=1").unwrap();
+        let message = find(&url).err().unwrap().to_string();
+        assert!(message.contains("cache_mb"), "{message}");
+    }
+}

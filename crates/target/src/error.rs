@@ -1,0 +1,48 @@
+//! What can go wrong with a database, as its user needs to know it.
+
+/// Result of everything that talks to a target.
+pub type Result<T> = std::result::Result<T, TargetError>;
+
+/// What the caller can do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Another transaction was in the way: roll back and try again.
+    Conflict,
+    /// The target cannot be reached, or its file cannot be opened or written.
+    Unreachable,
+    /// The device is full.
+    Full,
+    /// The database says that its file is damaged.
+    Damaged,
+    /// The target holds something that is not ours.
+    Foreign,
+    /// The engine itself is not installed.
+    NotInstalled,
+    /// The statement failed.
+    Statement,
+}
+
+/// An error of a target: one sentence for the user and what kind it is.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct TargetError {
+    /// What the caller can do.
+    pub kind: ErrorKind,
+    /// One sentence, without secrets.
+    pub message: String,
+}
+
+impl TargetError {
+    /// An error of `kind` with its sentence.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// True when trying the transaction again may help.
+    pub fn is_conflict(&self) -> bool {
+        self.kind == ErrorKind::Conflict
+    }
+}

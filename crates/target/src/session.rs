@@ -1,0 +1,170 @@
+//! The two traits an engine implements, and the few values that cross them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use archive::TargetRecord;
+
+use crate::{Feature, Result};
+
+/// A parameter of a statement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// Integer.
+    Int(i64),
+    /// Text.
+    Text(&'a str),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// What a query returned, small enough to be compared after every operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// Rows returned; every one was read by the client.
+    pub rows: u64,
+    /// Sum of [`cell_digest`] over all cells, independent of the order of the rows.
+    pub digest: u64,
+}
+
+impl Fetched {
+    /// Takes one integer cell into account.
+    #[inline]
+    pub fn add_int(&mut self, column: usize, value: i64) {
+        self.digest = self.digest.wrapping_add(cell_digest(column, value));
+    }
+
+    /// Takes one text cell into account, by the FNV-1a hash of its bytes.
+    #[inline]
+    pub fn add_text(&mut self, column: usize, value: &[u8]) {
+        let hash = value.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+            (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
+        });
+        self.add_int(column, hash as i64);
+    }
+}
+
+/// Digest of one integer cell: the value weighted by its column, `value × (2·column + 1)`, so that
+/// swapped columns show and a single column of a single row is its own digest.
+#[inline]
+pub fn cell_digest(column: usize, value: i64) -> u64 {
+    (value as u64).wrapping_mul(2 * column as u64 + 1)
+}
+
+/// Handle of a prepared statement, valid for the session that gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statement(pub usize);
+
+/// One row on its way into a table, in the order of the table's columns.
+pub type BulkRow<'a> = [Value<'a>];
+
+/// Rows for a bulk load, handed out one by one so that no table is held in memory.
+pub trait RowSource {
+    /// Calls `sink` with the next row; false when there is none left.
+    fn next_row(&mut self, sink: &mut dyn FnMut(&BulkRow<'_>) -> Result<()>) -> Result<bool>;
+}
+
+/// One database session: what one job works with. Used by one thread at a time.
+pub trait Session: Send {
+    /// Runs SQL that is not measured; several statements may be separated by semicolons.
+    fn batch(&mut self, sql: &str) -> Result<()>;
+
+    /// Prepares a statement for many executions.
+    fn prepare(&mut self, sql: &str) -> Result<Statement>;
+
+    /// Executes a statement that returns no rows; gives the number of rows changed.
+    fn execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<u64>;
+
+    /// Executes a query and reads every row of its result.
+    fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched>;
+
+    /// Begins a transaction that is going to write.
+    fn begin(&mut self) -> Result<()>;
+
+    /// Commits durably, as the target is set up.
+    fn commit(&mut self) -> Result<()>;
+
+    /// Rolls back; also allowed when the engine has done so already.
+    fn rollback(&mut self) -> Result<()>;
+
+    /// Loads rows into `table` by the engine's fastest path, in one transaction; gives their number.
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64>;
+
+    /// Pages asked of the engine's cache and log bytes written by this session so far.
+    fn counters(&mut self) -> Counters;
+}
+
+/// Cumulative counters; `None` where the engine does not tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Pages asked of the engine's own cache.
+    pub buffer_gets: Option<u64>,
+    /// Bytes written to the log.
+    pub redo_bytes: Option<u64>,
+}
+
+impl Counters {
+    /// Sum of two, unknown as soon as one is.
+    pub fn plus(self, other: Counters) -> Counters {
+        let add = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+        Counters {
+            buffer_gets: add(self.buffer_gets, other.buffer_gets),
+            redo_bytes: add(self.redo_bytes, other.redo_bytes),
+        }
+    }
+
+    /// What was added since `before`, unknown where either is or where the counter was reset.
+    pub fn since(self, before: Counters) -> Counters {
+        let sub = |a: Option<u64>, b: Option<u64>| a?.checked_sub(b?);
+        Counters {
+            buffer_gets: sub(self.buffer_gets, before.buffer_gets),
+            redo_bytes: sub(self.redo_bytes, before.redo_bytes),
+        }
+    }
+}
+
+/// What [`Target::cool`] achieved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cooled {
+    /// The engine's cache and the kernel's are empty for the data files.
+    Cold,
+    /// Something may still be cached, and why.
+    Lukewarm(String),
+}
+
+/// One database under test.
+pub trait Target: Send + Sync {
+    /// Name, version and the settings as read back from the engine.
+    fn record(&self) -> TargetRecord;
+
+    /// Why the engine cannot do `feature`; `None` when it can.
+    fn lacks(&self, feature: Feature) -> Option<String>;
+
+    /// Opens one more session.
+    fn open_session(&self) -> Result<Box<dyn Session>>;
+
+    /// The file that holds the data, `None` for a database in memory.
+    fn data_path(&self) -> Option<&Path>;
+
+    /// Everything of the engine as a whole that no single session counts.
+    fn counters(&self) -> Counters;
+
+    /// Writes what is in the log or in memory to the data files, durably.
+    fn checkpoint(&self) -> Result<()>;
+
+    /// Makes engine and kernel forget the data; to be called with no session open.
+    fn cool(&self) -> Result<Cooled>;
+
+    /// Degree of parallelism inside one statement.
+    fn threads(&self) -> u32;
+
+    /// Sets that degree; only with [`Feature::ParallelStatement`].
+    fn set_threads(&self, threads: u32) -> Result<()>;
+
+    /// Whether tables loaded from now on are stored compressed; only with [`Feature::Compression`].
+    fn set_compression(&self, compressed: bool) -> Result<()>;
+
+    /// How the columns of `table` are stored, codec → number of segments; read back from the engine.
+    /// Empty when the engine does not tell.
+    fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>>;
+}

@@ -1,0 +1,321 @@
+//! One SQLite connection as a session.
+
+use std::os::raw::c_int;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, ffi};
+
+use super::explain;
+use crate::{
+    BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
+    Value,
+};
+
+/// A WAL frame is a page with this header in front (SQLite file format, section 4.1).
+const FRAME_HEADER_BYTES: u64 = 24;
+/// More columns than any table of the library has.
+const COLUMNS_MAX: usize = 64;
+
+pub(super) struct SqliteSession {
+    // Declared before the connection that they borrow from, so that they are dropped first.
+    statements: Vec<rusqlite::Statement<'static>>,
+    connection: Box<Connection>,
+    page_bytes: u64,
+}
+
+// SAFETY: connection and statements are only reachable through `&mut self`, so one thread at a time
+// uses them; SQLite is compiled thread-safe and the connection opened without a mutex of its own,
+// which demands exactly that.
+unsafe impl Send for SqliteSession {}
+
+impl SqliteSession {
+    pub(super) fn new(connection: Connection, page_bytes: u64) -> Self {
+        Self {
+            statements: Vec::new(),
+            connection: Box::new(connection),
+            page_bytes,
+        }
+    }
+
+    fn compile(&self, sql: &str) -> Result<rusqlite::Statement<'static>> {
+        let statement = self
+            .connection
+            .prepare(sql)
+            .map_err(|e| explain(&format!("cannot prepare \"{}\"", sql.trim()), &e))?;
+        // SAFETY: the statement borrows the boxed connection, whose address does not change and
+        // which is dropped after all statements (field order); it never leaves this struct.
+        Ok(unsafe {
+            std::mem::transmute::<rusqlite::Statement<'_>, rusqlite::Statement<'static>>(statement)
+        })
+    }
+
+    fn status(&self, counter: c_int) -> u64 {
+        let (mut current, mut highest) = (0, 0);
+        // SAFETY: the handle is a live connection and both out-pointers are ints of ours.
+        let code = unsafe {
+            ffi::sqlite3_db_status(
+                self.connection.handle(),
+                counter,
+                &mut current,
+                &mut highest,
+                0,
+            )
+        };
+        if code == ffi::SQLITE_OK {
+            current as u32 as u64
+        } else {
+            0
+        }
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Int(n) => ValueRef::Integer(*n),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn bind(statement: &mut rusqlite::Statement<'_>, parameters: &[Value<'_>]) -> Result<()> {
+    for (index, value) in parameters.iter().enumerate() {
+        statement
+            .raw_bind_parameter(index + 1, value)
+            .map_err(|e| explain("cannot bind a parameter", &e))?;
+    }
+    Ok(())
+}
+
+fn read_all(rows: &mut rusqlite::Rows<'_>, columns: usize) -> rusqlite::Result<Fetched> {
+    let mut fetched = Fetched::default();
+    while let Some(row) = rows.next()? {
+        fetched.rows += 1;
+        for column in 0..columns {
+            match row.get_ref(column)? {
+                ValueRef::Integer(n) => fetched.add_int(column, n),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => fetched.add_text(column, bytes),
+                ValueRef::Real(x) => fetched.add_int(column, x.to_bits() as i64),
+                ValueRef::Null => {}
+            }
+        }
+    }
+    Ok(fetched)
+}
+
+impl Session for SqliteSession {
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.connection
+            .execute_batch(sql)
+            .map_err(|e| explain(&format!("\"{}\"", sql.trim()), &e))
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let compiled = self.compile(sql)?;
+        self.statements.push(compiled);
+        Ok(Statement(self.statements.len() - 1))
+    }
+
+    fn execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<u64> {
+        let compiled = &mut self.statements[statement.0];
+        bind(compiled, parameters)?;
+        compiled
+            .raw_execute()
+            .map(|changed| changed as u64)
+            .map_err(|e| explain("statement failed", &e))
+    }
+
+    fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched> {
+        let compiled = &mut self.statements[statement.0];
+        bind(compiled, parameters)?;
+        let columns = compiled.column_count();
+        let mut rows = compiled.raw_query();
+        read_all(&mut rows, columns).map_err(|e| explain("query failed", &e))
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        // IMMEDIATE takes the writer's place at once; a deferred one could fail in the middle.
+        self.batch("BEGIN IMMEDIATE")
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.batch("COMMIT")
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        if self.connection.is_autocommit() {
+            Ok(())
+        } else {
+            self.batch("ROLLBACK")
+        }
+    }
+
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        let columns: i64 = self
+            .connection
+            .query_row(
+                "SELECT count(*) FROM pragma_table_info(?)",
+                [table],
+                |row| row.get(0),
+            )
+            .map_err(|e| explain(&format!("cannot read the columns of {table}"), &e))?;
+        if columns == 0 || columns as usize > COLUMNS_MAX {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!("SQLite: table {table} has {columns} columns and cannot be loaded"),
+            ));
+        }
+        let marks = vec!["?"; columns as usize].join(",");
+        let mut insert = self.compile(&format!("INSERT INTO {table} VALUES ({marks})"))?;
+        self.begin()?;
+        let mut loaded = 0;
+        let mut put = |row: &BulkRow<'_>| {
+            bind(&mut insert, row)?;
+            insert
+                .raw_execute()
+                .map_err(|e| explain("bulk load failed", &e))?;
+            loaded += 1;
+            Ok(())
+        };
+        loop {
+            match rows.next_row(&mut put) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    drop(insert);
+                    // The first error is the one to tell; a rollback that fails too adds nothing.
+                    let _ = self.rollback();
+                    return Err(error);
+                }
+            }
+        }
+        drop(insert);
+        self.commit()?;
+        Ok(loaded)
+    }
+
+    fn counters(&mut self) -> Counters {
+        let gets = self.status(ffi::SQLITE_DBSTATUS_CACHE_HIT)
+            + self.status(ffi::SQLITE_DBSTATUS_CACHE_MISS);
+        // In WAL mode CACHE_WRITE counts the pages written to the log (sqlite.org/c3ref/c_dbstatus_options).
+        let frames = self.status(ffi::SQLITE_DBSTATUS_CACHE_WRITE);
+        Counters {
+            buffer_gets: Some(gets),
+            redo_bytes: Some(frames * (self.page_bytes + FRAME_HEADER_BYTES)),
+        }
+    }
+}
+
+impl Drop for SqliteSession {
+    fn drop(&mut self) {
+        // Unfinished statements would keep the connection open behind its back.
+        self.statements.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ErrorKind, Fetched, RowSource, TargetUrl, Value, open};
+
+    struct Numbers(std::ops::Range<i64>);
+
+    impl RowSource for Numbers {
+        fn next_row(
+            &mut self,
+            sink: &mut dyn FnMut(&[Value<'_>]) -> crate::Result<()>,
+        ) -> crate::Result<bool> {
+            match self.0.next() {
+                None => Ok(false),
+                Some(n) => sink(&[Value::Int(n), Value::Text("x")]).map(|()| true),
+            }
+        }
+    }
+
+    fn file_target(dir: &tempfile::TempDir) -> std::sync::Arc<dyn crate::Target> {
+        let url = format!("sqlite:{}/t.db", dir.path().display());
+        open(&TargetUrl::parse(&url).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn loads_reads_and_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = file_target(&dir);
+        let mut session = target.open_session().unwrap();
+        session
+            .batch("CREATE TABLE dbdyno_t (id INTEGER PRIMARY KEY, pad TEXT)")
+            .unwrap();
+        assert_eq!(
+            session
+                .bulk_load("dbdyno_t", &mut Numbers(1..1001))
+                .unwrap(),
+            1000
+        );
+        let before = session.counters();
+        let one = session
+            .prepare("SELECT id FROM dbdyno_t WHERE id = ?")
+            .unwrap();
+        let fetched = session.fetch(one, &[Value::Int(7)]).unwrap();
+        assert_eq!(fetched, Fetched { rows: 1, digest: 7 });
+        assert!(session.counters().since(before).buffer_gets.unwrap() >= 1);
+        assert!(session.counters().redo_bytes.unwrap() > 8192);
+        assert_eq!(target.record().settings["page_size"], "8192");
+    }
+
+    #[test]
+    fn a_failed_load_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = file_target(&dir);
+        let mut session = target.open_session().unwrap();
+        session
+            .batch("CREATE TABLE dbdyno_t (id INTEGER PRIMARY KEY, pad TEXT)")
+            .unwrap();
+        session.bulk_load("dbdyno_t", &mut Numbers(5..6)).unwrap();
+        assert!(session.bulk_load("dbdyno_t", &mut Numbers(1..10)).is_err());
+        let count = session.prepare("SELECT count(*) FROM dbdyno_t").unwrap();
+        assert_eq!(session.fetch(count, &[]).unwrap().digest, 1);
+    }
+
+    #[test]
+    fn somebody_elses_database_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.db");
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch("CREATE TABLE payroll (x)")
+            .unwrap();
+        let url = TargetUrl::parse(&format!("sqlite:{}", path.display())).unwrap();
+        let error = open(&url).err().unwrap();
+        assert_eq!(error.kind, ErrorKind::Foreign);
+        assert!(error.message.contains("payroll"));
+    }
+
+    #[test]
+    fn unreachable_and_damaged_files_say_so() {
+        let url = TargetUrl::parse("sqlite:/nowhere/at/all.db").unwrap();
+        assert_eq!(open(&url).err().unwrap().kind, ErrorKind::Unreachable);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.db");
+        std::fs::write(&path, vec![b'x'; 8192]).unwrap();
+        let url = TargetUrl::parse(&format!("sqlite:{}", path.display())).unwrap();
+        assert_eq!(open(&url).err().unwrap().kind, ErrorKind::Damaged);
+    }
+
+    #[test]
+    fn memory_databases_do_not_collide() {
+        let url = TargetUrl::parse("sqlite:").unwrap();
+        let (a, b) = (open(&url).unwrap(), open(&url).unwrap());
+        a.open_session()
+            .unwrap()
+            .batch("CREATE TABLE dbdyno_t (x)")
+            .unwrap();
+        let mut other = b.open_session().unwrap();
+        assert!(other.prepare("SELECT * FROM dbdyno_t").is_err());
+        assert!(
+            a.open_session()
+                .unwrap()
+                .prepare("SELECT * FROM dbdyno_t")
+                .is_ok()
+        );
+    }
+}

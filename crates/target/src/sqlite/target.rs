@@ -1,0 +1,344 @@
+//! A SQLite database file (or one in memory) as a target.
+
+use std::collections::BTreeMap;
+use std::os::raw::c_int;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Once};
+
+use archive::TargetRecord;
+use rusqlite::{Connection, OpenFlags, ffi};
+
+use super::explain;
+use super::session::SqliteSession;
+use crate::engines::{Engine, EngineInfo};
+use crate::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl, files,
+};
+
+/// The engine.
+pub struct Sqlite;
+
+/// Page size of a new database: the 8 kB of the published storage tests.
+const PAGE_BYTES_DEFAULT: u64 = 8192;
+/// Cache of each session: room for the small table, far less than the large one.
+const CACHE_MB_DEFAULT: u64 = 64;
+
+impl Engine for Sqlite {
+    fn scheme(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "sqlite",
+            title: "SQLite, embedded row store (built in)",
+            version: Ok(rusqlite::version().to_owned()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "page_size",
+                "bytes of a page of a new database (default 8192)",
+            ),
+            (
+                "cache_mb",
+                "page cache of each session in 10^6 bytes (default 64)",
+            ),
+            ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
+        ]
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        configure_library();
+        let set_up = SetUp::from_url(url)?;
+        let place = match url.file() {
+            Some(path) => Place::File(path),
+            None => Place::Memory(memory_name()),
+        };
+        let anchor = set_up.connect(&place)?;
+        if let Place::File(path) = &place {
+            refuse_foreign_tables(&anchor, path)?;
+        }
+        Ok(Arc::new(SqliteTarget {
+            url: url.to_string(),
+            place,
+            set_up,
+            anchor: Mutex::new(anchor),
+        }))
+    }
+}
+
+/// Memory statistics take a global lock at every allocation, which would make all sessions wait for
+/// each other; they have to be switched off before SQLite is first used.
+fn configure_library() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the option takes one int; when SQLite is in use already (the archive was opened
+        // first) it answers MISUSE and changes nothing, which costs speed but not correctness.
+        unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0 as c_int) };
+    });
+}
+
+/// Must be called before any other use of SQLite in the process; see [`configure_library`].
+pub(super) fn memory_name() -> String {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    format!(
+        "file:dbdyno-{}?mode=memory&cache=shared",
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+/// Where the database is.
+#[derive(Clone)]
+enum Place {
+    File(PathBuf),
+    Memory(String),
+}
+
+/// What a URL asked for.
+#[derive(Clone)]
+struct SetUp {
+    page_bytes: u64,
+    cache_mb: u64,
+    synchronous: String,
+}
+
+impl SetUp {
+    fn from_url(url: &TargetUrl) -> Result<Self> {
+        let number = |key: &str, default: u64| match url.settings.get(key) {
+            None => Ok(default),
+            Some(text) => text.parse().map_err(|_| {
+                TargetError::new(
+                    ErrorKind::Statement,
+                    format!("setting {key}={text} of {url} is not a number"),
+                )
+            }),
+        };
+        let synchronous = url
+            .settings
+            .get("synchronous")
+            .map_or("FULL", |s| s.as_str());
+        if !["FULL", "NORMAL", "EXTRA", "OFF"].contains(&synchronous) {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "setting synchronous={synchronous} of {url} is none of FULL, NORMAL, EXTRA, OFF"
+                ),
+            ));
+        }
+        Ok(Self {
+            page_bytes: number("page_size", PAGE_BYTES_DEFAULT)?,
+            cache_mb: number("cache_mb", CACHE_MB_DEFAULT)?,
+            synchronous: synchronous.to_owned(),
+        })
+    }
+
+    fn connect(&self, place: &Place) -> Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_URI
+            // One session belongs to one thread at a time, so SQLite need not lock inside it.
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let (name, opened) = match place {
+            Place::File(path) => (
+                path.display().to_string(),
+                Connection::open_with_flags(path, flags),
+            ),
+            Place::Memory(name) => (name.clone(), Connection::open_with_flags(name, flags)),
+        };
+        let connection = opened.map_err(|e| explain(&format!("cannot open {name}"), &e))?;
+        let Self {
+            page_bytes,
+            cache_mb,
+            synchronous,
+        } = self;
+        connection
+            .execute_batch(&format!(
+                "PRAGMA page_size={page_bytes}; PRAGMA busy_timeout=60000; PRAGMA journal_mode=WAL; \
+                 PRAGMA synchronous={synchronous}; PRAGMA cache_size=-{kib}; PRAGMA mmap_size=0; \
+                 PRAGMA foreign_keys=OFF; PRAGMA temp_store=FILE;",
+                kib = cache_mb * 1_000_000 / 1024,
+            ))
+            .map_err(|e| explain(&format!("cannot set up {name}"), &e))?;
+        Ok(connection)
+    }
+}
+
+fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {
+    let foreign: Option<String> = connection
+        .query_row(
+            "SELECT min(name) FROM sqlite_schema WHERE type = 'table' \
+             AND name NOT LIKE 'dbdyno\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(|e| explain(&format!("cannot read {}", path.display()), &e))?;
+    match foreign {
+        None => Ok(()),
+        Some(table) => Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!(
+                "{} holds the table \"{table}\", which is not dbdyno's; give a path of its own, \
+                 dbdyno does not load tests into somebody's database",
+                path.display()
+            ),
+        )),
+    }
+}
+
+struct SqliteTarget {
+    url: String,
+    place: Place,
+    set_up: SetUp,
+    /// Keeps a database in memory alive, and serves for everything that is not a job's.
+    anchor: Mutex<Connection>,
+}
+
+impl SqliteTarget {
+    fn with_anchor<T>(
+        &self,
+        context: &str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        let connection = self
+            .anchor
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        work(&connection).map_err(|e| explain(context, &e))
+    }
+
+    fn settings(&self) -> BTreeMap<String, String> {
+        [
+            "page_size",
+            "journal_mode",
+            "synchronous",
+            "cache_size",
+            "mmap_size",
+            "wal_autocheckpoint",
+        ]
+        .into_iter()
+        .filter_map(|name| {
+            let value = self.with_anchor(name, |c| {
+                c.query_row(&format!("PRAGMA {name}"), [], |row| {
+                    row.get::<_, rusqlite::types::Value>(0)
+                })
+            });
+            let value = match value.ok()? {
+                rusqlite::types::Value::Integer(n) => n.to_string(),
+                rusqlite::types::Value::Text(text) => text,
+                _ => return None,
+            };
+            Some((name.to_owned(), value))
+        })
+        .collect()
+    }
+}
+
+impl Target for SqliteTarget {
+    fn record(&self) -> TargetRecord {
+        TargetRecord {
+            name: "sqlite".into(),
+            url: self.url.clone(),
+            engine: "SQLite".into(),
+            engine_version: rusqlite::version().into(),
+            nodes: 1,
+            device: None,
+            settings: self.settings(),
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        let in_memory = matches!(self.place, Place::Memory(_));
+        match feature {
+            Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => {
+                in_memory.then(|| "this database is in memory: there is no storage under it".into())
+            }
+            Feature::Compression => Some("SQLite stores rows uncompressed".into()),
+            Feature::ConcurrentWriters => {
+                Some("SQLite has one writer at a time: further jobs would only wait".into())
+            }
+            Feature::ParallelStatement => Some("SQLite runs a statement on one thread".into()),
+            Feature::ProceduralLanguage => Some("SQLite has no procedural language".into()),
+        }
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        let connection = self.set_up.connect(&self.place)?;
+        Ok(Box::new(SqliteSession::new(
+            connection,
+            self.set_up.page_bytes,
+        )))
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::File(path) => Some(path),
+            Place::Memory(_) => None,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        // SQLite counts per connection; the sessions of a point are summed by their user.
+        Counters::default()
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        let busy = self.with_anchor("checkpoint", |c| {
+            c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+                row.get::<_, i64>(0)
+            })
+        })?;
+        match busy {
+            0 => Ok(()),
+            _ => Err(TargetError::new(
+                ErrorKind::Conflict,
+                "SQLite: the checkpoint could not finish because a session still reads",
+            )),
+        }
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        let Place::File(path) = &self.place else {
+            return Ok(Cooled::Lukewarm(
+                "a database in memory has no cold state".into(),
+            ));
+        };
+        self.checkpoint()?;
+        // The anchor's own page cache is the engine's only cache while no session is open.
+        self.with_anchor("release memory", |c| {
+            c.execute_batch("PRAGMA shrink_memory")
+        })?;
+        files::forget_cached_pages(path).map_err(|e| {
+            TargetError::new(
+                ErrorKind::Unreachable,
+                format!(
+                    "the page cache of {} cannot be dropped: {e}",
+                    path.display()
+                ),
+            )
+        })?;
+        Ok(Cooled::Cold)
+    }
+
+    fn threads(&self) -> u32 {
+        1
+    }
+
+    fn set_threads(&self, _threads: u32) -> Result<()> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "SQLite runs a statement on one thread",
+        ))
+    }
+
+    fn set_compression(&self, _compressed: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
+        Ok(BTreeMap::new())
+    }
+}
