@@ -1,0 +1,115 @@
+//! JSON: the whole run, each point one flat row.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
+use stats::Histogram;
+
+use crate::store::{finite::finite, state_name, steady_name};
+use crate::{Latency, Point, Run, TargetRecord};
+
+/// Value of `schema` in every export; the number changes when a reader would have to change.
+pub const SCHEMA_NAME: &str = "dbdyno-result/1";
+
+/// The distributions and the figures read from them: `service_us_p99`, `service_histogram` …
+pub(super) const DISTRIBUTIONS: [&str; 2] = ["service", "response"];
+/// Endings of the latency figures, in the order of [`Latency::named`].
+pub(super) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"];
+
+/// The run as pretty-printed JSON text with a line end.
+pub fn json_text(run: &Run) -> String {
+    format!("{:#}\n", json(run))
+}
+
+/// The run as a JSON value; `docs/dbdyno-result.schema.json` describes it.
+pub fn json(run: &Run) -> Value {
+    json!({
+        "schema": SCHEMA_NAME,
+        "run": {
+            "id": run.id,
+            "label": run.label,
+            "state": state_name(run.state),
+            "valid": run.valid(),
+            "reasons": run.reasons,
+            "started_at": run.started_at,
+            "finished_at": run.finished_at,
+            "tool_version": run.tool_version,
+            "plan_name": run.plan_name,
+            "plan_toml": run.plan_toml,
+            "seed": run.seed,
+            "repetitions": run.repetitions,
+            "points_planned": run.points_planned,
+            "points_finished": run.points.len(),
+        },
+        "targets": run.targets,
+        "platform": run.platform,
+        "missing": run.missing.iter().map(|m| json!({
+            "target": target(run, m.target).name,
+            "test": m.test,
+            "title": m.title,
+            "reason": m.reason,
+        })).collect::<Vec<_>>(),
+        "points": run.points.iter().map(|p| Value::Object(row(run, p))).collect::<Vec<_>>(),
+    })
+}
+
+/// One point, flat: the row of every export.
+pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
+    let point = finite(point);
+    let mut row = Map::new();
+    let mut put = |name: &str, value: Value| {
+        row.insert(name.to_owned(), value);
+    };
+    let key = &point.key;
+    let target = target(run, key.target);
+    put("repetition", key.repetition.into());
+    put("step", key.step.into());
+    put("target", target.name.into());
+    put("engine", target.engine.into());
+    put("engine_version", target.engine_version.into());
+    put("test", key.test.clone().into());
+    put("title", point.title.clone().into());
+    put("component", point.component.name().into());
+    put("nodes", key.nodes.into());
+    put("jobs", key.jobs.into());
+    put("threads", key.threads.into());
+    put("dop", (u64::from(key.jobs) * u64::from(key.threads)).into());
+    for (figure, value) in point.figures.iter() {
+        put(figure.name, value.into());
+    }
+    let histograms = [&point.histograms.service, &point.histograms.response];
+    for (kind, histogram) in DISTRIBUTIONS.into_iter().zip(histograms) {
+        for (ending, value) in latencies(histogram) {
+            put(&format!("{kind}_us_{ending}"), value.into());
+        }
+    }
+    put("valid", point.valid().into());
+    put("reasons", point.reasons.clone().into());
+    put("notes", point.notes.clone().into());
+    put("steady", point.steady.map(steady_name).into());
+    put("timed_events", json!(point.timed_events));
+    put("samples", json!(point.samples));
+    put("work", json!(point.work));
+    put("seed", point.seed.into());
+    put("configuration", point.configuration.clone().into());
+    put("definition", point.definition.clone().into());
+    put("started_at", point.started_at.clone().into());
+    for (kind, histogram) in DISTRIBUTIONS.into_iter().zip(histograms) {
+        let bytes = (!histogram.is_empty()).then(|| BASE64.encode(histogram.encode()));
+        put(&format!("{kind}_histogram"), bytes.into());
+    }
+    row
+}
+
+/// The figures read from a histogram; all unknown when nothing was recorded.
+fn latencies(histogram: &Histogram) -> [(&'static str, Option<f64>); 7] {
+    match Latency::of(histogram) {
+        Some(latency) => latency.named().map(|(ending, value)| (ending, Some(value))),
+        None => PERCENTILES.map(|ending| (ending, None)),
+    }
+}
+
+/// The target with that number; a nameless one when the archive's record of it was changed.
+pub(super) fn target(run: &Run, index: u32) -> TargetRecord {
+    run.targets.get(index as usize).cloned().unwrap_or_default()
+}

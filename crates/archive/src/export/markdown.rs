@@ -1,0 +1,154 @@
+//! Markdown: one table a test, in the layout of the published reports.
+
+use std::fmt::Write as _;
+
+use super::json::target;
+use crate::store::state_name;
+use crate::{Point, Run};
+
+/// Header of a column, its unit as the published reports print it, and the figure under it.
+type Column = (&'static str, &'static str, &'static str);
+
+const COLUMNS: &[Column] = &[
+    ("rps", "rows/s", "rows_per_s"),
+    ("ops", "ops/s", "operations_per_s"),
+    ("CPU", "%", "cpu_pct_avg"),
+    ("read", "IOPS", "read_iops"),
+    ("write", "IOPS", "write_iops"),
+    ("total", "IOPS", "total_iops"),
+    ("read", "MB/s", "read_mb_per_s"),
+    ("write", "MB/s", "write_mb_per_s"),
+    ("total", "MB/s", "total_mb_per_s"),
+    ("redo", "MB/s", "redo_mb_per_s"),
+    ("time", "s", "elapsed_s"),
+];
+
+/// The run as Markdown: one table for each test and target, then what is invalid, noted or missing.
+pub fn markdown(run: &Run) -> String {
+    let mut text = format!(
+        "# {} — plan {}, {}{}\n\nMeasured by dbdyno {} from {}. MB is 10^6 bytes; – is unknown.\n",
+        cell(&run.label),
+        cell(&run.plan_name),
+        state_name(run.state),
+        if run.valid() { "" } else { ", **not valid**" },
+        cell(&run.tool_version),
+        run.started_at,
+    );
+    for reason in &run.reasons {
+        let _ = writeln!(text, "\n**Invalid:** {}", cell(reason));
+    }
+    let mut done: Vec<(&str, u32)> = Vec::new();
+    for Point { key, title, .. } in &run.points {
+        let group = (key.test.as_str(), key.target);
+        if !done.contains(&group) {
+            done.push(group);
+            let target = target(run, key.target);
+            let _ = write!(
+                text,
+                "\n## {} {} — {} ({} {})\n\n",
+                cell(&key.test),
+                cell(title),
+                cell(&target.name),
+                cell(&target.engine),
+                cell(&target.engine_version),
+            );
+            text += &table(run, group);
+        }
+    }
+    if !run.missing.is_empty() {
+        text += "\n## Not measured\n\n";
+    }
+    for m in &run.missing {
+        let name = target(run, m.target).name;
+        let _ = writeln!(
+            text,
+            "- {} {} on {}: {}",
+            cell(&m.test),
+            cell(&m.title),
+            cell(&name),
+            cell(&m.reason)
+        );
+    }
+    text
+}
+
+/// The table of one test on one target. `Run` is the repetition, `Tst` the point's place in the run.
+fn table(run: &Run, group: (&str, u32)) -> String {
+    let mut text = String::from("| Run | Tst | Code | #N | #J | #T |");
+    for (header, unit, _) in COLUMNS {
+        let _ = write!(text, " {header} [{unit}] |");
+    }
+    text += " valid |\n|---:|---:|---|---:|---:|---:|";
+    text += &"---:|".repeat(COLUMNS.len());
+    text += "---|\n";
+    let mut remarks = String::new();
+    for (place, point) in (1..).zip(&run.points) {
+        let key = &point.key;
+        if (key.test.as_str(), key.target) != group {
+            continue;
+        }
+        let _ = write!(
+            text,
+            "| {} | {place} | {} | {} | {} | {} |",
+            key.repetition,
+            cell(&key.test),
+            key.nodes,
+            key.jobs,
+            key.threads
+        );
+        for (_, _, figure) in COLUMNS {
+            let _ = write!(text, " {} |", number(point.figures.get(figure)));
+        }
+        text += if point.valid() {
+            " yes |\n"
+        } else {
+            " **no** |\n"
+        };
+        for reason in &point.reasons {
+            let _ = writeln!(remarks, "- Tst {place} is **invalid**: {}", cell(reason));
+        }
+        for note in &point.notes {
+            let _ = writeln!(remarks, "- Tst {place}: {}", cell(note));
+        }
+    }
+    if !remarks.is_empty() {
+        let _ = write!(text, "\n{remarks}");
+    }
+    text
+}
+
+/// A figure with three significant digits or all its whole ones.
+fn number(value: Option<f64>) -> String {
+    match value {
+        None => "–".to_owned(),
+        Some(v) if !v.is_finite() => "–".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(v) if v.abs() >= 99.95 => format!("{v:.0}"),
+        Some(v) if v.abs() >= 9.995 => format!("{v:.1}"),
+        Some(v) if v.abs() >= 0.9995 => format!("{v:.2}"),
+        Some(v) if v.abs() >= 0.0005 => format!("{v:.3}"),
+        Some(v) => format!("{v:.1e}"),
+    }
+}
+
+/// Text that cannot break the table it stands in.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\r', '\n'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        let text =
+            [0.0, 0.00001, 0.0124, 1.2345, 99.949, 99.96, 123_456.7].map(|v| number(Some(v)));
+        assert_eq!(
+            text,
+            ["0", "1.0e-5", "0.012", "1.23", "99.9", "100", "123457"]
+        );
+        assert_eq!(number(None), "–");
+        assert_eq!(number(Some(f64::NAN)), "–");
+    }
+}

@@ -1,0 +1,316 @@
+//! The published JSON Schema of the JSON export, generated from the declaration of the figures.
+
+use serde_json::{Map, Value, json};
+
+use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
+use crate::{Better, FIGURES};
+
+/// JSON Schema (draft 2020-12) of what [`super::json`] writes.
+pub fn json_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:dbdyno:result:1",
+        "title": "One run of dbdyno",
+        "description": "Unknown values are null, never 0. MB is 10^6 bytes. Times are RFC 3339 in UTC.",
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["schema", "run", "targets", "platform", "missing", "points"],
+        "properties": {
+            "schema": { "const": SCHEMA_NAME },
+            "run": object(run_properties()),
+            "targets": array(object(target_properties())),
+            "platform": object(platform_properties()),
+            "missing": array(object(missing_properties())),
+            "points": array(object(point_properties())),
+        },
+    })
+}
+
+/// Names of the CSV's columns: every single value of a row, `work` spread out, the run's label first.
+pub(super) fn flat_names() -> Vec<String> {
+    let mut names = vec!["run".to_owned()];
+    for (name, _) in point_properties() {
+        match name.as_str() {
+            "timed_events" | "samples" | "service_histogram" | "response_histogram" => {}
+            "work" => names.extend(
+                work_properties()
+                    .into_iter()
+                    .map(|(n, _)| format!("work.{n}")),
+            ),
+            _ => names.push(name),
+        }
+    }
+    names
+}
+
+type Properties = Vec<(String, Value)>;
+
+fn properties<const N: usize>(list: [(&str, Value); N]) -> Properties {
+    list.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// An object with exactly these properties, all of them present.
+fn object(properties: Properties) -> Value {
+    let required: Vec<&String> = properties.iter().map(|(name, _)| name).collect();
+    let required = json!(required);
+    let properties: Map<String, Value> = properties.into_iter().collect();
+    json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
+}
+
+fn array(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+fn count(description: &str) -> Value {
+    json!({ "type": "integer", "minimum": 0, "description": description })
+}
+
+fn flag(description: &str) -> Value {
+    json!({ "type": "boolean", "description": description })
+}
+
+fn real(description: &str) -> Value {
+    json!({ "type": "number", "description": description })
+}
+
+fn choice(words: &[&str], description: &str) -> Value {
+    json!({ "enum": words, "description": description })
+}
+
+/// The same, or unknown.
+fn or_null(mut schema: Value) -> Value {
+    if let Some(kind) = schema.get_mut("type") {
+        *kind = json!([kind.take(), "null"]);
+    }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        words.push(Value::Null);
+    }
+    schema
+}
+
+fn run_properties() -> Properties {
+    properties([
+        (
+            "id",
+            json!({ "type": "integer", "description": "Number in its archive." }),
+        ),
+        ("label", text("Unique name in its archive.")),
+        (
+            "state",
+            choice(&["running", "interrupted", "complete"], "How far it came."),
+        ),
+        ("valid", flag("Complete, unchanged and every point valid.")),
+        ("reasons", array(text("Why the run as a whole is invalid."))),
+        ("started_at", text("Wall-clock start.")),
+        ("finished_at", or_null(text("Wall-clock end."))),
+        ("tool_version", text("Version of dbdyno that measured.")),
+        ("plan_name", text("Name of the plan.")),
+        ("plan_toml", text("The plan as it was carried out.")),
+        (
+            "seed",
+            count("Seed from which every point's seed is derived (64 bits)."),
+        ),
+        ("repetitions", count("Repetitions asked for.")),
+        ("points_planned", count("Points of the complete run.")),
+        ("points_finished", count("Points that are there.")),
+    ])
+}
+
+fn target_properties() -> Properties {
+    properties([
+        ("name", text("Short name, as in the points.")),
+        ("url", text("URL without secrets.")),
+        ("engine", text("Kind of database.")),
+        ("engine_version", text("Version as the engine says it.")),
+        ("nodes", count("Nodes of the cluster.")),
+        ("device", or_null(text("Block device under its files."))),
+        (
+            "settings",
+            json!({
+                "type": "object",
+                "additionalProperties": { "type": "string" },
+                "description": "Settings read back from the engine.",
+            }),
+        ),
+    ])
+}
+
+fn platform_properties() -> Properties {
+    let device = properties([
+        ("name", text("Kernel name.")),
+        ("size_bytes", or_null(count("Size."))),
+        ("rotational", or_null(flag("True for spinning disks."))),
+        ("scheduler", or_null(text("I/O scheduler in force."))),
+        ("model", or_null(text("Vendor and model."))),
+        ("mounts", array(text("Mount point and file system."))),
+    ]);
+    properties([
+        ("host_name", or_null(text("Name of the host."))),
+        (
+            "distribution",
+            or_null(text("Distribution as it calls itself.")),
+        ),
+        ("kernel", or_null(text("Kernel release."))),
+        ("architecture", or_null(text("Machine architecture."))),
+        (
+            "product",
+            or_null(text("Vendor and product of the machine.")),
+        ),
+        ("virtualisation", or_null(text("Hypervisor or \"none\"."))),
+        ("processor", or_null(text("Processor model."))),
+        ("processor_mhz", or_null(real("Nominal frequency."))),
+        ("sockets", or_null(count("Processor sockets."))),
+        ("cores", or_null(count("Physical cores."))),
+        ("threads", or_null(count("Hardware threads."))),
+        ("numa_nodes", or_null(count("NUMA nodes."))),
+        ("memory_bytes", or_null(count("Main memory."))),
+        ("swap_bytes", or_null(count("Swap space."))),
+        ("block_devices", array(object(device))),
+    ])
+}
+
+fn missing_properties() -> Properties {
+    properties([
+        ("target", text("Short name of the target.")),
+        ("test", text("Test code.")),
+        ("title", text("Title of the test.")),
+        ("reason", text("Why the target cannot do it.")),
+    ])
+}
+
+fn point_properties() -> Properties {
+    let components = ["cpu", "server", "storage", "database"];
+    let mut all = properties([
+        ("repetition", count("Repetition of the whole plan, from 1.")),
+        ("step", count("Step of the plan, from 1.")),
+        ("target", text("Short name of the target.")),
+        ("engine", text("Kind of database.")),
+        ("engine_version", text("Version as the engine says it.")),
+        ("test", text("Test code.")),
+        ("title", text("Title of the test.")),
+        (
+            "component",
+            choice(&components, "Part of the platform that the test loads."),
+        ),
+        ("nodes", count("Nodes of the cluster (#N).")),
+        ("jobs", count("Database sessions at work (#J).")),
+        ("threads", count("Parallel degree inside one job (#T).")),
+        ("dop", count("Degree of parallelism: jobs × threads.")),
+    ]);
+    all.extend(FIGURES.iter().map(|figure| {
+        let direction = match figure.better {
+            Better::Higher => " Higher is better.",
+            Better::Lower => " Lower is better.",
+            Better::Neither => "",
+        };
+        let description = format!("[{}] {}{direction}", figure.unit, figure.meaning);
+        (figure.name.to_owned(), or_null(real(&description)))
+    }));
+    for (kind, from) in DISTRIBUTIONS.into_iter().zip(["actual", "intended"]) {
+        all.extend(PERCENTILES.map(|ending| {
+            let meaning =
+                format!("[µs] From the {from} start to the end of an operation: {ending}.");
+            (format!("{kind}_us_{ending}"), or_null(real(&meaning)))
+        }));
+    }
+    all.extend(properties([
+        ("valid", flag("True when there are no reasons against it.")),
+        ("reasons", array(text("Why the point is invalid."))),
+        (
+            "notes",
+            array(text(
+                "What to know though it does not make the point invalid.",
+            )),
+        ),
+        (
+            "steady",
+            or_null(choice(
+                &["yes", "no", "trend"],
+                "Was the throughput steady?",
+            )),
+        ),
+        ("timed_events", array(object(event_properties()))),
+        ("samples", array(object(sample_properties()))),
+        ("work", object(work_properties())),
+        (
+            "seed",
+            count("Seed of everything random in the point (64 bits)."),
+        ),
+        (
+            "configuration",
+            text("Fingerprint of everything that was configured."),
+        ),
+        (
+            "definition",
+            text("Fingerprint of the test definition with its SQL."),
+        ),
+        ("started_at", text("Wall-clock start.")),
+    ]));
+    let histogram = json!({
+        "type": ["string", "null"],
+        "contentEncoding": "base64",
+        "description": "HdrHistogram V2, deflated, in nanoseconds; null when nothing was recorded.",
+    });
+    all.extend(DISTRIBUTIONS.map(|kind| (format!("{kind}_histogram"), histogram.clone())));
+    all
+}
+
+fn event_properties() -> Properties {
+    properties([
+        ("event", text("Name of the event.")),
+        ("class", text("Class of the event.")),
+        ("waits", or_null(count("How often it happened."))),
+        ("time_s", real("Time spent in it by all jobs.")),
+        ("share_pct", real("Part of the jobs' time.")),
+        ("source", text("How it is known: counted or sampled.")),
+    ])
+}
+
+fn sample_properties() -> Properties {
+    properties([
+        (
+            "at_s",
+            real("End of the interval, from the start of the point."),
+        ),
+        (
+            "operations_per_s",
+            or_null(real("Operations completed in the interval.")),
+        ),
+        (
+            "response_us_p99",
+            or_null(real("99th percentile of the response times.")),
+        ),
+        ("cpu_pct", or_null(real("Host processors not idle."))),
+        (
+            "cpu_iowait_pct",
+            or_null(real("… of which waiting for I/O.")),
+        ),
+        ("read_iops", or_null(real("Device reads."))),
+        ("write_iops", or_null(real("Device writes."))),
+        ("read_mb_per_s", or_null(real("Device reads."))),
+        ("write_mb_per_s", or_null(real("Device writes."))),
+        ("memory_used_mb", or_null(real("Memory in use."))),
+    ])
+}
+
+fn work_properties() -> Properties {
+    properties([
+        (
+            "mode",
+            text("\"work\" (a fixed amount per job) or \"time\"."),
+        ),
+        ("size", text("Size class that scaled the amount.")),
+        (
+            "operations_per_job",
+            or_null(count("Operations declared for each job.")),
+        ),
+        ("seconds", or_null(real("Seconds declared."))),
+        ("schedule", text("Closed, open …")),
+        ("state", text("State of the data before the point.")),
+        ("cache", text("Cache before the point.")),
+    ])
+}

@@ -1,0 +1,208 @@
+//! Everything that can go wrong with an archive, each as one sentence for the user.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
+
+use crate::PointKey;
+
+/// Result of everything that touches an archive.
+pub type Result<T> = std::result::Result<T, ArchiveError>;
+
+/// What is wrong, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The file or its directory cannot be opened, created or written.
+    #[error(
+        "the archive {path} cannot be opened: {reason}; check the path and its permissions, or name another file with --archive"
+    )]
+    Unreachable {
+        /// The archive.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// There is no archive at the path, and reading was all that was asked for.
+    #[error(
+        "there is no archive at {path}: measure something first, or name the right file with --archive"
+    )]
+    Absent {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The disk, the quota or the limit on file sizes is used up.
+    #[error(
+        "the archive {path} cannot grow, the disk is full (or a quota is used up): free some space and go on with --resume; every finished point is safe"
+    )]
+    Full {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// The file was an archive once and cannot be trusted any more.
+    #[error(
+        "the archive {path} is damaged ({detail}): restore it from a copy, or move it away and name another file with --archive; it was not changed"
+    )]
+    Damaged {
+        /// The archive.
+        path: PathBuf,
+        /// What the check found first.
+        detail: String,
+    },
+    /// A later dbdyno wrote the file.
+    #[error(
+        "the archive {path} has schema version {found}, this dbdyno knows versions up to {known}: use a newer dbdyno, or name another file with --archive; it was not changed"
+    )]
+    Newer {
+        /// The archive.
+        path: PathBuf,
+        /// Version of the file.
+        found: i64,
+        /// Newest version known here.
+        known: i64,
+    },
+    /// The file is something else.
+    #[error(
+        "{path} is not a dbdyno archive ({detail}): name another file with --archive; it was not changed"
+    )]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+        /// How that was seen.
+        detail: String,
+    },
+    /// Another process has held the archive's lock for too long.
+    #[error(
+        "the archive {path} is locked by another process: wait until it has finished, or name another file with --archive"
+    )]
+    Busy {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// No run of that name.
+    #[error(
+        "the archive {path} has no run called {name:?}; `dbdyno list runs` shows what there is"
+    )]
+    UnknownRun {
+        /// The archive.
+        path: PathBuf,
+        /// The name as given.
+        name: String,
+    },
+    /// The label stands for an older run.
+    #[error(
+        "the label {label:?} is taken by an older run of this archive: choose another one with --name"
+    )]
+    LabelTaken {
+        /// The label.
+        label: String,
+    },
+    /// The label could not be used to find the run again.
+    #[error("{label:?} cannot be the label of a run ({reason}): choose another one with --name")]
+    LabelUnusable {
+        /// The label.
+        label: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The plan of a new run contradicts itself.
+    #[error("the run cannot be planned: {0}")]
+    BadPlan(String),
+    /// The point was measured before.
+    #[error(
+        "run {run_id} already has the point {}: a finished point is never replaced",
+        describe(key)
+    )]
+    PointTwice {
+        /// Run.
+        run_id: i64,
+        /// The point.
+        key: Box<PointKey>,
+    },
+    /// The point is none of those the run was planned with.
+    #[error("the point {} is not in the plan of run {run_id}", describe(key))]
+    NotPlanned {
+        /// Run.
+        run_id: i64,
+        /// The point.
+        key: Box<PointKey>,
+    },
+    /// A run cannot be complete while planned points are missing.
+    #[error(
+        "run {run_id} cannot be called complete: {missing} of its planned points are not finished; go on with --resume"
+    )]
+    NotComplete {
+        /// Run.
+        run_id: i64,
+        /// How many are missing.
+        missing: usize,
+    },
+    /// Any other answer of SQLite.
+    #[error("the archive could not be used: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// A point key as a person would say it.
+fn describe(key: &PointKey) -> String {
+    format!(
+        "{} with {} nodes, {} jobs and {} threads (repetition {}, step {}, target {})",
+        key.test, key.nodes, key.jobs, key.threads, key.repetition, key.step, key.target
+    )
+}
+
+impl ArchiveError {
+    /// True when the environment failed (unreachable, full, damaged …); false when the request
+    /// was wrong in itself (a name that does not exist, a label used twice …).
+    pub fn is_environment(&self) -> bool {
+        match self {
+            Self::Unreachable { .. }
+            | Self::Absent { .. }
+            | Self::Full { .. }
+            | Self::Damaged { .. }
+            | Self::Newer { .. }
+            | Self::NotAnArchive { .. }
+            | Self::Busy { .. }
+            | Self::Sqlite(_) => true,
+            Self::UnknownRun { .. }
+            | Self::LabelTaken { .. }
+            | Self::LabelUnusable { .. }
+            | Self::BadPlan(_)
+            | Self::PointTwice { .. }
+            | Self::NotPlanned { .. }
+            | Self::NotComplete { .. } => false,
+        }
+    }
+
+    /// Gives a bare SQLite error its meaning and the archive's path.
+    pub(super) fn at(self, path: &Path) -> Self {
+        let Self::Sqlite(error) = self else {
+            return self;
+        };
+        let path = path.to_path_buf();
+        let detail = error.to_string();
+        let Some(failure) = error.sqlite_error() else {
+            // Not SQLite but the conversion of a value that the schema's own checks exclude.
+            return Self::Damaged { path, detail };
+        };
+        match failure.code {
+            ErrorCode::DiskFull => Self::Full { path },
+            // A quota and a file-size limit answer a write with EDQUOT and EFBIG, a full tmpfs the
+            // growing of the shared memory with ENOSPC: SQLite reports all three as plain I/O errors.
+            ErrorCode::SystemIoFailure
+                if [SQLITE_IOERR_WRITE, SQLITE_IOERR_SHMSIZE].contains(&failure.extended_code) =>
+            {
+                Self::Full { path }
+            }
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged { path, detail },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path },
+            ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::PermissionDenied
+            | ErrorCode::SystemIoFailure => Self::Unreachable {
+                path,
+                reason: detail,
+            },
+            _ => Self::Sqlite(error),
+        }
+    }
+}

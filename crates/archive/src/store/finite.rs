@@ -1,0 +1,91 @@
+//! What is not a number is not a figure: it becomes unknown, and a note says so.
+
+use std::borrow::Cow;
+
+use crate::{FIGURES, Point, Sample};
+
+/// The point without what is not a finite number, and with a note for each loss.
+///
+/// A rate over no time is the usual cause. The rest of the point is worth keeping, so it is not
+/// refused; neither JSON nor SQLite could carry the value.
+pub(crate) fn finite(point: &Point) -> Cow<'_, Point> {
+    let mut notes: Vec<String> = FIGURES
+        .iter()
+        .filter(|figure| is_odd(point.figures.get(figure.name)))
+        .map(|figure| format!("{} was not a number and is left unknown", figure.name))
+        .collect();
+    if is_odd(point.work.seconds) {
+        notes.push("the declared seconds were not a number and are left unknown".to_owned());
+    }
+    let odd_samples = point.samples.iter().filter(|s| !is_finite(s)).count();
+    if odd_samples > 0 {
+        notes.push(format!("{odd_samples} samples held what was not a number"));
+    }
+    let odd_events = point.timed_events.len() - finite_events(point).count();
+    if odd_events > 0 {
+        notes.push(format!(
+            "{odd_events} timed events without a time were left out"
+        ));
+    }
+    // The histogram keeps a latency beyond its end in its last bucket, but not how many there were.
+    let clipped = point.histograms.service.clipped() + point.histograms.response.clipped();
+    if clipped > 0 {
+        notes.push(format!(
+            "{clipped} latencies were longer than an hour and count as one hour"
+        ));
+    }
+    if notes.is_empty() {
+        return Cow::Borrowed(point);
+    }
+    let mut point = without_odd(point);
+    point.notes.append(&mut notes);
+    Cow::Owned(point)
+}
+
+fn without_odd(point: &Point) -> Point {
+    let mut clean = point.clone();
+    for figure in FIGURES {
+        let value = point.figures.get(figure.name).filter(|v| v.is_finite());
+        clean.figures.set(figure.name, value);
+    }
+    clean.work.seconds = point.work.seconds.filter(|v| v.is_finite());
+    clean.timed_events = finite_events(point).cloned().collect();
+    clean.samples.retain(|sample| sample.at_s.is_finite());
+    for value in clean.samples.iter_mut().flat_map(sample_values_mut) {
+        *value = value.filter(|v| v.is_finite());
+    }
+    clean
+}
+
+fn is_odd(value: Option<f64>) -> bool {
+    value.is_some_and(|v| !v.is_finite())
+}
+
+fn is_finite(sample: &Sample) -> bool {
+    sample.at_s.is_finite() && !sample_values(sample).into_iter().any(is_odd)
+}
+
+fn finite_events(point: &Point) -> impl Iterator<Item = &crate::TimedEvent> {
+    let finite = |e: &&crate::TimedEvent| e.time_s.is_finite() && e.share_pct.is_finite();
+    point.timed_events.iter().filter(finite)
+}
+
+/// The values of a sample in the order of its columns, without `at_s`.
+pub(crate) fn sample_values(sample: &Sample) -> [Option<f64>; 9] {
+    let mut copy = sample.clone();
+    sample_values_mut(&mut copy).map(|value| *value)
+}
+
+fn sample_values_mut(sample: &mut Sample) -> [&mut Option<f64>; 9] {
+    [
+        &mut sample.operations_per_s,
+        &mut sample.response_us_p99,
+        &mut sample.cpu_pct,
+        &mut sample.cpu_iowait_pct,
+        &mut sample.read_iops,
+        &mut sample.write_iops,
+        &mut sample.read_mb_per_s,
+        &mut sample.write_mb_per_s,
+        &mut sample.memory_used_mb,
+    ]
+}

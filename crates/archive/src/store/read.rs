@@ -1,0 +1,352 @@
+//! Reading: whatever stands in the archive comes out; what does not fit its digest comes out invalid.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::de::DeserializeOwned;
+use stats::Histogram;
+
+use super::{Result, RunName, RunSummary};
+use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
+use crate::{
+    Component, FIGURES, Figures, Histograms, Missing, Platform, Point, PointKey, Run, RunState,
+    Sample, Steady, TargetRecord, TimedEvent, WorkDone,
+};
+
+const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
+
+pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i64>> {
+    let row_id = |row: &Row<'_>| row.get(0);
+    Ok(match name {
+        RunName::Id(id) => connection.query_row("SELECT id FROM run WHERE id = ?1", [id], row_id),
+        RunName::Label(label) => {
+            connection.query_row("SELECT id FROM run WHERE label = ?1", [label], row_id)
+        }
+        RunName::Last => {
+            connection.query_row("SELECT id FROM run ORDER BY id DESC LIMIT 1", [], row_id)
+        }
+    }
+    .optional()?)
+}
+
+pub(super) fn planned(connection: &Connection, run_id: i64) -> Result<Vec<PointKey>> {
+    keys(connection, "planned", "seq", run_id)
+}
+
+pub(super) fn finished(connection: &Connection, run_id: i64) -> Result<Vec<PointKey>> {
+    keys(connection, "point", "id", run_id)
+}
+
+fn keys(connection: &Connection, table: &str, order: &str, run_id: i64) -> Result<Vec<PointKey>> {
+    let sql = format!("SELECT {KEY_COLUMNS} FROM {table} WHERE run_id = ?1 ORDER BY {order}");
+    rows(connection, &sql, run_id, key)
+}
+
+/// Is the point in `table` (`point` or `planned`)?
+pub(super) fn has_key(
+    connection: &Connection,
+    table: &str,
+    run_id: i64,
+    k: &PointKey,
+) -> Result<bool> {
+    let sql = format!(
+        "SELECT 1 FROM {table} WHERE run_id = ?1 AND ({KEY_COLUMNS}) = (?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+    );
+    let values = params![
+        run_id,
+        k.repetition,
+        k.step,
+        k.target,
+        k.test,
+        k.nodes,
+        k.jobs,
+        k.threads
+    ];
+    Ok(connection.prepare_cached(&sql)?.exists(values)?)
+}
+
+/// How many planned points are not there.
+pub(super) fn unfinished(connection: &Connection, run_id: i64) -> Result<usize> {
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT {KEY_COLUMNS} FROM planned WHERE run_id = ?1
+         EXCEPT SELECT {KEY_COLUMNS} FROM point WHERE run_id = ?1)"
+    );
+    let count: i64 = connection.query_row(&sql, [run_id], |row| row.get(0))?;
+    Ok(count as usize)
+}
+
+pub(super) fn run_is_unchanged(connection: &Connection, run_id: i64) -> Result<bool> {
+    let stored: String =
+        connection.query_row("SELECT digest FROM run WHERE id = ?1", [run_id], |row| {
+            row.get(0)
+        })?;
+    Ok(stored == integrity::run_digest(connection, run_id)?)
+}
+
+pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
+    // Every point is read whole: `valid` without its digests would be a guess.
+    let ids = rows(
+        connection,
+        "SELECT id FROM run WHERE id >= ?1 ORDER BY id",
+        i64::MIN,
+        |row| row.get(0),
+    )?;
+    ids.into_iter()
+        .map(|id: i64| {
+            let run = load_run(connection, id)?;
+            Ok(RunSummary {
+                valid: run.valid(),
+                points_finished: run.points.len(),
+                points_planned: run.points_planned as usize,
+                targets: run.targets.into_iter().map(|target| target.name).collect(),
+                id: run.id,
+                label: run.label,
+                plan_name: run.plan_name,
+                state: run.state,
+                started_at: run.started_at,
+            })
+        })
+        .collect()
+}
+
+pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
+    // One snapshot: another process may be appending to the run.
+    let snapshot = connection.unchecked_transaction()?;
+    let mut reasons = Vec::new();
+    if !run_is_unchanged(&snapshot, run_id)? {
+        reasons.push(RUN_ALTERED.to_owned());
+    }
+    let missing = rows(
+        &snapshot,
+        "SELECT target, test, title, reason FROM missing WHERE run_id = ?1 ORDER BY seq",
+        run_id,
+        |row| {
+            Ok(Missing {
+                target: row.get(0)?,
+                test: row.get(1)?,
+                title: row.get(2)?,
+                reason: row.get(3)?,
+            })
+        },
+    )?;
+    let mut run = snapshot.query_row("SELECT * FROM run WHERE id = ?1", [run_id], |row| {
+        run_record(row, &mut reasons)
+    })?;
+    run.missing = missing;
+    run.points_planned = planned(&snapshot, run_id)?.len() as u32;
+    let points = rows(
+        &snapshot,
+        "SELECT * FROM point WHERE run_id = ?1 ORDER BY id",
+        run_id,
+        |row| Ok((row.get("id")?, row.get("digest")?, point_record(row)?)),
+    )?;
+    for (id, digest, (point, problems)) in points {
+        run.points
+            .push(complete_point(&snapshot, id, digest, point, problems)?);
+    }
+    let lost = unfinished(&snapshot, run_id)?;
+    if run.state == RunState::Complete && lost > 0 {
+        reasons.push(format!(
+            "{lost} of the {} points of this complete run are gone from the archive",
+            run.points_planned
+        ));
+    }
+    run.reasons = reasons;
+    Ok(run)
+}
+
+fn run_record(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Run> {
+    let state: String = row.get("state")?;
+    Ok(Run {
+        id: row.get("id")?,
+        label: row.get("label")?,
+        state: match state.as_str() {
+            "complete" => RunState::Complete,
+            "interrupted" => RunState::Interrupted,
+            _ => RunState::Running,
+        },
+        started_at: row.get("started_at")?,
+        finished_at: row.get("finished_at")?,
+        tool_version: row.get("tool_version")?,
+        plan_name: row.get("plan_name")?,
+        plan_toml: row.get("plan_toml")?,
+        seed: number(row, "seed", reasons)?,
+        repetitions: row.get("repetitions")?,
+        points_planned: 0,
+        targets: json::<Vec<TargetRecord>>(row, "targets", reasons)?,
+        platform: json::<Platform>(row, "platform", reasons)?,
+        missing: Vec::new(),
+        points: Vec::new(),
+        reasons: Vec::new(),
+    })
+}
+
+/// The point's own row, and what in it could not be understood.
+fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<String>)> {
+    let mut problems = Vec::new();
+    let component: String = row.get("component")?;
+    let steady: Option<String> = row.get("steady")?;
+    let mut figures = Figures::default();
+    for figure in FIGURES {
+        figures.set(figure.name, row.get(figure.name)?);
+    }
+    let point = Point {
+        key: PointKey {
+            repetition: row.get("repetition")?,
+            step: row.get("step")?,
+            target: row.get("target")?,
+            test: row.get("test")?,
+            nodes: row.get("nodes")?,
+            jobs: row.get("jobs")?,
+            threads: row.get("threads")?,
+        },
+        title: row.get("title")?,
+        // The table's CHECK admits the four names alone.
+        component: (Component::ALL.into_iter())
+            .find(|c| c.name() == component)
+            .unwrap_or(Component::Database),
+        started_at: row.get("started_at")?,
+        seed: number(row, "seed", &mut problems)?,
+        configuration: row.get("configuration")?,
+        definition: row.get("definition")?,
+        work: json::<WorkDone>(row, "work", &mut problems)?,
+        figures,
+        histograms: Histograms::default(),
+        steady: steady.map(|s| match s.as_str() {
+            "yes" => Steady::Yes,
+            "no" => Steady::No,
+            _ => Steady::Trend,
+        }),
+        timed_events: Vec::new(),
+        samples: Vec::new(),
+        reasons: Vec::new(),
+        notes: Vec::new(),
+    };
+    Ok((point, problems))
+}
+
+/// Adds the point's children, then says what is wrong with it.
+fn complete_point(
+    connection: &Connection,
+    id: i64,
+    digest: String,
+    mut point: Point,
+    problems: Vec<String>,
+) -> Result<Point> {
+    let sql = "SELECT kind, text FROM reason WHERE point_id = ?1 ORDER BY seq";
+    for (kind, text) in rows(connection, sql, id, |row| Ok((row.get(0)?, row.get(1)?)))? {
+        let kind: String = kind;
+        match kind.as_str() {
+            "invalid" => point.reasons.push(text),
+            _ => point.notes.push(text),
+        }
+    }
+    if digest != integrity::point_digest(connection, id)? {
+        point.reasons.push(POINT_ALTERED.to_owned());
+    }
+    point.reasons.extend(problems);
+    point.samples = samples(connection, id)?;
+    point.timed_events = timed_events(connection, id)?;
+    let (service, service_problem) = histogram(connection, id, "service")?;
+    let (response, response_problem) = histogram(connection, id, "response")?;
+    point.histograms = Histograms { service, response };
+    point.reasons.extend(service_problem);
+    point.reasons.extend(response_problem);
+    Ok(point)
+}
+
+/// One distribution; when it cannot be read an empty one, and the reason.
+fn histogram(connection: &Connection, id: i64, kind: &str) -> Result<(Histogram, Option<String>)> {
+    let sql = "SELECT v2_deflate FROM histogram WHERE point_id = ?1 AND kind = ?2";
+    let bytes: Option<Vec<u8>> = connection
+        .prepare_cached(sql)?
+        .query_row(params![id, kind], |row| row.get(0))
+        .optional()?;
+    let Some(bytes) = bytes else {
+        let gone = format!("the {kind} histogram is gone from the archive");
+        return Ok((Histogram::new(), Some(gone)));
+    };
+    Ok(match Histogram::decode(&bytes) {
+        Ok(histogram) => (histogram, None),
+        Err(error) => (Histogram::new(), Some(format!("{kind} times: {error}"))),
+    })
+}
+
+fn samples(connection: &Connection, id: i64) -> Result<Vec<Sample>> {
+    let sql = "SELECT * FROM sample WHERE point_id = ?1 ORDER BY seq";
+    rows(connection, sql, id, |row| {
+        Ok(Sample {
+            at_s: row.get("at_s")?,
+            operations_per_s: row.get("operations_per_s")?,
+            response_us_p99: row.get("response_us_p99")?,
+            cpu_pct: row.get("cpu_pct")?,
+            cpu_iowait_pct: row.get("cpu_iowait_pct")?,
+            read_iops: row.get("read_iops")?,
+            write_iops: row.get("write_iops")?,
+            read_mb_per_s: row.get("read_mb_per_s")?,
+            write_mb_per_s: row.get("write_mb_per_s")?,
+            memory_used_mb: row.get("memory_used_mb")?,
+        })
+    })
+}
+
+fn timed_events(connection: &Connection, id: i64) -> Result<Vec<TimedEvent>> {
+    let sql = "SELECT * FROM timed_event WHERE point_id = ?1 ORDER BY seq";
+    rows(connection, sql, id, |row| {
+        Ok(TimedEvent {
+            event: row.get("event")?,
+            class: row.get("class")?,
+            waits: row.get::<_, Option<i64>>("waits")?.map(i64::cast_unsigned),
+            time_s: row.get("time_s")?,
+            share_pct: row.get("share_pct")?,
+            source: row.get("source")?,
+        })
+    })
+}
+
+fn key(row: &Row<'_>) -> rusqlite::Result<PointKey> {
+    Ok(PointKey {
+        repetition: row.get(0)?,
+        step: row.get(1)?,
+        target: row.get(2)?,
+        test: row.get(3)?,
+        nodes: row.get(4)?,
+        jobs: row.get(5)?,
+        threads: row.get(6)?,
+    })
+}
+
+fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    id: i64,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map([id], read)?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A column of JSON; when it does not fit our structs the default, and the reason.
+fn json<T: DeserializeOwned + Default>(
+    row: &Row<'_>,
+    column: &str,
+    problems: &mut Vec<String>,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
+        problems.push(format!(
+            "the archive's column `{column}` cannot be read: {error}"
+        ));
+        T::default()
+    }))
+}
+
+/// A column with an unsigned 64-bit number as text; likewise.
+fn number(row: &Row<'_>, column: &str, problems: &mut Vec<String>) -> rusqlite::Result<u64> {
+    let text: String = row.get(column)?;
+    Ok(text.parse().unwrap_or_else(|error| {
+        problems.push(format!(
+            "the archive's column `{column}` cannot be read: {error}"
+        ));
+        0
+    }))
+}

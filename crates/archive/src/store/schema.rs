@@ -1,0 +1,140 @@
+//! The schema of the archive's file: its marks, its SQL, and what may be opened.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{ArchiveError, Result};
+use crate::FIGURES;
+
+/// `PRAGMA application_id` of every archive: "dbdy".
+pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
+
+/// `PRAGMA user_version` of the archives written here.
+///
+/// A version has exactly the columns it was born with: whoever adds to `FIGURES` raises this number
+/// and writes the migration (`ALTER TABLE point ADD COLUMN …`; digests skip NULLs, so the older
+/// points keep theirs). Nothing is added to an older file silently; a file whose columns are not
+/// those of its version is refused. A test below holds the columns of this version.
+pub const SCHEMA_VERSION: i64 = 1;
+
+const SCHEMA: &str = include_str!("schema.sql");
+
+/// The whole SQL of this version, figure columns filled in.
+pub(super) fn sql() -> String {
+    let figures: String = FIGURES
+        .iter()
+        .map(|figure| format!("    {:<23} REAL, -- {}\n", figure.name, figure.unit))
+        .collect();
+    SCHEMA.replace("{{FIGURES}}\n", &figures)
+}
+
+/// Looks at the first bytes of `path`, before SQLite may touch anything: ours, and of a known version?
+///
+/// A new archive gets its name only when it is whole (see `create`), so the marks always stand in
+/// the main file.
+pub(super) fn check_marks(path: &Path) -> Result<()> {
+    let header = read_header(path)?;
+    let not_ours = |detail: &str| ArchiveError::NotAnArchive {
+        path: path.to_path_buf(),
+        detail: detail.to_owned(),
+    };
+    let Some(header) = header else {
+        return Err(not_ours("it is too short"));
+    };
+    let number = |at: usize| {
+        i32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Err(not_ours("it is not an SQLite file"));
+    }
+    if number(68) != APPLICATION_ID {
+        return Err(not_ours("it is the SQLite file of another application"));
+    }
+    let found = i64::from(number(60));
+    if found > SCHEMA_VERSION {
+        return Err(ArchiveError::Newer {
+            path: path.to_path_buf(),
+            found,
+            known: SCHEMA_VERSION,
+        });
+    }
+    if found < 1 {
+        return Err(not_ours("its schema version was never published"));
+    }
+    Ok(())
+}
+
+/// The 100 bytes of an SQLite header; `None` when the file has fewer.
+fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
+    let unreachable = |reason: String| ArchiveError::Unreachable {
+        path: path.to_path_buf(),
+        reason,
+    };
+    if path.is_dir() {
+        return Err(unreachable("it is a directory".to_owned()));
+    }
+    let mut header = [0; 100];
+    match File::open(path).and_then(|mut file| file.read_exact(&mut header)) {
+        Ok(()) => Ok(Some(header)),
+        Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        Err(e) => Err(unreachable(e.to_string())),
+    }
+}
+
+/// Checks every page and every declared constraint, then that the columns are those of the version.
+pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
+    let damaged = |detail: String| ArchiveError::Damaged {
+        path: path.to_path_buf(),
+        detail,
+    };
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found != "ok" {
+        return Err(damaged(found));
+    }
+    let columns = columns(connection)?;
+    match FIGURES.iter().find(|figure| !columns.contains(figure.name)) {
+        Some(figure) => Err(damaged(format!(
+            "its table `point` has no column `{}` though it says version {SCHEMA_VERSION}",
+            figure.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn columns(connection: &Connection) -> Result<HashSet<String>> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info('point')")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    /// A published version never changes. If this fails, a figure or a table was changed: raise
+    /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
+    #[test]
+    fn the_columns_of_version_1_are_frozen() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(&sql()).unwrap();
+        let columns: Vec<String> = connection
+            .prepare(
+                "SELECT m.name || '.' || c.name || ' ' || c.type FROM sqlite_schema m, pragma_table_info(m.name) c
+                 WHERE m.type = 'table' ORDER BY m.name, c.cid",
+            )
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap();
+        let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
+        assert_eq!(SCHEMA_VERSION, 1);
+        assert_eq!(&digest[..16], "75304492625f2304", "{columns:#?}");
+    }
+}

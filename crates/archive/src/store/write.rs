@@ -1,0 +1,268 @@
+//! Writing: one transaction for a run, one for a point, one for the end.
+
+use std::collections::HashSet;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::finite::{finite, sample_values};
+use super::name::{check_label, made_up_label};
+use super::{ArchiveError, NewRun, Result, read};
+use crate::{FIGURES, Point, PointKey, RunState, Steady, integrity};
+
+/// Most points that a run may be planned with; beyond it a plan is a typing error.
+const POINTS_PLANNED_MAX: usize = 1_000_000;
+
+pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i64> {
+    check_plan(new)?;
+    // IMMEDIATE takes the write lock first, so that the number found free stays free.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let id: i64 = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| {
+        row.get(0)
+    })?;
+    let label = free_label(&transaction, id, new.label.as_deref())?;
+    transaction.execute(
+        "INSERT INTO run (id, label, state, started_at, tool_version, plan_name, plan_toml,
+                          seed, repetitions, targets, platform, digest)
+         VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '')",
+        params![
+            id,
+            label,
+            new.started_at,
+            new.tool_version,
+            new.plan_name,
+            new.plan_toml,
+            new.seed.to_string(),
+            new.repetitions,
+            json(&new.targets),
+            json(&new.platform),
+        ],
+    )?;
+    insert_planned(&transaction, id, &new.planned)?;
+    let mut insert = transaction.prepare("INSERT INTO missing VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for (seq, m) in new.missing.iter().enumerate() {
+        insert.execute(params![id, seq as i64, m.target, m.test, m.title, m.reason])?;
+    }
+    drop(insert);
+    seal_run(&transaction, id)?;
+    transaction.commit()?;
+    Ok(id)
+}
+
+fn check_plan(new: &NewRun) -> Result<()> {
+    let bad = |what: String| Err(ArchiveError::BadPlan(what));
+    if new.planned.len() > POINTS_PLANNED_MAX {
+        return bad(format!(
+            "it has {} points, more than {POINTS_PLANNED_MAX}",
+            new.planned.len()
+        ));
+    }
+    let mut seen = HashSet::new();
+    for key in &new.planned {
+        if !seen.insert(key) {
+            return bad(format!("the point {key:?} stands in it twice"));
+        }
+        if key.target as usize >= new.targets.len() {
+            return bad(format!(
+                "the point {key:?} has a target that the run has not"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn free_label(transaction: &Transaction<'_>, id: i64, wanted: Option<&str>) -> Result<String> {
+    let Some(label) = wanted else {
+        return Ok(made_up_label(id));
+    };
+    check_label(label)?;
+    let taken: Option<i64> = transaction
+        .query_row("SELECT id FROM run WHERE label = ?1", [label], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    match taken {
+        None => Ok(label.to_owned()),
+        Some(_) => Err(ArchiveError::LabelTaken {
+            label: label.to_owned(),
+        }),
+    }
+}
+
+fn insert_planned(transaction: &Transaction<'_>, run_id: i64, planned: &[PointKey]) -> Result<()> {
+    let mut insert =
+        transaction.prepare("INSERT INTO planned VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+    for (seq, k) in planned.iter().enumerate() {
+        insert.execute(params![
+            run_id,
+            seq as i64,
+            k.repetition,
+            k.step,
+            k.target,
+            k.test,
+            k.nodes,
+            k.jobs,
+            k.threads
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn append_point(connection: &mut Connection, run_id: i64, point: &Point) -> Result<()> {
+    let point = finite(point);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let key = || Box::new(point.key.clone());
+    if read::has_key(&transaction, "point", run_id, &point.key)? {
+        return Err(ArchiveError::PointTwice { run_id, key: key() });
+    }
+    if !read::has_key(&transaction, "planned", run_id, &point.key)? {
+        return Err(ArchiveError::NotPlanned { run_id, key: key() });
+    }
+    let id = insert_point(&transaction, run_id, &point)?;
+    insert_children(&transaction, id, &point)?;
+    let digest = integrity::point_digest(&transaction, id)?;
+    transaction.execute(
+        "UPDATE point SET digest = ?1 WHERE id = ?2",
+        params![digest, id],
+    )?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Result<i64> {
+    let key = &point.key;
+    let mut columns: Vec<(&str, Value)> = vec![
+        ("run_id", run_id.into()),
+        ("repetition", key.repetition.into()),
+        ("step", key.step.into()),
+        ("target", key.target.into()),
+        ("test", key.test.clone().into()),
+        ("nodes", key.nodes.into()),
+        ("jobs", key.jobs.into()),
+        ("threads", key.threads.into()),
+        ("title", point.title.clone().into()),
+        ("component", point.component.name().to_owned().into()),
+        ("started_at", point.started_at.clone().into()),
+        ("seed", point.seed.to_string().into()),
+        ("configuration", point.configuration.clone().into()),
+        ("definition", point.definition.clone().into()),
+        (
+            "steady",
+            point.steady.map(|s| steady_name(s).to_owned()).into(),
+        ),
+        ("work", json(&point.work).into()),
+        ("digest", String::new().into()),
+    ];
+    columns.extend(
+        FIGURES
+            .iter()
+            .map(|f| (f.name, point.figures.get(f.name).into())),
+    );
+    let (names, values): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    let sql = format!(
+        "INSERT INTO point ({}) VALUES ({})",
+        names.join(", "),
+        vec!["?"; names.len()].join(", ")
+    );
+    transaction
+        .prepare_cached(&sql)?
+        .execute(rusqlite::params_from_iter(values))?;
+    Ok(transaction.last_insert_rowid())
+}
+
+fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Result<()> {
+    let mut insert = transaction.prepare_cached("INSERT INTO histogram VALUES (?1, ?2, ?3)")?;
+    insert.execute(params![id, "service", point.histograms.service.encode()])?;
+    insert.execute(params![id, "response", point.histograms.response.encode()])?;
+
+    let sql = "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for (seq, sample) in point.samples.iter().enumerate() {
+        let mut values: Vec<Value> = vec![id.into(), (seq as i64).into(), sample.at_s.into()];
+        values.extend(sample_values(sample).map(Value::from));
+        insert.execute(rusqlite::params_from_iter(values))?;
+    }
+
+    let sql = "INSERT INTO timed_event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for (seq, e) in point.timed_events.iter().enumerate() {
+        // 2^63 waits cannot be counted in a lifetime; a wrapped counter would be caught here.
+        let waits = e.waits.map(|w| i64::try_from(w).unwrap_or(i64::MAX));
+        insert.execute(params![
+            id,
+            seq as i64,
+            e.event,
+            e.class,
+            waits,
+            e.time_s,
+            e.share_pct,
+            e.source
+        ])?;
+    }
+
+    let mut insert = transaction.prepare_cached("INSERT INTO reason VALUES (?1, ?2, ?3, ?4)")?;
+    let reasons = point.reasons.iter().map(|text| ("invalid", text));
+    let notes = point.notes.iter().map(|text| ("note", text));
+    for (seq, (kind, text)) in reasons.chain(notes).enumerate() {
+        insert.execute(params![id, seq as i64, kind, text])?;
+    }
+    Ok(())
+}
+
+pub(super) fn finish_run(
+    connection: &mut Connection,
+    run_id: i64,
+    state: RunState,
+    finished_at: Option<&str>,
+) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if state == RunState::Complete {
+        let missing = read::unfinished(&transaction, run_id)?;
+        if missing > 0 {
+            return Err(ArchiveError::NotComplete { run_id, missing });
+        }
+    }
+    // A record that was changed keeps its old digest: sealing it anew would hide the change.
+    let unchanged = read::run_is_unchanged(&transaction, run_id)?;
+    transaction.execute(
+        "UPDATE run SET state = ?1, finished_at = ?2 WHERE id = ?3",
+        params![state_name(state), finished_at, run_id],
+    )?;
+    if unchanged {
+        seal_run(&transaction, run_id)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+fn seal_run(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {
+    let digest = integrity::run_digest(transaction, run_id)?;
+    transaction.execute(
+        "UPDATE run SET digest = ?1 WHERE id = ?2",
+        params![digest, run_id],
+    )?;
+    Ok(())
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value)
+        .expect("the model's structs have string keys and cannot fail to become JSON")
+}
+
+/// Word for a state in the archive and the exports.
+pub(crate) fn state_name(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Interrupted => "interrupted",
+        RunState::Complete => "complete",
+    }
+}
+
+/// Word for a steadiness in the archive and the exports.
+pub(crate) fn steady_name(steady: Steady) -> &'static str {
+    match steady {
+        Steady::Yes => "yes",
+        Steady::No => "no",
+        Steady::Trend => "trend",
+    }
+}
