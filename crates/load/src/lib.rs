@@ -1,1 +1,73 @@
 //! Drives jobs and virtual users on a schedule and records what they feel; knows no SQL.
+//!
+//! - [`drive()`] puts every job on its own thread, ramps up, starts all of them together and returns an
+//!   [`Outcome`]: service time (start → end) and response time (intended start → end) as two histograms,
+//!   each job's own account, and the proof that the driver itself was not what was measured.
+//! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
+//!   Neither knows of threads, so that another loop can follow and record in the very same way.
+//! - [`mock`] is a target whose latency and stalls are programmed.
+//!
+//! ```
+//! use std::{sync::atomic::AtomicBool, time::Duration};
+//! use load::{Drive, End, RampUp, Schedule, Think, drive, mock::Mock};
+//!
+//! let stop = AtomicBool::new(false);
+//! let outcome = drive(Mock::new().sessions(2), &Drive {
+//!     schedule: Schedule::Closed { think: Think::None },
+//!     ramp_up: RampUp::Operations { per_job: 10 },
+//!     end: End::Operations { per_job: 100 },
+//!     interval: Duration::from_secs(1),
+//!     seed: 1,
+//!     stop: &stop,
+//!     progress: None,
+//! });
+//! assert_eq!((outcome.operations, outcome.response.count()), (200, 200));
+//! ```
+
+pub mod clock;
+pub mod coarse;
+mod drive;
+mod gate;
+mod job;
+pub mod mock;
+pub mod outcome;
+pub mod random;
+pub mod recorder;
+pub mod schedule;
+pub mod series;
+
+pub use drive::{Drive, JOBS_MAX, drive};
+pub use outcome::{JobOutcome, Outcome};
+pub use recorder::Progress;
+pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
+pub use series::Interval;
+
+/// One job's hands: does one operation after another.
+pub trait Operator: Send {
+    /// Does operation number `index` of this job. Indices rise by one over ramp-up and measurement
+    /// alike, so that what must not repeat (a key to insert, a key without replacement) does not.
+    ///
+    /// # Errors
+    /// A [`Failure`], which says what becomes of the job.
+    fn operate(&mut self, index: u64) -> Result<Done, Failure>;
+}
+
+/// What a completed operation amounts to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Rows read or written.
+    pub rows: u64,
+    /// How often it had to be begun anew (deadlock, conflict, busy).
+    pub retries: u32,
+}
+
+/// Why an operation was not completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It failed; it is counted, and the job goes on.
+    Operation(String),
+    /// Going on is pointless: the whole drive stops.
+    Fatal(String),
+    /// There is no work left: the job ends well.
+    Exhausted,
+}

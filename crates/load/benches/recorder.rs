@@ -1,0 +1,80 @@
+//! What recording costs: the limit is 25 ns for one operation (service, response, interval, sums).
+//!
+//! `cargo bench -p load`. The two readings of the clock that an operation needs are shown by themselves.
+
+use std::hint::black_box;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use divan::counter::ItemsCount;
+use load::clock;
+use load::random::Random;
+use load::recorder::{Progress, Recorder, Timing};
+
+/// Operations of one iteration, so that the cost of divan's own clock vanishes.
+const OPERATIONS: usize = 10_000;
+
+fn main() {
+    divan::main();
+}
+
+/// Operations one after another, with latencies spread like those of a database in memory:
+/// exponential around `mean_us`, so that many buckets are touched.
+fn timings(mean_us: f64) -> Vec<Timing> {
+    let mut random = Random::new(1);
+    let mut free_ns = 0;
+    (0..OPERATIONS)
+        .map(|_| {
+            let start_ns = free_ns + 40;
+            let end_ns = start_ns + random.exponential(mean_us * 1e3) as u64;
+            let timing = Timing {
+                free_ns,
+                intended_ns: free_ns,
+                start_ns,
+                end_ns,
+            };
+            free_ns = end_ns;
+            timing
+        })
+        .collect()
+}
+
+#[divan::bench(args = [5.0, 200.0, 20_000.0])]
+fn record(bencher: divan::Bencher, mean_us: f64) {
+    let (sender, receiver) = mpsc::channel();
+    let progress = Progress::new();
+    let timings = timings(mean_us);
+    let interval = Duration::from_secs(1);
+    let mut recorder = Recorder::new(0, interval, sender, Some(&progress));
+    bencher
+        .counter(ItemsCount::new(OPERATIONS))
+        .bench_local(|| {
+            for timing in &timings {
+                recorder.completed(black_box(timing), 1, 0);
+            }
+            while receiver.try_recv().is_ok() {}
+        });
+}
+
+#[divan::bench]
+fn read_the_clock_twice(bencher: divan::Bencher) {
+    bencher
+        .counter(ItemsCount::new(OPERATIONS))
+        .bench_local(|| {
+            for _ in 0..OPERATIONS {
+                black_box((clock::now_ns(), clock::now_ns()));
+            }
+        });
+}
+
+#[divan::bench]
+fn random_number(bencher: divan::Bencher) {
+    let mut random = Random::new(1);
+    bencher
+        .counter(ItemsCount::new(OPERATIONS))
+        .bench_local(|| {
+            for _ in 0..OPERATIONS {
+                black_box(random.below(black_box(1_000_000)));
+            }
+        });
+}

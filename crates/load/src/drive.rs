@@ -1,0 +1,178 @@
+//! A drive: all jobs on their threads, from the ramp-up to the outcome.
+
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::Operator;
+use crate::clock::{self, Usage};
+use crate::gate::{Gate, Ticket};
+use crate::job::{Brake, Job, Leaving};
+use crate::outcome::Outcome;
+use crate::recorder::{INTERVAL_MIN, Progress, Recorder};
+use crate::schedule::{End, RampUp, Schedule, Timetable};
+use crate::series::Series;
+
+/// Most jobs of one drive: one thread each.
+pub const JOBS_MAX: usize = 4096;
+
+/// How to drive.
+#[derive(Debug)]
+pub struct Drive<'a> {
+    /// The model of load.
+    pub schedule: Schedule,
+    /// What is done before measuring, unrecorded.
+    pub ramp_up: RampUp,
+    /// When measuring ends.
+    pub end: End,
+    /// Length of the intervals of the series, at least [`INTERVAL_MIN`].
+    pub interval: Duration,
+    /// Arrivals and think times follow from it.
+    pub seed: u64,
+    /// Set from outside, it stops the drive: at once where jobs wait, after the operation in hand where they work.
+    pub stop: &'a AtomicBool,
+    /// Where the count so far is published.
+    pub progress: Option<&'a Progress>,
+}
+
+/// Drives one job per operator, each on its own thread, and returns when all of them have ended.
+///
+/// The operators are dropped after the last job has ended, so that closing one session does not
+/// disturb the measurement of another.
+pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
+    let jobs = operators.len();
+    if jobs > JOBS_MAX {
+        return Outcome::fatal(format!(
+            "{jobs} jobs are more than one driver can hold: use at most {JOBS_MAX}"
+        ));
+    }
+    let table = match Timetable::new(drive.schedule, drive.ramp_up, drive.end, jobs, drive.seed) {
+        Ok(table) => table,
+        Err(error) => return Outcome::fatal(error.to_string()),
+    };
+    let brake = Brake {
+        stop: drive.stop,
+        fatal: OnceLock::new(),
+        failed: AtomicBool::new(false),
+    };
+    let gate = Gate::new(jobs);
+    let (ended, series) = run(operators, drive, &table, &gate, &brake);
+    let origin_ns = gate.common_start_ns().filter(|_| jobs > 0);
+    summarise(&ended, &series, &table, origin_ns, brake)
+}
+
+/// Runs the jobs, and gathers their intervals on the calling thread meanwhile.
+fn run<'a, 'o>(
+    operators: Vec<Box<dyn Operator + 'o>>,
+    drive: &Drive<'a>,
+    table: &Timetable,
+    gate: &Gate,
+    brake: &Brake,
+) -> (Vec<Job<'a, 'o>>, Series) {
+    let interval = drive.interval.max(INTERVAL_MIN);
+    let mut series = Series::new(interval);
+    let (sender, intervals) = mpsc::channel();
+    let ramp_up = match drive.ramp_up {
+        RampUp::Operations { per_job } => per_job,
+        RampUp::None | RampUp::Time(_) => 0,
+    };
+    let jobs: Vec<(Job, Ticket)> = (0u64..)
+        .zip(operators)
+        .map(|(number, operator)| {
+            let recorder = Recorder::new(table.from_ns(), interval, sender.clone(), drive.progress);
+            let job = Job {
+                number,
+                operator,
+                recorder,
+                usage: Usage::default(),
+                unserved: 0,
+                leaving: Leaving::Failed,
+                index: 0,
+            };
+            (job, gate.ticket())
+        })
+        .collect();
+    drop(sender);
+    let ended = std::thread::scope(|scope| {
+        let threads: Vec<_> = jobs
+            .into_iter()
+            .map(|(mut job, ticket)| {
+                let name = format!("job-{}", job.number);
+                let thread = std::thread::Builder::new().name(name);
+                let spawned = thread.spawn_scoped(scope, move || {
+                    job.run(ticket, table, ramp_up, brake);
+                    job
+                });
+                spawned.inspect_err(|error| {
+                    brake.fail(format!(
+                        "a thread for every job cannot be had ({error}): use fewer jobs, or raise the limit of processes"
+                    ));
+                })
+            })
+            .collect();
+        for record in intervals {
+            series.add(&record);
+        }
+        threads
+            .into_iter()
+            .filter_map(|thread| thread.ok()?.join().ok())
+            .collect()
+    });
+    (ended, series)
+}
+
+fn summarise(
+    ended: &[Job],
+    series: &Series,
+    table: &Timetable,
+    origin_ns: Option<u64>,
+    brake: Brake,
+) -> Outcome {
+    let mut outcome = Outcome {
+        started: origin_ns.map(|at| instant_of(at.saturating_add(table.from_ns()))),
+        ..Outcome::default()
+    };
+    for job in ended {
+        outcome.add_sums(job.recorder.sums(), table.from_ns());
+        if let Some(added) = outcome.jobs.last_mut() {
+            added.cpu = job.usage.cpu;
+            added.run_queue = job.usage.run_queue;
+        }
+        outcome.service.merge(job.recorder.service());
+        outcome.response.merge(job.recorder.response());
+        outcome.unserved += job.unserved;
+        for message in job.recorder.messages() {
+            outcome.add_message(message);
+        }
+    }
+    let left = |why: Leaving| ended.iter().any(|job| job.leaving == why);
+    outcome.interrupted = left(Leaving::Stopped);
+    outcome.fatal = brake.fatal.into_inner();
+    if let (Some(until), true) = (table.until_ns(), left(Leaving::Over)) {
+        let window = Duration::from_nanos(until - table.from_ns());
+        if !outcome.interrupted && outcome.fatal.is_none() {
+            outcome.elapsed = outcome.elapsed.max(window);
+        }
+    }
+    if outcome.unserved > 0 {
+        outcome.errors += outcome.unserved;
+        outcome.add_message(&format!(
+            "{} operations were due but not begun in the time allowed for draining: the target is slower than the rate",
+            outcome.unserved
+        ));
+    }
+    outcome.intervals = series.intervals(outcome.elapsed);
+    outcome
+}
+
+/// The same moment on the standard library's monotonic clock.
+fn instant_of(at_ns: u64) -> Instant {
+    let (instant, now_ns) = (Instant::now(), clock::now_ns());
+    if at_ns > now_ns {
+        instant + Duration::from_nanos(at_ns - now_ns)
+    } else {
+        let ago = Duration::from_nanos(now_ns - at_ns);
+        instant.checked_sub(ago).unwrap_or(instant)
+    }
+}

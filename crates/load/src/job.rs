@@ -1,0 +1,198 @@
+//! One job on its own thread: the loop for engines whose calls block.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::clock::{self, Usage, UsageMeter};
+use crate::gate::Ticket;
+use crate::recorder::{Recorder, Timing};
+use crate::schedule::Timetable;
+use crate::{Done, Failure, Operator};
+
+/// What stops a drive before its end.
+#[derive(Debug)]
+pub struct Brake<'a> {
+    /// Somebody outside wants the drive to stop.
+    pub stop: &'a AtomicBool,
+    /// A job cannot go on, and why; the first one counts.
+    pub fatal: OnceLock<String>,
+    /// Set with `fatal`: one relaxed load is all that an operation pays for it.
+    pub failed: AtomicBool,
+}
+
+impl Brake<'_> {
+    /// Whether jobs must stop now.
+    #[inline]
+    pub fn pulled(&self) -> bool {
+        self.stop.load(Relaxed) || self.failed.load(Relaxed)
+    }
+
+    /// Stops the drive for good.
+    pub fn fail(&self, message: String) {
+        // A second failure is as a rule the echo of the first.
+        let _ = self.fatal.set(message);
+        self.failed.store(true, Relaxed);
+    }
+}
+
+/// Why a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaving {
+    /// The timetable had nothing more for it.
+    Over,
+    /// Its operator had no work left.
+    Exhausted,
+    /// The drive was stopped from outside.
+    Stopped,
+    /// The drive failed, here or elsewhere.
+    Failed,
+}
+
+/// A job before and after its work.
+pub struct Job<'a, 'o> {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Does the work.
+    pub operator: Box<dyn Operator + 'o>,
+    /// Writes down the work.
+    pub recorder: Recorder<'a>,
+    /// What the thread used while it was measured.
+    pub usage: Usage,
+    /// Ticks it had to give up.
+    pub unserved: u64,
+    /// Why it ended.
+    pub leaving: Leaving,
+    /// The number of its next operation, over ramp-up and measurement alike.
+    pub index: u64,
+}
+
+impl Job<'_, '_> {
+    /// Ramps up, waits for the others, and works until the timetable ends. A panic of the operator
+    /// becomes the drive's fatal failure; it never leaves the others waiting, because the ticket is
+    /// given up on the way out.
+    pub fn run(&mut self, ticket: Ticket, table: &Timetable, ramp_up: u64, brake: &Brake) {
+        clock::sharpen_timers();
+        let work = AssertUnwindSafe(|| self.work(ticket, table, ramp_up, brake));
+        self.leaving = catch_unwind(work).unwrap_or_else(|panic| {
+            let message = panic_message(panic.as_ref());
+            brake.fail(format!(
+                "job {} panicked, which is a defect of the program: {message}",
+                self.number
+            ));
+            Leaving::Failed
+        });
+        self.recorder.finish();
+    }
+
+    fn work(&mut self, ticket: Ticket, table: &Timetable, ramp_up: u64, brake: &Brake) -> Leaving {
+        for _ in 0..ramp_up {
+            if brake.pulled() {
+                return stopped(brake);
+            }
+            match self.operate() {
+                Err(Failure::Fatal(message)) => return self.fail(brake, message),
+                Err(Failure::Exhausted) => return Leaving::Exhausted,
+                Ok(_) | Err(Failure::Operation(_)) => {}
+            }
+        }
+        let meter = UsageMeter::of_this_thread();
+        let mut before = meter.read();
+        let halted = || brake.pulled();
+        let common_start = ticket.wait(halted);
+        let Some(origin_ns) = common_start.filter(|at| clock::sleep_until(*at, halted).is_some())
+        else {
+            return stopped(brake);
+        };
+        let leaving = self.follow(table, origin_ns, brake, || before = meter.read());
+        self.usage = meter.read().since(&before);
+        leaving
+    }
+
+    /// Follows the timetable from the common start. `entering` is called before the first measured operation.
+    fn follow(
+        &mut self,
+        table: &Timetable,
+        origin_ns: u64,
+        brake: &Brake,
+        mut entering: impl FnMut(),
+    ) -> Leaving {
+        let mut pacer = table.pacer(self.number);
+        // Without a timed ramp-up the usage counts from the gate, so that the wait for a processor is in it.
+        let mut entered = table.from_ns() == 0;
+        let mut free_ns = 0;
+        let halted = || brake.pulled();
+        loop {
+            if brake.pulled() {
+                return stopped(brake);
+            }
+            let Some(step) = pacer.next(free_ns) else {
+                break;
+            };
+            if step.measured && !entered {
+                entered = true;
+                self.recorder.begin(free_ns);
+                entering();
+            }
+            let due_ns = origin_ns.saturating_add(step.intended_ns);
+            let Some(started_ns) = clock::sleep_until(due_ns, halted) else {
+                return stopped(brake);
+            };
+            let result = self.operate();
+            let timing = Timing {
+                free_ns,
+                intended_ns: step.intended_ns,
+                start_ns: started_ns - origin_ns,
+                end_ns: clock::now_ns() - origin_ns,
+            };
+            free_ns = timing.end_ns;
+            match result {
+                Ok(done) if step.measured => {
+                    self.recorder.completed(&timing, done.rows, done.retries);
+                }
+                Err(Failure::Operation(message)) if step.measured => {
+                    self.recorder.failed(&timing, message);
+                }
+                Ok(_) | Err(Failure::Operation(_)) => {}
+                Err(Failure::Exhausted) => return Leaving::Exhausted,
+                Err(Failure::Fatal(message)) => return self.fail(brake, message),
+            }
+        }
+        self.unserved = pacer.unserved();
+        // The window is observed to its end, so that the rate may be divided by all of it.
+        match table.until_ns() {
+            Some(until) if clock::sleep_until(origin_ns + until, halted).is_none() => {
+                stopped(brake)
+            }
+            _ => Leaving::Over,
+        }
+    }
+
+    #[inline]
+    fn operate(&mut self) -> Result<Done, Failure> {
+        let index = self.index;
+        self.index += 1;
+        self.operator.operate(index)
+    }
+
+    fn fail(&self, brake: &Brake, message: String) -> Leaving {
+        brake.fail(message);
+        Leaving::Failed
+    }
+}
+
+fn stopped(brake: &Brake) -> Leaving {
+    if brake.failed.load(Relaxed) {
+        Leaving::Failed
+    } else {
+        Leaving::Stopped
+    }
+}
+
+/// The text of a panic, which is a string unless somebody took pains.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    let borrowed = panic.downcast_ref::<&str>().copied();
+    owned.or(borrowed).unwrap_or("no message was given")
+}

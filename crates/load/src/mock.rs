@@ -1,0 +1,192 @@
+//! A target whose latency and stalls are programmed, for tests of everything that measures.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::clock::{now_ns, ns, sleep_until};
+use crate::{Done, Failure, Operator};
+
+/// A programmed target. It has no limit of concurrency: every session gets its latency, unless the target stalls.
+///
+/// ```
+/// use std::time::Duration;
+/// let mock = load::mock::Mock::new()
+///     .latency(Duration::from_millis(1))
+///     .stall(Duration::from_secs(1), Duration::from_secs(2));
+/// let sessions = mock.sessions(4);
+/// assert_eq!(sessions.len(), 4);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Mock {
+    latency: Duration,
+    slow_down: Option<f64>,
+    stalls: Vec<(Duration, Duration)>,
+    slow_start: Option<(u64, Duration)>,
+    error_every: Option<u64>,
+    fatal_at: Option<u64>,
+    panic_at: Option<u64>,
+    exhausted_after: Option<u64>,
+}
+
+/// One session of a [`Mock`].
+#[derive(Debug)]
+pub struct Session {
+    mock: Mock,
+    /// When the target saw its first operation; shared, because a stall hits all sessions at once.
+    first_ns: Arc<OnceLock<u64>>,
+}
+
+impl Mock {
+    /// A target that answers at once, with one row.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every operation takes so long.
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+
+    /// Multiplies the latency: a known difference between two configurations.
+    pub fn slow_down(mut self, factor: f64) -> Self {
+        self.slow_down = Some(factor.max(0.0));
+        self
+    }
+
+    /// From `at` (since the target's first operation) nothing moves for `lasting`: what is begun or under way waits.
+    pub fn stall(mut self, at: Duration, lasting: Duration) -> Self {
+        self.stalls.push((at, lasting));
+        self.stalls.sort();
+        self
+    }
+
+    /// The first `operations` of every session take `latency` instead: something to ramp up.
+    pub fn slow_start(mut self, operations: u64, latency: Duration) -> Self {
+        self.slow_start = Some((operations, latency));
+        self
+    }
+
+    /// Every `n`-th operation of a session fails, after its latency.
+    pub fn error_every(mut self, n: u64) -> Self {
+        self.error_every = Some(n.max(1));
+        self
+    }
+
+    /// Operation number `index` of a session stops the drive.
+    pub fn fatal_at(mut self, index: u64) -> Self {
+        self.fatal_at = Some(index);
+        self
+    }
+
+    /// Operation number `index` of a session panics.
+    pub fn panic_at(mut self, index: u64) -> Self {
+        self.panic_at = Some(index);
+        self
+    }
+
+    /// A session has work for so many operations.
+    pub fn exhausted_after(mut self, operations: u64) -> Self {
+        self.exhausted_after = Some(operations);
+        self
+    }
+
+    /// Sessions of one target, ready to be driven.
+    pub fn sessions(&self, count: usize) -> Vec<Box<dyn Operator>> {
+        let first_ns = Arc::new(OnceLock::new());
+        (0..count)
+            .map(|_| {
+                let session = Session {
+                    mock: self.clone(),
+                    first_ns: Arc::clone(&first_ns),
+                };
+                Box::new(session) as Box<dyn Operator>
+            })
+            .collect()
+    }
+
+    fn latency_ns(&self, index: u64) -> u64 {
+        let plain = match self.slow_start {
+            Some((operations, latency)) if index < operations => latency,
+            _ => self.latency,
+        };
+        (ns(plain) as f64 * self.slow_down.unwrap_or(1.0)) as u64
+    }
+
+    /// When an operation ends that starts at `start_ns`, both since the first operation.
+    fn end_ns(&self, start_ns: u64, index: u64) -> u64 {
+        let mut end = start_ns + self.latency_ns(index);
+        for (at, lasting) in &self.stalls {
+            let (from, until) = (ns(*at), ns(*at + *lasting));
+            if end >= from && start_ns < until {
+                end += until - from.max(start_ns);
+            }
+        }
+        end
+    }
+}
+
+impl Operator for Session {
+    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+        let mock = &self.mock;
+        if mock.exhausted_after.is_some_and(|n| index >= n) {
+            return Err(Failure::Exhausted);
+        }
+        if mock.panic_at == Some(index) {
+            panic!("the mock was told to panic at operation {index}");
+        }
+        if mock.fatal_at == Some(index) {
+            return Err(Failure::Fatal(format!(
+                "the mock was told to give up at operation {index}"
+            )));
+        }
+        let now = now_ns();
+        let first = *self.first_ns.get_or_init(|| now);
+        let start = now.saturating_sub(first);
+        let end = mock.end_ns(start, index);
+        if end > start {
+            sleep_until(first + end, || false);
+        }
+        match mock.error_every {
+            Some(n) if index % n == n - 1 => Err(Failure::Operation(format!(
+                "the mock fails every {n}th operation"
+            ))),
+            _ => Ok(Done {
+                rows: 1,
+                retries: 0,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_holds_what_it_meets() {
+        let ms = Duration::from_millis;
+        let mock = Mock::new().latency(ms(10)).stall(ms(100), ms(50));
+        let end_ms = |start_ms: u64| mock.end_ns(start_ms * 1_000_000, 0) / 1_000_000;
+        assert_eq!(end_ms(80), 90, "before");
+        assert_eq!(
+            end_ms(95),
+            155,
+            "under way when it comes: 5 ms are left of it"
+        );
+        assert_eq!(end_ms(120), 160, "begun while it lasts");
+        assert_eq!(end_ms(150), 160, "after");
+    }
+
+    #[test]
+    fn slow_in_known_ways() {
+        let ms = Duration::from_millis;
+        let mock = Mock::new()
+            .latency(ms(10))
+            .slow_start(2, ms(40))
+            .slow_down(1.5);
+        let latencies = [0, 1, 2].map(|i| mock.latency_ns(i) / 1_000_000);
+        assert_eq!(latencies, [60, 60, 15]);
+    }
+}
