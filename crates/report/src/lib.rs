@@ -1,1 +1,18 @@
-//! Pages and tables from the archive alone: HTML, terminal, Markdown.
+//! Pages and tables from the archive alone: terminal and HTML.
+//!
+//! Everything here is made from [`archive::Run`] and [`archive::reference::Reference`], never from a
+//! live object, so any archive can be rendered without a database.
+//!
+//! * [`level`]: points in order: tests, curves, levels with their repetitions.
+//! * [`scorecard`]: the fixed table of metrics; which ones is data in `scorecard.toml`.
+//! * [`svg`]: the small writer behind every chart.
+//! * [`terminal`]: tables for a terminal of any width, and the line shown after each point.
+
+pub mod level;
+pub mod number;
+pub mod scorecard;
+pub mod svg;
+mod terminal;
+
+pub use scorecard::{Against, Scorecard};
+pub use terminal::{point_line, terminal};

@@ -1,0 +1,274 @@
+//! A run's points put in order: tests → curves (one per target and step) → levels (one per degree of
+//! parallelism, with its repetitions). Everything that is drawn or tabulated starts here.
+
+use archive::{Component, Figures, Latency, Point, Run};
+use stats::Histogram;
+use stats::summary;
+
+/// The repetitions of one point: the same test, target and parallelism.
+#[derive(Debug, Clone)]
+pub struct Level<'a> {
+    /// Number of the first of its points within the run, from 1 (the column "Tst").
+    pub number: usize,
+    /// Its points in the order of the repetitions; never empty.
+    pub points: Vec<&'a Point>,
+}
+
+impl<'a> Level<'a> {
+    /// The first repetition, which stands for what all share: key, title, work.
+    pub fn first(&self) -> &'a Point {
+        self.points
+            .first()
+            .expect("a level is made from at least one point")
+    }
+
+    /// Degree of parallelism.
+    pub fn dop(&self) -> u32 {
+        self.first().key.dop()
+    }
+
+    /// How many repetitions failed a check.
+    pub fn invalid(&self) -> usize {
+        self.points.iter().filter(|p| !p.valid()).count()
+    }
+
+    /// The valid repetitions alone; `None` when there is none.
+    pub fn only_valid(&self) -> Option<Level<'a>> {
+        let points: Vec<_> = self.points.iter().copied().filter(|p| p.valid()).collect();
+        (!points.is_empty()).then_some(Level {
+            number: self.number,
+            points,
+        })
+    }
+
+    /// What is tabulated: the valid repetitions where there are some, else all of them (marked).
+    pub fn shown(&self) -> Level<'a> {
+        self.only_valid().unwrap_or_else(|| self.clone())
+    }
+
+    /// Median over the repetitions of the figure `name`, or of a percentile such as
+    /// `response_us_p99`, which is read from the merged histogram and never averaged.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        match latency_name(name) {
+            Some((kind, end)) => self.latency(kind, end),
+            None => summary::median(&self.each(name)),
+        }
+    }
+
+    /// Smallest and largest value over the repetitions, when at least two know the figure.
+    pub fn range(&self, name: &str) -> Option<(f64, f64)> {
+        let values = self.each(name);
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        (values.len() > 1).then_some((low, high))
+    }
+
+    /// Service times of all repetitions as one distribution.
+    pub fn service(&self) -> Histogram {
+        self.merged(Kind::Service)
+    }
+
+    /// Response times of all repetitions as one distribution.
+    pub fn response(&self) -> Histogram {
+        self.merged(Kind::Response)
+    }
+
+    /// The repetitions' own values of a figure, unknown ones left out.
+    fn each(&self, name: &str) -> Vec<f64> {
+        self.points
+            .iter()
+            .filter_map(|p| match latency_name(name) {
+                Some((kind, end)) => named(kind.of(p), end),
+                None => p.figures.get(name),
+            })
+            .filter(|v| v.is_finite())
+            .collect()
+    }
+
+    fn latency(&self, kind: Kind, end: &str) -> Option<f64> {
+        match self.points[..] {
+            [only] => named(kind.of(only), end),
+            _ => named(&self.merged(kind), end),
+        }
+    }
+
+    fn merged(&self, kind: Kind) -> Histogram {
+        let mut whole = Histogram::new();
+        for point in &self.points {
+            whole.merge(kind.of(point));
+        }
+        whole
+    }
+}
+
+/// Which of a point's two distributions.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Service,
+    Response,
+}
+
+impl Kind {
+    fn of(self, point: &Point) -> &Histogram {
+        match self {
+            Self::Service => &point.histograms.service,
+            Self::Response => &point.histograms.response,
+        }
+    }
+}
+
+/// Takes `service_us_p99` apart.
+fn latency_name(name: &str) -> Option<(Kind, &str)> {
+    name.strip_prefix("service_us_")
+        .map(|end| (Kind::Service, end))
+        .or_else(|| {
+            name.strip_prefix("response_us_")
+                .map(|end| (Kind::Response, end))
+        })
+}
+
+fn named(histogram: &Histogram, end: &str) -> Option<f64> {
+    let latency = Latency::of(histogram)?;
+    latency
+        .named()
+        .into_iter()
+        .find(|(name, _)| *name == end)
+        .map(|(_, value)| value)
+}
+
+/// True when `name` is a figure of a result row or a latency percentile.
+pub fn is_figure(name: &str) -> bool {
+    Figures::default().set(name, None)
+        || latency_name(name).is_some_and(|(_, end)| {
+            ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"].contains(&end)
+        })
+}
+
+/// The sweep of one test on one target.
+#[derive(Debug, Clone)]
+pub struct Curve<'a> {
+    /// Target, as an index into the run's targets.
+    pub target: u32,
+    /// Step of the plan.
+    pub step: u32,
+    /// Name of the target, with the step where a test stands in several steps.
+    pub label: String,
+    /// Levels in ascending parallelism.
+    pub levels: Vec<Level<'a>>,
+}
+
+impl<'a> Curve<'a> {
+    /// The level with the largest value of `figure`, valid ones first.
+    pub fn peak(&self, figure: &str) -> Option<Level<'a>> {
+        let best = |levels: Vec<Level<'a>>| {
+            levels
+                .into_iter()
+                .filter_map(|l| l.figure(figure).map(|v| (v, l)))
+                .max_by(|a, b| a.0.total_cmp(&b.0))
+                .map(|(_, level)| level)
+        };
+        best(self.levels.iter().filter_map(Level::only_valid).collect())
+            .or_else(|| best(self.levels.clone()))
+    }
+}
+
+/// Everything measured of one test.
+#[derive(Debug, Clone)]
+pub struct TestGroup<'a> {
+    /// Test code.
+    pub test: &'a str,
+    /// Title of the test.
+    pub title: &'a str,
+    /// Component it loads.
+    pub component: Component,
+    /// One curve per target and step.
+    pub curves: Vec<Curve<'a>>,
+}
+
+/// The tests of a run in the order of the scorecard: by component, then by `rank`, then by code.
+pub fn tests<'a>(run: &'a Run, rank: impl Fn(&str) -> usize) -> Vec<TestGroup<'a>> {
+    let mut groups: Vec<TestGroup<'a>> = Vec::new();
+    for (index, point) in run.points.iter().enumerate() {
+        let group = match groups.iter().position(|g| g.test == point.key.test) {
+            Some(at) => at,
+            None => {
+                groups.push(TestGroup {
+                    test: &point.key.test,
+                    title: &point.title,
+                    component: point.component,
+                    curves: Vec::new(),
+                });
+                groups.len() - 1
+            }
+        };
+        place(&mut groups[group], index + 1, point);
+    }
+    for group in &mut groups {
+        finish(group, run);
+    }
+    groups.sort_by(|a, b| {
+        (a.component, rank(a.test), a.test).cmp(&(b.component, rank(b.test), b.test))
+    });
+    groups
+}
+
+/// Puts a point into its curve and level.
+fn place<'a>(group: &mut TestGroup<'a>, number: usize, point: &'a Point) {
+    let key = &point.key;
+    let same = |c: &Curve<'_>| c.target == key.target && c.step == key.step;
+    let at = match group.curves.iter().position(same) {
+        Some(at) => at,
+        None => {
+            group.curves.push(Curve {
+                target: key.target,
+                step: key.step,
+                label: String::new(),
+                levels: Vec::new(),
+            });
+            group.curves.len() - 1
+        }
+    };
+    let levels = &mut group.curves[at].levels;
+    let shape = |p: &Point| (p.key.nodes, p.key.jobs, p.key.threads);
+    match levels
+        .iter_mut()
+        .find(|l| shape(l.first()) == shape(point))
+    {
+        Some(level) => level.points.push(point),
+        None => levels.push(Level {
+            number,
+            points: vec![point],
+        }),
+    }
+}
+
+/// Names the curves and sorts them and their levels.
+fn finish(group: &mut TestGroup<'_>, run: &Run) {
+    group.curves.sort_by_key(|c| (c.target, c.step));
+    let targets: Vec<u32> = group.curves.iter().map(|c| c.target).collect();
+    for curve in &mut group.curves {
+        let name = target_name(run, curve.target);
+        let several = targets.iter().filter(|t| **t == curve.target).count() > 1;
+        curve.label = if several {
+            format!("{name} (step {})", curve.step)
+        } else {
+            name
+        };
+        curve.levels.sort_by_key(|l| {
+            let key = &l.first().key;
+            (key.dop(), key.nodes, key.jobs)
+        });
+        for level in &mut curve.levels {
+            level.points.sort_by_key(|p| p.key.repetition);
+        }
+    }
+}
+
+/// Name of a target for tables; also for an index that the run does not hold.
+pub fn target_name(run: &Run, target: u32) -> String {
+    run.targets
+        .get(target as usize)
+        .map(|t| t.name.clone())
+        .filter(|n| !n.is_empty())
+        .unwrap_or_else(|| format!("target {}", target + 1))
+}

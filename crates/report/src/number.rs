@@ -1,0 +1,185 @@
+//! Numbers written for people: thousands separators, three significant digits, "–" for what is not known.
+
+/// What stands where the platform could not tell: never 0.
+pub const UNKNOWN: &str = "–";
+
+/// From here on a rate is written in E-notation, as the published tables do.
+const EXPONENT_FROM: f64 = 1e7;
+
+/// A figure with at least three significant digits: "0.125", "12.3", "154", "26,768", "1.078E+07".
+pub fn figure(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        return UNKNOWN.to_owned();
+    }
+    match size {
+        0.0 => "0".to_owned(),
+        s if s < 0.001 || s >= EXPONENT_FROM => exponent(value),
+        s if s < 0.9995 => format!("{value:.3}"),
+        s if s < 9.995 => format!("{value:.2}"),
+        s if s < 99.95 => format!("{value:.1}"),
+        _ => thousands(value),
+    }
+}
+
+/// [`figure`] of what may be unknown.
+pub fn figure_or_unknown(value: Option<f64>) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), figure)
+}
+
+/// A whole number with thousands separators, or "–".
+pub fn whole(value: Option<f64>) -> String {
+    match value {
+        Some(v) if v.is_finite() && v.abs() < EXPONENT_FROM => thousands(v),
+        Some(v) if v.is_finite() => exponent(v),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// A count of things: "1,024".
+pub fn count(value: u64) -> String {
+    grouped(&value.to_string())
+}
+
+/// A latency given in µs with the unit that reads best: "0.85 µs", "812 µs", "1.25 ms", "2.10 s".
+pub fn latency(us: Option<f64>) -> String {
+    match us {
+        Some(v) if v.is_finite() && v < 999.5 => format!("{} µs", three_digits(v)),
+        Some(v) if v.is_finite() && v < 999_500.0 => format!("{} ms", three_digits(v / 1e3)),
+        Some(v) if v.is_finite() => format!("{} s", three_digits(v / 1e6)),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// Short label of an axis tick: "0", "0.5", "20", "1.5k", "200k", "3M".
+pub fn tick(value: f64) -> String {
+    let (scaled, suffix) = match value.abs() {
+        s if s >= 1e9 => (value / 1e9, "G"),
+        s if s >= 1e6 => (value / 1e6, "M"),
+        s if s >= 1e3 => (value / 1e3, "k"),
+        _ => (value, ""),
+    };
+    let digits = format!("{scaled:.3}");
+    let digits = digits.trim_end_matches('0').trim_end_matches('.');
+    if digits == "0" && value != 0.0 {
+        return format!("{value:.0e}");
+    }
+    format!("{digits}{suffix}")
+}
+
+/// Axis tick of a latency given in µs: "10µs", "1ms", "2s".
+pub fn tick_latency(us: f64) -> String {
+    match us.abs() {
+        s if s >= 1e6 => format!("{}s", tick(us / 1e6)),
+        s if s >= 1e3 => format!("{}ms", tick(us / 1e3)),
+        s if s > 0.0 && s < 1.0 => format!("{}ns", tick(us * 1e3)),
+        _ => format!("{}µs", tick(us)),
+    }
+}
+
+/// Bytes in binary units, as memory and disks are bought: "3.8 GiB".
+pub fn bytes(value: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 1024.0 && unit + 1 < units.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", three_digits(scaled), units[unit])
+}
+
+/// "1.165E+04", the notation of the published tables.
+fn exponent(value: f64) -> String {
+    let text = format!("{value:.3E}");
+    let (mantissa, power) = text
+        .split_once('E')
+        .expect("the E format always writes an exponent");
+    let (sign, digits) = match power.strip_prefix('-') {
+        Some(digits) => ('-', digits),
+        None => ('+', power),
+    };
+    format!("{mantissa}E{sign}{digits:0>2}")
+}
+
+/// A whole number with separators.
+fn thousands(value: f64) -> String {
+    let text = format!("{value:.0}");
+    match text.strip_prefix('-') {
+        Some("0") => "0".to_owned(),
+        Some(digits) => format!("-{}", grouped(digits)),
+        None => grouped(&text),
+    }
+}
+
+/// Puts a comma before every third digit from the right.
+fn grouped(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Three significant digits without separators, for values below a thousand.
+fn three_digits(value: f64) -> String {
+    match value.abs() {
+        s if s < 9.995 => format!("{value:.2}"),
+        s if s < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_for_people() {
+        for (value, want) in [
+            (0.0, "0"),
+            (0.000_12, "1.200E-04"),
+            (0.125, "0.125"),
+            (0.9999, "1.00"),
+            (9.999, "10.0"),
+            (99.99, "100"),
+            (12.34, "12.3"),
+            (999.6, "1,000"),
+            (26_768.4, "26,768"),
+            (9_999_999.0, "9,999,999"),
+            (10_780_000.0, "1.078E+07"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(figure(value), want);
+        }
+        assert_eq!(figure_or_unknown(None), "–");
+        assert_eq!(whole(Some(0.2)), "0");
+        assert_eq!(whole(Some(-0.2)), "0");
+        assert_eq!(whole(Some(1234.5)), "1,234");
+        assert_eq!(count(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn latencies_and_sizes_choose_their_unit() {
+        assert_eq!(latency(Some(0.851)), "0.85 µs");
+        assert_eq!(latency(Some(999.7)), "1.00 ms");
+        assert_eq!(latency(Some(2_100_000.0)), "2.10 s");
+        assert_eq!(latency(None), "–");
+        assert_eq!(bytes(4_080_218_931), "3.80 GiB");
+        assert_eq!(bytes(512), "512 B");
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        assert_eq!(tick(1500.0), "1.5k");
+        assert_eq!(tick(3_000_000.0), "3M");
+        assert_eq!(tick(0.5), "0.5");
+        assert_eq!(tick(0.000_01), "1e-5");
+        assert_eq!(tick_latency(10.0), "10µs");
+        assert_eq!(tick_latency(2_000_000.0), "2s");
+        assert_eq!(tick_latency(0.1), "100ns");
+    }
+}

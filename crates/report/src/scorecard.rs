@@ -1,0 +1,236 @@
+//! The scorecard: a fixed table of metrics, one column per target and per platform it is set against.
+//!
+//! Which metrics there are is data (`scorecard.toml`); how they are found is in `evaluate`.
+
+mod evaluate;
+
+pub(crate) use evaluate::published_figure;
+
+use std::sync::OnceLock;
+
+use archive::reference::Reference;
+use archive::{Component, Run};
+use serde::Deserialize;
+
+/// What a run is set against: another run, or the published figures of another platform.
+#[derive(Debug, Clone, Copy)]
+pub enum Against<'a> {
+    /// Another run, from this or another archive.
+    Run(&'a Run),
+    /// Published figures.
+    Reference(&'a Reference),
+}
+
+/// How one value is found among the levels of a sweep.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "rule", rename_all = "snake_case")]
+pub enum Rule {
+    /// The value at one job; the smallest parallelism among those.
+    Speed,
+    /// The largest value.
+    Maximum,
+    /// The smallest value.
+    Minimum,
+    /// The largest value among the levels whose mean service time keeps the limit.
+    Within {
+        /// Limit of the mean service time, µs.
+        limit_us: f64,
+    },
+    /// The value at the level where another figure is largest.
+    AtMaximum {
+        /// Name of that other figure.
+        of: String,
+    },
+}
+
+/// One metric of the scorecard.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Line {
+    /// Part of the platform it belongs to.
+    pub component: Component,
+    /// Heading under which it stands.
+    pub group: String,
+    /// Name within the group.
+    pub label: String,
+    /// Test code.
+    pub test: String,
+    /// Figure of the result row, or a latency percentile such as `service_us_p99`.
+    pub figure: String,
+    /// Unit as printed.
+    pub unit: String,
+    /// Printed value = figure × scale.
+    #[serde(default = "one")]
+    pub scale: f64,
+    /// How the value is found.
+    #[serde(flatten)]
+    pub rule: Rule,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+#[derive(Deserialize)]
+struct File {
+    line: Vec<Line>,
+}
+
+/// All metrics, in the order in which they are printed.
+pub fn lines() -> &'static [Line] {
+    static LINES: OnceLock<Vec<Line>> = OnceLock::new();
+    LINES.get_or_init(|| {
+        toml::from_str::<File>(include_str!("../scorecard.toml"))
+            .expect("scorecard.toml is embedded and a test of this module reads it")
+            .line
+    })
+}
+
+/// Place of a test in the scorecard; tests that are not in it come last.
+pub fn rank(test: &str) -> usize {
+    lines()
+        .iter()
+        .position(|l| l.test == test)
+        .unwrap_or(usize::MAX)
+}
+
+/// The figure that stands for a test's throughput: the one of its first line with a rate.
+pub fn throughput_line(test: &str) -> Option<&'static Line> {
+    lines().iter().find(|l| {
+        l.test == test
+            && matches!(l.rule, Rule::Speed | Rule::Maximum | Rule::Within { .. })
+            && !l.figure.contains("_us_")
+    })
+}
+
+/// A value of the scorecard and what stands behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Value in the line's unit; the median where there are repetitions.
+    pub value: f64,
+    /// Degree of parallelism at which it was found.
+    pub dop: u32,
+    /// Smallest and largest over the repetitions, when there were at least two.
+    pub range: Option<(f64, f64)>,
+    /// Repetitions behind it.
+    pub repetitions: usize,
+    /// Points of the same sweep that failed a check and were left out.
+    pub invalid_left_out: usize,
+    /// A contradiction or doubt recorded beside a published figure.
+    pub doubt: Option<String>,
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// The target cannot do the test.
+    MissingCapability,
+    /// It was measured, but no point passed its checks.
+    Invalid,
+    /// It is not in the run (or was not published).
+    NotMeasured,
+    /// It was measured, but the platform does not tell this figure.
+    NotTold,
+    /// No level kept the line's limit.
+    OutOfLimit,
+}
+
+/// One cell of the scorecard.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// A value.
+    Value(Measured),
+    /// "–", and why.
+    Absent {
+        /// Kind of reason.
+        why: Absence,
+        /// One sentence.
+        reason: String,
+    },
+}
+
+/// One column: a target of a run, or a reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// What is printed at its head.
+    pub title: String,
+    /// Where it comes from: "this run", the label of another run, or the document.
+    pub source: String,
+    /// True for the targets of the run that is reported.
+    pub own: bool,
+}
+
+/// One row.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The metric.
+    pub line: &'static Line,
+    /// One cell per column.
+    pub cells: Vec<Cell>,
+}
+
+/// The whole table.
+#[derive(Debug, Clone)]
+pub struct Scorecard {
+    /// Targets first, then what they are set against.
+    pub columns: Vec<Column>,
+    /// One row per metric, always all of them.
+    pub rows: Vec<Row>,
+}
+
+/// Evaluates every line for every target of `run` and for everything it is set `against`.
+pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
+    let mut columns = evaluate::of_run(run, true);
+    for other in against {
+        match other {
+            Against::Run(other) => columns.extend(evaluate::of_run(other, false)),
+            Against::Reference(reference) => columns.push(evaluate::of_reference(reference)),
+        }
+    }
+    let (heads, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    let rows = lines()
+        .iter()
+        .enumerate()
+        .map(|(at, line)| Row {
+            line,
+            cells: cells.iter().map(|c: &Vec<Cell>| c[at].clone()).collect(),
+        })
+        .collect();
+    Scorecard {
+        columns: heads,
+        rows,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_names_a_figure_and_its_component_stays_together() {
+        let lines = lines();
+        assert!(lines.len() > 30);
+        for line in lines {
+            assert!(
+                crate::level::is_figure(&line.figure),
+                "{} is no figure",
+                line.figure
+            );
+            if let Rule::AtMaximum { of } = &line.rule {
+                assert!(crate::level::is_figure(of), "{of} is no figure");
+            }
+            assert!(line.scale > 0.0);
+        }
+        assert!(lines.is_sorted_by_key(|l| l.component));
+    }
+
+    #[test]
+    fn every_test_of_the_library_has_a_line() {
+        let tests = "T132 T133 T141 T151 T152 T153 T421 T611 T621 T211 T426 T626 T721 \
+                     T331 T332 T512 T311 T616 T716 T431 T521 T531";
+        for test in tests.split_whitespace() {
+            assert!(rank(test) < usize::MAX, "{test}");
+            assert!(throughput_line(test).is_some(), "{test}");
+        }
+        assert_eq!(rank("T999"), usize::MAX);
+    }
+}

@@ -1,0 +1,353 @@
+//! Finds the value of every line: one candidate per level, then the line's rule chooses.
+
+use archive::Run;
+use archive::reference::{Reference, ReferencePoint};
+use stats::summary;
+
+use super::{Absence, Cell, Column, Line, Measured, Rule, lines, rank};
+use crate::level::{self, Curve, Level, TestGroup};
+use crate::number;
+
+/// One level as the rules see it.
+struct Candidate {
+    jobs: u32,
+    dop: u32,
+    value: Option<f64>,
+    range: Option<(f64, f64)>,
+    repetitions: usize,
+    /// Value of the other figure that `at_maximum` looks at.
+    of: Option<f64>,
+    service_us_mean: Option<f64>,
+    doubt: Option<String>,
+}
+
+/// One column per target of a run, each with a cell per line.
+pub fn of_run(run: &Run, own: bool) -> Vec<(Column, Vec<Cell>)> {
+    let groups = level::tests(run, rank);
+    (0..run.targets.len() as u32)
+        .map(|target| {
+            let column = Column {
+                title: level::target_name(run, target),
+                source: if own {
+                    "this run".to_owned()
+                } else {
+                    format!("run {}", run.label)
+                },
+                own,
+            };
+            let cells = lines()
+                .iter()
+                .map(|line| cell_of_target(run, &groups, target, line))
+                .collect();
+            (column, cells)
+        })
+        .collect()
+}
+
+fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line) -> Cell {
+    let levels: Vec<&Level<'_>> = groups
+        .iter()
+        .filter(|g| g.test == line.test)
+        .flat_map(|g| g.curves.iter().filter(|c: &&Curve<'_>| c.target == target))
+        .flat_map(|c| &c.levels)
+        .collect();
+    if levels.is_empty() {
+        return not_measured(run, target, line);
+    }
+    let invalid: usize = levels.iter().map(|l| l.invalid()).sum();
+    let candidates: Vec<Candidate> = levels
+        .iter()
+        .filter_map(|l| l.only_valid())
+        .map(|level| of_level(&level, line))
+        .collect();
+    if candidates.is_empty() {
+        let first = levels[0].first().reasons.first();
+        return Cell::Absent {
+            why: Absence::Invalid,
+            reason: format!(
+                "no point passed its checks: {}",
+                first.map_or("no reason recorded", String::as_str)
+            ),
+        };
+    }
+    choose(&candidates, line, invalid).unwrap_or_else(|why| Cell::Absent {
+        why,
+        reason: why_empty(why, line, "the platform does not tell this figure"),
+    })
+}
+
+fn not_measured(run: &Run, target: u32, line: &Line) -> Cell {
+    let missing = run
+        .missing
+        .iter()
+        .find(|m| m.target == target && m.test == line.test);
+    match missing {
+        Some(missing) => Cell::Absent {
+            why: Absence::MissingCapability,
+            reason: missing.reason.clone(),
+        },
+        None => Cell::Absent {
+            why: Absence::NotMeasured,
+            reason: if run.state == archive::RunState::Complete {
+                format!("{} is not in the plan of this run", line.test)
+            } else {
+                format!("{} was not reached before the run stopped, or is not in its plan", line.test)
+            },
+        },
+    }
+}
+
+fn of_level(level: &Level<'_>, line: &Line) -> Candidate {
+    let of = match &line.rule {
+        Rule::AtMaximum { of } => level.figure(of),
+        _ => None,
+    };
+    Candidate {
+        jobs: level.first().key.jobs,
+        dop: level.dop(),
+        value: level.figure(&line.figure),
+        range: level.range(&line.figure),
+        repetitions: level.points.len(),
+        of,
+        service_us_mean: level.figure("service_us_mean"),
+        doubt: None,
+    }
+}
+
+/// The column of published figures.
+pub fn of_reference(reference: &Reference) -> (Column, Vec<Cell>) {
+    let column = Column {
+        title: reference.title.clone(),
+        source: reference.document.clone(),
+        own: false,
+    };
+    let cells = lines()
+        .iter()
+        .map(|line| cell_of_reference(reference, line))
+        .collect();
+    (column, cells)
+}
+
+fn cell_of_reference(reference: &Reference, line: &Line) -> Cell {
+    let candidates = of_published(reference, line);
+    match choose(&candidates, line, 0) {
+        Ok(cell) => cell,
+        Err(why) => stated(reference, line).unwrap_or_else(|| Cell::Absent {
+            why: if candidates.is_empty() {
+                Absence::NotMeasured
+            } else {
+                why
+            },
+            reason: why_empty(why, line, &not_published(reference, line)),
+        }),
+    }
+}
+
+/// Published rows of one test; rows printed twice for the same load count as repetitions.
+fn of_published(reference: &Reference, line: &Line) -> Vec<Candidate> {
+    let mut grouped: Vec<Vec<&ReferencePoint>> = Vec::new();
+    for point in reference.points.iter().filter(|p| p.test == line.test) {
+        let load = (point.nodes, point.jobs, point.threads);
+        match grouped
+            .iter_mut()
+            .find(|g| (g[0].nodes, g[0].jobs, g[0].threads) == load)
+        {
+            Some(same) => same.push(point),
+            None => grouped.push(vec![point]),
+        }
+    }
+    grouped.iter().map(|rows| of_rows(rows, line)).collect()
+}
+
+fn of_rows(rows: &[&ReferencePoint], line: &Line) -> Candidate {
+    let each = |name: &str| -> Vec<f64> {
+        rows.iter()
+            .filter_map(|r| published_figure(r, name))
+            .collect()
+    };
+    let values = each(&line.figure);
+    let low = values.iter().copied().reduce(f64::min);
+    let high = values.iter().copied().reduce(f64::max);
+    let of = match &line.rule {
+        Rule::AtMaximum { of } => summary::median(&each(of)),
+        _ => None,
+    };
+    Candidate {
+        jobs: rows[0].jobs,
+        dop: rows[0].jobs * rows[0].threads,
+        value: summary::median(&values),
+        range: low.zip(high).filter(|_| values.len() > 1),
+        repetitions: rows.len(),
+        of,
+        service_us_mean: summary::median(&each("service_us_mean")),
+        doubt: rows.iter().find_map(|r| r.note.clone()),
+    }
+}
+
+/// A figure of a published row. A rate printed as 0 means "not counted by this test".
+pub fn published_figure(point: &ReferencePoint, name: &str) -> Option<f64> {
+    match name {
+        "service_us_mean" => point.service_ms_mean.map(|ms| ms * 1e3),
+        "rows_per_s" | "operations_per_s" => point.figures.get(name).filter(|v| *v > 0.0),
+        _ => point.figures.get(name),
+    }
+}
+
+/// A figure that stands outside the result tables, when its unit is the line's.
+fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
+    let units: &[&str] = match (line.figure.as_str(), &line.rule) {
+        (_, Rule::Speed) => return None,
+        ("rows_per_s", _) => &["rps", "rows/s"],
+        ("operations_per_s", _) => &["tps", "ops", "ops/s", "tx/s"],
+        _ => return None,
+    };
+    let figure = reference.stated.iter().find(|s| {
+        s.test.as_deref() == Some(line.test.as_str()) && units.contains(&s.unit.as_str())
+    })?;
+    Some(Cell::Value(Measured {
+        value: figure.value * line.scale,
+        dop: 0,
+        range: None,
+        repetitions: 1,
+        invalid_left_out: 0,
+        doubt: Some(match &figure.note {
+            Some(note) => format!("stated at {}: {note}", figure.place),
+            None => format!("stated at {}", figure.place),
+        }),
+    }))
+}
+
+fn not_published(reference: &Reference, line: &Line) -> String {
+    let stated: Vec<String> = reference
+        .stated
+        .iter()
+        .filter(|s| s.test.as_deref() == Some(line.test.as_str()))
+        .map(|s| format!("{} {} ({})", number::figure(s.value), s.unit, s.name))
+        .collect();
+    if stated.is_empty() {
+        "not published".to_owned()
+    } else {
+        format!("not published in this unit; stated: {}", stated.join("; "))
+    }
+}
+
+fn why_empty(why: Absence, line: &Line, not_told: &str) -> String {
+    match (why, &line.rule) {
+        (Absence::OutOfLimit, Rule::Within { limit_us }) => format!(
+            "no level has a mean service time within {}",
+            number::latency(Some(*limit_us))
+        ),
+        _ => not_told.to_owned(),
+    }
+}
+
+/// Applies the line's rule.
+fn choose(candidates: &[Candidate], line: &Line, invalid: usize) -> Result<Cell, Absence> {
+    let known: Vec<&Candidate> = candidates.iter().filter(|c| c.value.is_some()).collect();
+    let chosen = match &line.rule {
+        Rule::Speed => known
+            .iter()
+            .copied()
+            .filter(|c| c.jobs == 1)
+            .min_by_key(|c| c.dop),
+        Rule::Maximum => largest(&known, |c| c.value),
+        Rule::Minimum => largest(&known, |c| c.value.map(|v| -v)),
+        Rule::AtMaximum { .. } => largest(&known, |c| c.of),
+        Rule::Within { limit_us } => within(&known, *limit_us)?,
+    };
+    let (chosen, value) = chosen
+        .and_then(|c| c.value.map(|v| (c, v)))
+        .ok_or(Absence::NotTold)?;
+    Ok(Cell::Value(Measured {
+        value: value * line.scale,
+        dop: chosen.dop,
+        range: chosen
+            .range
+            .map(|(low, high)| (low * line.scale, high * line.scale)),
+        repetitions: chosen.repetitions,
+        invalid_left_out: invalid,
+        doubt: chosen.doubt.clone(),
+    }))
+}
+
+/// The candidate with the largest `by`; of equals the one with the smallest parallelism.
+fn largest<'c>(
+    from: &[&'c Candidate],
+    by: impl Fn(&Candidate) -> Option<f64>,
+) -> Option<&'c Candidate> {
+    from.iter()
+        .filter_map(|c| by(c).map(|v| (v, *c)))
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.dop.cmp(&a.1.dop)))
+        .map(|(_, c)| c)
+}
+
+/// The largest value among the levels that keep the limit. Service times that nobody knows are
+/// "not told", which is another thing than "too long".
+fn within<'c>(known: &[&'c Candidate], limit_us: f64) -> Result<Option<&'c Candidate>, Absence> {
+    let keep: Vec<&Candidate> = known
+        .iter()
+        .copied()
+        .filter(|c| c.service_us_mean.is_some_and(|us| us <= limit_us))
+        .collect();
+    if keep.is_empty() && known.iter().any(|c| c.service_us_mean.is_some()) {
+        return Err(Absence::OutOfLimit);
+    }
+    Ok(largest(&keep, |c| c.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(jobs: u32, value: f64, service_us_mean: Option<f64>) -> Candidate {
+        Candidate {
+            jobs,
+            dop: jobs,
+            value: Some(value),
+            range: None,
+            repetitions: 1,
+            of: Some(1.0 / value),
+            service_us_mean,
+            doubt: None,
+        }
+    }
+
+    fn line(rule: Rule) -> Line {
+        Line {
+            rule,
+            ..lines()[0].clone()
+        }
+    }
+
+    fn found(rule: Rule, candidates: &[Candidate]) -> Result<u32, Absence> {
+        match choose(candidates, &line(rule), 0)? {
+            Cell::Value(m) => Ok(m.dop),
+            Cell::Absent { why, .. } => Err(why),
+        }
+    }
+
+    #[test]
+    fn each_rule_chooses_its_level() {
+        let levels = [
+            candidate(1, 100.0, Some(400.0)),
+            candidate(2, 190.0, Some(900.0)),
+            candidate(4, 250.0, Some(3000.0)),
+            candidate(8, 250.0, None),
+        ];
+        let of = "operations_per_s".to_owned();
+        assert_eq!(found(Rule::Speed, &levels), Ok(1));
+        assert_eq!(found(Rule::Maximum, &levels), Ok(4), "smallest of equals");
+        assert_eq!(found(Rule::Minimum, &levels), Ok(1));
+        assert_eq!(found(Rule::AtMaximum { of }, &levels), Ok(1));
+        assert_eq!(found(Rule::Within { limit_us: 1000.0 }, &levels), Ok(2));
+        assert_eq!(
+            found(Rule::Within { limit_us: 1.0 }, &levels),
+            Err(Absence::OutOfLimit)
+        );
+        assert_eq!(
+            found(Rule::Within { limit_us: 1000.0 }, &levels[3..]),
+            Err(Absence::NotTold)
+        );
+        assert_eq!(found(Rule::Speed, &levels[1..]), Err(Absence::NotTold));
+    }
+}

@@ -1,0 +1,366 @@
+//! Line charts: axes, grid, lines with markers, bands, rejected points, vertical marks, legend.
+
+use super::{Axis, escape, fit, px, text_width};
+
+/// Drawing width; the page scales the picture to its column.
+const WIDTH: f64 = 400.0;
+/// Height of the plot area alone.
+const PLOT_HEIGHT: f64 = 170.0;
+const LEFT: f64 = 48.0;
+const RIGHT: f64 = 14.0;
+const BOTTOM: f64 = 38.0;
+/// Height of one row of the legend.
+const LEGEND_ROW: f64 = 17.0;
+const FONT: f64 = 11.0;
+/// Longest legend entry.
+const LEGEND_MAX: f64 = 180.0;
+/// A line of more points than this shows no markers.
+const MARKERS_MAX: usize = 24;
+
+/// Marker of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// ●
+    Circle,
+    /// ■
+    Square,
+    /// ▲
+    Triangle,
+    /// ◆
+    Diamond,
+    /// ▼
+    Down,
+    /// No marker.
+    None,
+}
+
+impl Shape {
+    /// Marker number `index`; they repeat after five.
+    pub fn nth(index: usize) -> Self {
+        let shapes = [
+            Self::Circle,
+            Self::Square,
+            Self::Triangle,
+            Self::Diamond,
+            Self::Down,
+        ];
+        shapes[index % shapes.len()]
+    }
+}
+
+/// Dash of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dash {
+    /// ———
+    Solid,
+    /// – – –
+    Dashed,
+    /// · · ·
+    Dotted,
+}
+
+impl Dash {
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::Solid => "",
+            Self::Dashed => " stroke-dasharray=\"6 3\"",
+            Self::Dotted => " stroke-dasharray=\"1.5 3\"",
+        }
+    }
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Entry in the legend; empty for none.
+    pub label: String,
+    /// Colour class, 0–7.
+    pub colour: usize,
+    /// Marker.
+    pub shape: Shape,
+    /// Dash.
+    pub dash: Dash,
+    /// Points in ascending x; a `None` breaks the line.
+    pub points: Vec<(f64, Option<f64>)>,
+    /// Range over the repetitions at some x: (x, low, high).
+    pub ranges: Vec<(f64, f64, f64)>,
+    /// Points that failed a check: drawn as a cross, joined to nothing.
+    pub rejected: Vec<(f64, f64)>,
+}
+
+/// A vertical line with a word, e.g. the knee.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// Where.
+    pub x: f64,
+    /// The word.
+    pub label: String,
+    /// Colour class.
+    pub colour: usize,
+}
+
+/// A whole chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// What it shows, for readers who hear it.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Lines, drawn in order.
+    pub series: Vec<Series>,
+    /// Vertical marks.
+    pub marks: Vec<Mark>,
+}
+
+impl Chart {
+    /// The picture as one `svg` element.
+    pub fn render(&self) -> String {
+        let (legend, top) = self.legend();
+        let height = top + PLOT_HEIGHT + BOTTOM;
+        let title = escape(&self.title);
+        let mut out = format!(
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>",
+            px(WIDTH),
+            px(height),
+        );
+        out.push_str(&legend);
+        let plot = Plot { chart: self, top };
+        out.push_str(&plot.axes());
+        for (row, mark) in self.marks.iter().enumerate() {
+            out.push_str(&plot.mark(mark, row));
+        }
+        for series in &self.series {
+            out.push_str(&plot.series(series));
+        }
+        out.push_str("</svg>");
+        out
+    }
+
+    /// The legend above the plot, and the place where the plot begins.
+    fn legend(&self) -> (String, f64) {
+        let mut out = String::new();
+        let (mut x, mut row) = (LEFT, 0.0);
+        for series in self.series.iter().filter(|s| !s.label.is_empty()) {
+            let label = fit(&series.label, FONT, LEGEND_MAX);
+            let width = 30.0 + text_width(&label, FONT) + 10.0;
+            if x > LEFT && x + width > WIDTH {
+                x = LEFT;
+                row += 1.0;
+            }
+            let y = 10.0 + row * LEGEND_ROW;
+            out.push_str(&format!(
+                "<g class=\"s{}\"><path d=\"M{} {}h24\" class=\"l\"{}/>{}</g><text x=\"{}\" y=\"{}\">{}</text>",
+                series.colour % 8,
+                px(x),
+                px(y),
+                series.dash.attribute(),
+                marker(series.shape, x + 12.0, y),
+                px(x + 29.0),
+                px(y + 4.0),
+                escape(&label),
+            ));
+            x += width;
+        }
+        let rows = if out.is_empty() { 0.0 } else { row + 1.0 };
+        (out, 12.0 + rows * LEGEND_ROW)
+    }
+}
+
+/// The plot area of one chart.
+struct Plot<'a> {
+    chart: &'a Chart,
+    top: f64,
+}
+
+impl Plot<'_> {
+    fn x(&self, value: f64) -> Option<f64> {
+        let position = self.chart.x.position(value)?;
+        Some(LEFT + position * (WIDTH - LEFT - RIGHT))
+    }
+
+    fn y(&self, value: f64) -> Option<f64> {
+        let position = self.chart.y.position(value)?;
+        Some(self.top + (1.0 - position) * PLOT_HEIGHT)
+    }
+
+    /// Grid, tick labels and axis titles.
+    fn axes(&self) -> String {
+        let (left, right) = (px(LEFT), px(WIDTH - RIGHT));
+        let bottom = self.top + PLOT_HEIGHT;
+        let mut out = String::from("<g class=\"axis\">");
+        for tick in &self.chart.y.ticks {
+            let Some(y) = self.y(tick.at) else { continue };
+            out.push_str(&format!(
+                "<path d=\"M{left} {y}H{right}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                px(LEFT - 5.0),
+                px(y + 4.0),
+                escape(&tick.label),
+                y = px(y),
+            ));
+        }
+        for tick in &self.chart.x.ticks {
+            let Some(x) = self.x(tick.at) else { continue };
+            out.push_str(&format!("<path d=\"M{} {}v4\"/>", px(x), px(bottom)));
+            if !tick.label.is_empty() {
+                out.push_str(&format!(
+                    "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                    px(x),
+                    px(bottom + 16.0),
+                    escape(&tick.label),
+                ));
+            }
+        }
+        out.push_str(&format!(
+            "<path class=\"base\" d=\"M{left} {bottom}H{right}\"/>\
+             <text class=\"t\" x=\"{right}\" y=\"{}\" text-anchor=\"end\">{}</text>\
+             <text class=\"t\" transform=\"translate(10 {}) rotate(-90)\" text-anchor=\"middle\">{}</text></g>",
+            px(bottom + 32.0),
+            escape(&self.chart.x.title),
+            px(self.top + PLOT_HEIGHT / 2.0),
+            escape(&self.chart.y.title),
+            bottom = px(bottom),
+        ));
+        out
+    }
+
+    fn mark(&self, mark: &Mark, row: usize) -> String {
+        let Some(x) = self.x(mark.x) else {
+            return String::new();
+        };
+        let space = WIDTH - RIGHT - x;
+        let wide = text_width(&mark.label, FONT) + 6.0;
+        let (anchor, shift) = if space < wide { ("end", -4.0) } else { ("start", 4.0) };
+        format!(
+            "<g class=\"s{}\"><path class=\"m\" d=\"M{} {}v{}\"/><text class=\"k\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text></g>",
+            mark.colour % 8,
+            px(x),
+            px(self.top),
+            px(PLOT_HEIGHT),
+            px(x + shift),
+            px(self.top + PLOT_HEIGHT - 6.0 - 13.0 * row as f64),
+            escape(&mark.label),
+        )
+    }
+
+    fn series(&self, series: &Series) -> String {
+        let mut out = format!("<g class=\"s{}\">", series.colour % 8);
+        for &(x, low, high) in &series.ranges {
+            if let (Some(x), Some(low), Some(high)) = (self.x(x), self.y(low), self.y(high)) {
+                out.push_str(&format!(
+                    "<path class=\"r\" d=\"M{x} {low}V{high}\"/>",
+                    x = px(x),
+                    low = px(low),
+                    high = px(high),
+                ));
+            }
+        }
+        let path = self.path(&series.points);
+        if !path.is_empty() {
+            out.push_str(&format!(
+                "<path class=\"l\" d=\"{path}\"{}/>",
+                series.dash.attribute()
+            ));
+        }
+        if series.points.len() <= MARKERS_MAX {
+            for &(x, y) in &series.points {
+                if let (Some(x), Some(y)) = (self.x(x), y.and_then(|y| self.y(y))) {
+                    out.push_str(&marker(series.shape, x, y));
+                }
+            }
+        }
+        for &(x, y) in &series.rejected {
+            if let (Some(x), Some(y)) = (self.x(x), self.y(y)) {
+                out.push_str(&format!(
+                    "<path class=\"x\" d=\"M{} {}l8 8m0 -8l-8 8\"/>",
+                    px(x - 4.0),
+                    px(y - 4.0)
+                ));
+            }
+        }
+        out.push_str("</g>");
+        out
+    }
+
+    /// Path data; what has no place on the axes interrupts the line.
+    fn path(&self, points: &[(f64, Option<f64>)]) -> String {
+        let mut path = String::new();
+        let mut pen_down = false;
+        let mut drawn = 0;
+        for &(x, y) in points {
+            match (self.x(x), y.and_then(|y| self.y(y))) {
+                (Some(x), Some(y)) => {
+                    let command = if pen_down { 'L' } else { 'M' };
+                    path.push_str(&format!("{command}{} {}", px(x), px(y)));
+                    drawn += usize::from(pen_down);
+                    pen_down = true;
+                }
+                _ => pen_down = false,
+            }
+        }
+        if drawn == 0 { String::new() } else { path }
+    }
+}
+
+/// A marker around a place.
+fn marker(shape: Shape, x: f64, y: f64) -> String {
+    let path = |d: String| format!("<path class=\"p\" d=\"{d}\"/>");
+    match shape {
+        Shape::Circle => format!(
+            "<circle class=\"p\" cx=\"{}\" cy=\"{}\" r=\"3.4\"/>",
+            px(x),
+            px(y)
+        ),
+        Shape::Square => path(format!("M{} {}h6.4v6.4h-6.4z", px(x - 3.2), px(y - 3.2))),
+        Shape::Triangle => path(format!("M{} {}l4 7.2h-8z", px(x), px(y - 4.4))),
+        Shape::Diamond => path(format!("M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z", px(x), px(y - 4.2))),
+        Shape::Down => path(format!("M{} {}l4 -7.2h-8z", px(x), px(y + 4.4))),
+        Shape::None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::tick;
+
+    fn chart(points: Vec<(f64, Option<f64>)>) -> Chart {
+        Chart {
+            title: "<b>throughput</b>".to_owned(),
+            x: Axis::dops("DOP", &[1, 2, 4]),
+            y: Axis::linear("ops/s", 100.0, tick),
+            series: vec![Series {
+                label: "sqlite & co".to_owned(),
+                colour: 0,
+                shape: Shape::Circle,
+                dash: Dash::Solid,
+                points,
+                ranges: vec![(1.0, 40.0, 60.0)],
+                rejected: vec![(4.0, 10.0)],
+            }],
+            marks: vec![Mark {
+                x: 4.0,
+                label: "knee 4".to_owned(),
+                colour: 0,
+            }],
+        }
+    }
+
+    #[test]
+    fn a_gap_breaks_the_line_and_text_is_escaped() {
+        let svg = chart(vec![(1.0, Some(50.0)), (2.0, None), (4.0, Some(90.0))]).render();
+        assert!(svg.contains("&lt;b&gt;throughput") && !svg.contains("<b>"));
+        assert!(svg.contains("sqlite &amp; co"));
+        assert!(!svg.contains("class=\"l\" d=\""), "one point on each side is no line");
+        assert_eq!(svg.matches("<circle").count(), 3, "two points and the legend");
+        assert_eq!(svg.matches("class=\"x\"").count(), 1);
+        assert!(svg.contains("text-anchor=\"end\">knee 4"), "kept inside");
+    }
+
+    #[test]
+    fn lines_join_neighbours() {
+        let svg = chart(vec![(1.0, Some(0.0)), (2.0, Some(100.0))]).render();
+        assert!(svg.contains("d=\"M48 199L217 29\""), "{svg}");
+    }
+}

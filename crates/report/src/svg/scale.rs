@@ -1,0 +1,262 @@
+//! Scales and their ticks.
+
+/// How values become positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal distances are equal differences.
+    Linear,
+    /// Equal distances are equal ratios; zero and below have no place.
+    Log,
+}
+
+/// One labelled place on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// Value.
+    pub at: f64,
+    /// What is printed.
+    pub label: String,
+}
+
+/// An axis: scale, limits, ticks and title.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    /// Title with the unit.
+    pub title: String,
+    /// Scale.
+    pub scale: Scale,
+    /// Smallest value.
+    pub low: f64,
+    /// Largest value.
+    pub high: f64,
+    /// Labelled places.
+    pub ticks: Vec<Tick>,
+}
+
+/// How many labels a linear axis aims at.
+const TICKS_WANTED: f64 = 4.0;
+/// A log axis of at most so many decades gets ticks at 2 and 5 too.
+const DECADES_FINE: i32 = 2;
+/// A log axis of more decades than this labels only some of them.
+const DECADES_LABELLED: i32 = 7;
+
+impl Axis {
+    /// From zero to a round number at or above `high`.
+    pub fn linear(title: &str, high: f64, label: impl Fn(f64) -> String) -> Self {
+        let high = if high.is_finite() && high > 0.0 {
+            high
+        } else {
+            1.0
+        };
+        let step = nice_step(high / TICKS_WANTED);
+        let steps = (high / step - 1e-9).ceil().max(1.0);
+        let ticks = (0..=steps as u32)
+            .map(|i| f64::from(i) * step)
+            .map(|at| Tick {
+                at,
+                label: label(at),
+            })
+            .collect();
+        Self {
+            title: title.to_owned(),
+            scale: Scale::Linear,
+            low: 0.0,
+            high: steps * step,
+            ticks,
+        }
+    }
+
+    /// From zero to exactly `high`, with round ticks inside: for time.
+    pub fn span(title: &str, high: f64, label: impl Fn(f64) -> String) -> Self {
+        let mut axis = Self::linear(title, high, label);
+        if high > 0.0 && high.is_finite() {
+            axis.high = high;
+            axis.ticks.retain(|t| t.at <= high * (1.0 + 1e-9));
+        }
+        axis
+    }
+
+    /// Decades around `low` … `high`; both must be positive, else the axis is 1 … 10.
+    pub fn log(title: &str, low: f64, high: f64, label: impl Fn(f64) -> String) -> Self {
+        let sound = low > 0.0 && high.is_finite() && low <= high;
+        let (low, high) = if sound { (low, high) } else { (1.0, 10.0) };
+        let first = (low.log10() + 1e-9).floor() as i32;
+        let last = ((high.log10() - 1e-9).ceil() as i32).max(first + 1);
+        let mut values = Vec::new();
+        let every = (last - first - 1) / DECADES_LABELLED + 1;
+        for decade in (first..=last).filter(|d| (d - first) % every == 0) {
+            values.push(10f64.powi(decade));
+            if last - first <= DECADES_FINE {
+                values.extend([2.0, 5.0].map(|m| m * 10f64.powi(decade)));
+            }
+        }
+        values.retain(|v| *v <= 10f64.powi(last) * (1.0 + 1e-9));
+        let (bottom, top) = trim(&values, low, high, 10f64.powi(first), 10f64.powi(last));
+        values.retain(|v| (bottom..=top * (1.0 + 1e-9)).contains(v));
+        Self {
+            title: title.to_owned(),
+            scale: Scale::Log,
+            low: bottom,
+            high: top,
+            ticks: values
+                .into_iter()
+                .map(|at| Tick {
+                    at,
+                    label: label(at),
+                })
+                .collect(),
+        }
+    }
+
+    /// Degrees of parallelism: doubling is one step; exactly the measured ones are labelled.
+    pub fn dops(title: &str, dops: &[u32]) -> Self {
+        let mut values: Vec<u32> = dops.iter().copied().filter(|d| *d > 0).collect();
+        values.sort_unstable();
+        values.dedup();
+        let low = f64::from(values.first().copied().unwrap_or(1));
+        let high = f64::from(values.last().copied().unwrap_or(1));
+        let room = (high / low).log2().max(1.0) / 10.0;
+        let mut last_label: Option<f64> = None;
+        let mut ticks = Vec::new();
+        for value in values.into_iter().map(f64::from) {
+            let free = last_label.is_none_or(|l| (value / l).log2() >= room.min(0.99));
+            if free {
+                last_label = Some(value);
+            }
+            ticks.push(Tick {
+                at: value,
+                label: if free {
+                    format!("{value:.0}")
+                } else {
+                    String::new()
+                },
+            });
+        }
+        Self {
+            title: title.to_owned(),
+            scale: Scale::Log,
+            low: if high > low { low } else { low / 2.0 },
+            high: if high > low { high } else { low * 2.0 },
+            ticks,
+        }
+    }
+
+    /// Percentiles in the manner of HdrHistogram: each nine takes the same room.
+    /// Values on this axis are `1 / (1 − percentile/100)`; see [`Axis::of_percentile`].
+    pub fn percentiles(title: &str, highest: f64) -> Self {
+        let high = Self::of_percentile(highest).max(10.0);
+        let all = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999];
+        Self {
+            title: title.to_owned(),
+            scale: Scale::Log,
+            low: 1.0,
+            high,
+            ticks: all
+                .into_iter()
+                .map(|p| Tick {
+                    at: Self::of_percentile(p),
+                    label: format!("{p}"),
+                })
+                .filter(|t| t.at <= high * (1.0 + 1e-9))
+                .collect(),
+        }
+    }
+
+    /// Place of a percentile (0–100) on a [`Axis::percentiles`].
+    pub fn of_percentile(percentile: f64) -> f64 {
+        1.0 / (1.0 - percentile.clamp(0.0, 99.999_99) / 100.0)
+    }
+
+    /// Position between 0 (low) and 1 (high); `None` for what has no place on the axis.
+    pub fn position(&self, value: f64) -> Option<f64> {
+        let (value, low, high) = match self.scale {
+            Scale::Linear => (value, self.low, self.high),
+            Scale::Log if value > 0.0 => (value.log2(), self.low.log2(), self.high.log2()),
+            Scale::Log => return None,
+        };
+        let position = (value - low) / (high - low);
+        (-1e-6..=1.0 + 1e-6)
+            .contains(&position)
+            .then(|| position.clamp(0.0, 1.0))
+    }
+}
+
+/// The tightest pair of tick values around the data, where there are fine ticks; else whole decades.
+fn trim(values: &[f64], low: f64, high: f64, first: f64, last: f64) -> (f64, f64) {
+    let below = values.iter().copied().filter(|v| *v <= low * (1.0 + 1e-9));
+    let above = values.iter().copied().filter(|v| *v >= high * (1.0 - 1e-9));
+    let bottom = below.reduce(f64::max).unwrap_or(first);
+    let top = above.reduce(f64::min).unwrap_or(last);
+    if bottom < top {
+        (bottom, top)
+    } else {
+        (first, last)
+    }
+}
+
+/// The smallest of 1, 2, 2.5, 5 × 10^k that is not below `rough`.
+fn nice_step(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.log10().floor());
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|m| m * power)
+        .find(|step| *step >= rough * (1.0 - 1e-9))
+        .unwrap_or(10.0 * power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::tick;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|t| t.label.as_str()).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round_and_cover_the_data() {
+        let axis = Axis::linear("x", 26_768.0, tick);
+        assert_eq!(labels(&axis), ["0", "10k", "20k", "30k"]);
+        assert_eq!(axis.position(15_000.0), Some(0.5));
+        assert_eq!(axis.position(30_001.0), None);
+        assert_eq!(labels(&Axis::linear("x", 1.0, tick)), ["0", "0.25", "0.5", "0.75", "1"]);
+        for odd in [0.0, -3.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Axis::linear("x", odd, tick).high, 1.0);
+        }
+    }
+
+    #[test]
+    fn log_ticks_are_decades() {
+        let axis = Axis::log("x", 3.0, 45_000.0, tick);
+        assert_eq!(labels(&axis), ["1", "10", "100", "1k", "10k", "100k"]);
+        assert_eq!(axis.position(0.0), None);
+        assert!((axis.position(316.227_766).unwrap_or(0.0) - 0.5).abs() < 1e-6);
+        let fine = Axis::log("x", 12.0, 80.0, tick);
+        assert_eq!(labels(&fine), ["10", "20", "50", "100"]);
+        let one = Axis::log("x", 15.0, 15.0, tick);
+        assert_eq!(labels(&one), ["10", "20"]);
+        assert_eq!(Axis::log("x", 0.0, 5.0, tick).high, 10.0);
+        assert!(Axis::log("x", 1e-9, 1e12, tick).ticks.len() <= 8);
+    }
+
+    #[test]
+    fn parallelism_doubles_in_equal_steps() {
+        let axis = Axis::dops("x", &[4, 1, 2, 8, 2]);
+        assert_eq!(labels(&axis), ["1", "2", "4", "8"]);
+        let two = axis.position(2.0).unwrap_or(0.0);
+        assert!((two - 1.0 / 3.0).abs() < 1e-9);
+        let single = Axis::dops("x", &[4]);
+        assert!((single.position(4.0).unwrap_or(0.0) - 0.5).abs() < 1e-9);
+        assert!(Axis::dops("x", &[]).low > 0.0);
+        assert!(labels(&Axis::dops("x", &[511, 512, 1])).contains(&""));
+    }
+
+    #[test]
+    fn each_nine_takes_the_same_room() {
+        let axis = Axis::percentiles("x", 99.9);
+        assert_eq!(labels(&axis), ["0", "50", "90", "99", "99.9"]);
+        let place = |p| axis.position(Axis::of_percentile(p)).unwrap_or(-1.0);
+        assert!((place(90.0) - 1.0 / 3.0).abs() < 1e-9);
+        assert!((place(99.0) - 2.0 / 3.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,288 @@
+//! The report for a terminal: one table per test and target in the layout of the published reports,
+//! footnotes with reasons, missing capabilities, and the scorecard.
+
+mod card;
+mod table;
+
+use archive::reference::Reference;
+use archive::{Latency, Point, Run, RunState, Steady};
+
+use crate::level::{self, Curve, Level, TestGroup};
+use crate::scorecard::{self, Against};
+use crate::{number, scorecard::scorecard};
+use table::{Align, Column, Table};
+
+/// Renders a whole run for a terminal of `width` columns.
+pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool) -> String {
+    let paint = Paint { colour };
+    let mut out = head(run, &paint);
+    for group in level::tests(run, scorecard::rank) {
+        for curve in &group.curves {
+            out.push('\n');
+            out.push_str(&test_table(run, &group, curve, width, &paint));
+        }
+    }
+    out.push_str(&missing(run, width, &paint));
+    let against: Vec<Against<'_>> = references.iter().map(Against::Reference).collect();
+    out.push('\n');
+    out.push_str(&card::render(&scorecard(run, &against), width, &paint));
+    out
+}
+
+/// One line about a point that has just been measured.
+pub fn point_line(point: &Point) -> String {
+    let key = &point.key;
+    let figures = &point.figures;
+    let rate = match (figures.operations_per_s, figures.rows_per_s) {
+        (Some(ops), _) if ops > 0.0 => format!("{} ops/s", number::figure(ops)),
+        (_, Some(rows)) => format!("{} rows/s", number::figure(rows)),
+        _ => number::UNKNOWN.to_owned(),
+    };
+    let p99 = Latency::of(&point.histograms.response).map(|l| l.p99_us);
+    let mark = match (point.valid(), point.steady) {
+        (false, _) => format!("INVALID: {}", point.reasons.join("; ")),
+        (true, Some(Steady::No)) => "valid, not steady".to_owned(),
+        (true, Some(Steady::Trend)) => "valid, trending".to_owned(),
+        (true, _) => "valid".to_owned(),
+    };
+    clean(&format!(
+        "{} {} · J {} × T {} · {rate} · p99 {} · CPU {} % · {} s · {mark}",
+        key.test,
+        point.title,
+        key.jobs,
+        key.threads,
+        number::latency(p99),
+        number::whole(figures.cpu_pct_avg),
+        number::figure_or_unknown(figures.elapsed_s),
+    ))
+}
+
+/// Colours, or none.
+struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.colour {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    fn red(&self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+}
+
+/// Text from an archive must not be able to steer the terminal: control characters are replaced.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+fn head(run: &Run, paint: &Paint) -> String {
+    let state = match run.state {
+        RunState::Complete => "complete",
+        RunState::Running => "running (or killed; --resume goes on)",
+        RunState::Interrupted => "interrupted (--resume goes on)",
+    };
+    let invalid = run.points.iter().filter(|p| !p.valid()).count();
+    let validity = match (invalid, run.points.len()) {
+        (_, 0) => "nothing measured".to_owned(),
+        (0, n) => format!("all {n} valid"),
+        (bad, n) => paint.red(&format!("{bad} of {n} INVALID")),
+    };
+    let targets: Vec<String> = run
+        .targets
+        .iter()
+        .map(|t| clean(format!("{} ({} {})", t.name, t.engine, t.engine_version).trim()))
+        .collect();
+    format!(
+        "{}\nplan {} · {} · {} of {} points · {state} · {validity}\n{}\n",
+        paint.bold(&clean(&format!("Run {} “{}”", run.id, run.label))),
+        clean(&run.plan_name),
+        clean(&run.started_at),
+        run.points.len(),
+        run.points_planned,
+        targets.join(" · "),
+    )
+}
+
+/// One sweep: title, rows, footnotes.
+fn test_table(
+    run: &Run,
+    group: &TestGroup<'_>,
+    curve: &Curve<'_>,
+    width: usize,
+    paint: &Paint,
+) -> String {
+    let mut footnotes = Footnotes::default();
+    let mut table = Table::new(columns(run));
+    for level in &curve.levels {
+        table.row(row(run, level, &mut footnotes), level.invalid() > 0);
+    }
+    let title = format!(
+        "{} · {} · {} · {}",
+        group.test,
+        group.title,
+        group.component.name(),
+        curve.label
+    );
+    let mut out = format!("{}\n", paint.bold(&clean(&title)));
+    out.push_str(&table.render(width, paint));
+    for (number, text) in footnotes.texts.iter().enumerate() {
+        out.push_str(&paint.dim(&table::wrap(&format!("{:>3}  {text}", number + 1), width, 5)));
+        out.push('\n');
+    }
+    out
+}
+
+/// The columns of the published result tables, with "reps", p99 and a validity mark added.
+/// The second number is the order in which columns go when the terminal is narrow: 0 stays.
+fn columns(run: &Run) -> Vec<Column> {
+    let right = |heads: [&'static str; 3], leave: u8| Column {
+        heads,
+        align: Align::Right,
+        leave,
+    };
+    let mut columns = vec![
+        right(["", "", "Run"], 12),
+        right(["", "", "Tst"], 11),
+        right(["", "", "Code"], 0),
+        right(["", "", "#N"], 8),
+        right(["", "", "#J"], 0),
+        right(["", "", "#T"], 0),
+        right(["Rows/sec", "", "[rps]"], 0),
+        right(["Ops/sec", "", "[ops]"], 0),
+        right(["CPU", "", "[%]"], 0),
+        right(["read", "", "[iops]"], 5),
+        right(["write", "", "[iops]"], 4),
+        right(["total", "", "[iops]"], 10),
+        right(["read", "", "[MB/s]"], 7),
+        right(["write", "", "[MB/s]"], 6),
+        right(["total", "", "[MB/s]"], 9),
+        right(["redo", "", "[MB/s]"], 3),
+        right(["Time", "", "[sec]"], 0),
+        right(["p99", "", ""], 0),
+    ];
+    if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
+        columns.push(right(["", "", "n"], 0));
+    }
+    columns.push(Column {
+        heads: ["", "", "valid"],
+        align: Align::Left,
+        leave: 0,
+    });
+    columns
+}
+
+fn row(run: &Run, level: &Level<'_>, footnotes: &mut Footnotes) -> Vec<String> {
+    let key = &level.first().key;
+    let shown = level.shown();
+    let whole = |name: &str| number::whole(shown.figure(name));
+    let rate = |name: &str| number::figure_or_unknown(shown.figure(name));
+    let mut cells = vec![
+        run.id.to_string(),
+        level.number.to_string(),
+        clean(&key.test),
+        key.nodes.to_string(),
+        key.jobs.to_string(),
+        key.threads.to_string(),
+        rate("rows_per_s"),
+        rate("operations_per_s"),
+        whole("cpu_pct_avg"),
+        whole("read_iops"),
+        whole("write_iops"),
+        whole("total_iops"),
+        rate("read_mb_per_s"),
+        rate("write_mb_per_s"),
+        rate("total_mb_per_s"),
+        rate("redo_mb_per_s"),
+        rate("elapsed_s"),
+        number::latency(shown.figure("response_us_p99")),
+    ];
+    if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
+        cells.push(level.points.len().to_string());
+    }
+    cells.push(mark(level, footnotes));
+    cells
+}
+
+/// "yes", "NO" or "1 of 3", followed by the numbers of the footnotes.
+fn mark(level: &Level<'_>, footnotes: &mut Footnotes) -> String {
+    let (bad, all) = (level.invalid(), level.points.len());
+    let mut mark = match bad {
+        0 => "yes".to_owned(),
+        _ if bad == all => "NO".to_owned(),
+        _ => format!("{} of {all}", all - bad),
+    };
+    let mut numbers: Vec<usize> = level
+        .points
+        .iter()
+        .flat_map(|p| {
+            let steady = match p.steady {
+                Some(Steady::No) => Some("not steady: the throughput scattered".to_owned()),
+                Some(Steady::Trend) => Some("not steady: the throughput rose or fell".to_owned()),
+                _ => None,
+            };
+            let reasons = p.reasons.iter().map(|r| format!("invalid: {r}"));
+            reasons.chain(steady).chain(p.notes.iter().cloned())
+        })
+        .map(|text| footnotes.number(&clean(&text)))
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if !numbers.is_empty() {
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        mark.push_str(&format!(" {}", numbers.join(",")));
+    }
+    mark
+}
+
+/// Numbered remarks; the same text keeps its number.
+#[derive(Default)]
+struct Footnotes {
+    texts: Vec<String>,
+}
+
+impl Footnotes {
+    fn number(&mut self, text: &str) -> usize {
+        match self.texts.iter().position(|t| t == text) {
+            Some(at) => at + 1,
+            None => {
+                self.texts.push(text.to_owned());
+                self.texts.len()
+            }
+        }
+    }
+}
+
+fn missing(run: &Run, width: usize, paint: &Paint) -> String {
+    if run.missing.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", paint.bold("What the targets cannot do"));
+    for missing in &run.missing {
+        let line = format!(
+            "{} · {} {}: {}",
+            level::target_name(run, missing.target),
+            missing.test,
+            missing.title,
+            missing.reason
+        );
+        out.push_str(&table::wrap(&clean(&line), width, 4));
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,168 @@
+//! A text table that gives up columns, least important first, until it fits the terminal.
+
+use super::Paint;
+
+/// Which side a column leans to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+/// One column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Head in up to three lines; empty ones are left out when they are empty in every column.
+    pub heads: [&'static str; 3],
+    pub align: Align,
+    /// Order of leaving when space is short: the largest goes first, 0 never goes.
+    pub leave: u8,
+}
+
+/// Rows of cells under columns.
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<(Vec<String>, bool)>,
+}
+
+impl Table {
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self {
+            columns,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row; `alarm` paints it.
+    pub fn row(&mut self, cells: Vec<String>, alarm: bool) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push((cells, alarm));
+    }
+
+    /// The table as lines, each ending in a line feed.
+    pub fn render(&self, width: usize, paint: &Paint) -> String {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.width(at)).collect();
+        let kept = self.kept(&widths, width);
+        let line = |cells: &[&str]| -> String {
+            let cells: Vec<String> = kept
+                .iter()
+                .map(|&at| pad(cells[at], widths[at], self.columns[at].align))
+                .collect();
+            cells.join(" ").trim_end().to_owned()
+        };
+        let mut out = String::new();
+        for level in 0..3 {
+            let heads: Vec<&str> = self.columns.iter().map(|c| c.heads[level]).collect();
+            if heads.iter().any(|h| !h.is_empty()) {
+                out.push_str(&paint.dim(&line(&heads)));
+                out.push('\n');
+            }
+        }
+        let rules: Vec<String> = widths.iter().map(|w| "-".repeat(*w)).collect();
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        out.push_str(&paint.dim(&line(&rules)));
+        out.push('\n');
+        for (cells, alarm) in &self.rows {
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            let text = line(&cells);
+            out.push_str(&if *alarm { paint.red(&text) } else { text });
+            out.push('\n');
+        }
+        out
+    }
+
+    fn width(&self, at: usize) -> usize {
+        let heads = self.columns[at].heads.iter().map(|h| length(h));
+        let cells = self.rows.iter().map(|(cells, _)| length(&cells[at]));
+        heads.chain(cells).max().unwrap_or(0)
+    }
+
+    /// Columns that stay, in order.
+    fn kept(&self, widths: &[usize], width: usize) -> Vec<usize> {
+        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
+        let total = |kept: &[usize]| kept.iter().map(|&at| widths[at] + 1).sum::<usize>();
+        while total(&kept) > width + 1 {
+            let Some(place) = (0..kept.len())
+                .filter(|&place| self.columns[kept[place]].leave > 0)
+                .max_by_key(|&place| self.columns[kept[place]].leave)
+            else {
+                break;
+            };
+            kept.remove(place);
+        }
+        kept
+    }
+}
+
+/// Characters as a terminal counts them, near enough: none of our own texts holds wide ones.
+pub fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Fills up with spaces.
+pub fn pad(text: &str, width: usize, align: Align) -> String {
+    let fill = " ".repeat(width.saturating_sub(length(text)));
+    match align {
+        Align::Left => format!("{text}{fill}"),
+        Align::Right => format!("{fill}{text}"),
+    }
+}
+
+/// Shortens to `width` characters, with an ellipsis where something was cut.
+pub fn cut(text: &str, width: usize) -> String {
+    if length(text) <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// Breaks a paragraph at spaces; following lines are indented. A word longer than a line stays whole.
+pub fn wrap(text: &str, width: usize, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let leading: String = text.chars().take_while(|c| *c == ' ').collect();
+    let mut line = leading;
+    let mut fresh = true;
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        if !fresh && length(&line) + 1 + length(word) > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+            fresh = true;
+        }
+        if !fresh {
+            line.push(' ');
+        }
+        line.push_str(word);
+        fresh = false;
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_important_column_leaves_first() {
+        let column = |head, leave| Column {
+            heads: ["", "", head],
+            align: Align::Right,
+            leave,
+        };
+        let mut table = Table::new(vec![column("keep", 0), column("second", 1), column("first", 2)]);
+        table.row(vec!["1".into(), "2".into(), "3".into()], false);
+        let paint = Paint { colour: false };
+        assert!(table.render(40, &paint).contains("first"));
+        assert!(!table.render(12, &paint).contains("first"));
+        assert!(table.render(12, &paint).contains("second"));
+        assert!(!table.render(5, &paint).contains("second"));
+        assert!(table.render(1, &paint).contains("keep"));
+    }
+
+    #[test]
+    fn text_is_cut_and_wrapped() {
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("abc", 4), "abc");
+        assert_eq!(wrap("  1  one two three", 9, 4), "  1 one\n    two\n    three");
+    }
+}
