@@ -1,0 +1,5 @@
+//! Embeds `reference/` anew when a file is added there or removed.
+
+fn main() {
+    println!("cargo:rerun-if-changed=../../reference");
+}

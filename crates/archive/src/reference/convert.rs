@@ -1,0 +1,356 @@
+//! From the file's shape to the public types: units, zeros that are no measurement, service labels, checks.
+
+use super::file::{self, File};
+use super::{
+    Cell, Fact, FactKind, FactSection, PublishedChart, PublishedRow, PublishedTable, Reference,
+    ReferencePoint, Remark, ResultTable, ServiceLabel, StatedFigure,
+};
+use crate::Figures;
+
+/// What is wrong, and where in the file.
+pub(super) struct Fault {
+    pub place: String,
+    pub what: String,
+}
+
+fn fault<T>(place: impl Into<String>, what: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault {
+        place: place.into(),
+        what: what.into(),
+    })
+}
+
+pub(super) fn reference(name: &str, file: File) -> Result<Reference, Fault> {
+    for (field, text) in [("title", &file.title), ("document", &file.document)] {
+        filled(field, text, "the file")?;
+    }
+    check_columns(&file.column)?;
+    let mut points = Vec::new();
+    let mut result_tables = Vec::new();
+    for results in file.results {
+        points.extend(result_points(&file.column, &results)?);
+        result_tables.push(ResultTable {
+            test: results.test,
+            title: results.title,
+            place: results.place,
+            note: results.note,
+            zero_means: results.zero_means,
+        });
+    }
+    let mut sections = Vec::new();
+    for (kind, list) in [
+        (FactKind::Platform, file.platform),
+        (FactKind::Settings, file.settings),
+    ] {
+        for section in list {
+            sections.push(fact_section(kind, section)?);
+        }
+    }
+    let reference = Reference {
+        name: name.to_owned(),
+        title: file.title,
+        document: file.document,
+        platform: platform_facts(&sections),
+        points,
+        stated: stated(file.stated)?,
+        result_tables,
+        sections,
+        tables: file
+            .table
+            .into_iter()
+            .map(table)
+            .collect::<Result<_, _>>()?,
+        charts: file
+            .chart
+            .into_iter()
+            .map(chart)
+            .collect::<Result<_, _>>()?,
+        remarks: file
+            .remark
+            .into_iter()
+            .map(remark)
+            .collect::<Result<_, _>>()?,
+    };
+    Ok(reference)
+}
+
+fn filled(field: &str, text: &str, place: &str) -> Result<(), Fault> {
+    if text.trim().is_empty() {
+        return fault(place, format!("`{field}` is empty; fill it in"));
+    }
+    Ok(())
+}
+
+/// Nodes, jobs and threads are not figures: they say which point a row is.
+const KEYS: [&str; 3] = ["nodes", "jobs", "threads"];
+
+fn check_columns(columns: &[file::Column]) -> Result<(), Fault> {
+    let mut targets = Vec::new();
+    for column in columns {
+        let place = format!("column \"{}\"", column.printed);
+        if columns
+            .iter()
+            .filter(|c| c.printed == column.printed)
+            .count()
+            > 1
+        {
+            return fault(place, "two columns have this name; make them differ");
+        }
+        if !(column.factor.is_finite() && column.factor > 0.0) {
+            return fault(place, "`factor` must be a number above 0");
+        }
+        let Some(is) = &column.is else { continue };
+        if !KEYS.contains(&is.as_str()) && !Figures::default().set(is, None) {
+            return fault(place, format!("`is` names \"{is}\", which is no figure"));
+        }
+        if targets.contains(&is) {
+            return fault(place, format!("two columns are \"{is}\"; only one can be"));
+        }
+        targets.push(is);
+    }
+    Ok(())
+}
+
+fn result_points(
+    columns: &[file::Column],
+    results: &file::Results,
+) -> Result<Vec<ReferencePoint>, Fault> {
+    let place = format!("results of \"{}\"", results.test);
+    filled("test", &results.test, &place)?;
+    filled("title", &results.title, &place)?;
+    filled("place", &results.place, &place)?;
+    for name in results.zero_means.keys() {
+        if !columns.iter().any(|column| column.printed == *name) {
+            return fault(
+                place,
+                format!("`zero_means` names \"{name}\", which is no column"),
+            );
+        }
+    }
+    let numbered = results.rows.iter().enumerate();
+    numbered
+        .map(|(index, row)| {
+            let place = format!("{place}, row {}", index + 1);
+            result_point(columns, results, row, &place)
+        })
+        .collect()
+}
+
+fn result_point(
+    columns: &[file::Column],
+    results: &file::Results,
+    row: &file::ResultRow,
+    place: &str,
+) -> Result<ReferencePoint, Fault> {
+    if row.row.len() != columns.len() {
+        let what = format!(
+            "it has {} numbers, but there are {} columns",
+            row.row.len(),
+            columns.len()
+        );
+        return fault(place, what);
+    }
+    let mut point = ReferencePoint {
+        test: results.test.clone(),
+        place: results.place.clone(),
+        note: row.note.clone(),
+        ..ReferencePoint::default()
+    };
+    for (column, &value) in columns.iter().zip(&row.row) {
+        if !value.is_finite() {
+            return fault(
+                place,
+                format!("\"{}\" is not a finite number", column.printed),
+            );
+        }
+        point.printed.insert(column.printed.clone(), value);
+        match column.is.as_deref() {
+            Some("nodes") => point.nodes = count(value, column, place)?,
+            Some("jobs") => point.jobs = count(value, column, place)?,
+            Some("threads") => point.threads = count(value, column, place)?,
+            Some(figure) => {
+                let no_measurement =
+                    value == 0.0 && results.zero_means.contains_key(&column.printed);
+                let converted = (!no_measurement).then_some(value * column.factor);
+                point.figures.set(figure, converted);
+            }
+            None => {}
+        }
+    }
+    if point.nodes == 0 || point.jobs == 0 || point.threads == 0 {
+        return fault(place, "the columns must name nodes, jobs and threads");
+    }
+    for label in &row.service {
+        point.service_labels.push(service_label(label, place)?);
+    }
+    let first = point.service_labels.first();
+    point.service_ms_mean = first
+        .filter(|label| !label.upper_bound)
+        .map(|label| label.ms);
+    Ok(point)
+}
+
+fn count(value: f64, column: &file::Column, place: &str) -> Result<u32, Fault> {
+    const COUNT_MAX: f64 = 1e6;
+    if value.fract() != 0.0 || !(1.0..=COUNT_MAX).contains(&value) {
+        let what = format!("\"{}\" must be a whole number from 1", column.printed);
+        return fault(place, what);
+    }
+    Ok(value as u32)
+}
+
+/// Reads "25 ms", "< 500 µs" or "DBWR < 500 µs".
+fn service_label(printed: &str, place: &str) -> Result<ServiceLabel, Fault> {
+    let mut words: Vec<&str> = printed.split_whitespace().collect();
+    let unit_ms = match words.pop() {
+        Some("s") => Some(1e3),
+        Some("ms") => Some(1.0),
+        Some("µs") => Some(1e-3),
+        _ => None,
+    };
+    let value = words.pop().and_then(|word| word.parse::<f64>().ok());
+    let upper_bound = words.last() == Some(&"<");
+    if upper_bound {
+        words.pop();
+    }
+    match (unit_ms, value) {
+        (Some(unit_ms), Some(value)) if value > 0.0 && words.len() <= 1 => Ok(ServiceLabel {
+            printed: printed.to_owned(),
+            of: words.first().map(|&word| word.to_owned()),
+            ms: value * unit_ms,
+            upper_bound,
+        }),
+        _ => fault(
+            place,
+            format!("the service time \"{printed}\" is not like \"25 ms\" or \"DBWR < 500 µs\""),
+        ),
+    }
+}
+
+fn fact_section(kind: FactKind, section: file::Section) -> Result<FactSection, Fault> {
+    let place = format!("section \"{}\"", section.title);
+    filled("title", &section.title, &place)?;
+    filled("place", &section.place, &place)?;
+    for fact in &section.facts {
+        filled("name", &fact.name, &place)?;
+        filled("value", &fact.value, &place)?;
+    }
+    let facts = section.facts.into_iter().map(|fact| Fact {
+        name: fact.name,
+        value: fact.value,
+        note: fact.note,
+    });
+    Ok(FactSection {
+        kind,
+        title: section.title,
+        place: section.place,
+        note: section.note,
+        facts: facts.collect(),
+    })
+}
+
+fn platform_facts(sections: &[FactSection]) -> super::PlatformFacts {
+    let platform = sections.iter().filter(|s| s.kind == FactKind::Platform);
+    platform
+        .map(|section| {
+            let facts = section.facts.iter();
+            let pairs = facts.map(|fact| (fact.name.clone(), fact.value.clone()));
+            (section.title.clone(), pairs.collect())
+        })
+        .collect()
+}
+
+fn stated(groups: Vec<file::StatedGroup>) -> Result<Vec<StatedFigure>, Fault> {
+    let mut all = Vec::new();
+    for group in groups {
+        filled("kind", &group.kind, "a `stated` group")?;
+        filled("place", &group.place, &format!("stated \"{}\"", group.kind))?;
+        for figure in group.figures {
+            let place = format!("stated \"{}\" at {}", figure.name, group.place);
+            filled("name", &figure.name, &place)?;
+            if !figure.value.is_finite() {
+                return fault(place, "`value` is not a finite number");
+            }
+            all.push(StatedFigure {
+                kind: group.kind.clone(),
+                name: figure.name,
+                test: figure.test,
+                value: figure.value,
+                printed: figure.printed.unwrap_or_else(|| figure.value.to_string()),
+                unit: figure.unit,
+                place: group.place.clone(),
+                note: figure.note,
+            });
+        }
+    }
+    Ok(all)
+}
+
+fn table(table: file::Table) -> Result<PublishedTable, Fault> {
+    let place = format!("table \"{}\"", table.title);
+    filled("kind", &table.kind, &place)?;
+    filled("title", &table.title, &place)?;
+    filled("place", &table.place, &place)?;
+    let width = table.columns.len();
+    let mut rows = Vec::new();
+    for (index, row) in table.rows.into_iter().enumerate() {
+        let place = format!("{place}, row {}", index + 1);
+        if row.row.len() != width {
+            let what = format!(
+                "it has {} cells, but there are {width} columns",
+                row.row.len()
+            );
+            return fault(place, what);
+        }
+        rows.push(PublishedRow {
+            cells: row
+                .row
+                .into_iter()
+                .map(|cell| cell_of(cell, &place))
+                .collect::<Result<_, _>>()?,
+            note: row.note,
+        });
+    }
+    Ok(PublishedTable {
+        kind: table.kind,
+        title: table.title,
+        test: table.test,
+        place: table.place,
+        note: table.note,
+        columns: table.columns,
+        rows,
+    })
+}
+
+fn cell_of(cell: file::Cell, place: &str) -> Result<Cell, Fault> {
+    match cell {
+        file::Cell::Number(value) if !value.is_finite() => fault(place, "a cell is not finite"),
+        file::Cell::Number(value) => Ok(Cell::Number(value)),
+        file::Cell::Text(text) if text.is_empty() => Ok(Cell::Empty),
+        file::Cell::Text(text) => Ok(Cell::Text(text)),
+    }
+}
+
+fn chart(chart: file::Chart) -> Result<PublishedChart, Fault> {
+    let place = format!("chart \"{}\"", chart.title);
+    filled("title", &chart.title, &place)?;
+    filled("place", &chart.place, &place)?;
+    Ok(PublishedChart {
+        title: chart.title,
+        place: chart.place,
+        note: chart.note,
+    })
+}
+
+fn remark(remark: file::Remark) -> Result<Remark, Fault> {
+    filled("note", &remark.note, "a `remark`")?;
+    filled(
+        "place",
+        &remark.place,
+        &format!("remark \"{}\"", remark.note),
+    )?;
+    Ok(Remark {
+        note: remark.note,
+        place: remark.place,
+    })
+}
