@@ -18,7 +18,7 @@ use crate::series::Series;
 pub const JOBS_MAX: usize = 4096;
 
 /// How to drive.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Drive<'a> {
     /// The model of load.
     pub schedule: Schedule,

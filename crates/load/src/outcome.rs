@@ -10,7 +10,7 @@ use crate::series::Interval;
 /// What one job did within the measured window; points in time count from the common start.
 #[derive(Debug, Clone, Default)]
 pub struct JobOutcome {
-    /// End of its last operation.
+    /// End of its last operation; zero when it had none.
     pub finish: Duration,
     /// Operations completed.
     pub operations: u64,
@@ -134,9 +134,10 @@ impl Outcome {
             .saturating_sub(self.total(|job| job.waited))
     }
 
-    /// When the first job was done; `None` without jobs.
+    /// When the first job was done; `None` when none did anything. A job that got nothing to do does not count.
     pub fn first_finish(&self) -> Option<Duration> {
-        self.jobs.iter().map(|job| job.finish).min()
+        let finishes = self.jobs.iter().map(|job| job.finish);
+        finishes.filter(|finish| !finish.is_zero()).min()
     }
 
     /// Rates of the whole intervals in operations per second, for judging steadiness; a cut last interval is left out.
@@ -178,6 +179,19 @@ mod tests {
         assert!((outcome.little_error_pct().unwrap() - 5.0).abs() < 1e-9);
         assert!((outcome.in_flight_mean().unwrap() - 1.52).abs() < 1e-9);
         assert!((outcome.operations_per_s().unwrap() - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_idle_job_is_not_the_first_to_finish() {
+        let mut outcome = Outcome::default();
+        outcome.add_sums(&Sums::default(), 0);
+        assert_eq!(outcome.first_finish(), None);
+        let busy = Sums {
+            finish_ns: 7,
+            ..Sums::default()
+        };
+        outcome.add_sums(&busy, 0);
+        assert_eq!(outcome.first_finish(), Some(Duration::from_nanos(7)));
     }
 
     #[test]
