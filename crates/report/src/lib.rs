@@ -3,16 +3,19 @@
 //! Everything here is made from [`archive::Run`] and [`archive::reference::Reference`], never from a
 //! live object, so any archive can be rendered without a database.
 //!
+//! * [`html()`]: one self-contained page.
 //! * [`level`]: points in order: tests, curves, levels with their repetitions.
 //! * [`scorecard`]: the fixed table of metrics; which ones is data in `scorecard.toml`.
 //! * [`svg`]: the small writer behind every chart.
-//! * [`terminal`]: tables for a terminal of any width, and the line shown after each point.
+//! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
+mod html;
 pub mod level;
 pub mod number;
 pub mod scorecard;
 pub mod svg;
 mod terminal;
 
+pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{point_line, terminal};

@@ -4,7 +4,7 @@
 
 mod evaluate;
 
-pub(crate) use evaluate::published_figure;
+pub(crate) use evaluate::{published_figure, published_loads};
 
 use std::sync::OnceLock;
 

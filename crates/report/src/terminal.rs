@@ -108,7 +108,7 @@ fn head(run: &Run, paint: &Paint) -> String {
         .iter()
         .map(|t| clean(format!("{} ({} {})", t.name, t.engine, t.engine_version).trim()))
         .collect();
-    format!(
+    let mut out = format!(
         "{}\nplan {} · {} · {} of {} points · {state} · {validity}\n{}\n",
         paint.bold(&clean(&format!("Run {} “{}”", run.id, run.label))),
         clean(&run.plan_name),
@@ -116,7 +116,12 @@ fn head(run: &Run, paint: &Paint) -> String {
         run.points.len(),
         run.points_planned,
         targets.join(" · "),
-    )
+    );
+    for reason in &run.reasons {
+        out.push_str(&paint.red(&format!("run invalid: {}", clean(reason))));
+        out.push('\n');
+    }
+    out
 }
 
 /// One sweep: title, rows, footnotes.

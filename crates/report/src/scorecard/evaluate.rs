@@ -17,6 +17,7 @@ struct Candidate {
     repetitions: usize,
     /// Value of the other figure that `at_maximum` looks at.
     of: Option<f64>,
+    /// Mean service time, or the bound that was published for it.
     service_us_mean: Option<f64>,
     doubt: Option<String>,
 }
@@ -65,15 +66,23 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
         return Cell::Absent {
             why: Absence::Invalid,
             reason: format!(
-                "no point passed its checks: {}",
+                "{}: no point passed its checks: {}",
+                line.test,
                 first.map_or("no reason recorded", String::as_str)
             ),
         };
     }
     choose(&candidates, line, invalid).unwrap_or_else(|why| Cell::Absent {
         why,
-        reason: why_empty(why, line, "the platform does not tell this figure"),
+        reason: why_empty(why, line, &not_told(line)),
     })
+}
+
+fn not_told(line: &Line) -> String {
+    match line.rule {
+        Rule::Speed => format!("{}: the figure is not known at one job.", line.test),
+        _ => format!("{}: the platform does not tell this figure.", line.test),
+    }
 }
 
 fn not_measured(run: &Run, target: u32, line: &Line) -> Cell {
@@ -89,9 +98,12 @@ fn not_measured(run: &Run, target: u32, line: &Line) -> Cell {
         None => Cell::Absent {
             why: Absence::NotMeasured,
             reason: if run.state == archive::RunState::Complete {
-                format!("{} is not in the plan of this run", line.test)
+                format!("{} is not in the plan of run “{}”.", line.test, run.label)
             } else {
-                format!("{} was not reached before the run stopped, or is not in its plan", line.test)
+                format!(
+                    "Not reached before run “{}” stopped, or not in its plan.",
+                    run.label
+                )
             },
         },
     }
@@ -129,7 +141,10 @@ pub fn of_reference(reference: &Reference) -> (Column, Vec<Cell>) {
 }
 
 fn cell_of_reference(reference: &Reference, line: &Line) -> Cell {
-    let candidates = of_published(reference, line);
+    let candidates: Vec<Candidate> = published_loads(reference, &line.test)
+        .iter()
+        .map(|rows| of_rows(rows, line))
+        .collect();
     match choose(&candidates, line, 0) {
         Ok(cell) => cell,
         Err(why) => stated(reference, line).unwrap_or_else(|| Cell::Absent {
@@ -143,10 +158,10 @@ fn cell_of_reference(reference: &Reference, line: &Line) -> Cell {
     }
 }
 
-/// Published rows of one test; rows printed twice for the same load count as repetitions.
-fn of_published(reference: &Reference, line: &Line) -> Vec<Candidate> {
+/// Published rows of one test by load; rows printed twice for the same load count as repetitions.
+pub fn published_loads<'r>(reference: &'r Reference, test: &str) -> Vec<Vec<&'r ReferencePoint>> {
     let mut grouped: Vec<Vec<&ReferencePoint>> = Vec::new();
-    for point in reference.points.iter().filter(|p| p.test == line.test) {
+    for point in reference.points.iter().filter(|p| p.test == test) {
         let load = (point.nodes, point.jobs, point.threads);
         match grouped
             .iter_mut()
@@ -156,7 +171,7 @@ fn of_published(reference: &Reference, line: &Line) -> Vec<Candidate> {
             None => grouped.push(vec![point]),
         }
     }
-    grouped.iter().map(|rows| of_rows(rows, line)).collect()
+    grouped
 }
 
 fn of_rows(rows: &[&ReferencePoint], line: &Line) -> Candidate {
@@ -179,7 +194,7 @@ fn of_rows(rows: &[&ReferencePoint], line: &Line) -> Candidate {
         range: low.zip(high).filter(|_| values.len() > 1),
         repetitions: rows.len(),
         of,
-        service_us_mean: summary::median(&each("service_us_mean")),
+        service_us_mean: rows.iter().find_map(|r| service_us_at_most(r)),
         doubt: rows.iter().find_map(|r| r.note.clone()),
     }
 }
@@ -193,6 +208,12 @@ pub fn published_figure(point: &ReferencePoint, name: &str) -> Option<f64> {
     }
 }
 
+/// Published mean service time of a row; a label such as "< 500 µs" is good enough for a limit.
+fn service_us_at_most(point: &ReferencePoint) -> Option<f64> {
+    let label = point.service_labels.first().map(|l| l.ms);
+    point.service_ms_mean.or(label).map(|ms| ms * 1e3)
+}
+
 /// A figure that stands outside the result tables, when its unit is the line's.
 fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
     let units: &[&str] = match (line.figure.as_str(), &line.rule) {
@@ -202,7 +223,9 @@ fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
         _ => return None,
     };
     let figure = reference.stated.iter().find(|s| {
-        s.test.as_deref() == Some(line.test.as_str()) && units.contains(&s.unit.as_str())
+        s.kind == "scorecard"
+            && s.test.as_deref() == Some(line.test.as_str())
+            && units.contains(&s.unit.as_str())
     })?;
     Some(Cell::Value(Measured {
         value: figure.value * line.scale,
@@ -211,8 +234,8 @@ fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
         repetitions: 1,
         invalid_left_out: 0,
         doubt: Some(match &figure.note {
-            Some(note) => format!("stated at {}: {note}", figure.place),
-            None => format!("stated at {}", figure.place),
+            Some(note) => format!("Stated in {}. {note}", figure.place),
+            None => format!("Stated in {}, not in a result row.", figure.place),
         }),
     }))
 }
@@ -221,20 +244,26 @@ fn not_published(reference: &Reference, line: &Line) -> String {
     let stated: Vec<String> = reference
         .stated
         .iter()
-        .filter(|s| s.test.as_deref() == Some(line.test.as_str()))
-        .map(|s| format!("{} {} ({})", number::figure(s.value), s.unit, s.name))
+        .filter(|s| s.kind == "scorecard" && s.test.as_deref() == Some(line.test.as_str()))
+        .map(|s| format!("{} {} ({})", s.printed, s.unit, s.name))
         .collect();
     if stated.is_empty() {
-        "not published".to_owned()
+        format!("{}: not published.", reference.title)
     } else {
-        format!("not published in this unit; stated: {}", stated.join("; "))
+        format!(
+            "{}: not published as such for {}; its scorecard states {}.",
+            reference.title,
+            line.test,
+            stated.join("; ")
+        )
     }
 }
 
 fn why_empty(why: Absence, line: &Line, not_told: &str) -> String {
     match (why, &line.rule) {
         (Absence::OutOfLimit, Rule::Within { limit_us }) => format!(
-            "no level has a mean service time within {}",
+            "{}: no level has a mean service time within {}.",
+            line.test,
             number::latency(Some(*limit_us))
         ),
         _ => not_told.to_owned(),

@@ -1,0 +1,154 @@
+//! The report as one self-contained HTML file: static tables and SVG, no script, nothing fetched.
+
+mod card;
+mod charts;
+mod facts;
+mod method;
+mod sweep;
+mod test;
+mod timeline;
+mod verdict;
+
+use archive::{Component, Run};
+use askama::Template;
+
+use crate::level;
+use crate::scorecard::{self, Against};
+use crate::svg::escape;
+
+/// What may be chosen about a page.
+#[derive(Debug, Clone, Default)]
+pub struct HtmlOptions {
+    /// Title of the page; "dbdyno · LABEL" when there is none.
+    pub title: Option<String>,
+    /// When the page was made, as printed at its foot; left out when there is none.
+    pub generated_at: Option<String>,
+}
+
+/// Renders a run, set beside others, as one HTML page. `data_json` is the run's JSON export, which the
+/// page carries so that its figures can be read by programs.
+pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json: &str) -> String {
+    let groups = level::tests(run, scorecard::rank);
+    let components = Component::ALL
+        .into_iter()
+        .map(|component| ComponentView {
+            name: component_title(component),
+            id: component.name(),
+            tests: groups
+                .iter()
+                .filter(|g| g.component == component)
+                .map(|g| test::view(run, g, against))
+                .collect(),
+        })
+        .filter(|c: &ComponentView| !c.tests.is_empty())
+        .collect();
+    let page = Page {
+        title: options
+            .title
+            .clone()
+            .unwrap_or_else(|| format!("dbdyno · {}", run.label)),
+        run,
+        verdict: verdict::view(run, &groups),
+        facts: facts::view(run, against),
+        card: card::view(run, against),
+        components,
+        missing: missing(run),
+        generated_at: options.generated_at.clone(),
+        data: embeddable(data_json),
+        method: method::METHOD,
+        disclaimer: method::DISCLAIMER,
+    };
+    page.render()
+        .expect("the template writes plain values into a String, which cannot fail")
+}
+
+/// The page.
+#[derive(Template)]
+#[template(path = "report.html", whitespace = "minimize")]
+struct Page<'a> {
+    title: String,
+    run: &'a Run,
+    verdict: verdict::View,
+    facts: facts::View,
+    card: card::View,
+    components: Vec<ComponentView>,
+    missing: Vec<[String; 3]>,
+    generated_at: Option<String>,
+    data: String,
+    method: &'static [(&'static str, &'static str)],
+    disclaimer: &'static str,
+}
+
+/// All tests of one component.
+struct ComponentView {
+    name: &'static str,
+    id: &'static str,
+    tests: Vec<test::View>,
+}
+
+/// A plain table: heads, and rows whose first cell is the head of the row.
+struct Table {
+    heads: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// A chart with the sentence that says how to read it and the same figures as a table.
+#[derive(Template)]
+#[template(path = "figure.html", whitespace = "minimize")]
+struct Figure {
+    caption: String,
+    svg: String,
+    how: String,
+    table: Table,
+}
+
+fn component_title(component: Component) -> &'static str {
+    match component {
+        Component::Cpu => "Processor",
+        Component::Server => "Server: processor, memory and cache",
+        Component::Storage => "Storage, through the database",
+        Component::Database => "Database: everything together",
+    }
+}
+
+fn missing(run: &Run) -> Vec<[String; 3]> {
+    run.missing
+        .iter()
+        .map(|m| {
+            [
+                level::target_name(run, m.target),
+                format!("{} {}", m.test, m.title),
+                m.reason.clone(),
+            ]
+        })
+        .collect()
+}
+
+/// JSON that cannot end the script element around it. In JSON, "<" stands only inside strings, where
+/// its escape means the same.
+fn embeddable(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+/// A name that is safe as an element's id.
+fn id_of(text: &str) -> String {
+    escape(text)
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_cannot_leave_its_element() {
+        let json = r#"{"a":"</script><!--"}"#;
+        let safe = embeddable(json);
+        assert!(!safe.contains('<'));
+        let before: serde_json::Value = serde_json::from_str(json).unwrap();
+        let after: serde_json::Value = serde_json::from_str(&safe).unwrap();
+        assert_eq!(before, after);
+    }
+}

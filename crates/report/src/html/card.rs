@@ -1,0 +1,119 @@
+//! The scorecard as a view: values beside each other, reasons as numbered notes below.
+
+use archive::Run;
+
+use crate::number;
+use crate::scorecard::{self, Absence, Against, Cell, Column};
+
+/// One cell as printed.
+pub struct CellView {
+    /// The value, or "–".
+    pub value: String,
+    /// Parallelism and range, in small letters.
+    pub detail: String,
+    /// Number of its note, 0 for none.
+    pub note: usize,
+    /// Class: "", "absent" or "invalid".
+    pub class: &'static str,
+}
+
+/// One row; headings are set when they change.
+pub struct RowView {
+    /// Component, on its first row.
+    pub component: Option<&'static str>,
+    /// Group, on its first row.
+    pub group: Option<&'static str>,
+    /// Metric.
+    pub label: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+    /// Test code.
+    pub test: &'static str,
+    /// One per column.
+    pub cells: Vec<CellView>,
+}
+
+/// The table.
+pub struct View {
+    /// Heads.
+    pub columns: Vec<Column>,
+    /// Rows.
+    pub rows: Vec<RowView>,
+    /// Notes, numbered from 1.
+    pub notes: Vec<String>,
+}
+
+/// Builds the view.
+pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+    let card = scorecard::scorecard(run, against);
+    let mut notes = Vec::new();
+    let (mut component, mut group) = (None, "");
+    let rows = card
+        .rows
+        .iter()
+        .map(|row| {
+            let line = row.line;
+            let new_component = component.replace(line.component) != Some(line.component);
+            let new_group = std::mem::replace(&mut group, &line.group) != line.group;
+            RowView {
+                component: new_component.then(|| line.component.name()),
+                group: (new_component || new_group).then_some(line.group.as_str()),
+                label: &line.label,
+                unit: &line.unit,
+                test: &line.test,
+                cells: row.cells.iter().map(|c| cell(c, &mut notes)).collect(),
+            }
+        })
+        .collect();
+    View {
+        columns: card.columns,
+        rows,
+        notes,
+    }
+}
+
+fn cell(cell: &Cell, notes: &mut Vec<String>) -> CellView {
+    match cell {
+        Cell::Value(m) => {
+            let mut detail = Vec::new();
+            if m.dop > 0 {
+                detail.push(format!("@{}", m.dop));
+            }
+            if let Some((low, high)) = m.range {
+                detail.push(format!("{}–{}", number::figure(low), number::figure(high)));
+            }
+            let note = match (m.invalid_left_out, &m.doubt) {
+                (0, None) => 0,
+                (0, Some(doubt)) => numbered(notes, doubt),
+                (n, _) => numbered(notes, &format!("{n} invalid points of this test left out")),
+            };
+            CellView {
+                value: number::figure(m.value),
+                detail: detail.join(" · "),
+                note,
+                class: "",
+            }
+        }
+        Cell::Absent { why, reason } => CellView {
+            value: match why {
+                Absence::Invalid => "invalid".to_owned(),
+                _ => number::UNKNOWN.to_owned(),
+            },
+            detail: String::new(),
+            note: numbered(notes, reason),
+            class: match why {
+                Absence::Invalid => "invalid",
+                _ => "absent",
+            },
+        },
+    }
+}
+
+/// Number of a note; the same text keeps its number.
+fn numbered(notes: &mut Vec<String>, text: &str) -> usize {
+    if let Some(at) = notes.iter().position(|n| n == text) {
+        return at + 1;
+    }
+    notes.push(text.to_owned());
+    notes.len()
+}

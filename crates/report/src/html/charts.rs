@@ -1,0 +1,411 @@
+//! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
+
+use stats::scaling;
+
+use super::sweep::{Rate, Sweep};
+use super::{Figure, Table};
+use crate::number::{self, tick, tick_latency};
+use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
+
+/// From this ratio between the largest and the smallest best value a rate axis is logarithmic.
+const LOG_RATIO: f64 = 20.0;
+/// Colour class of what belongs to no series: the ink.
+const INK: usize = 7;
+/// Percentiles of the percentile curve.
+const PERCENTILES: [f64; 22] = [
+    0.0, 10.0, 25.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0, 97.5, 98.0, 99.0, 99.5, 99.8, 99.9,
+    99.95, 99.99, 99.999, 99.9999,
+];
+const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
+
+/// Throughput against parallelism; bars where there is only one level each.
+pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
+    if !sweeps.iter().any(|s| s.places.iter().any(|p| p.rate.is_some())) {
+        return None;
+    }
+    let lines = sweeps.iter().any(|s| s.places.len() > 1);
+    let table = throughput_table(sweeps, rate);
+    let caption = format!("Throughput, {}", rate.unit);
+    if !lines {
+        return Some(Figure {
+            svg: bars(&caption, &throughput_bars(sweeps)),
+            caption,
+            how: "Longer is better. One level was measured, so nothing is said about scaling.".to_owned(),
+            table,
+        });
+    }
+    let axis = rate_axis(sweeps, rate.unit);
+    let logarithmic = axis.scale == crate::svg::Scale::Log;
+    let chart = Chart {
+        title: format!("{caption}, against the degree of parallelism"),
+        x: Axis::dops(DOP_TITLE, &dops(sweeps)),
+        y: axis,
+        series: sweeps.iter().map(throughput_series).collect(),
+        marks: knees(sweeps),
+    };
+    let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the knee is the smallest level within 5 % of the maximum.".to_owned();
+    if logarithmic {
+        how.push_str(" The vertical axis is logarithmic: equal distances are equal factors.");
+    }
+    if sweeps.iter().any(|s| s.places.iter().any(|p| !p.valid)) {
+        how.push_str(" A cross is a point that failed a check.");
+    }
+    Some(Figure {
+        caption,
+        svg: chart.render(),
+        how,
+        table,
+    })
+}
+
+fn dops(sweeps: &[Sweep<'_>]) -> Vec<u32> {
+    sweeps
+        .iter()
+        .flat_map(|s| s.places.iter().map(|p| p.dop))
+        .collect()
+}
+
+fn rate_axis(sweeps: &[Sweep<'_>], unit: &str) -> Axis {
+    let rates = || {
+        sweeps
+            .iter()
+            .flat_map(|s| &s.places)
+            .flat_map(|p| [p.rate, p.range.map(|r| r.1)])
+            .flatten()
+            .filter(|v| *v > 0.0)
+    };
+    let best: Vec<f64> = sweeps.iter().filter_map(Sweep::best).collect();
+    let smallest_best = best.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = rates().fold(0.0, f64::max);
+    if smallest_best > 0.0 && high / smallest_best > LOG_RATIO {
+        Axis::log(unit, rates().fold(f64::INFINITY, f64::min), high, tick)
+    } else {
+        Axis::linear(unit, high, tick)
+    }
+}
+
+fn throughput_series(sweep: &Sweep<'_>) -> Series {
+    let valid = || sweep.places.iter().filter(|p| p.valid);
+    Series {
+        label: sweep.label.clone(),
+        colour: sweep.colour,
+        shape: sweep.shape,
+        dash: sweep.dash,
+        points: valid().map(|p| (f64::from(p.dop), p.rate)).collect(),
+        ranges: valid()
+            .filter_map(|p| p.range.map(|(low, high)| (f64::from(p.dop), low, high)))
+            .collect(),
+        rejected: sweep
+            .places
+            .iter()
+            .filter(|p| !p.valid)
+            .filter_map(|p| p.rate.map(|rate| (f64::from(p.dop), rate)))
+            .collect(),
+    }
+}
+
+fn throughput_bars(sweeps: &[Sweep<'_>]) -> Vec<Bar> {
+    sweeps
+        .iter()
+        .flat_map(|s| s.places.iter().map(move |p| (s, p)))
+        .map(|(sweep, place)| Bar {
+            label: sweep.label.clone(),
+            value: place.rate,
+            text: match place.valid {
+                true => number::figure_or_unknown(place.rate),
+                false => format!("{} invalid", number::figure_or_unknown(place.rate)),
+            },
+            colour: sweep.colour,
+            hollow: !place.valid || !sweep.own,
+        })
+        .collect()
+}
+
+/// Knees of the run's own sweeps of at least three levels; fewer have none worth the name.
+fn knees(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
+    sweeps
+        .iter()
+        .filter(|s| s.own && s.loads().len() > 2)
+        .filter_map(|s| scaling::knee(&s.loads()).map(|k| (s, k)))
+        .map(|(sweep, knee)| Mark {
+            x: f64::from(knee.dop),
+            label: format!("knee {}", knee.dop),
+            colour: sweep.colour,
+        })
+        .collect()
+}
+
+fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate) -> Table {
+    by_dop(sweeps, &[rate.unit, "range"], |p| {
+        let value = match p.valid {
+            true => number::figure_or_unknown(p.rate),
+            false => format!("{} (invalid)", number::figure_or_unknown(p.rate)),
+        };
+        let range = p.range.map_or_else(String::new, |(low, high)| {
+            format!("{}–{}", number::figure(low), number::figure(high))
+        });
+        vec![value, range]
+    })
+}
+
+/// One row per level of each sweep.
+fn by_dop(
+    sweeps: &[Sweep<'_>],
+    heads: &[&str],
+    cells: impl Fn(&super::sweep::Place) -> Vec<String>,
+) -> Table {
+    let mut rows = Vec::new();
+    for sweep in sweeps {
+        for place in &sweep.places {
+            let mut row = vec![sweep.label.clone(), place.dop.to_string()];
+            row.extend(cells(place));
+            rows.push(row);
+        }
+    }
+    let heads = ["", "DOP"].iter().chain(heads).map(|h| (*h).to_owned());
+    Table {
+        heads: heads.collect(),
+        rows,
+    }
+}
+
+/// p50, p95 and p99 of the response time against parallelism.
+pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
+    let with: Vec<&Sweep<'_>> = sweeps
+        .iter()
+        .filter(|s| s.places.iter().any(|p| p.response_us[0].is_some()))
+        .collect();
+    if with.is_empty() || with.iter().all(|s| s.places.len() < 2) {
+        return None;
+    }
+    let values: Vec<f64> = with
+        .iter()
+        .flat_map(|s| s.places.iter().flat_map(|p| p.response_us))
+        .flatten()
+        .collect();
+    let dashes = [("p50", Dash::Solid), ("p95", Dash::Dashed), ("p99", Dash::Dotted)];
+    let mut series: Vec<Series> = with.iter().map(|s| key(&s.label, s.colour, s.shape, Dash::Solid)).collect();
+    series.extend(dashes.iter().map(|(name, dash)| key(name, INK, Shape::None, *dash)));
+    for sweep in &with {
+        for (at, (_, dash)) in dashes.iter().enumerate() {
+            let valid = sweep.places.iter().filter(|p| p.valid);
+            series.push(Series {
+                points: valid.map(|p| (f64::from(p.dop), p.response_us[at])).collect(),
+                ..unnamed(sweep.colour, sweep.shape, *dash)
+            });
+        }
+    }
+    let dops: Vec<u32> = with.iter().flat_map(|s| s.places.iter().map(|p| p.dop)).collect();
+    let chart = Chart {
+        title: "Response time p50, p95 and p99 against the degree of parallelism".to_owned(),
+        x: Axis::dops(DOP_TITLE, &dops),
+        y: latency_axis(&values),
+        series,
+        marks: Vec::new(),
+    };
+    let names = ["p50", "p95", "p99"];
+    Some(Figure {
+        caption: "Response time, p50 · p95 · p99".to_owned(),
+        svg: chart.render(),
+        how: "Lower is better; logarithmic. A flat line means that more jobs wait for nothing; lines that drift apart mean a growing tail.".to_owned(),
+        table: by_dop(sweeps, &names, |p| p.response_us.iter().map(|v| number::latency(*v)).collect()),
+    })
+}
+
+/// An entry of the legend alone.
+fn key(label: &str, colour: usize, shape: Shape, dash: Dash) -> Series {
+    Series {
+        label: label.to_owned(),
+        ..unnamed(colour, shape, dash)
+    }
+}
+
+fn unnamed(colour: usize, shape: Shape, dash: Dash) -> Series {
+    Series {
+        label: String::new(),
+        colour,
+        shape,
+        dash,
+        points: Vec::new(),
+        ranges: Vec::new(),
+        rejected: Vec::new(),
+    }
+}
+
+fn latency_axis(values: &[f64]) -> Axis {
+    let positive = || values.iter().copied().filter(|v| *v > 0.0);
+    Axis::log(
+        "",
+        positive().fold(f64::INFINITY, f64::min),
+        positive().fold(0.0, f64::max),
+        tick_latency,
+    )
+}
+
+/// Throughput per unit of parallelism, relative to the smallest level.
+pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
+    let scaled: Vec<_> = sweeps
+        .iter()
+        .map(|s| (s, scaling::scale(&s.loads())))
+        .filter(|(_, scaled)| scaled.len() > 1)
+        .collect();
+    if !scaled.iter().any(|(s, _)| s.own) {
+        return None;
+    }
+    let high = scaled
+        .iter()
+        .flat_map(|(_, s)| s.iter().map(|s| s.efficiency))
+        .fold(1.0, f64::max);
+    let dops: Vec<u32> = scaled.iter().flat_map(|(_, s)| s.iter().map(|s| s.dop)).collect();
+    let chart = Chart {
+        title: "Efficiency against the degree of parallelism".to_owned(),
+        x: Axis::dops(DOP_TITLE, &dops),
+        y: Axis::linear("", high, |v| format!("{:.0}%", v * 100.0)),
+        series: scaled
+            .iter()
+            .map(|(sweep, scaled)| Series {
+                label: sweep.label.clone(),
+                points: scaled
+                    .iter()
+                    .map(|s| (f64::from(s.dop), Some(s.efficiency)))
+                    .collect(),
+                ..unnamed(sweep.colour, sweep.shape, sweep.dash)
+            })
+            .collect(),
+        marks: Vec::new(),
+    };
+    let rows = scaled.iter().flat_map(|(sweep, scaled)| {
+        scaled.iter().map(|s| {
+            vec![
+                sweep.label.clone(),
+                s.dop.to_string(),
+                number::figure(s.speed_up),
+                format!("{:.0} %", s.efficiency * 100.0),
+            ]
+        })
+    });
+    Some(Figure {
+        caption: "Scaling efficiency".to_owned(),
+        svg: chart.render(),
+        how: "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %.".to_owned(),
+        table: Table {
+            heads: ["", "DOP", "speed-up", "efficiency"].map(str::to_owned).to_vec(),
+            rows: rows.collect(),
+        },
+    })
+}
+
+/// Percentile curves, response against service time, at each sweep's best level.
+pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
+    let mut series = Vec::new();
+    let mut rows = Vec::new();
+    let mut values = Vec::new();
+    let mut highest: f64 = 90.0;
+    for sweep in sweeps.iter().filter(|s| s.own) {
+        let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
+            continue;
+        };
+        for (name, histogram, dash) in [
+            ("response", peak.response(), Dash::Solid),
+            ("service", peak.service(), Dash::Dashed),
+        ] {
+            if histogram.is_empty() {
+                continue;
+            }
+            let count = histogram.count() as f64;
+            // A percentile beyond 1 / count says no more than the maximum does.
+            let told = PERCENTILES
+                .into_iter()
+                .filter(|p| Axis::of_percentile(*p) <= count.max(2.0) * 1.001);
+            let points: Vec<(f64, f64)> = told.map(|p| (p, histogram.percentile_us(p))).collect();
+            let label = format!("{} @{}", sweep.label, peak.dop());
+            for (p, us) in &points {
+                highest = highest.max(*p);
+                values.push(*us);
+                rows.push(vec![
+                    format!("{label}, {name}"),
+                    format!("{p}"),
+                    number::latency(Some(*us)),
+                ]);
+            }
+            if dash == Dash::Solid {
+                series.push(key(&label, sweep.colour, Shape::None, Dash::Solid));
+            }
+            series.push(Series {
+                points: points
+                    .iter()
+                    .map(|(p, us)| (Axis::of_percentile(*p), Some(*us)))
+                    .collect(),
+                ..unnamed(sweep.colour, Shape::None, dash)
+            });
+        }
+    }
+    if values.is_empty() {
+        return None;
+    }
+    series.push(key("response", INK, Shape::None, Dash::Solid));
+    series.push(key("service", INK, Shape::None, Dash::Dashed));
+    let chart = Chart {
+        title: "Latency by percentile at the best level, response and service time".to_owned(),
+        x: Axis::percentiles("percentile", highest),
+        y: latency_axis(&values),
+        series,
+        marks: Vec::new(),
+    };
+    Some(Figure {
+        caption: "Latency distribution at the best level".to_owned(),
+        svg: chart.render(),
+        how: "So many percent of all operations took no longer than this; both axes logarithmic. Lower and flatter is better; where response lies above service, operations had to wait for their turn.".to_owned(),
+        table: Table {
+            heads: ["", "percentile", "latency"].map(str::to_owned).to_vec(),
+            rows,
+        },
+    })
+}
+
+/// Where the jobs' time went, at one level.
+pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for sweep in sweeps.iter().filter(|s| s.own) {
+        let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
+            continue;
+        };
+        let events = &peak.first().timed_events;
+        if events.is_empty() {
+            continue;
+        }
+        let shown = || events.iter().take(5);
+        let rows: Vec<Bar> = shown()
+            .map(|e| Bar {
+                label: e.event.clone(),
+                value: Some(e.share_pct),
+                text: format!("{} % · {} s", number::figure(e.share_pct), number::figure(e.time_s)),
+                colour: sweep.colour,
+                hollow: false,
+            })
+            .collect();
+        let caption = format!("Top timed events, {} @{}", sweep.label, peak.dop());
+        figures.push(Figure {
+            svg: bars(&caption, &rows),
+            caption,
+            how: "Where the jobs' time went at the best level, in percent of it: the longest bar is what to look at first.".to_owned(),
+            table: Table {
+                heads: ["event", "class", "waits", "time s", "share %", "known by"].map(str::to_owned).to_vec(),
+                rows: events
+                    .iter()
+                    .map(|e| {
+                        vec![
+                            e.event.clone(),
+                            e.class.clone(),
+                            e.waits.map_or_else(|| number::UNKNOWN.to_owned(), number::count),
+                            number::figure(e.time_s),
+                            number::figure(e.share_pct),
+                            e.source.clone(),
+                        ]
+                    })
+                    .collect(),
+            },
+        });
+    }
+    figures
+}

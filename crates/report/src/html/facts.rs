@@ -1,0 +1,159 @@
+//! What was tested: the machine, the targets with their settings, and the platforms set beside them.
+
+use archive::Run;
+
+use crate::number;
+use crate::scorecard::Against;
+
+/// Name and value.
+pub type Fact = (String, String);
+
+/// Facts under a heading.
+pub struct Section {
+    /// Heading.
+    pub title: String,
+    /// Name and value.
+    pub facts: Vec<Fact>,
+}
+
+/// Everything about platform and targets.
+pub struct View {
+    /// The machine.
+    pub platform: Vec<Fact>,
+    /// Block devices: name, size, kind, scheduler, model, mounts.
+    pub devices: Vec<[String; 6]>,
+    /// One section per target.
+    pub targets: Vec<Section>,
+    /// Settings read back from each target.
+    pub settings: Vec<Section>,
+    /// How the run was made.
+    pub run: Vec<Fact>,
+    /// Platforms of references and other runs.
+    pub others: Vec<Section>,
+}
+
+/// Collects the facts.
+pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+    View {
+        platform: platform(run),
+        devices: devices(run),
+        targets: targets(run),
+        settings: run
+            .targets
+            .iter()
+            .filter(|t| !t.settings.is_empty())
+            .map(|t| Section {
+                title: t.name.clone(),
+                facts: t
+                    .settings
+                    .iter()
+                    .map(|(k, v)| (k.clone(), v.clone()))
+                    .collect(),
+            })
+            .collect(),
+        run: how(run),
+        others: against.iter().flat_map(other).collect(),
+    }
+}
+
+fn fact(name: &str, value: Option<String>) -> Fact {
+    let value = value.filter(|v| !v.is_empty());
+    (
+        name.to_owned(),
+        value.unwrap_or_else(|| number::UNKNOWN.to_owned()),
+    )
+}
+
+fn platform(run: &Run) -> Vec<Fact> {
+    let p = &run.platform;
+    let count = |n: Option<u32>| n.map(|n| n.to_string());
+    let mhz = p
+        .processor_mhz
+        .map(|mhz| format!("{} MHz", number::whole(Some(mhz))));
+    vec![
+        fact("Host", p.host_name.clone()),
+        fact("Machine", p.product.clone()),
+        fact("Virtualisation", p.virtualisation.clone()),
+        fact("Processor", p.processor.clone()),
+        fact("Frequency", mhz),
+        fact("Sockets", count(p.sockets)),
+        fact("Cores", count(p.cores)),
+        fact("Hardware threads", count(p.threads)),
+        fact("NUMA nodes", count(p.numa_nodes)),
+        fact("Memory", p.memory_bytes.map(number::bytes)),
+        fact("Swap", p.swap_bytes.map(number::bytes)),
+        fact("Operating system", p.distribution.clone()),
+        fact("Kernel", p.kernel.clone()),
+        fact("Architecture", p.architecture.clone()),
+    ]
+}
+
+fn devices(run: &Run) -> Vec<[String; 6]> {
+    let unknown = || number::UNKNOWN.to_owned();
+    run.platform
+        .block_devices
+        .iter()
+        .map(|d| {
+            [
+                d.name.clone(),
+                d.size_bytes.map_or_else(unknown, number::bytes),
+                match d.rotational {
+                    Some(true) => "spinning".to_owned(),
+                    Some(false) => "solid state".to_owned(),
+                    None => unknown(),
+                },
+                d.scheduler.clone().unwrap_or_else(unknown),
+                d.model.clone().unwrap_or_else(unknown),
+                d.mounts.join(", "),
+            ]
+        })
+        .collect()
+}
+
+fn targets(run: &Run) -> Vec<Section> {
+    run.targets
+        .iter()
+        .map(|t| Section {
+            title: t.name.clone(),
+            facts: vec![
+                fact("Engine", Some(t.engine.clone())),
+                fact("Version", Some(t.engine_version.clone())),
+                fact("URL", Some(t.url.clone())),
+                fact("Nodes", Some(t.nodes.to_string())),
+                fact("Device", t.device.clone()),
+            ],
+        })
+        .collect()
+}
+
+fn how(run: &Run) -> Vec<Fact> {
+    vec![
+        fact("Run", Some(format!("{} “{}”", run.id, run.label))),
+        fact("Plan", Some(run.plan_name.clone())),
+        fact("Repetitions", Some(run.repetitions.to_string())),
+        fact("Seed", Some(run.seed.to_string())),
+        fact("Started", Some(run.started_at.clone())),
+        fact("Finished", run.finished_at.clone()),
+        fact("dbdyno", Some(run.tool_version.clone())),
+    ]
+}
+
+fn other(against: &Against<'_>) -> Vec<Section> {
+    match against {
+        Against::Run(other) => vec![Section {
+            title: format!("Run “{}”", other.label),
+            facts: platform(other).into_iter().chain(how(other)).collect(),
+        }],
+        Against::Reference(reference) => {
+            let source = Section {
+                title: reference.title.clone(),
+                facts: vec![fact("Source", Some(reference.document.clone()))],
+            };
+            let sections = reference.platform.iter().map(|(section, facts)| Section {
+                title: format!("{} · {section}", reference.title),
+                facts: facts.clone(),
+            });
+            std::iter::once(source).chain(sections).collect()
+        }
+    }
+}

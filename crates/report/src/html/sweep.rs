@@ -1,0 +1,194 @@
+//! What the charts of one test draw: the run's own curves, those of other runs, published ones.
+
+use archive::FIGURES;
+
+use crate::level::{self, Curve, Level, TestGroup};
+use crate::scorecard::{self, Against, published_figure, published_loads};
+use crate::svg::{Dash, Shape};
+
+/// One drawn level.
+pub struct Place {
+    /// Degree of parallelism.
+    pub dop: u32,
+    /// Throughput.
+    pub rate: Option<f64>,
+    /// Range over the repetitions.
+    pub range: Option<(f64, f64)>,
+    /// False when no repetition passed its checks.
+    pub valid: bool,
+    /// Response time p50, p95, p99 in µs.
+    pub response_us: [Option<f64>; 3],
+}
+
+/// One drawn sweep.
+pub struct Sweep<'a> {
+    /// Entry in the legend.
+    pub label: String,
+    /// Colour class.
+    pub colour: usize,
+    /// Marker.
+    pub shape: Shape,
+    /// Own curves are solid, others dashed.
+    pub dash: Dash,
+    /// The curve, unless it was published.
+    pub curve: Option<Curve<'a>>,
+    /// True for the run that is reported.
+    pub own: bool,
+    /// Levels.
+    pub places: Vec<Place>,
+}
+
+impl Sweep<'_> {
+    /// Largest throughput of the valid levels.
+    pub fn best(&self) -> Option<f64> {
+        let valid = self.places.iter().filter(|p| p.valid);
+        valid.filter_map(|p| p.rate).reduce(f64::max)
+    }
+
+    /// Valid throughputs as the scaling functions want them.
+    pub fn loads(&self) -> Vec<stats::scaling::Load> {
+        self.places
+            .iter()
+            .filter(|p| p.valid)
+            .filter_map(|p| p.rate.map(|rate| stats::scaling::Load { dop: p.dop, rate }))
+            .collect()
+    }
+}
+
+/// The figure that stands for a test's throughput.
+#[derive(Debug, Clone, Copy)]
+pub struct Rate {
+    /// Name in the archive.
+    pub name: &'static str,
+    /// Unit.
+    pub unit: &'static str,
+}
+
+/// The scorecard's figure where any point knows it, else operations, else rows.
+pub fn rate_figure(group: &TestGroup<'_>) -> Rate {
+    let known = |name: &str| {
+        let mut levels = group.curves.iter().flat_map(|c| &c.levels);
+        levels.any(|l| l.figure(name).is_some_and(|v| v > 0.0))
+    };
+    let wanted = scorecard::throughput_line(group.test).map(|l| l.figure.as_str());
+    wanted
+        .into_iter()
+        .chain(["operations_per_s", "rows_per_s"])
+        .find(|name| known(name))
+        .and_then(|name| FIGURES.iter().find(|f| f.name == name))
+        .map_or(
+            Rate {
+                name: "operations_per_s",
+                unit: "ops/s",
+            },
+            |f| Rate {
+                name: f.name,
+                unit: f.unit,
+            },
+        )
+}
+
+/// All sweeps of a test, own ones first.
+pub fn sweeps<'a>(
+    group: &TestGroup<'a>,
+    own_targets: usize,
+    against: &[Against<'a>],
+    rate: Rate,
+) -> Vec<Sweep<'a>> {
+    let mut all: Vec<Sweep<'a>> = Vec::new();
+    for curve in &group.curves {
+        let index = all.len();
+        all.push(of_curve(
+            curve,
+            curve.label.clone(),
+            curve.target as usize,
+            index,
+            rate,
+        ));
+    }
+    let mut colour = own_targets;
+    for other in against {
+        let index = all.len();
+        match other {
+            Against::Run(run) => {
+                for (at, curve) in level::tests(run, scorecard::rank)
+                    .iter()
+                    .filter(|g| g.test == group.test)
+                    .flat_map(|g| g.curves.clone())
+                    .enumerate()
+                {
+                    let label = format!("{} · {}", run.label, curve.label);
+                    let place = colour + curve.target as usize;
+                    let mut sweep = of_curve(&curve, label, place, index + at, rate);
+                    sweep.own = false;
+                    sweep.dash = Dash::Dashed;
+                    all.push(sweep);
+                }
+                colour += run.targets.len();
+            }
+            Against::Reference(reference) => {
+                let places: Vec<Place> = published_loads(reference, group.test)
+                    .iter()
+                    .map(|rows| published(rows, rate))
+                    .collect();
+                if places.iter().any(|p| p.rate.is_some()) {
+                    all.push(Sweep {
+                        label: reference.title.clone(),
+                        colour,
+                        shape: Shape::nth(index),
+                        dash: Dash::Dashed,
+                        curve: None,
+                        own: false,
+                        places,
+                    });
+                }
+                colour += 1;
+            }
+        }
+    }
+    all
+}
+
+fn of_curve<'a>(
+    curve: &Curve<'a>,
+    label: String,
+    colour: usize,
+    index: usize,
+    rate: Rate,
+) -> Sweep<'a> {
+    Sweep {
+        label,
+        colour,
+        shape: Shape::nth(index),
+        dash: Dash::Solid,
+        places: curve.levels.iter().map(|l| place(l, rate)).collect(),
+        curve: Some(curve.clone()),
+        own: true,
+    }
+}
+
+fn place(level: &Level<'_>, rate: Rate) -> Place {
+    let shown = level.shown();
+    Place {
+        dop: level.dop(),
+        rate: shown.figure(rate.name),
+        range: shown.range(rate.name),
+        valid: level.only_valid().is_some(),
+        response_us: ["response_us_p50", "response_us_p95", "response_us_p99"]
+            .map(|name| shown.figure(name)),
+    }
+}
+
+fn published(rows: &[&archive::reference::ReferencePoint], rate: Rate) -> Place {
+    let values: Vec<f64> = rows
+        .iter()
+        .filter_map(|r| published_figure(r, rate.name))
+        .collect();
+    Place {
+        dop: rows[0].jobs * rows[0].threads,
+        rate: stats::summary::median(&values),
+        range: None,
+        valid: true,
+        response_us: [None; 3],
+    }
+}

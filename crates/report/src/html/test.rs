@@ -1,0 +1,278 @@
+//! The section of one test: what was done, the result rows, charts, notes.
+
+use archive::{Run, Steady};
+use stats::scaling;
+
+use super::sweep::{self, Rate, Sweep};
+use super::{Figure, charts, id_of, timeline};
+use crate::level::{Level, TestGroup};
+use crate::number;
+use crate::scorecard::Against;
+
+/// The section.
+pub struct View {
+    /// Fragment.
+    pub id: String,
+    /// Test code.
+    pub code: String,
+    /// Title.
+    pub title: String,
+    /// One sentence per curve: best level, knee, efficiency.
+    pub summaries: Vec<String>,
+    /// What was done.
+    pub work: String,
+    /// Two heads per column: what, unit.
+    pub heads: Vec<[&'static str; 2]>,
+    /// Rows under the name of their curve.
+    pub curves: Vec<(String, Vec<RowView>)>,
+    /// Charts.
+    pub figures: Vec<Figure>,
+    /// Numbered notes: text, and whether it makes a point invalid.
+    pub notes: Vec<(String, bool)>,
+}
+
+/// One result row.
+pub struct RowView {
+    /// Cells without the validity mark.
+    pub cells: Vec<String>,
+    /// "✓ valid", "✗ invalid", "2 of 3 valid".
+    pub mark: String,
+    /// Class: "" or "invalid".
+    pub class: &'static str,
+    /// Numbers of notes.
+    pub notes: Vec<usize>,
+}
+
+/// A column: heads, figure, how it is written, and whether it stays when nothing is known.
+struct Column {
+    heads: [&'static str; 2],
+    figure: &'static str,
+    write: fn(Option<f64>) -> String,
+    always: bool,
+}
+
+const fn column(
+    heads: [&'static str; 2],
+    figure: &'static str,
+    write: fn(Option<f64>) -> String,
+    always: bool,
+) -> Column {
+    Column {
+        heads,
+        figure,
+        write,
+        always,
+    }
+}
+
+/// The published layout, with columns that only some tests fill.
+const COLUMNS: [Column; 20] = [
+    column(["rows", "/s"], "rows_per_s", number::figure_or_unknown, true),
+    column(["operations", "/s"], "operations_per_s", number::figure_or_unknown, true),
+    column(["queries", "/min"], "queries_per_min", number::figure_or_unknown, false),
+    column(["gets", "/s"], "buffer_gets_per_s", number::figure_or_unknown, false),
+    column(["CPU", "% avg"], "cpu_pct_avg", number::whole, true),
+    column(["CPU", "% peak"], "cpu_pct_peak", number::whole, false),
+    column(["read", "IOPS"], "read_iops", number::whole, true),
+    column(["write", "IOPS"], "write_iops", number::whole, true),
+    column(["total", "IOPS"], "total_iops", number::whole, true),
+    column(["read", "MB/s"], "read_mb_per_s", number::figure_or_unknown, true),
+    column(["write", "MB/s"], "write_mb_per_s", number::figure_or_unknown, true),
+    column(["total", "MB/s"], "total_mb_per_s", number::figure_or_unknown, true),
+    column(["redo", "MB/s"], "redo_mb_per_s", number::figure_or_unknown, true),
+    column(["in", "flight"], "in_flight_mean", number::figure_or_unknown, false),
+    column(["response", "p50"], "response_us_p50", number::latency, false),
+    column(["response", "p99"], "response_us_p99", number::latency, false),
+    column(["response", "max"], "response_us_max", number::latency, false),
+    column(["first job", "s"], "first_finish_s", number::figure_or_unknown, false),
+    column(["time", "s"], "elapsed_s", number::figure_or_unknown, true),
+    column(["driver", "%"], "little_error_pct", number::figure_or_unknown, false),
+];
+
+/// Builds the section.
+pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) -> View {
+    let rate = sweep::rate_figure(group);
+    let sweeps = sweep::sweeps(group, run.targets.len(), against, rate);
+    let repeated = run.points.iter().any(|p| p.key.repetition > 1);
+    let columns = columns(group);
+    let mut notes = Vec::new();
+    let mut heads: Vec<[&'static str; 2]> = vec![["Tst", ""], ["#N", ""], ["#J", ""], ["#T", ""]];
+    heads.extend(columns.iter().map(|c| c.heads));
+    if repeated {
+        heads.push(["n", ""]);
+    }
+    let curves = group
+        .curves
+        .iter()
+        .map(|c| {
+            let rows = c.levels.iter();
+            let rows = rows.map(|l| row(l, &columns, repeated, &mut notes));
+            (c.label.clone(), rows.collect())
+        })
+        .collect();
+    View {
+        id: id_of(group.test),
+        code: group.test.to_owned(),
+        title: group.title.to_owned(),
+        summaries: summaries(&sweeps, rate),
+        work: work(group),
+        heads,
+        curves,
+        figures: figures(&sweeps, rate),
+        notes,
+    }
+}
+
+fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
+    [
+        charts::throughput(sweeps, rate),
+        charts::response(sweeps),
+        charts::efficiency(sweeps),
+        charts::percentiles(sweeps, rate),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(timeline::figures(sweeps, rate))
+    .chain(charts::timed_events(sweeps, rate))
+    .collect()
+}
+
+fn columns(group: &TestGroup<'_>) -> Vec<&'static Column> {
+    let known = |figure: &str| {
+        let mut levels = group.curves.iter().flat_map(|c| &c.levels);
+        levels.any(|l| l.figure(figure).is_some())
+    };
+    COLUMNS
+        .iter()
+        .filter(|c| c.always || known(c.figure))
+        .collect()
+}
+
+fn row(
+    level: &Level<'_>,
+    columns: &[&Column],
+    repeated: bool,
+    notes: &mut Vec<(String, bool)>,
+) -> RowView {
+    let key = &level.first().key;
+    let shown = level.shown();
+    let mut cells: Vec<String> = vec![
+        level.number.to_string(),
+        key.nodes.to_string(),
+        key.jobs.to_string(),
+        key.threads.to_string(),
+    ];
+    cells.extend(columns.iter().map(|c| (c.write)(shown.figure(c.figure))));
+    let (bad, all) = (level.invalid(), level.points.len());
+    if repeated {
+        cells.push(all.to_string());
+    }
+    RowView {
+        cells,
+        mark: match bad {
+            0 => "✓ valid".to_owned(),
+            _ if bad == all => "✗ invalid".to_owned(),
+            _ => format!("{} of {all} valid", all - bad),
+        },
+        class: if bad > 0 { "invalid" } else { "" },
+        notes: remarks(level, notes),
+    }
+}
+
+/// Numbers of everything there is to say about a level.
+fn remarks(level: &Level<'_>, notes: &mut Vec<(String, bool)>) -> Vec<usize> {
+    let mut numbers = Vec::new();
+    for point in &level.points {
+        let steady = match point.steady {
+            Some(Steady::No) => Some("Not steady: the throughput scattered while it was measured."),
+            Some(Steady::Trend) => {
+                Some("Not steady: the throughput rose or fell while it was measured.")
+            }
+            _ => None,
+        };
+        let reasons = point.reasons.iter().map(|r| (r.as_str(), true));
+        let remarks = steady
+            .into_iter()
+            .chain(point.notes.iter().map(String::as_str));
+        for (text, invalid) in reasons.chain(remarks.map(|r| (r, false))) {
+            let known = notes.iter().position(|(t, i)| t == text && *i == invalid);
+            let number = known.unwrap_or_else(|| {
+                notes.push((text.to_owned(), invalid));
+                notes.len() - 1
+            }) + 1;
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+    }
+    numbers
+}
+
+fn summaries(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<String> {
+    sweeps
+        .iter()
+        .filter(|s| s.own)
+        .map(|sweep| summary(sweep, rate))
+        .collect()
+}
+
+/// "sqlite: at most 26,768 ops/s at DOP 4 (3.61 × one, efficiency 90 %), p99 there 812 µs."
+fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
+    let loads = sweep.loads();
+    let best = loads
+        .iter()
+        .max_by(|a, b| a.rate.total_cmp(&b.rate).then(b.dop.cmp(&a.dop)));
+    let Some(best) = best else {
+        return format!("{}: no valid point.", sweep.label);
+    };
+    let mut text = format!(
+        "{}: at most {} {} at DOP {}",
+        sweep.label,
+        number::figure(best.rate),
+        rate.unit,
+        best.dop
+    );
+    let scaled = scaling::scale(&loads);
+    if let Some(at_best) = scaled.iter().find(|s| s.dop == best.dop && scaled.len() > 1) {
+        text.push_str(&format!(
+            " ({} × DOP {}, efficiency {:.0} %)",
+            number::figure(at_best.speed_up),
+            scaled[0].dop,
+            at_best.efficiency * 100.0
+        ));
+    }
+    let place = sweep.places.iter().find(|p| p.valid && p.dop == best.dop);
+    if let Some(p99) = place.and_then(|p| p.response_us[2]) {
+        text.push_str(&format!(", p99 there {}", number::latency(Some(p99))));
+    }
+    text.push('.');
+    text
+}
+
+/// What was done, from the first level; all levels of a test share it but for the state of the cache.
+fn work(group: &TestGroup<'_>) -> String {
+    let levels = || group.curves.iter().flat_map(|c| &c.levels);
+    let Some(first) = levels().next() else {
+        return String::new();
+    };
+    let work = &first.first().work;
+    let mut parts = Vec::new();
+    if let Some(operations) = work.operations_per_job {
+        parts.push(format!("{} operations a job", number::count(operations)));
+    }
+    if let Some(seconds) = work.seconds {
+        parts.push(format!("{} s", number::figure(seconds)));
+    }
+    for (name, text) in [
+        ("mode", &work.mode),
+        ("size", &work.size),
+        ("schedule", &work.schedule),
+        ("data", &work.state),
+        ("cache", &work.cache),
+    ] {
+        if !text.is_empty() {
+            parts.push(format!("{name}: {text}"));
+        }
+    }
+    parts.join(" · ")
+}

@@ -1,0 +1,177 @@
+//! Time series of each sweep's best level: throughput, p99, processor, device.
+
+use archive::{Point, Sample};
+
+use super::sweep::{Rate, Sweep};
+use super::{Figure, Table};
+use crate::number::{self, tick, tick_latency};
+use crate::svg::{Axis, Chart, Dash, Series, Shape};
+
+/// Fewer samples than this are no series.
+const SAMPLES_MIN: usize = 5;
+/// A longer series is thinned to about so many samples.
+const SAMPLES_MAX: usize = 150;
+
+/// What one chart shows of a sample.
+struct Quantity {
+    caption: &'static str,
+    how: &'static str,
+    latency: bool,
+    /// Name of the line ("" when there is one), dash, value.
+    lines: &'static [(&'static str, Dash, fn(&Sample) -> Option<f64>)],
+}
+
+const QUANTITIES: [Quantity; 4] = [
+    Quantity {
+        caption: "Throughput over time, ops/s",
+        how: "Level is steady; teeth are checkpoints, pauses or other work.",
+        latency: false,
+        lines: &[("", Dash::Solid, |s| s.operations_per_s)],
+    },
+    Quantity {
+        caption: "Response time p99 over time",
+        how: "Peaks are stalls that single operations met; compare them with the device.",
+        latency: true,
+        lines: &[("", Dash::Solid, |s| s.response_us_p99)],
+    },
+    Quantity {
+        caption: "Host processors busy over time, %",
+        how: "At 100 % the processors are the limit; the dashed line is time idle with I/O outstanding.",
+        latency: false,
+        lines: &[
+            ("busy", Dash::Solid, |s| s.cpu_pct),
+            ("iowait", Dash::Dashed, |s| s.cpu_iowait_pct),
+        ],
+    },
+    Quantity {
+        caption: "Device over time, MB/s",
+        how: "What the block device under the target moved; writes after the end of the work are not shown.",
+        latency: false,
+        lines: &[
+            ("read", Dash::Solid, |s| s.read_mb_per_s),
+            ("write", Dash::Dashed, |s| s.write_mb_per_s),
+        ],
+    },
+];
+
+/// The charts over time of one test; empty where no best level has enough samples.
+pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
+    let points: Vec<(&Sweep<'_>, &Point)> = sweeps
+        .iter()
+        .filter(|s| s.own)
+        .filter_map(|s| {
+            let peak = s.curve.as_ref()?.peak(rate.name)?;
+            let point = peak.points.into_iter().max_by_key(|p| p.samples.len())?;
+            (point.samples.len() >= SAMPLES_MIN).then_some((s, point))
+        })
+        .collect();
+    QUANTITIES
+        .iter()
+        .filter_map(|quantity| figure(quantity, &points))
+        .collect()
+}
+
+fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
+    let mut series = Vec::new();
+    let mut rows = Vec::new();
+    for (sweep, point) in points {
+        for (line, dash, value) in quantity.lines {
+            let all: Vec<(f64, Option<f64>)> =
+                point.samples.iter().map(|s| (s.at_s, value(s))).collect();
+            if all.iter().all(|(_, v)| v.is_none()) {
+                continue;
+            }
+            let label = format!("{} @{} {line}", sweep.label, point.key.dop());
+            let thinned = thin(&all, quantity.latency);
+            rows.extend(thinned.iter().map(|(at, v)| {
+                let v = if quantity.latency {
+                    number::latency(*v)
+                } else {
+                    number::figure_or_unknown(*v)
+                };
+                vec![label.trim().to_owned(), number::figure(*at), v]
+            }));
+            series.push(Series {
+                label: label.trim().to_owned(),
+                colour: sweep.colour,
+                shape: Shape::None,
+                dash: *dash,
+                points: thinned,
+                ranges: Vec::new(),
+                rejected: Vec::new(),
+            });
+        }
+    }
+    if series.is_empty() {
+        return None;
+    }
+    let chart = Chart {
+        title: quantity.caption.to_owned(),
+        x: time_axis(&series),
+        y: value_axis(quantity, &series),
+        series,
+        marks: Vec::new(),
+    };
+    Some(Figure {
+        caption: quantity.caption.to_owned(),
+        svg: chart.render(),
+        how: quantity.how.to_owned(),
+        table: Table {
+            heads: ["", "second", "value"].map(str::to_owned).to_vec(),
+            rows,
+        },
+    })
+}
+
+fn time_axis(series: &[Series]) -> Axis {
+    let ends = series.iter().flat_map(|s| s.points.last()).map(|p| p.0);
+    Axis::span("seconds from the start of the point", ends.fold(0.0, f64::max), tick)
+}
+
+fn value_axis(quantity: &Quantity, series: &[Series]) -> Axis {
+    let values = || series.iter().flat_map(|s| &s.points).filter_map(|p| p.1);
+    let high = values().fold(0.0, f64::max);
+    if quantity.latency {
+        let low = values().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+        Axis::log("", low, high, tick_latency)
+    } else {
+        Axis::linear("", high, tick)
+    }
+}
+
+/// Joins neighbouring samples until few enough are left: rates by their mean, latencies by their
+/// maximum, so that no stall disappears.
+fn thin(samples: &[(f64, Option<f64>)], keep_largest: bool) -> Vec<(f64, Option<f64>)> {
+    let every = samples.len().div_ceil(SAMPLES_MAX).max(1);
+    samples
+        .chunks(every)
+        .map(|chunk| {
+            let known: Vec<f64> = chunk.iter().filter_map(|s| s.1).collect();
+            let value = if keep_largest {
+                stats::summary::max(&known)
+            } else {
+                stats::summary::mean(&known)
+            };
+            (chunk[chunk.len() - 1].0, value)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_the_stall() {
+        let mut samples: Vec<(f64, Option<f64>)> =
+            (0..1000).map(|i| (f64::from(i), Some(1.0))).collect();
+        samples[500].1 = Some(1e6);
+        samples[700].1 = None;
+        let stalls = thin(&samples, true);
+        assert!(stalls.len() <= SAMPLES_MAX);
+        assert!(stalls.iter().any(|s| s.1 == Some(1e6)));
+        assert_eq!(stalls.last().map(|s| s.0), Some(999.0));
+        assert_eq!(thin(&samples[..10], false).len(), 10);
+        assert_eq!(thin(&samples[700..701], false)[0].1, None);
+    }
+}

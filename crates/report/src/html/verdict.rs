@@ -1,0 +1,264 @@
+//! The first thing on the page: is this a result, and how far can it be trusted?
+
+use archive::{Point, Run, RunState, Steady};
+
+use super::id_of;
+use crate::level::{self, TestGroup};
+use crate::{html::sweep, number};
+
+/// Spread between repetitions from which a level counts as noisy, in percent of the median.
+const NOISE_PCT: f64 = 10.0;
+/// Reasons listed at the top; the rest stands with the tests.
+const REASONS_MAX: usize = 20;
+
+/// One statement of the strip.
+pub struct Item {
+    /// What it is about.
+    pub name: &'static str,
+    /// The statement.
+    pub text: String,
+    /// "good", "warn", "bad" or "plain"; always said in words too.
+    pub tone: &'static str,
+}
+
+/// Why points are invalid.
+pub struct Reason {
+    /// Fragment of the test's section.
+    pub id: String,
+    /// Where.
+    pub place: String,
+    /// Why.
+    pub text: String,
+}
+
+/// The strip.
+pub struct View {
+    /// "Valid", "Not valid" …
+    pub headline: &'static str,
+    /// One sentence.
+    pub sentence: String,
+    /// Tone of the headline.
+    pub tone: &'static str,
+    /// Statements.
+    pub items: Vec<Item>,
+    /// Reasons of invalid points.
+    pub reasons: Vec<Reason>,
+    /// How many more reasons there are.
+    pub reasons_more: usize,
+}
+
+/// Judges a run as a whole.
+pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
+    let invalid: Vec<&Point> = run.points.iter().filter(|p| !p.valid()).collect();
+    let (measured, planned) = (run.points.len(), run.points_planned);
+    let complete = run.state == RunState::Complete;
+    let (headline, tone, sentence) = match (measured, invalid.len(), complete) {
+        _ if !run.reasons.is_empty() => (
+            "Not valid",
+            "bad",
+            "The record of this run cannot be trusted.".to_owned(),
+        ),
+        (0, ..) => (
+            "Nothing measured",
+            "bad",
+            "The run holds no finished point.".to_owned(),
+        ),
+        (_, 0, true) => (
+            "Valid",
+            "good",
+            format!("All {measured} points passed their checks."),
+        ),
+        (_, 0, false) => (
+            "Incomplete",
+            "warn",
+            format!("{measured} of {planned} points are there; all of them passed their checks."),
+        ),
+        (_, bad, _) => (
+            "Not valid",
+            "bad",
+            format!("{bad} of {measured} points failed a check; a figure that failed its check is not a figure."),
+        ),
+    };
+    let mut reasons = reasons(run, &invalid);
+    let reasons_more = reasons.len().saturating_sub(REASONS_MAX);
+    reasons.truncate(REASONS_MAX);
+    View {
+        headline,
+        sentence,
+        tone,
+        items: vec![
+            state(run),
+            steady(run),
+            noise(run, groups),
+            driver(run),
+            errors(run),
+        ],
+        reasons,
+        reasons_more,
+    }
+}
+
+fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
+    let whole = run.reasons.iter().map(|text| Reason {
+        id: "verdict".to_owned(),
+        place: "The whole run".to_owned(),
+        text: text.clone(),
+    });
+    let mut found: Vec<Reason> = whole.collect();
+    for point in invalid {
+        for text in &point.reasons {
+            found.push(Reason {
+                id: id_of(&point.key.test),
+                place: place(run, point),
+                text: text.clone(),
+            });
+        }
+    }
+    found
+}
+
+/// "T611 on sqlite at 4 × 1, repetition 2".
+fn place(run: &Run, point: &Point) -> String {
+    let key = &point.key;
+    let repetition = if run.repetitions > 1 {
+        format!(", repetition {}", key.repetition)
+    } else {
+        String::new()
+    };
+    format!(
+        "{} on {} at {} × {}{repetition}",
+        key.test,
+        level::target_name(run, key.target),
+        key.jobs,
+        key.threads
+    )
+}
+
+fn state(run: &Run) -> Item {
+    let progress = format!("{} of {} points", run.points.len(), run.points_planned);
+    let (text, tone) = match run.state {
+        RunState::Complete => (format!("complete, {progress}"), "good"),
+        RunState::Running => (format!("still running or killed, {progress}"), "warn"),
+        RunState::Interrupted => (format!("interrupted, {progress}"), "warn"),
+    };
+    Item {
+        name: "State",
+        text,
+        tone,
+    }
+}
+
+fn steady(run: &Run) -> Item {
+    let count = |wanted: Option<Steady>| run.points.iter().filter(|p| p.steady == wanted).count();
+    let (yes, no, trend) = (
+        count(Some(Steady::Yes)),
+        count(Some(Steady::No)),
+        count(Some(Steady::Trend)),
+    );
+    let unknown = count(None);
+    let mut parts = Vec::new();
+    for (n, word) in [
+        (yes, "steady"),
+        (no, "scattered"),
+        (trend, "rising or falling"),
+        (unknown, "too short to say"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{n} {word}"));
+        }
+    }
+    Item {
+        name: "Steady state",
+        text: if parts.is_empty() {
+            number::UNKNOWN.to_owned()
+        } else {
+            parts.join(", ")
+        },
+        tone: if no + trend > 0 { "warn" } else { "plain" },
+    }
+}
+
+fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
+    let mut spreads = Vec::new();
+    for group in groups {
+        let figure = sweep::rate_figure(group).name;
+        let levels = group.curves.iter().flat_map(|c| &c.levels);
+        for level in levels.filter_map(|l| l.only_valid()) {
+            let middle = level.figure(figure).filter(|m| *m > 0.0);
+            if let (Some(middle), Some((low, high))) = (middle, level.range(figure)) {
+                spreads.push((high - low) / middle * 100.0);
+            }
+        }
+    }
+    let noisy = spreads.iter().filter(|s| **s > NOISE_PCT).count();
+    let (text, tone) = match stats::summary::median(&spreads) {
+        Some(median) => (
+            format!(
+                "{} repetitions; median range of throughput {} %, {noisy} of {} levels above {NOISE_PCT} %",
+                run.repetitions,
+                number::figure(median),
+                spreads.len(),
+            ),
+            if noisy > 0 { "warn" } else { "good" },
+        ),
+        None => (
+            "not known: no level was measured twice (--repeat)".to_owned(),
+            "plain",
+        ),
+    };
+    Item {
+        name: "Noise",
+        text,
+        tone,
+    }
+}
+
+fn driver(run: &Run) -> Item {
+    let largest = |name: &str| {
+        run.points
+            .iter()
+            .filter_map(|p| p.figures.get(name))
+            .reduce(f64::max)
+    };
+    let late: f64 = run.points.iter().filter_map(|p| p.figures.late_starts).sum();
+    let known = largest("little_error_pct").is_some() || largest("driver_cpu_pct").is_some();
+    Item {
+        name: "Driver",
+        text: if known {
+            format!(
+                "at most {} % of a core, at most {} % of the jobs' time, {} late starts",
+                number::figure_or_unknown(largest("driver_cpu_pct")),
+                number::figure_or_unknown(largest("little_error_pct")),
+                number::whole(Some(late)),
+            )
+        } else {
+            "not known".to_owned()
+        },
+        tone: if late > 0.0 { "warn" } else { "plain" },
+    }
+}
+
+fn errors(run: &Run) -> Item {
+    let sum = |name: &str| {
+        let known: Vec<f64> = run
+            .points
+            .iter()
+            .filter_map(|p| p.figures.get(name))
+            .collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>())
+    };
+    let (errors, retries) = (sum("errors"), sum("retries"));
+    Item {
+        name: "Errors",
+        text: format!(
+            "{} errors, {} retries",
+            number::whole(errors),
+            number::whole(retries)
+        ),
+        tone: if errors.unwrap_or(0.0) > 0.0 {
+            "warn"
+        } else {
+            "plain"
+        },
+    }
+}
