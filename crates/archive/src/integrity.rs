@@ -55,11 +55,7 @@ fn digest(connection: &Connection, tables: &[Covered], id: i64) -> rusqlite::Res
         text(&mut hash, table);
         let mut statement =
             connection.prepare_cached(&format!("SELECT * FROM {table} WHERE {which}"))?;
-        let names: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([id])?;
         while let Some(row) = rows.next()? {
             hash.update(b"R");

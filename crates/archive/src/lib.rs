@@ -4,7 +4,7 @@
 //! * [`store`]: the SQLite file. Every finished point is committed before the next begins.
 //! * [`integrity`]: digests; what was changed behind the tool's back comes out invalid.
 //! * [`export`]: JSON, CSV and Markdown of one run.
-//! * [`reference`]: published figures of other platforms, from `reference/*.toml`.
+//! * [`mod@reference`]: published figures of other platforms, from `reference/*.toml`.
 //!
 //! Figures flow one way: `lab` writes, `report` and the exports read. Percentiles are not stored;
 //! they are read from the histograms, so that they cannot contradict them.

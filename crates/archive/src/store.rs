@@ -199,7 +199,13 @@ impl Archive {
 
     fn open_existing(path: &Path, mode: OpenFlags) -> Result<Self> {
         schema::check_marks(path)?;
-        let connection = connect(path, mode).map_err(|e| e.at(path))?;
+        let connection = match connect(path, path, mode).map_err(|e| e.at(path)) {
+            Err(ArchiveError::Unreachable { .. }) if may_be_immutable(path, mode) => {
+                let mode = mode | OpenFlags::SQLITE_OPEN_URI;
+                connect(&immutable_uri(path), path, mode).map_err(|e| e.at(path))
+            }
+            other => other,
+        }?;
         Ok(Self {
             connection,
             path: path.to_path_buf(),
@@ -207,9 +213,29 @@ impl Archive {
     }
 }
 
-/// A checked connection with the settings that every archive has.
-fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
-    let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+/// On a disk that cannot be written SQLite finds no place for its shared memory. Without a WAL the
+/// file is whole, nobody can change it, and it can be read without.
+fn may_be_immutable(path: &Path, mode: OpenFlags) -> bool {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    mode.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) && !Path::new(&wal).exists()
+}
+
+fn immutable_uri(path: &Path) -> PathBuf {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            letter if letter.is_ascii_alphanumeric() => uri.push(char::from(*letter)),
+            other => uri += &format!("%{other:02X}"),
+        }
+    }
+    PathBuf::from(uri + "?immutable=1")
+}
+
+/// A checked connection to `file` (`path`, or a URI that leads there) with every archive's settings.
+fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
+    let connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Until the file is known to be whole, closing it must not write the WAL into it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;

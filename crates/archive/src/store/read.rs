@@ -37,7 +37,7 @@ pub(super) fn finished(connection: &Connection, run_id: i64) -> Result<Vec<Point
 
 fn keys(connection: &Connection, table: &str, order: &str, run_id: i64) -> Result<Vec<PointKey>> {
     let sql = format!("SELECT {KEY_COLUMNS} FROM {table} WHERE run_id = ?1 ORDER BY {order}");
-    rows(connection, &sql, run_id, key)
+    rows(connection, &sql, [run_id], key)
 }
 
 /// Is the point in `table` (`point` or `planned`)?
@@ -83,14 +83,11 @@ pub(super) fn run_is_unchanged(connection: &Connection, run_id: i64) -> Result<b
 
 pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
     // Every point is read whole: `valid` without its digests would be a guess.
-    let ids = rows(
-        connection,
-        "SELECT id FROM run WHERE id >= ?1 ORDER BY id",
-        i64::MIN,
-        |row| row.get(0),
-    )?;
+    let ids: Vec<i64> = rows(connection, "SELECT id FROM run ORDER BY id", [], |row| {
+        row.get(0)
+    })?;
     ids.into_iter()
-        .map(|id: i64| {
+        .map(|id| {
             let run = load_run(connection, id)?;
             Ok(RunSummary {
                 valid: run.valid(),
@@ -117,7 +114,7 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     let missing = rows(
         &snapshot,
         "SELECT target, test, title, reason FROM missing WHERE run_id = ?1 ORDER BY seq",
-        run_id,
+        [run_id],
         |row| {
             Ok(Missing {
                 target: row.get(0)?,
@@ -135,7 +132,7 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     let points = rows(
         &snapshot,
         "SELECT * FROM point WHERE run_id = ?1 ORDER BY id",
-        run_id,
+        [run_id],
         |row| Ok((row.get("id")?, row.get("digest")?, point_record(row)?)),
     )?;
     for (id, digest, (point, problems)) in points {
@@ -232,7 +229,7 @@ fn complete_point(
     problems: Vec<String>,
 ) -> Result<Point> {
     let sql = "SELECT kind, text FROM reason WHERE point_id = ?1 ORDER BY seq";
-    for (kind, text) in rows(connection, sql, id, |row| Ok((row.get(0)?, row.get(1)?)))? {
+    for (kind, text) in rows(connection, sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))? {
         let kind: String = kind;
         match kind.as_str() {
             "invalid" => point.reasons.push(text),
@@ -272,7 +269,7 @@ fn histogram(connection: &Connection, id: i64, kind: &str) -> Result<(Histogram,
 
 fn samples(connection: &Connection, id: i64) -> Result<Vec<Sample>> {
     let sql = "SELECT * FROM sample WHERE point_id = ?1 ORDER BY seq";
-    rows(connection, sql, id, |row| {
+    rows(connection, sql, [id], |row| {
         Ok(Sample {
             at_s: row.get("at_s")?,
             operations_per_s: row.get("operations_per_s")?,
@@ -290,7 +287,7 @@ fn samples(connection: &Connection, id: i64) -> Result<Vec<Sample>> {
 
 fn timed_events(connection: &Connection, id: i64) -> Result<Vec<TimedEvent>> {
     let sql = "SELECT * FROM timed_event WHERE point_id = ?1 ORDER BY seq";
-    rows(connection, sql, id, |row| {
+    rows(connection, sql, [id], |row| {
         Ok(TimedEvent {
             event: row.get("event")?,
             class: row.get("class")?,
@@ -317,11 +314,11 @@ fn key(row: &Row<'_>) -> rusqlite::Result<PointKey> {
 fn rows<T>(
     connection: &Connection,
     sql: &str,
-    id: i64,
+    values: impl rusqlite::Params,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<T>> {
     let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_map([id], read)?;
+    let found = statement.query_map(values, read)?;
     Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 

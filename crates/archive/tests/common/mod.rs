@@ -1,0 +1,142 @@
+//! Runs and points for the tests.
+#![allow(dead_code)] // each test file uses its own part
+
+use archive::{
+    Archive, Component, FIGURES, Histograms, Missing, NewRun, Platform, Point, PointKey, Run,
+    RunName, RunState, Sample, Steady, TargetRecord, TimedEvent, WorkDone,
+};
+use stats::Histogram;
+
+/// The point of T611 with that many jobs in the first repetition.
+pub fn key(jobs: u32) -> PointKey {
+    PointKey {
+        repetition: 1,
+        step: 1,
+        target: 0,
+        test: "T611".into(),
+        nodes: 1,
+        jobs,
+        threads: 1,
+    }
+}
+
+/// A run over one SQLite target with these points planned.
+pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
+    NewRun {
+        label: label.map(str::to_owned),
+        plan_name: "quick".into(),
+        plan_toml: "name = \"quick\"\n".into(),
+        seed: u64::MAX,
+        repetitions: 1,
+        targets: vec![TargetRecord {
+            name: "sqlite".into(),
+            url: "sqlite:/var/tmp/dbdyno/t.db".into(),
+            engine: "sqlite".into(),
+            engine_version: "3.54.1".into(),
+            nodes: 1,
+            device: Some("nvme0n1".into()),
+            settings: [("journal_mode".to_owned(), "wal".to_owned())].into(),
+        }],
+        platform: Platform {
+            host_name: Some("bench".into()),
+            processor_mhz: Some(2_699.998_000_000_1),
+            cores: Some(2),
+            ..Platform::default()
+        },
+        missing: vec![Missing {
+            target: 0,
+            test: "T332".into(),
+            title: "Bulk load compressed".into(),
+            reason: "SQLite does not compress.".into(),
+        }],
+        tool_version: "0.1.0".into(),
+        started_at: "2026-01-02T03:04:05Z".into(),
+        planned,
+    }
+}
+
+/// A valid point with something in every part of it.
+pub fn point(key: PointKey) -> Point {
+    let mut point = Point {
+        key,
+        title: "Primary-key access".into(),
+        component: Component::Server,
+        started_at: "2026-01-02T03:04:06Z".into(),
+        seed: 42,
+        configuration: "c0ffee".into(),
+        definition: "f00d".into(),
+        work: WorkDone {
+            mode: "work".into(),
+            size: "quick".into(),
+            operations_per_job: Some(2_000),
+            seconds: None,
+            schedule: "closed".into(),
+            state: "fresh, analysed".into(),
+            cache: "warm".into(),
+        },
+        figures: archive::Figures::default(),
+        histograms: Histograms {
+            service: histogram(1..=1_000),
+            response: histogram(2..=1_001),
+        },
+        steady: Some(Steady::Yes),
+        timed_events: vec![TimedEvent {
+            event: "DB CPU".into(),
+            class: "CPU".into(),
+            waits: None,
+            time_s: 1.9,
+            share_pct: 95.0,
+            source: "sampled".into(),
+        }],
+        samples: vec![Sample {
+            at_s: 1.0,
+            operations_per_s: Some(1_000.0),
+            ..Sample::default()
+        }],
+        reasons: Vec::new(),
+        notes: vec!["SQLite has one writer.".into()],
+    };
+    for (place, figure) in FIGURES.iter().enumerate() {
+        // Every third figure unknown, the others different from one another.
+        let value = (place % 3 != 2).then_some(place as f64 * 1.1 + 0.1);
+        point.figures.set(figure.name, value);
+    }
+    point
+}
+
+/// One latency for each number of microseconds.
+pub fn histogram(us: impl IntoIterator<Item = u64>) -> Histogram {
+    let mut histogram = Histogram::new();
+    us.into_iter()
+        .for_each(|us| histogram.record_ns(us * 1_000));
+    histogram
+}
+
+/// A complete run of these points, measured into `archive`.
+pub fn measure(archive: &mut Archive, label: Option<&str>, points: &[Point]) -> i64 {
+    let planned = points.iter().map(|point| point.key.clone()).collect();
+    let id = archive.create_run(&new_run(label, planned)).unwrap();
+    for point in points {
+        archive.append_point(id, point).unwrap();
+    }
+    let end = Some("2026-01-02T03:05:00Z");
+    archive.finish_run(id, RunState::Complete, end).unwrap();
+    id
+}
+
+/// A complete run that never saw a disk's fate: two valid points and one invalid.
+pub fn example_run() -> Run {
+    let directory = tempfile::tempdir().unwrap();
+    let mut archive = Archive::open(directory.path().join("example.dbdyno")).unwrap();
+    let mut bad = point(key(4));
+    bad.reasons
+        .push("7 of 8000 rows were wrong, see \"check\"".into());
+    bad.steady = None;
+    bad.histograms = Histograms::default();
+    measure(
+        &mut archive,
+        Some("example"),
+        &[point(key(1)), point(key(2)), bad],
+    );
+    archive.load_run(&RunName::Last).unwrap()
+}
