@@ -76,15 +76,14 @@ fn child(test: &str, path: &Path, limit: Option<u32>) -> Child {
     command.spawn().unwrap()
 }
 
-/// The points that the child said were finished; the last line may be cut off by the kill.
-fn reported(child: &mut Child) -> Vec<u32> {
+/// The points that the child says are finished, as it says so; a kill may cut off the last line.
+fn reports(child: &mut Child) -> impl Iterator<Item = u32> + use<> {
     let output = BufReader::new(child.stdout.take().unwrap());
     let lines = output.split(b'\n').map_while(Result::ok);
-    let number = |line: Vec<u8>| {
+    lines.filter_map(|line| {
         let text = String::from_utf8(line).ok()?;
         text.split("finished ").nth(1)?.trim().parse().ok()
-    };
-    lines.filter_map(number).collect()
+    })
 }
 
 #[test]
@@ -99,15 +98,19 @@ fn kill_9_loses_no_finished_point() {
         // Five kills for each archive: resumed four times, and killed while it was being made.
         let path = directory.path().join(format!("{}.dbdyno", round / 5));
         let mut child = child("kill_9_loses_no_finished_point", &path, None);
-        // Each archive's first child is stopped while it makes the file, the others anywhere up
-        // to some dozens of points.
-        let delay_us = match round % 5 {
-            0 => 500 + round * 200,
-            _ => 2_000 + round * 7_919 % 60_000,
+        let mut reports = reports(&mut child);
+        let mut told = Vec::new();
+        // Each archive's first child is stopped while it makes the file, the others somewhere in
+        // the points after the first few.
+        let delay_us = if round % 5 == 0 {
+            500 + round * 200
+        } else {
+            told.extend(reports.by_ref().take(1 + round as usize % 7));
+            round * 7_919 % 20_000
         };
         std::thread::sleep(Duration::from_micros(delay_us));
         child.kill().unwrap();
-        let told = reported(&mut child);
+        told.extend(reports);
         child.wait().unwrap();
         if !path.exists() {
             in_creation += 1;
@@ -175,7 +178,7 @@ fn a_limit_on_the_size_of_files_is_a_full_disk() {
         &path,
         Some(2_048),
     );
-    let told = reported(&mut child).len();
+    let told = reports(&mut child).count();
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(

@@ -239,7 +239,7 @@ fn the_view_shows_results_by_name() {
         true,
         "T611".into(),
         1,
-        0.1,
+        0.5,
     );
     assert_eq!(row, want);
 }

@@ -98,7 +98,7 @@ pub fn point(key: PointKey) -> Point {
     };
     for (place, figure) in FIGURES.iter().enumerate() {
         // Every third figure unknown, the others different from one another.
-        let value = (place % 3 != 2).then_some(place as f64 * 1.1 + 0.1);
+        let value = (place % 3 != 2).then_some(place as f64 * 1.25 + 0.5);
         point.figures.set(figure.name, value);
     }
     point
