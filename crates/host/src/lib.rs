@@ -1,1 +1,27 @@
-//! What the machine is (facts) and does (samplers).
+//! What the machine is ([`facts()`]) and does ([`Sampler`]).
+//!
+//! * [`facts()`]: processor, memory, kernel and disks, for the page of a run.
+//! * [`device_of`]: the block device under a path, whose counters belong to a target.
+//! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
+//! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
+//! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and processor time.
+//!
+//! Everything is read below a root directory, so that a test can put a made-up machine there.
+//! What the machine does not tell is `None`, never 0.
+
+pub mod clock;
+pub mod counters;
+mod device;
+mod facts;
+mod mounts;
+mod rates;
+mod sampler;
+pub mod thread_time;
+
+pub use clock::{SteppedClock, Stopwatch, SystemClock, WallClock};
+pub use counters::{Counters, Reader};
+pub use device::{DeviceError, device_of};
+pub use facts::facts;
+pub use rates::Rates;
+pub use sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
+pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_time};

@@ -1,0 +1,238 @@
+//! One snapshot of the kernel's counters, cheap enough to be taken every second.
+//!
+//! The files stay open and are read again from their start into one buffer.
+
+pub(crate) mod parse;
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::clock::monotonic_ns;
+use crate::thread_time::process_cpu_ns;
+
+/// Longest counter file that is read; a host with ten thousand block devices stays below.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// The part of `/proc/stat` that is read: its first line is all that is needed.
+const STAT_BYTES_MAX: usize = 4096;
+
+/// Processor time of the whole host, in clock ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuTicks {
+    /// User mode with nice; time of guests is in it already.
+    pub user: u64,
+    /// Kernel with hard and soft interrupts.
+    pub system: u64,
+    /// Nothing to do.
+    pub idle: u64,
+    /// Nothing to do but wait for I/O.
+    pub iowait: u64,
+    /// Ready to run while the hypervisor ran somebody else.
+    pub steal: u64,
+}
+
+/// One block device. A sector is 512 bytes whatever the device's own block size is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiskCounters {
+    /// Reads completed.
+    pub reads: u64,
+    /// Sectors read.
+    pub read_sectors: u64,
+    /// Sum of the times of all reads; the kernel lets it wrap at 32 bits.
+    pub read_ms: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Sectors written.
+    pub write_sectors: u64,
+    /// Sum of the times of all writes; the kernel lets it wrap at 32 bits.
+    pub write_ms: u64,
+}
+
+/// All counted network interfaces together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NetworkCounters {
+    /// Bytes received and sent.
+    pub bytes: u64,
+    /// Errors and drops, received and sent.
+    pub errors: u64,
+}
+
+/// Main memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryBytes {
+    /// All of it.
+    pub total: u64,
+    /// What programs could still have without swapping.
+    pub available: u64,
+}
+
+/// Page faults that needed a device, and swap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PagingCounters {
+    /// Major faults of the whole host.
+    pub major_faults: Option<u64>,
+    /// Swapped in.
+    pub swap_in_bytes: Option<u64>,
+    /// Swapped out.
+    pub swap_out_bytes: Option<u64>,
+}
+
+/// Time in which some task waited (PSI "some"), in µs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PressureUs {
+    /// … for a processor.
+    pub cpu: Option<u64>,
+    /// … for memory.
+    pub memory: Option<u64>,
+    /// … for I/O.
+    pub io: Option<u64>,
+}
+
+/// All counters at one moment. What could not be read is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// When, on the monotonic clock.
+    pub at_ns: u64,
+    /// Processors.
+    pub cpu: Option<CpuTicks>,
+    /// The target's block device.
+    pub disk: Option<DiskCounters>,
+    /// Network interfaces.
+    pub network: Option<NetworkCounters>,
+    /// TCP segments sent again.
+    pub tcp_retransmits: Option<u64>,
+    /// Memory.
+    pub memory: Option<MemoryBytes>,
+    /// Faults and swap.
+    pub paging: PagingCounters,
+    /// Pressure stall totals.
+    pub pressure_us: PressureUs,
+    /// Processor time of this process, from its own clock: `/proc/self/stat` counts only ticks.
+    pub process_cpu_ns: Option<u64>,
+    /// Resident memory of this process.
+    pub process_rss_bytes: Option<u64>,
+}
+
+/// The counter files of one machine, held open.
+#[derive(Debug)]
+pub struct Reader {
+    stat: Option<File>,
+    diskstats: Option<File>,
+    device: Option<String>,
+    net_dev: Option<File>,
+    interfaces: Vec<String>,
+    snmp: Option<File>,
+    meminfo: Option<File>,
+    vmstat: Option<File>,
+    pressure: [Option<File>; 3],
+    statm: Option<File>,
+    page_bytes: u64,
+    buffer: Vec<u8>,
+}
+
+impl Reader {
+    /// Opens the files below `root` (`/` but in tests), with the block device to be counted.
+    pub fn open(root: &Path, device: Option<&str>) -> Self {
+        let open = |name: &str| File::open(root.join("proc").join(name)).ok();
+        Self {
+            stat: open("stat"),
+            diskstats: device.and_then(|_| open("diskstats")),
+            device: device.map(str::to_owned),
+            net_dev: open("net/dev"),
+            interfaces: physical_interfaces(root),
+            snmp: open("net/snmp"),
+            meminfo: open("meminfo"),
+            vmstat: open("vmstat"),
+            pressure: ["cpu", "memory", "io"].map(|name| open(&format!("pressure/{name}"))),
+            statm: open("self/statm"),
+            page_bytes: page_bytes(),
+            buffer: vec![0; FILE_BYTES_MAX],
+        }
+    }
+
+    /// Reads everything now.
+    pub fn snapshot(&mut self) -> Counters {
+        let (buffer, page_bytes) = (&mut self.buffer, self.page_bytes);
+        let at_ns = monotonic_ns();
+        let process_cpu_ns = Some(process_cpu_ns());
+        let cpu = read(&self.stat, &mut buffer[..STAT_BYTES_MAX]).and_then(parse::cpu);
+        let disk = self
+            .device
+            .as_deref()
+            .and_then(|device| parse::disk(read(&self.diskstats, buffer)?, device.as_bytes()));
+        let interfaces = &self.interfaces;
+        let network = read(&self.net_dev, buffer)
+            .and_then(|text| parse::network(text, |name| is_counted(interfaces, name)));
+        let tcp_retransmits = read(&self.snmp, buffer).and_then(parse::tcp_retransmits);
+        let memory = read(&self.meminfo, buffer).and_then(parse::memory);
+        let paging = read(&self.vmstat, buffer)
+            .map(|text| parse::paging(text, page_bytes))
+            .unwrap_or_default();
+        let [cpu_us, memory_us, io_us] = self
+            .pressure
+            .each_ref()
+            .map(|file| read(file, buffer).and_then(parse::pressure_us));
+        let process_rss_bytes =
+            read(&self.statm, buffer).and_then(|text| parse::resident_bytes(text, page_bytes));
+        Counters {
+            at_ns,
+            cpu,
+            disk,
+            network,
+            tcp_retransmits,
+            memory,
+            paging,
+            pressure_us: PressureUs {
+                cpu: cpu_us,
+                memory: memory_us,
+                io: io_us,
+            },
+            process_cpu_ns,
+            process_rss_bytes,
+        }
+    }
+}
+
+/// Reads a file from its start as far as the buffer goes. A counter file hands out a page at a
+/// time, so a short read is not its end.
+fn read<'a>(file: &Option<File>, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let file = file.as_ref()?;
+    let mut length = 0;
+    while length < buffer.len() {
+        match file.read_at(&mut buffer[length..], length as u64) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    Some(&buffer[..length])
+}
+
+/// Interfaces with a device behind them. Bridges, bonds and VLANs carry the same bytes once more
+/// and must not count beside them.
+fn physical_interfaces(root: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(root.join("sys/class/net")) else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.path().join("device").exists())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
+}
+
+/// Where no interface has a device (in a container), all count but loopback.
+fn is_counted(physical: &[String], name: &[u8]) -> bool {
+    if physical.is_empty() {
+        return name != b"lo";
+    }
+    physical.iter().any(|known| known.as_bytes() == name)
+}
+
+fn page_bytes() -> u64 {
+    // SAFETY: sysconf has no preconditions.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(bytes).unwrap_or(4096)
+}

@@ -1,0 +1,275 @@
+//! The block device under a path: the one whose counters show what a database reads and writes.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::mounts;
+
+/// Levels that are climbed for a path that does not exist yet.
+const PARENTS_MAX: usize = 64;
+
+/// Why a path has no single block device.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The path cannot be looked at.
+    #[error("{} cannot be looked at ({source}); check the path and its permissions", path.display())]
+    Unreadable {
+        /// The path asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file system lives in memory, on the network or on devices it does not name.
+    #[error(
+        "{} lies on {file_system}, which has no block device of its own here, so its device I/O cannot be counted; choose a path on a local disk to have it",
+        path.display()
+    )]
+    NoDevice {
+        /// The path asked for.
+        path: PathBuf,
+        /// Type of the file system.
+        file_system: String,
+    },
+    /// The file system spreads over several devices.
+    #[error(
+        "{} lies on a {file_system} of {devices} devices, so no single device shows its I/O; choose a path on one disk to have it",
+        path.display()
+    )]
+    SeveralDevices {
+        /// The path asked for.
+        path: PathBuf,
+        /// Type of the file system.
+        file_system: String,
+        /// How many there are.
+        devices: usize,
+    },
+    /// The device has a number but `/sys` does not know it, as in some containers.
+    #[error(
+        "{} lies on device {number}, which /sys/dev/block does not show, so its device I/O cannot be counted; mount /sys to have it",
+        path.display()
+    )]
+    Unknown {
+        /// The path asked for.
+        path: PathBuf,
+        /// Device number "major:minor".
+        number: String,
+    },
+}
+
+/// Kernel name of the whole block device under `path`, e.g. "nvme0n1": the disk of a partition, the
+/// "dm-0" of a logical volume. A path that does not exist yet counts as its nearest parent.
+///
+/// # Errors
+/// When the path lies on no single block device; the message is the reason to show for it.
+pub fn device_of(path: &Path) -> Result<String, DeviceError> {
+    let unreadable = |source| DeviceError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let existing = nearest_existing(path).map_err(unreadable)?;
+    let number = std::fs::metadata(&existing).map_err(unreadable)?.dev();
+    device_in(
+        Path::new("/"),
+        path,
+        &existing,
+        libc::major(number),
+        libc::minor(number),
+    )
+}
+
+/// As [`device_of`], for a machine below `root`.
+fn device_in(
+    root: &Path,
+    path: &Path,
+    existing: &Path,
+    major: u32,
+    minor: u32,
+) -> Result<String, DeviceError> {
+    if major == 0 {
+        return anonymous_device(root, path, existing);
+    }
+    let number = format!("{major}:{minor}");
+    whole_device(&root.join("sys/dev/block").join(&number)).ok_or_else(|| DeviceError::Unknown {
+        path: path.to_owned(),
+        number,
+    })
+}
+
+/// A file system whose device number names no block device. Of these only btrfs tells through
+/// `/sys` on which devices it lives.
+fn anonymous_device(root: &Path, path: &Path, existing: &Path) -> Result<String, DeviceError> {
+    let mounts = mounts::read(root);
+    let mount = mounts::holding(&mounts, existing);
+    let file_system = mount
+        .map_or("an unknown file system", |mount| &mount.file_system)
+        .to_owned();
+    let no_device = || DeviceError::NoDevice {
+        path: path.to_owned(),
+        file_system: file_system.clone(),
+    };
+    let Some(mount) = mount.filter(|mount| mount.file_system == "btrfs") else {
+        return Err(no_device());
+    };
+    let source = std::fs::canonicalize(&mount.source).unwrap_or_else(|_| mount.source.clone());
+    let name = source.file_name().ok_or_else(no_device)?;
+    let devices = btrfs_devices(root, name).ok_or_else(no_device)?;
+    if devices > 1 {
+        return Err(DeviceError::SeveralDevices {
+            path: path.to_owned(),
+            file_system,
+            devices,
+        });
+    }
+    whole_device(&root.join("sys/class/block").join(name)).ok_or_else(no_device)
+}
+
+/// How many devices the btrfs has that `device` belongs to.
+fn btrfs_devices(root: &Path, device: &std::ffi::OsStr) -> Option<usize> {
+    let file_systems = std::fs::read_dir(root.join("sys/fs/btrfs")).ok()?;
+    let devices = file_systems
+        .flatten()
+        .map(|entry| entry.path().join("devices"))
+        .find(|devices| devices.join(device).symlink_metadata().is_ok())?;
+    Some(std::fs::read_dir(devices).ok()?.flatten().count())
+}
+
+/// Name of the device that a link in `/sys` leads to, climbing from a partition to its disk.
+fn whole_device(link: &Path) -> Option<String> {
+    let mut directory = std::fs::canonicalize(link).ok()?;
+    if directory.join("partition").exists() {
+        directory.pop();
+    }
+    // A name with a slash (cciss/c0d0) stands in /sys with an exclamation mark.
+    Some(directory.file_name()?.to_str()?.replace('!', "/"))
+}
+
+/// The path itself or, where it is still to be created, the nearest parent that exists.
+fn nearest_existing(path: &Path) -> std::io::Result<PathBuf> {
+    let mut candidate = std::path::absolute(path)?;
+    for _ in 0..PARENTS_MAX {
+        match std::fs::canonicalize(&candidate) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && candidate.pop() => {}
+            result => return result,
+        }
+    }
+    Err(std::io::Error::from(std::io::ErrorKind::NotFound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{create_dir_all, write};
+    use std::os::unix::fs::symlink;
+
+    fn look(root: &Path, major: u32, minor: u32) -> Result<String, DeviceError> {
+        let path = Path::new("/data/db");
+        device_in(root, path, path, major, minor)
+    }
+
+    fn machine() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let sys = root.path().join("sys");
+        for directory in [
+            "devices/pci0/block/sda/sda2",
+            "devices/virtual/block/dm-0",
+            "devices/cciss/block/cciss!c0d0",
+            "dev/block",
+            "class/block",
+            "fs/btrfs/features",
+        ] {
+            create_dir_all(sys.join(directory)).unwrap();
+        }
+        write(sys.join("devices/pci0/block/sda/sda2/partition"), "2\n").unwrap();
+        for (number, device) in [
+            ("8:0", "pci0/block/sda"),
+            ("8:2", "pci0/block/sda/sda2"),
+            ("253:0", "virtual/block/dm-0"),
+            ("104:0", "cciss/block/cciss!c0d0"),
+        ] {
+            let target = Path::new("../../devices").join(device);
+            symlink(&target, sys.join("dev/block").join(number)).unwrap();
+            let name = target.file_name().unwrap();
+            symlink(&target, sys.join("class/block").join(name)).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_partition_is_its_disk_and_a_logical_volume_itself() {
+        let root = machine();
+        assert_eq!(look(root.path(), 8, 0).unwrap(), "sda");
+        assert_eq!(look(root.path(), 8, 2).unwrap(), "sda");
+        assert_eq!(look(root.path(), 253, 0).unwrap(), "dm-0");
+        assert_eq!(look(root.path(), 104, 0).unwrap(), "cciss/c0d0");
+        let error = look(root.path(), 9, 9).unwrap_err().to_string();
+        assert!(
+            error.contains("device 9:9") && error.contains("/sys/dev/block"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_file_system_without_a_device_is_named() {
+        let root = machine();
+        create_dir_all(root.path().join("proc/self")).unwrap();
+        let table = "1 0 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 0:22 / /data rw - tmpfs tmpfs rw\n";
+        write(root.path().join("proc/self/mountinfo"), table).unwrap();
+        let error = look(root.path(), 0, 22).unwrap_err();
+        assert!(
+            matches!(&error, DeviceError::NoDevice { file_system, .. } if file_system == "tmpfs")
+        );
+        assert!(
+            error.to_string().starts_with("/data/db lies on tmpfs"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_btrfs_counts_when_it_has_one_device() {
+        let root = machine();
+        create_dir_all(root.path().join("proc/self")).unwrap();
+        let table = "1 0 0:30 /@ / rw - btrfs /dev/no/such/directory/sda2 rw\n";
+        write(root.path().join("proc/self/mountinfo"), table).unwrap();
+        let devices = root.path().join("sys/fs/btrfs/1234/devices");
+        assert!(matches!(
+            look(root.path(), 0, 31),
+            Err(DeviceError::NoDevice { .. })
+        ));
+        create_dir_all(&devices).unwrap();
+        symlink(
+            "../../../../devices/pci0/block/sda/sda2",
+            devices.join("sda2"),
+        )
+        .unwrap();
+        assert_eq!(look(root.path(), 0, 31).unwrap(), "sda");
+        symlink(
+            "../../../../devices/virtual/block/dm-0",
+            devices.join("dm-0"),
+        )
+        .unwrap();
+        let error = look(root.path(), 0, 31).unwrap_err();
+        assert!(
+            matches!(error, DeviceError::SeveralDevices { devices: 2, .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_path_still_to_be_created_counts_as_its_parent() {
+        let directory = tempfile::tempdir().unwrap();
+        let there = device_of(directory.path()).map_err(|error| error.to_string());
+        let later = directory.path().join("a/b/c.db");
+        match (there, device_of(&later)) {
+            (Ok(device), Ok(same)) => assert_eq!(device, same),
+            (Err(_), Err(error)) => assert!(error.to_string().contains("c.db"), "{error}"),
+            (there, later) => panic!("{there:?} for the directory, {later:?} for a file in it"),
+        }
+    }
+
+    #[test]
+    fn proc_has_no_device() {
+        let error = device_of(Path::new("/proc/self/stat")).unwrap_err();
+        assert!(error.to_string().contains("proc"), "{error}");
+        assert!(!error.to_string().contains("unknown"), "{error}");
+    }
+}

@@ -1,0 +1,346 @@
+//! What two snapshots of the counters say about the time between them.
+
+use crate::counters::{Counters, CpuTicks, DiskCounters, PagingCounters, PressureUs};
+
+const SECTOR_BYTES: f64 = 512.0;
+const MB: f64 = 1e6;
+
+/// Rates and counts between two snapshots. What one of the two did not hold is `None`.
+///
+/// Counters may go backwards (iowait does on real kernels, a counter of a replaced interface too):
+/// such a difference counts as 0, never as negative.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Rates {
+    /// Time between the snapshots.
+    pub elapsed_s: f64,
+    /// Processor time neither idle nor waiting for I/O; stolen time is in it.
+    pub cpu_pct: Option<f64>,
+    /// … in user mode, with nice.
+    pub cpu_user_pct: Option<f64>,
+    /// … in the kernel, with interrupts.
+    pub cpu_system_pct: Option<f64>,
+    /// Processor time idle with I/O outstanding.
+    pub cpu_iowait_pct: Option<f64>,
+    /// Processor time taken by the hypervisor.
+    pub cpu_steal_pct: Option<f64>,
+    /// Device reads per second.
+    pub read_iops: Option<f64>,
+    /// Device writes per second.
+    pub write_iops: Option<f64>,
+    /// Read from the device, 10^6 bytes per second.
+    pub read_mb_per_s: Option<f64>,
+    /// Written to the device, 10^6 bytes per second.
+    pub write_mb_per_s: Option<f64>,
+    /// Mean time of a device read; `None` when there was none.
+    pub read_await_ms: Option<f64>,
+    /// Mean time of a device write; `None` when there was none.
+    pub write_await_ms: Option<f64>,
+    /// Received and sent, 10^6 bytes per second.
+    pub network_mb_per_s: Option<f64>,
+    /// Interface errors and drops.
+    pub network_errors: Option<f64>,
+    /// TCP segments sent again.
+    pub tcp_retransmits: Option<f64>,
+    /// Major faults of the whole host.
+    pub major_faults: Option<f64>,
+    /// Swapped in.
+    pub swap_in_mb: Option<f64>,
+    /// Swapped out.
+    pub swap_out_mb: Option<f64>,
+    /// Share of time in which some task waited for a processor.
+    pub pressure_cpu_pct: Option<f64>,
+    /// … for memory.
+    pub pressure_memory_pct: Option<f64>,
+    /// … for I/O.
+    pub pressure_io_pct: Option<f64>,
+    /// Processor time of this process, in percent of one core.
+    pub process_cpu_pct: Option<f64>,
+}
+
+impl Rates {
+    /// From `start` to `end`; nothing is known when no time passed.
+    pub fn between(start: &Counters, end: &Counters) -> Self {
+        let elapsed_ns = end.at_ns.saturating_sub(start.at_ns);
+        if elapsed_ns == 0 {
+            return Self::default();
+        }
+        let elapsed_s = elapsed_ns as f64 / 1e9;
+        let mut rates = Self {
+            elapsed_s,
+            ..Self::default()
+        };
+        if let Some((start, end)) = start.cpu.zip(end.cpu) {
+            rates.set_cpu(&start, &end);
+        }
+        if let Some((start, end)) = start.disk.zip(end.disk) {
+            rates.set_disk(&start, &end);
+        }
+        if let Some((start, end)) = start.network.zip(end.network) {
+            rates.network_mb_per_s = Some(rise(start.bytes, end.bytes) / MB / elapsed_s);
+            rates.network_errors = Some(rise(start.errors, end.errors));
+        }
+        rates.tcp_retransmits = rise_of(start.tcp_retransmits, end.tcp_retransmits);
+        rates.set_paging(&start.paging, &end.paging);
+        rates.set_pressure(&start.pressure_us, &end.pressure_us);
+        rates.process_cpu_pct = rise_of(start.process_cpu_ns, end.process_cpu_ns)
+            .map(|cpu_ns| 100.0 * cpu_ns / elapsed_ns as f64);
+        rates
+    }
+
+    /// Device reads and writes per second.
+    pub fn total_iops(&self) -> Option<f64> {
+        Some(self.read_iops? + self.write_iops?)
+    }
+
+    /// Read and written, 10^6 bytes per second.
+    pub fn total_mb_per_s(&self) -> Option<f64> {
+        Some(self.read_mb_per_s? + self.write_mb_per_s?)
+    }
+
+    /// Shares of the ticks that passed, so that they add up whatever the elapsed time is; none when
+    /// the window was shorter than a tick.
+    fn set_cpu(&mut self, start: &CpuTicks, end: &CpuTicks) {
+        let user = rise(start.user, end.user);
+        let system = rise(start.system, end.system);
+        let idle = rise(start.idle, end.idle);
+        let iowait = rise(start.iowait, end.iowait);
+        let steal = rise(start.steal, end.steal);
+        let total = user + system + idle + iowait + steal;
+        if total == 0.0 {
+            return;
+        }
+        let share = |ticks: f64| Some(100.0 * ticks / total);
+        self.cpu_pct = share(user + system + steal);
+        self.cpu_user_pct = share(user);
+        self.cpu_system_pct = share(system);
+        self.cpu_iowait_pct = share(iowait);
+        self.cpu_steal_pct = share(steal);
+    }
+
+    fn set_disk(&mut self, start: &DiskCounters, end: &DiskCounters) {
+        let elapsed_s = self.elapsed_s;
+        let reads = rise(start.reads, end.reads);
+        let writes = rise(start.writes, end.writes);
+        let mb_per_s = |sectors: f64| Some(sectors * SECTOR_BYTES / MB / elapsed_s);
+        self.read_iops = Some(reads / elapsed_s);
+        self.write_iops = Some(writes / elapsed_s);
+        self.read_mb_per_s = mb_per_s(rise(start.read_sectors, end.read_sectors));
+        self.write_mb_per_s = mb_per_s(rise(start.write_sectors, end.write_sectors));
+        self.read_await_ms =
+            (reads > 0.0).then(|| rise_wrapping(start.read_ms, end.read_ms) / reads);
+        self.write_await_ms =
+            (writes > 0.0).then(|| rise_wrapping(start.write_ms, end.write_ms) / writes);
+    }
+
+    fn set_paging(&mut self, start: &PagingCounters, end: &PagingCounters) {
+        let mb = |bytes: f64| bytes / MB;
+        self.major_faults = rise_of(start.major_faults, end.major_faults);
+        self.swap_in_mb = rise_of(start.swap_in_bytes, end.swap_in_bytes).map(mb);
+        self.swap_out_mb = rise_of(start.swap_out_bytes, end.swap_out_bytes).map(mb);
+    }
+
+    /// The kernel accounts a stall that is still going on a moment late, so that a short window may
+    /// see a little more stall than time: 100 is the most.
+    fn set_pressure(&mut self, start: &PressureUs, end: &PressureUs) {
+        let elapsed_us = self.elapsed_s * 1e6;
+        let share = |stalled_us: f64| (100.0 * stalled_us / elapsed_us).min(100.0);
+        self.pressure_cpu_pct = rise_of(start.cpu, end.cpu).map(share);
+        self.pressure_memory_pct = rise_of(start.memory, end.memory).map(share);
+        self.pressure_io_pct = rise_of(start.io, end.io).map(share);
+    }
+}
+
+fn rise(start: u64, end: u64) -> f64 {
+    end.saturating_sub(start) as f64
+}
+
+fn rise_of(start: Option<u64>, end: Option<u64>) -> Option<f64> {
+    Some(rise(start?, end?))
+}
+
+/// Rise of a counter that wraps at 32 bits. More than half the range is a counter that went back.
+fn rise_wrapping(start: u64, end: u64) -> f64 {
+    let rise = (end as u32).wrapping_sub(start as u32);
+    if rise > u32::MAX / 2 {
+        0.0
+    } else {
+        f64::from(rise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::NetworkCounters;
+
+    fn start() -> Counters {
+        Counters {
+            at_ns: 5_000_000_000,
+            cpu: Some(CpuTicks {
+                user: 100,
+                system: 50,
+                idle: 1000,
+                iowait: 20,
+                steal: 1,
+            }),
+            disk: Some(DiskCounters {
+                reads: 10,
+                read_sectors: 1000,
+                read_ms: 40,
+                writes: 7,
+                write_sectors: 500,
+                write_ms: u64::from(u32::MAX) - 1,
+            }),
+            network: Some(NetworkCounters {
+                bytes: 1000,
+                errors: 3,
+            }),
+            tcp_retransmits: Some(2),
+            memory: None,
+            paging: PagingCounters {
+                major_faults: Some(9),
+                swap_in_bytes: Some(0),
+                swap_out_bytes: Some(4096),
+            },
+            pressure_us: PressureUs {
+                cpu: Some(100),
+                memory: Some(0),
+                io: Some(50),
+            },
+            process_cpu_ns: Some(1_000_000_000),
+            process_rss_bytes: None,
+        }
+    }
+
+    /// Two seconds later.
+    fn end() -> Counters {
+        Counters {
+            at_ns: 7_000_000_000,
+            cpu: Some(CpuTicks {
+                user: 200,
+                system: 90,
+                idle: 1200,
+                iowait: 60,
+                steal: 21,
+            }),
+            disk: Some(DiskCounters {
+                reads: 210,
+                read_sectors: 5000,
+                read_ms: 140,
+                writes: 107,
+                write_sectors: 8500,
+                write_ms: 248,
+            }),
+            network: Some(NetworkCounters {
+                bytes: 3_001_000,
+                errors: 8,
+            }),
+            tcp_retransmits: Some(6),
+            memory: None,
+            paging: PagingCounters {
+                major_faults: Some(29),
+                swap_in_bytes: Some(2_000_000),
+                swap_out_bytes: Some(1_004_096),
+            },
+            pressure_us: PressureUs {
+                cpu: Some(500_100),
+                memory: Some(0),
+                io: Some(9_000_050),
+            },
+            process_cpu_ns: Some(4_000_000_000),
+            process_rss_bytes: None,
+        }
+    }
+
+    #[test]
+    fn golden_rates() {
+        let golden = Rates {
+            elapsed_s: 2.0,
+            cpu_pct: Some(40.0),
+            cpu_user_pct: Some(25.0),
+            cpu_system_pct: Some(10.0),
+            cpu_iowait_pct: Some(10.0),
+            cpu_steal_pct: Some(5.0),
+            read_iops: Some(100.0),
+            write_iops: Some(50.0),
+            read_mb_per_s: Some(1.024),
+            write_mb_per_s: Some(2.048),
+            read_await_ms: Some(0.5),
+            write_await_ms: Some(2.5),
+            network_mb_per_s: Some(1.5),
+            network_errors: Some(5.0),
+            tcp_retransmits: Some(4.0),
+            major_faults: Some(20.0),
+            swap_in_mb: Some(2.0),
+            swap_out_mb: Some(1.0),
+            pressure_cpu_pct: Some(25.0),
+            pressure_memory_pct: Some(0.0),
+            pressure_io_pct: Some(100.0),
+            process_cpu_pct: Some(150.0),
+        };
+        let rates = Rates::between(&start(), &end());
+        assert_eq!(rates, golden);
+        assert_eq!(rates.total_iops(), Some(150.0));
+        assert_eq!(rates.total_mb_per_s(), Some(3.072));
+    }
+
+    #[test]
+    fn a_counter_that_went_back_counts_as_zero() {
+        let mut after = end();
+        if let Some(cpu) = &mut after.cpu {
+            cpu.iowait = 10;
+        }
+        after.tcp_retransmits = Some(0);
+        let rates = Rates::between(&start(), &after);
+        assert_eq!(rates.cpu_iowait_pct, Some(0.0));
+        assert_eq!(rates.cpu_user_pct, Some(100.0 * 100.0 / 360.0));
+        assert_eq!(rates.tcp_retransmits, Some(0.0));
+        let (earlier, later) = (
+            start(),
+            Counters {
+                at_ns: end().at_ns,
+                ..start()
+            },
+        );
+        let backwards = Rates::between(
+            &end(),
+            &Counters {
+                at_ns: 9_000_000_000,
+                ..earlier
+            },
+        );
+        assert_eq!(backwards.read_iops, Some(0.0));
+        assert_eq!(backwards.cpu_pct, None, "no tick passed");
+        assert_eq!(
+            Rates::between(&start(), &later).read_await_ms,
+            None,
+            "no read, no mean time"
+        );
+        assert_eq!(
+            (rise_wrapping(100, 90), rise_wrapping(90, 100)),
+            (0.0, 10.0)
+        );
+    }
+
+    #[test]
+    fn what_one_snapshot_lacks_is_none() {
+        let nothing = Counters {
+            at_ns: 1,
+            ..Counters::default()
+        };
+        let rates = Rates::between(&nothing, &end());
+        assert_eq!(
+            rates,
+            Rates {
+                elapsed_s: rates.elapsed_s,
+                ..Rates::default()
+            }
+        );
+        assert_eq!((rates.total_iops(), rates.total_mb_per_s()), (None, None));
+        assert_eq!(
+            Rates::between(&end(), &end()),
+            Rates::default(),
+            "no time passed"
+        );
+    }
+}

@@ -1,0 +1,292 @@
+//! A thread that takes the counters on a schedule, and the windows cut out of it.
+//!
+//! The averages of a window come from two snapshots taken at its very boundaries and are exact
+//! whatever the thread did; peaks, percentiles and the series come from the thread's samples.
+
+mod host_use;
+mod schedule;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::clock::{monotonic_ns, sleep_until};
+use crate::counters::{Counters, Reader};
+use crate::thread_time::thread_cpu_ns;
+
+pub use host_use::HostUse;
+use schedule::{Schedule, Tick};
+
+/// Samples that are kept: nine hours at one a second, 12 MB. A longer window loses its oldest.
+const SAMPLES_MAX: usize = 1 << 15;
+
+/// The thread looks this often whether it shall stop or follow a new mark.
+const SLICE: Duration = Duration::from_millis(100);
+
+const INTERVAL_MIN: Duration = Duration::from_millis(10);
+const INTERVAL_MAX: Duration = Duration::from_secs(3600);
+
+/// How to sample.
+#[derive(Debug, Clone)]
+pub struct SamplerOptions {
+    /// Time between two samples.
+    pub interval: Duration,
+    /// Block device of the target, by its kernel name.
+    pub device: Option<String>,
+    /// Where the machine's `/proc` and `/sys` are found.
+    pub root: PathBuf,
+}
+
+impl Default for SamplerOptions {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(1),
+            device: None,
+            root: PathBuf::from("/"),
+        }
+    }
+}
+
+/// Why there is no sampler.
+#[derive(Debug, thiserror::Error)]
+pub enum SamplerError {
+    /// The interval is out of bounds.
+    #[error("a sampling interval of {0:?} is not possible; choose 10 ms to 1 hour")]
+    Interval(Duration),
+    /// The counters cannot be read.
+    #[error("{} does not hold the processor counters; dbdyno needs a Linux /proc", .0.display())]
+    NoCounters(PathBuf),
+    /// The thread could not be started.
+    #[error("the sampler's thread cannot be started ({0}); raise the limit of processes")]
+    Thread(#[from] std::io::Error),
+}
+
+/// The start of a window.
+#[derive(Debug, Clone)]
+pub struct Mark {
+    counters: Counters,
+    taken: u64,
+    late: u64,
+    cpu_ns: u64,
+}
+
+/// Samples the host until it is dropped.
+#[derive(Debug)]
+pub struct Sampler {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    interval_ns: u64,
+    /// Why there are no I/O figures.
+    io_reason: Option<String>,
+    stop: AtomicBool,
+    /// When the last mark was set: the schedule counts from there.
+    anchor_ns: AtomicU64,
+    /// Ticks that came more than half an interval late, or not at all.
+    late: AtomicU64,
+    /// Processor time of the thread so far.
+    cpu_ns: AtomicU64,
+    reader: Mutex<Reader>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    samples: VecDeque<Counters>,
+    /// Samples ever taken, also those no longer kept.
+    taken: u64,
+}
+
+impl Sampler {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the interval is out of bounds, there is no `/proc`, or no thread can be had.
+    pub fn start(options: SamplerOptions) -> Result<Self, SamplerError> {
+        let SamplerOptions {
+            interval,
+            device,
+            root,
+        } = options;
+        if !(INTERVAL_MIN..=INTERVAL_MAX).contains(&interval) {
+            return Err(SamplerError::Interval(interval));
+        }
+        let mut reader = Reader::open(&root, device.as_deref());
+        let first = reader.snapshot();
+        if first.cpu.is_none() {
+            return Err(SamplerError::NoCounters(root.join("proc/stat")));
+        }
+        let shared = Arc::new(Shared {
+            interval_ns: interval.as_nanos() as u64,
+            io_reason: io_reason(device.as_deref(), &first),
+            stop: AtomicBool::new(false),
+            anchor_ns: AtomicU64::new(first.at_ns),
+            late: AtomicU64::new(0),
+            cpu_ns: AtomicU64::new(0),
+            reader: Mutex::new(reader),
+            kept: Mutex::new(Kept::default()),
+        });
+        let thread = std::thread::Builder::new().name("sampler".into()).spawn({
+            let shared = Arc::clone(&shared);
+            move || sample_until_stopped(&shared)
+        })?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Begins a window: takes a snapshot now and lets the schedule count from it, so that the first
+    /// whole interval of the window begins with it. Windows may overlap; then each new mark leaves
+    /// one interval of odd length in the others, which does not count for their peaks.
+    pub fn mark(&self) -> Mark {
+        // Counted first: a sample that the thread takes meanwhile then belongs to the window.
+        let taken = lock(&self.shared.kept).taken;
+        let counters = lock(&self.shared.reader).snapshot();
+        self.shared
+            .anchor_ns
+            .store(counters.at_ns, Ordering::Release);
+        Mark {
+            counters,
+            taken,
+            late: self.shared.late.load(Ordering::Acquire),
+            cpu_ns: self.shared.cpu_ns.load(Ordering::Acquire),
+        }
+    }
+
+    /// Ends the window that `mark` began: what the host did from there to now.
+    pub fn finish(&self, mark: Mark) -> HostUse {
+        let end = lock(&self.shared.reader).snapshot();
+        let (mut boundaries, samples_lost) = self.samples_since(&mark);
+        boundaries.retain(|sample| sample.at_ns > mark.counters.at_ns && sample.at_ns < end.at_ns);
+        boundaries.insert(0, mark.counters);
+        boundaries.push(end);
+        let mut used = HostUse::of_window(&boundaries, self.shared.interval_ns);
+        used.samples_lost = samples_lost;
+        used.io_reason = self.shared.io_reason.clone();
+        used.sampler_cpu_s = self
+            .shared
+            .cpu_ns
+            .load(Ordering::Acquire)
+            .saturating_sub(mark.cpu_ns) as f64
+            / 1e9;
+        used.late_samples = self
+            .shared
+            .late
+            .load(Ordering::Acquire)
+            .saturating_sub(mark.late);
+        used
+    }
+
+    /// The samples taken since a mark, and how many of them are no longer kept.
+    fn samples_since(&self, mark: &Mark) -> (Vec<Counters>, u64) {
+        let kept = lock(&self.shared.kept);
+        let taken = kept.taken.saturating_sub(mark.taken);
+        let there = taken.min(kept.samples.len() as u64);
+        let first = kept.samples.len() - there as usize;
+        (
+            kept.samples.range(first..).copied().collect(),
+            taken - there,
+        )
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed; it costs samples, not the measurement.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Locks whatever a panic elsewhere may have left behind: every value in here is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn io_reason(device: Option<&str>, first: &Counters) -> Option<String> {
+    match device {
+        None => {
+            Some("the target has no block device whose reads and writes could be counted".into())
+        }
+        Some(name) if first.disk.is_none() => Some(format!(
+            "/proc/diskstats does not show the target's device {name}"
+        )),
+        Some(_) => None,
+    }
+}
+
+fn sample_until_stopped(shared: &Shared) {
+    let mut schedule = Schedule::new(shared.anchor_ns.load(Ordering::Acquire), shared.interval_ns);
+    while !shared.stop.load(Ordering::Acquire) {
+        schedule.follow(shared.anchor_ns.load(Ordering::Acquire));
+        match schedule.look(monotonic_ns()) {
+            Tick::Wait { until_ns } => {
+                let slice_end_ns = monotonic_ns() + SLICE.as_nanos() as u64;
+                sleep_until(until_ns.min(slice_end_ns));
+            }
+            Tick::Due { late } => {
+                shared.late.fetch_add(late, Ordering::AcqRel);
+                let counters = lock(&shared.reader).snapshot();
+                lock(&shared.kept).push(counters);
+                shared.cpu_ns.store(thread_cpu_ns(), Ordering::Release);
+            }
+        }
+    }
+}
+
+impl Kept {
+    fn push(&mut self, counters: Counters) {
+        if self.samples.len() == SAMPLES_MAX {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(counters);
+        self.taken += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_samples_go_first_and_are_counted() {
+        let mut kept = Kept::default();
+        for at_ns in 0..SAMPLES_MAX as u64 + 3 {
+            kept.push(Counters {
+                at_ns,
+                ..Counters::default()
+            });
+        }
+        assert_eq!(
+            (kept.samples.len(), kept.taken),
+            (SAMPLES_MAX, SAMPLES_MAX as u64 + 3)
+        );
+        assert_eq!(kept.samples.front().map(|sample| sample.at_ns), Some(3));
+    }
+
+    #[test]
+    fn bad_options_are_refused_with_a_sentence() {
+        let too_short = SamplerOptions {
+            interval: Duration::ZERO,
+            ..SamplerOptions::default()
+        };
+        let error = Sampler::start(too_short).unwrap_err().to_string();
+        assert!(error.contains("0ns") && error.contains("10 ms"), "{error}");
+        let empty = tempfile::tempdir().unwrap();
+        let nowhere = SamplerOptions {
+            root: empty.path().into(),
+            ..SamplerOptions::default()
+        };
+        let error = Sampler::start(nowhere).unwrap_err().to_string();
+        assert!(error.contains("proc/stat"), "{error}");
+    }
+}

@@ -1,0 +1,282 @@
+//! What the host did in one window.
+
+use archive::{Figures, Sample};
+
+use crate::counters::Counters;
+use crate::rates::Rates;
+
+/// An interval as long as this part of the nominal one counts as whole: ticks come a little late,
+/// so the next interval is a little short.
+const WHOLE: f64 = 0.9;
+
+/// An interval shorter than this part of the nominal one is left out of the series: over a few
+/// ticks of the kernel's clock its rates would be noise.
+const SHORTEST: f64 = 0.5;
+
+const MB: f64 = 1e6;
+
+/// What the host did in one window. What could not be told is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HostUse {
+    /// Exact averages and counts between the boundaries of the window.
+    pub rates: Rates,
+    /// Busiest whole interval; `None` when the window holds none.
+    pub cpu_pct_peak: Option<f64>,
+    /// 95th percentile of the whole intervals; `None` when the window holds none.
+    pub cpu_pct_p95: Option<f64>,
+    /// Most memory in use at the end of a whole interval, 10^6 bytes.
+    pub memory_used_mb_peak: Option<f64>,
+    /// Most resident memory of this process at the end of a whole interval, 10^6 bytes.
+    pub process_rss_mb_peak: Option<f64>,
+    /// The time series; [`Sample::at_s`] counts from the start of the window.
+    pub samples: Vec<Sample>,
+    /// Why there are no I/O figures; `None` when there are.
+    pub io_reason: Option<String>,
+    /// Processor time of the sampler's thread in the window.
+    pub sampler_cpu_s: f64,
+    /// Samples that came more than half an interval late, or were left out for it.
+    pub late_samples: u64,
+    /// Samples of the window that were no longer kept: their peaks and series are missing.
+    pub samples_lost: u64,
+}
+
+impl HostUse {
+    /// From the snapshots of a window: its first and last are the window's boundaries.
+    pub(super) fn of_window(snapshots: &[Counters], interval_ns: u64) -> Self {
+        let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
+            return Self::default();
+        };
+        let mut used = Self {
+            rates: Rates::between(first, last),
+            ..Self::default()
+        };
+        let (mut cpu, mut memory, mut rss) = (Vec::new(), Vec::new(), Vec::new());
+        for pair in snapshots.windows(2) {
+            let (start, end) = (&pair[0], &pair[1]);
+            let part = end.at_ns.saturating_sub(start.at_ns) as f64 / interval_ns as f64;
+            if part < SHORTEST {
+                continue;
+            }
+            let rates = Rates::between(start, end);
+            let at_s = end.at_ns.saturating_sub(first.at_ns) as f64 / 1e9;
+            used.samples.push(sample(at_s, &rates, end));
+            if part >= WHOLE {
+                cpu.extend(rates.cpu_pct);
+                memory.extend(memory_used_mb(end));
+                rss.extend(end.process_rss_bytes.map(|bytes| bytes as f64 / MB));
+            }
+        }
+        used.cpu_pct_peak = stats::summary::max(&cpu);
+        used.cpu_pct_p95 = stats::summary::quantile(&cpu, 0.95);
+        used.memory_used_mb_peak = stats::summary::max(&memory);
+        used.process_rss_mb_peak = stats::summary::max(&rss);
+        used
+    }
+
+    /// Sets all figures of the host; leaves those of the driver and the engine alone.
+    pub fn write_into(&self, figures: &mut Figures) {
+        let rates = &self.rates;
+        figures.cpu_pct_avg = rates.cpu_pct;
+        figures.cpu_pct_peak = self.cpu_pct_peak;
+        figures.cpu_pct_p95 = self.cpu_pct_p95;
+        figures.cpu_user_pct = rates.cpu_user_pct;
+        figures.cpu_system_pct = rates.cpu_system_pct;
+        figures.cpu_iowait_pct = rates.cpu_iowait_pct;
+        figures.cpu_steal_pct = rates.cpu_steal_pct;
+        figures.read_iops = rates.read_iops;
+        figures.write_iops = rates.write_iops;
+        figures.total_iops = rates.total_iops();
+        figures.read_mb_per_s = rates.read_mb_per_s;
+        figures.write_mb_per_s = rates.write_mb_per_s;
+        figures.total_mb_per_s = rates.total_mb_per_s();
+        figures.read_await_ms = rates.read_await_ms;
+        figures.write_await_ms = rates.write_await_ms;
+        figures.network_mb_per_s = rates.network_mb_per_s;
+        figures.network_errors = rates.network_errors;
+        figures.tcp_retransmits = rates.tcp_retransmits;
+        figures.memory_used_mb_peak = self.memory_used_mb_peak;
+        figures.major_faults = rates.major_faults;
+        figures.swap_in_mb = rates.swap_in_mb;
+        figures.swap_out_mb = rates.swap_out_mb;
+        figures.pressure_cpu_pct = rates.pressure_cpu_pct;
+        figures.pressure_memory_pct = rates.pressure_memory_pct;
+        figures.pressure_io_pct = rates.pressure_io_pct;
+        figures.process_cpu_pct = rates.process_cpu_pct;
+        figures.process_rss_mb_peak = self.process_rss_mb_peak;
+    }
+}
+
+/// One line of the series; the driver's own columns are not known here.
+fn sample(at_s: f64, rates: &Rates, end: &Counters) -> Sample {
+    Sample {
+        at_s,
+        cpu_pct: rates.cpu_pct,
+        cpu_iowait_pct: rates.cpu_iowait_pct,
+        read_iops: rates.read_iops,
+        write_iops: rates.write_iops,
+        read_mb_per_s: rates.read_mb_per_s,
+        write_mb_per_s: rates.write_mb_per_s,
+        memory_used_mb: memory_used_mb(end),
+        ..Sample::default()
+    }
+}
+
+fn memory_used_mb(counters: &Counters) -> Option<f64> {
+    let memory = counters.memory?;
+    Some(memory.total.saturating_sub(memory.available) as f64 / MB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::{CpuTicks, MemoryBytes};
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    /// A snapshot at `at_s` after so many busy of all ticks, with so many MB in use.
+    fn at(at_s: f64, busy: u64, all: u64, used_mb: u64) -> Counters {
+        Counters {
+            at_ns: 77 * SECOND_NS + (at_s * 1e9) as u64,
+            cpu: Some(CpuTicks {
+                user: busy,
+                idle: all - busy,
+                ..CpuTicks::default()
+            }),
+            memory: Some(MemoryBytes {
+                total: 9_000_000_000,
+                available: 9_000_000_000 - used_mb * 1_000_000,
+            }),
+            process_rss_bytes: Some(used_mb * 500_000),
+            ..Counters::default()
+        }
+    }
+
+    #[test]
+    fn golden_window() {
+        // A mark at 0, ticks at 1, 2 and 3 s, the end 0.6 s and the end of another 0.3 s later.
+        let ticks = [
+            at(0.0, 0, 0, 10),
+            at(1.0, 20, 100, 40),
+            at(2.0, 110, 200, 30),
+        ];
+        let long_tail = [&ticks[..], &[at(3.0, 160, 300, 20), at(3.6, 220, 360, 99)]].concat();
+        let used = HostUse::of_window(&long_tail, SECOND_NS);
+        assert_eq!(used.rates.elapsed_s, 3.6);
+        assert_eq!(used.rates.cpu_pct, Some(100.0 * 220.0 / 360.0));
+        assert_eq!(
+            used.cpu_pct_peak,
+            Some(90.0),
+            "the tail of 100 % is no whole interval"
+        );
+        assert_eq!(used.cpu_pct_p95, Some(86.0), "of 20, 50 and 90");
+        assert_eq!(used.memory_used_mb_peak, Some(40.0));
+        assert_eq!(used.process_rss_mb_peak, Some(20.0));
+        let series: Vec<_> = used.samples.iter().map(|s| (s.at_s, s.cpu_pct)).collect();
+        let golden = [(1.0, 20.0), (2.0, 90.0), (3.0, 50.0), (3.6, 100.0)];
+        assert_eq!(series, golden.map(|(at_s, pct)| (at_s, Some(pct))));
+        assert_eq!(used.samples[1].memory_used_mb, Some(30.0));
+
+        let short_tail = [&ticks[..], &[at(2.3, 140, 230, 99)]].concat();
+        let used = HostUse::of_window(&short_tail, SECOND_NS);
+        assert_eq!(
+            used.samples.len(),
+            2,
+            "0.3 s are too short for a line of the series"
+        );
+        assert_eq!(
+            used.rates.cpu_pct,
+            Some(100.0 * 140.0 / 230.0),
+            "and yet in the average"
+        );
+    }
+
+    #[test]
+    fn a_window_without_a_whole_interval_has_no_peaks() {
+        let used = HostUse::of_window(&[at(0.0, 0, 0, 1), at(0.4, 20, 40, 2)], SECOND_NS);
+        assert_eq!(used.rates.cpu_pct, Some(50.0));
+        assert_eq!((used.cpu_pct_peak, used.cpu_pct_p95), (None, None));
+        assert_eq!(
+            (used.memory_used_mb_peak, used.process_rss_mb_peak),
+            (None, None)
+        );
+        assert!(used.samples.is_empty());
+    }
+
+    /// Each figure that belongs to the host gets its own value, and no other figure is touched.
+    #[test]
+    fn every_figure_of_the_host_is_written() {
+        let names_of_others = [
+            "rows_per_s",
+            "operations_per_s",
+            "queries_per_min",
+            "buffer_gets_per_s",
+            "payload_mb_per_s",
+            "elapsed_s",
+            "first_finish_s",
+            "operations",
+            "rows",
+            "errors",
+            "retries",
+            "redo_mb_per_s",
+            "in_flight_mean",
+            "little_error_pct",
+            "driver_cpu_pct",
+            "late_starts",
+            "late_start_us_max",
+        ];
+        let some = Some;
+        let rates = Rates {
+            elapsed_s: 1.0,
+            cpu_pct: some(1.0),
+            cpu_user_pct: some(2.0),
+            cpu_system_pct: some(3.0),
+            cpu_iowait_pct: some(4.0),
+            cpu_steal_pct: some(5.0),
+            read_iops: some(6.0),
+            write_iops: some(7.0),
+            read_mb_per_s: some(8.0),
+            write_mb_per_s: some(9.0),
+            read_await_ms: some(10.0),
+            write_await_ms: some(11.0),
+            network_mb_per_s: some(12.0),
+            network_errors: some(14.0),
+            tcp_retransmits: some(16.0),
+            major_faults: some(18.0),
+            swap_in_mb: some(19.0),
+            swap_out_mb: some(20.0),
+            pressure_cpu_pct: some(21.0),
+            pressure_memory_pct: some(22.0),
+            pressure_io_pct: some(23.0),
+            process_cpu_pct: some(24.0),
+        };
+        let used = HostUse {
+            rates,
+            cpu_pct_peak: some(25.0),
+            cpu_pct_p95: some(26.0),
+            memory_used_mb_peak: some(27.0),
+            process_rss_mb_peak: some(28.0),
+            ..HostUse::default()
+        };
+        let mut figures = Figures::default();
+        used.write_into(&mut figures);
+        let mut values = Vec::new();
+        for (info, value) in figures.iter() {
+            assert_eq!(
+                value.is_none(),
+                names_of_others.contains(&info.name),
+                "{}",
+                info.name
+            );
+            values.extend(value);
+        }
+        assert_eq!(
+            (figures.total_iops, figures.total_mb_per_s),
+            (some(13.0), some(17.0))
+        );
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        assert_eq!(values.len(), 27, "no value is written twice");
+        assert_eq!(figures.cpu_pct_avg, some(1.0));
+        assert_eq!(figures.write_await_ms, some(11.0));
+    }
+}

@@ -1,0 +1,93 @@
+//! When the next sample is due: multiples of the interval from an anchor, never from the last
+//! sample, so that nothing adds up.
+
+/// What to do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tick {
+    /// Nothing before then.
+    Wait {
+        /// On the monotonic clock.
+        until_ns: u64,
+    },
+    /// Take a sample.
+    Due {
+        /// Ticks that came more than half an interval late, this one and those left out.
+        late: u64,
+    },
+}
+
+/// The schedule of one sampler.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    anchor_ns: u64,
+    interval_ns: u64,
+    due_ns: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(anchor_ns: u64, interval_ns: u64) -> Self {
+        assert!(interval_ns > 0, "the sampler has checked its interval");
+        Self {
+            anchor_ns,
+            interval_ns,
+            due_ns: anchor_ns + interval_ns,
+        }
+    }
+
+    /// Counts from a new anchor, if it is one.
+    pub(super) fn follow(&mut self, anchor_ns: u64) {
+        if anchor_ns != self.anchor_ns {
+            *self = Self::new(anchor_ns, self.interval_ns);
+        }
+    }
+
+    /// Says what to do at `now_ns`, and moves on when a sample is due.
+    pub(super) fn look(&mut self, now_ns: u64) -> Tick {
+        if now_ns < self.due_ns {
+            return Tick::Wait {
+                until_ns: self.due_ns,
+            };
+        }
+        let behind_ns = now_ns - self.due_ns;
+        let missed = behind_ns / self.interval_ns;
+        let first_is_late = behind_ns > self.interval_ns / 2;
+        self.due_ns += (missed + 1) * self.interval_ns;
+        Tick::Due {
+            late: missed.max(u64::from(first_is_late)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_stand_on_multiples_of_the_interval() {
+        let mut schedule = Schedule::new(1000, 100);
+        assert_eq!(schedule.look(1099), Tick::Wait { until_ns: 1100 });
+        assert_eq!(schedule.look(1130), Tick::Due { late: 0 });
+        assert_eq!(
+            schedule.look(1130),
+            Tick::Wait { until_ns: 1200 },
+            "30 late, yet no drift"
+        );
+        assert_eq!(schedule.look(1251), Tick::Due { late: 1 });
+        assert_eq!(schedule.look(1251), Tick::Wait { until_ns: 1300 });
+        assert_eq!(
+            schedule.look(1640),
+            Tick::Due { late: 3 },
+            "1300, 1400 and 1500 came too late"
+        );
+        assert_eq!(schedule.look(1640), Tick::Wait { until_ns: 1700 });
+    }
+
+    #[test]
+    fn a_new_anchor_starts_anew() {
+        let mut schedule = Schedule::new(1000, 100);
+        schedule.follow(1000);
+        assert_eq!(schedule.look(1000), Tick::Wait { until_ns: 1100 });
+        schedule.follow(1077);
+        assert_eq!(schedule.look(1100), Tick::Wait { until_ns: 1177 });
+    }
+}
