@@ -35,7 +35,7 @@ pub struct EngineInfo {
 
 /// All engines.
 pub fn engines() -> &'static [&'static dyn Engine] {
-    &[&crate::sqlite::Sqlite]
+    &[&crate::sqlite::Sqlite, &crate::duckdb::DuckDb]
 }
 
 /// The engine of a URL, with its settings checked; touches nothing.

@@ -5,6 +5,7 @@
 //! which engine it is.
 
 mod capability;
+pub mod duckdb;
 mod engines;
 mod error;
 mod files;

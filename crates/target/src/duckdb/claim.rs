@@ -1,0 +1,81 @@
+//! Keeps one process from opening one database file twice.
+//!
+//! DuckDB's lock is the kernel's advisory lock, which knows processes only: a second instance in the
+//! same process would be let in and damage the file.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::{ErrorKind, Result, TargetError};
+
+static CLAIMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn claimed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    CLAIMED
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The right to open a file, given back when dropped.
+pub(super) struct Claim(PathBuf);
+
+impl Claim {
+    /// Takes the file, which need not exist yet.
+    pub(super) fn take(path: &Path) -> Result<Self> {
+        let real = real_path(path);
+        if claimed().insert(real.clone()) {
+            Ok(Self(real))
+        } else {
+            Err(TargetError::new(
+                ErrorKind::Unreachable,
+                format!(
+                    "DuckDB: {} is open already in this run; give each target a file of its own",
+                    path.display()
+                ),
+            ))
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        claimed().remove(&self.0);
+    }
+}
+
+/// The path without links, as far as it exists.
+fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        match (folder.canonicalize(), path.file_name()) {
+            (Ok(folder), Some(name)) => folder.join(name),
+            // Its folder does not exist, so opening will fail and say so.
+            _ => path.to_owned(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_claimed_once_under_all_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.db");
+        let claim = Claim::take(&path).unwrap();
+        std::fs::write(&path, b"").unwrap();
+        let link = dir.path().join("link.db");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        for name in [path.clone(), dir.path().join("./a.db"), link] {
+            let error = Claim::take(&name).err().unwrap();
+            assert_eq!(error.kind, ErrorKind::Unreachable, "{}", name.display());
+        }
+        drop(claim);
+        assert!(Claim::take(&path).is_ok());
+    }
+}

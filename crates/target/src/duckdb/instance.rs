@@ -1,0 +1,249 @@
+//! One DuckDB instance: opened, closed to forget its cache, opened again with the same settings.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::claim::Claim;
+use super::explain::explain;
+use super::handle::{Connection, Database};
+use super::library::Loaded;
+use super::redo::RedoMeter;
+use super::set_up::{SetUp, options_read_only};
+use crate::{ErrorKind, Result, TargetError, files};
+
+/// A database and everything needed to open it again.
+pub(super) struct Instance {
+    pub loaded: &'static Loaded,
+    /// `None` in memory.
+    pub path: Option<PathBuf>,
+    /// `None` in memory, where nothing is logged.
+    pub redo: Option<RedoMeter>,
+    state: Mutex<State>,
+    // Given back after the state, and with it the database, is dropped.
+    _claim: Option<Claim>,
+}
+
+struct State {
+    set_up: SetUp,
+    compressed: bool,
+    /// `None` only after opening again has failed.
+    open: Option<Open>,
+    sessions: usize,
+}
+
+/// An open database; fields are dropped in this order.
+struct Open {
+    /// For everything that is not a job's.
+    anchor: Connection,
+    database: Database,
+}
+
+/// Counts one session as long as it lives, and keeps the instance.
+pub(super) struct SessionGuard(Arc<Instance>);
+
+impl Drop for SessionGuard {
+    fn drop(&mut self) {
+        self.0.state().sessions -= 1;
+    }
+}
+
+impl Instance {
+    pub(super) fn open(
+        loaded: &'static Loaded,
+        path: Option<PathBuf>,
+        set_up: SetUp,
+    ) -> Result<Self> {
+        let claim = path.as_deref().map(Claim::take).transpose()?;
+        if let Some(path) = &path {
+            refuse_foreign_tables(loaded, path)?;
+        }
+        let instance = Self {
+            loaded,
+            redo: path.as_deref().map(RedoMeter::new),
+            path,
+            state: Mutex::new(State {
+                set_up,
+                compressed: true,
+                open: None,
+                sessions: 0,
+            }),
+            _claim: claim,
+        };
+        instance.with_anchor(|_| Ok(()))?;
+        Ok(instance)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The open database, opened again when it is closed.
+    fn opened<'a>(&self, state: &'a mut State) -> Result<&'a Open> {
+        let open = match state.open.take() {
+            Some(open) => open,
+            None => self.open_as(state)?,
+        };
+        Ok(state.open.insert(open))
+    }
+
+    fn open_as(&self, state: &State) -> Result<Open> {
+        let context = match &self.path {
+            Some(path) => format!("cannot open {}", path.display()),
+            None => "cannot open a database in memory".into(),
+        };
+        let open = || {
+            let path = self.path.as_deref();
+            let database = Database::open(&self.loaded.api, path, &state.set_up.options())?;
+            let anchor = database.connect()?;
+            if self.path.is_none() {
+                // A database in memory would spill into the working directory.
+                anchor.query("SET GLOBAL temp_directory = ''")?;
+            }
+            if !state.compressed {
+                anchor.query(compression_sql(false))?;
+            }
+            // Last, for it forbids changing paths too. Nothing here needs another file.
+            anchor.query("SET GLOBAL enable_external_access = false")?;
+            Ok(Open { anchor, database })
+        };
+        open().map_err(|message: String| explain(&context, &message))
+    }
+
+    /// Does something with the connection that belongs to no job.
+    pub(super) fn with_anchor<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let mut state = self.state();
+        work(&self.opened(&mut state)?.anchor)
+    }
+
+    /// A connection for one more session, with the guard that counts it.
+    pub(super) fn connect(self: &Arc<Self>) -> Result<(Connection, SessionGuard)> {
+        let mut state = self.state();
+        let connection = self
+            .opened(&mut state)?
+            .database
+            .connect()
+            .map_err(|m| explain("cannot open a session", &m))?;
+        state.sessions += 1;
+        Ok((connection, SessionGuard(Arc::clone(self))))
+    }
+
+    /// Sets the size of the pool, now and whenever the database is opened again.
+    pub(super) fn set_threads(&self, threads: u32) -> Result<()> {
+        let mut state = self.state();
+        run(
+            &self.opened(&mut state)?.anchor,
+            &format!("SET GLOBAL threads = {threads}"),
+        )?;
+        state.set_up.threads = Some(threads);
+        Ok(())
+    }
+
+    /// Sets how tables are stored, now and whenever the database is opened again.
+    pub(super) fn set_compression(&self, compressed: bool) -> Result<()> {
+        let mut state = self.state();
+        run(
+            &self.opened(&mut state)?.anchor,
+            compression_sql(compressed),
+        )?;
+        state.compressed = compressed;
+        Ok(())
+    }
+
+    /// Writes everything to the data file and empties the log.
+    pub(super) fn checkpoint(&self) -> Result<()> {
+        let mut state = self.state();
+        self.checkpoint_of(&self.opened(&mut state)?.anchor)
+    }
+
+    fn checkpoint_of(&self, anchor: &Connection) -> Result<()> {
+        let work = || run(anchor, "CHECKPOINT");
+        match &self.redo {
+            Some(redo) => redo.around(work),
+            None => work(),
+        }
+    }
+
+    /// Closes the database file at `path`, lets the kernel forget it and opens it again.
+    ///
+    /// Opening reads the headers and the catalog, a few blocks; no table's data.
+    pub(super) fn forget(&self, path: &Path) -> Result<()> {
+        let mut state = self.state();
+        if state.sessions > 0 {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "DuckDB: the cache cannot be dropped while {} session(s) are open; close them \
+                     first",
+                    state.sessions
+                ),
+            ));
+        }
+        self.checkpoint_of(&self.opened(&mut state)?.anchor)?;
+        // Its own buffer pool has no other way to be emptied that is sure. Closing also gives up the
+        // lock, which opening the file for the advice would release behind DuckDB's back.
+        state.open = None;
+        for file in [Some(path), self.redo.as_ref().map(RedoMeter::log)] {
+            if let Some(file) = file.filter(|f| f.exists()) {
+                files::forget_cached_pages(file).map_err(|e| cannot_drop(file, &e))?;
+            }
+        }
+        self.opened(&mut state).map(|_| ())
+    }
+}
+
+/// Runs SQL whose statement says enough about what was tried.
+fn run(connection: &Connection, sql: &str) -> Result<()> {
+    match connection.query(sql) {
+        Ok(_) => Ok(()),
+        Err(message) => Err(explain(&format!("\"{sql}\" failed"), &message)),
+    }
+}
+
+fn compression_sql(compressed: bool) -> &'static str {
+    if compressed {
+        "SET GLOBAL force_compression = 'auto'"
+    } else {
+        "SET GLOBAL force_compression = 'uncompressed'"
+    }
+}
+
+fn cannot_drop(path: &Path, error: &std::io::Error) -> TargetError {
+    TargetError::new(
+        ErrorKind::Unreachable,
+        format!(
+            "the page cache of {} cannot be dropped: {error}",
+            path.display()
+        ),
+    )
+}
+
+/// Looks into an existing file read-only, so that somebody else's is left as it is, log and all.
+fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
+    // An absent or empty file becomes a new database.
+    if !std::fs::metadata(path).is_ok_and(|m| m.len() > 0) {
+        return Ok(());
+    }
+    let look = || {
+        let database = Database::open(&loaded.api, Some(path), &options_read_only())?;
+        database.connect()?.texts(
+            "SELECT min(name) FROM (SELECT table_name AS name FROM duckdb_tables() \
+             WHERE NOT internal UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal) \
+             WHERE NOT starts_with(name, 'dbdyno_')",
+        )
+    };
+    let found =
+        look().map_err(|m: String| explain(&format!("cannot open {}", path.display()), &m))?;
+    match found.first().and_then(|row| row.first()) {
+        Some(table) if !table.is_empty() => Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!(
+                "{} holds the table \"{table}\", which is not dbdyno's; give a path of its own, \
+                 dbdyno does not load tests into somebody's database",
+                path.display()
+            ),
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,186 @@
+//! A DuckDB database file (or one in memory) as a target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::TargetRecord;
+
+use super::VERSION_TESTED;
+use super::explain::explain;
+use super::instance::Instance;
+use super::library::library;
+use super::redo::RedoMeter;
+use super::session::DuckDbSession;
+use super::set_up::{SETTINGS, SetUp, THREADS_MAX};
+use crate::engines::{Engine, EngineInfo};
+use crate::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+};
+
+/// The engine.
+pub struct DuckDb;
+
+/// What is read back into the record, by DuckDB's own names.
+const RECORDED: &str = "'threads', 'memory_limit', 'wal_autocheckpoint', 'force_compression', \
+    'storage_compatibility_version', 'preserve_insertion_order', 'temp_directory', \
+    'enable_external_access', 'allocator_background_threads', 'checkpoint_on_shutdown'";
+
+impl Engine for DuckDb {
+    fn scheme(&self) -> &'static str {
+        "duckdb"
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "duckdb",
+            title: "DuckDB, embedded column store (library loaded at run time)",
+            version: match library() {
+                Ok(loaded) if loaded.version == VERSION_TESTED => Ok(loaded.version.clone()),
+                Ok(loaded) => Ok(format!("{} (tested: {VERSION_TESTED})", loaded.version)),
+                Err(error) => Err(error.message),
+            },
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let set_up = SetUp::from_url(url)?;
+        Ok(Arc::new(DuckDbTarget {
+            url: url.to_string(),
+            instance: Arc::new(Instance::open(library()?, url.file(), set_up)?),
+        }))
+    }
+}
+
+struct DuckDbTarget {
+    url: String,
+    instance: Arc<Instance>,
+}
+
+impl DuckDbTarget {
+    fn texts(&self, context: &str, sql: &str) -> Result<Vec<Vec<String>>> {
+        self.instance
+            .with_anchor(|c| c.texts(sql).map_err(|m| explain(context, &m)))
+    }
+
+    /// Name and value of everything that `sql` reads back; empty when this version does not know it.
+    fn read_back(&self, sql: &str) -> Vec<(String, String)> {
+        let rows = self.texts("reading settings", sql).unwrap_or_default();
+        rows.into_iter()
+            .filter_map(|row| <[String; 2]>::try_from(row).ok())
+            .map(|[name, value]| (name, value))
+            .collect()
+    }
+}
+
+impl Target for DuckDbTarget {
+    fn record(&self) -> TargetRecord {
+        let mut settings = self.read_back(&format!(
+            "SELECT name, value FROM duckdb_settings() WHERE name IN ({RECORDED})"
+        ));
+        if self.instance.path.is_some() {
+            settings.extend(
+                self.read_back(
+                    "SELECT 'block_size', block_size::VARCHAR FROM pragma_database_size()",
+                ),
+            );
+        }
+        settings.push(("library_version_tested".into(), VERSION_TESTED.into()));
+        TargetRecord {
+            name: "duckdb".into(),
+            url: self.url.clone(),
+            engine: "DuckDB".into(),
+            engine_version: self.instance.loaded.version.clone(),
+            nodes: 1,
+            device: None,
+            settings: settings.into_iter().collect(),
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        match feature {
+            Feature::Storage | Feature::ColdCache if self.instance.path.is_none() => {
+                Some("this database is in memory: there is no storage under it".into())
+            }
+            Feature::RandomBlockRead => Some(
+                "DuckDB reads column segments in 256 KiB blocks: an 8 kB random read cannot be \
+                 made through it"
+                    .into(),
+            ),
+            Feature::ProceduralLanguage => Some("DuckDB has no procedural language".into()),
+            Feature::Storage
+            | Feature::ColdCache
+            | Feature::Compression
+            | Feature::ConcurrentWriters
+            | Feature::ParallelStatement => None,
+        }
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        let (connection, guard) = self.instance.connect()?;
+        Ok(Box::new(DuckDbSession::new(connection, guard)))
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        self.instance.path.as_deref()
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            buffer_gets: None,
+            redo_bytes: self.instance.redo.as_ref().map(RedoMeter::total_bytes),
+        }
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        self.instance.checkpoint()
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        match &self.instance.path {
+            Some(path) => self.instance.forget(path).map(|()| Cooled::Cold),
+            None => Ok(Cooled::Lukewarm(
+                "a database in memory has no cold state".into(),
+            )),
+        }
+    }
+
+    fn threads(&self) -> u32 {
+        let sql = "SELECT current_setting('threads')::VARCHAR";
+        let rows = self.texts("reading threads", sql).unwrap_or_default();
+        let threads = rows.first().and_then(|row| row.first()?.parse().ok());
+        // A statement has at least the thread that runs it, also when the database is gone.
+        threads.unwrap_or(1)
+    }
+
+    fn set_threads(&self, threads: u32) -> Result<()> {
+        if !(1..=THREADS_MAX).contains(&threads) {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!("DuckDB: {threads} threads are not from 1 to {THREADS_MAX}"),
+            ));
+        }
+        self.instance.set_threads(threads)
+    }
+
+    fn set_compression(&self, compressed: bool) -> Result<()> {
+        self.instance.set_compression(compressed)
+    }
+
+    fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>> {
+        // The bit masks of nulls are segments too, and always compressed; they are left out.
+        let sql = format!(
+            "SELECT compression, count(*)::VARCHAR FROM pragma_storage_info('{}') \
+             WHERE segment_type <> 'VALIDITY' GROUP BY compression",
+            table.replace('\'', "''")
+        );
+        let context = format!("cannot read how {table} is stored");
+        let rows = self.texts(&context, &sql)?;
+        let pair = |row: &Vec<String>| Some((row.first()?.clone(), row.get(1)?.parse().ok()?));
+        Ok(rows.iter().filter_map(pair).collect())
+    }
+}
