@@ -159,10 +159,6 @@ api! {
     fn prepare_error(*mut RawPrepared) -> *const c_char;
     fn destroy_prepare(*mut *mut RawPrepared);
     fn nparams(*mut RawPrepared) -> u64;
-    fn param_type(*mut RawPrepared, u64) -> u32;
-    fn bind_int8(*mut RawPrepared, u64, i8) -> c_int;
-    fn bind_int16(*mut RawPrepared, u64, i16) -> c_int;
-    fn bind_int32(*mut RawPrepared, u64, i32) -> c_int;
     fn bind_int64(*mut RawPrepared, u64, i64) -> c_int;
     fn bind_varchar_length(*mut RawPrepared, u64, *const c_char, u64) -> c_int;
     fn bind_blob(*mut RawPrepared, u64, *const c_void, u64) -> c_int;

@@ -23,6 +23,15 @@ pub(super) struct Claim(PathBuf);
 impl Claim {
     /// Takes the file, which need not exist yet.
     pub(super) fn take(path: &Path) -> Result<Self> {
+        if path.is_symlink() && !path.exists() {
+            return Err(TargetError::new(
+                ErrorKind::Unreachable,
+                format!(
+                    "DuckDB: {} is a link to nothing; remove it or choose another path",
+                    path.display()
+                ),
+            ));
+        }
         let real = real_path(path);
         if claimed().insert(real.clone()) {
             Ok(Self(real))
@@ -35,6 +44,12 @@ impl Claim {
                 ),
             ))
         }
+    }
+
+    /// The file without links in its path. DuckDB keeps its log beside this one, whatever name it
+    /// was opened by, and refuses to write through links once other files are forbidden.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 }
 
@@ -75,7 +90,11 @@ mod tests {
             let error = Claim::take(&name).err().unwrap();
             assert_eq!(error.kind, ErrorKind::Unreachable, "{}", name.display());
         }
+        assert_eq!(claim.path(), path.canonicalize().unwrap());
         drop(claim);
         assert!(Claim::take(&path).is_ok());
+        let nothing = dir.path().join("nothing.db");
+        std::os::unix::fs::symlink("absent", &nothing).unwrap();
+        assert!(Claim::take(&nothing).is_err());
     }
 }

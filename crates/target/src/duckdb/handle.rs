@@ -160,15 +160,12 @@ impl Connection {
             let mut prepared = Prepared {
                 api: self.api,
                 raw,
-                parameters: Vec::new(),
+                parameters: 0,
             };
             if state != SUCCESS {
                 return Err(message_at((self.api.prepare_error)(raw)));
             }
-            let count = (self.api.nparams)(raw);
-            prepared.parameters = (1..=count)
-                .map(|index| (self.api.param_type)(raw, index))
-                .collect();
+            prepared.parameters = (self.api.nparams)(raw) as usize;
             Ok(prepared)
         }
     }
@@ -185,8 +182,7 @@ impl Drop for Connection {
 pub(super) struct Prepared {
     api: &'static Api,
     raw: *mut RawPrepared,
-    /// Type of each parameter as DuckDB inferred it.
-    parameters: Vec<u32>,
+    parameters: usize,
 }
 
 // SAFETY: as for its connection: one thread at a time, guaranteed by `&mut`.
@@ -196,10 +192,10 @@ impl Prepared {
     /// Executes with these parameters and keeps the whole result in memory.
     pub(super) fn execute(&mut self, parameters: &[Value<'_>]) -> Answered<Answer> {
         // DuckDB would silently reuse what an earlier execution has bound.
-        if parameters.len() != self.parameters.len() {
+        if parameters.len() != self.parameters {
             return Err(format!(
                 "the statement takes {} parameters and got {}",
-                self.parameters.len(),
+                self.parameters,
                 parameters.len()
             ));
         }
@@ -220,15 +216,9 @@ impl Prepared {
         // text and bytes before it returns.
         unsafe {
             match value {
-                // A value of another type than inferred makes DuckDB plan the statement again.
-                Value::Int(n) => match (self.parameters[index], n) {
-                    (type_id::TINYINT, -0x80..=0x7f) => (api.bind_int8)(raw, place, n as i8),
-                    (type_id::SMALLINT, -0x8000..=0x7fff) => (api.bind_int16)(raw, place, n as i16),
-                    (type_id::INTEGER, -0x8000_0000..=0x7fff_ffff) => {
-                        (api.bind_int32)(raw, place, n as i32)
-                    }
-                    _ => (api.bind_int64)(raw, place, n),
-                },
+                // Also where the column is narrower: DuckDB plans at every execution anyway, and
+                // passing the column's own type was measured to gain nothing.
+                Value::Int(n) => (api.bind_int64)(raw, place, n),
                 Value::Text(text) => {
                     (api.bind_varchar_length)(raw, place, text.as_ptr().cast(), text.len() as u64)
                 }

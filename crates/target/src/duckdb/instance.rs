@@ -14,7 +14,7 @@ use crate::{ErrorKind, Result, TargetError, files};
 /// A database and everything needed to open it again.
 pub(super) struct Instance {
     pub loaded: &'static Loaded,
-    /// `None` in memory.
+    /// Without links; `None` in memory.
     pub path: Option<PathBuf>,
     /// `None` in memory, where nothing is logged.
     pub redo: Option<RedoMeter>,
@@ -54,6 +54,7 @@ impl Instance {
         set_up: SetUp,
     ) -> Result<Self> {
         let claim = path.as_deref().map(Claim::take).transpose()?;
+        let path = claim.as_ref().map(|c| c.path().to_owned());
         if let Some(path) = &path {
             refuse_foreign_tables(loaded, path)?;
         }

@@ -145,6 +145,12 @@ mod tests {
     }
 
     #[test]
+    fn the_script_fetches_the_version_that_is_looked_for() {
+        let script = include_str!("../../../../scripts/get-duckdb.sh");
+        assert!(script.contains(&format!("version={VERSION_TESTED} ")));
+    }
+
+    #[test]
     fn a_wrong_variable_is_not_passed_over() {
         let dir = tempfile::tempdir().unwrap();
         let here = Surroundings {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::ErrorKind;
+use crate::duckdb::explain::explain;
 use crate::duckdb::handle::Database;
 use crate::duckdb::library::library;
 
@@ -46,6 +47,50 @@ fn inserts_of_one_key_conflict_at_commit() {
     b.rollback().unwrap();
     // Alone, the same key is a mistake that no second try mends.
     assert_eq!(b.batch(sql).unwrap_err().kind, ErrorKind::Statement);
+}
+
+#[test]
+fn a_full_device_is_told_from_a_conflict() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.db");
+    let api = &library().unwrap_or_else(|e| panic!("{e}")).api;
+    // Without the guard on other files, so that the log can be led astray.
+    let database = Database::open(api, Some(&path), &[]).unwrap();
+    let connection = database.connect().unwrap();
+    connection.query(CREATE).unwrap();
+    connection.query("CHECKPOINT").unwrap();
+    // The log is begun anew after a checkpoint, and here finds a device that is always full.
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("t.db.wal")).unwrap();
+    let message = connection
+        .query("INSERT INTO dbdyno_t VALUES (99, 0, '')")
+        .err()
+        .unwrap();
+    let error = explain("\"INSERT\"", &message);
+    assert_eq!(error.kind, ErrorKind::Full, "{error}");
+    assert!(error.message.contains("free space"), "{error}");
+}
+
+#[test]
+fn a_database_behind_links_can_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("real")).unwrap();
+    std::os::unix::fs::symlink("real", dir.path().join("folder")).unwrap();
+    std::os::unix::fs::symlink("real/t.db", dir.path().join("file.db")).unwrap();
+    for (name, rows) in [("folder/t.db", 0..3000), ("file.db", 3000..6000)] {
+        let target = target(&format!("duckdb:{}/{name}", dir.path().display()));
+        let mut session = target.open_session().unwrap();
+        session
+            .batch(&CREATE.replace("TABLE", "TABLE IF NOT EXISTS"))
+            .unwrap();
+        session.bulk_load("dbdyno_t", &mut Rows(rows)).unwrap();
+        assert!(target.counters().redo_bytes.unwrap() > 0, "{name}");
+        drop(session);
+        target.cool().unwrap();
+        drop(target);
+    }
+    let target = target(&format!("duckdb:{}/real/t.db", dir.path().display()));
+    let mut session = target.open_session().unwrap();
+    assert_eq!(digest(&mut *session, "SELECT count(*) FROM dbdyno_t"), 6000);
 }
 
 #[test]
