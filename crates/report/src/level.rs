@@ -230,10 +230,7 @@ fn place<'a>(group: &mut TestGroup<'a>, number: usize, point: &'a Point) {
     };
     let levels = &mut group.curves[at].levels;
     let shape = |p: &Point| (p.key.nodes, p.key.jobs, p.key.threads);
-    match levels
-        .iter_mut()
-        .find(|l| shape(l.first()) == shape(point))
-    {
+    match levels.iter_mut().find(|l| shape(l.first()) == shape(point)) {
         Some(level) => level.points.push(point),
         None => levels.push(Level {
             number,

@@ -22,6 +22,14 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// Like [`figure`], but large values keep all their digits: for a page with room.
+pub fn full(value: f64) -> String {
+    if value.is_finite() && (EXPONENT_FROM..1e15).contains(&value.abs()) {
+        return thousands(value);
+    }
+    figure(value)
+}
+
 /// [`figure`] of what may be unknown.
 pub fn figure_or_unknown(value: Option<f64>) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), figure)
@@ -82,6 +90,9 @@ pub fn bytes(value: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut scaled = value as f64;
     let mut unit = 0;
+    if value < 1024 {
+        return format!("{value} B");
+    }
     while scaled >= 1024.0 && unit + 1 < units.len() {
         scaled /= 1024.0;
         unit += 1;
@@ -156,6 +167,8 @@ mod tests {
             assert_eq!(figure(value), want);
         }
         assert_eq!(figure_or_unknown(None), "–");
+        assert_eq!(full(10_780_000.0), "10,780,000");
+        assert_eq!(full(0.125), "0.125");
         assert_eq!(whole(Some(0.2)), "0");
         assert_eq!(whole(Some(-0.2)), "0");
         assert_eq!(whole(Some(1234.5)), "1,234");

@@ -15,7 +15,7 @@ use table::{Align, Column, Table};
 /// Renders a whole run for a terminal of `width` columns.
 pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool) -> String {
     let paint = Paint { colour };
-    let mut out = head(run, &paint);
+    let mut out = head(run, width, &paint);
     for group in level::tests(run, scorecard::rank) {
         for curve in &group.curves {
             out.push('\n');
@@ -91,7 +91,7 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-fn head(run: &Run, paint: &Paint) -> String {
+fn head(run: &Run, width: usize, paint: &Paint) -> String {
     let state = match run.state {
         RunState::Complete => "complete",
         RunState::Running => "running (or killed; --resume goes on)",
@@ -108,17 +108,21 @@ fn head(run: &Run, paint: &Paint) -> String {
         .iter()
         .map(|t| clean(format!("{} ({} {})", t.name, t.engine, t.engine_version).trim()))
         .collect();
+    let plan = format!("plan {} · {}", run.plan_name, run.started_at);
     let mut out = format!(
-        "{}\nplan {} · {} · {} of {} points · {state} · {validity}\n{}\n",
-        paint.bold(&clean(&format!("Run {} “{}”", run.id, run.label))),
-        clean(&run.plan_name),
-        clean(&run.started_at),
+        "{}\n{}\n{}\n{} of {} points · {state} · {validity}\n",
+        paint.bold(&table::cut(
+            &clean(&format!("Run {} “{}”", run.id, run.label)),
+            width
+        )),
+        table::wrap(&clean(&plan), width, 2),
+        table::wrap(&targets.join(" · "), width, 2),
         run.points.len(),
         run.points_planned,
-        targets.join(" · "),
     );
     for reason in &run.reasons {
-        out.push_str(&paint.red(&format!("run invalid: {}", clean(reason))));
+        let text = format!("run invalid: {}", clean(reason));
+        out.push_str(&paint.red(&table::wrap(&text, width, 2)));
         out.push('\n');
     }
     out
@@ -144,10 +148,14 @@ fn test_table(
         group.component.name(),
         curve.label
     );
-    let mut out = format!("{}\n", paint.bold(&clean(&title)));
+    let mut out = format!("{}\n", paint.bold(&table::cut(&clean(&title), width)));
     out.push_str(&table.render(width, paint));
     for (number, text) in footnotes.texts.iter().enumerate() {
-        out.push_str(&paint.dim(&table::wrap(&format!("{:>3}  {text}", number + 1), width, 5)));
+        out.push_str(&paint.dim(&table::wrap(
+            &format!("{:>3}  {text}", number + 1),
+            width,
+            5,
+        )));
         out.push('\n');
     }
     out

@@ -80,15 +80,19 @@ fn cell(cell: &Cell, notes: &mut Vec<String>) -> CellView {
                 detail.push(format!("@{}", m.dop));
             }
             if let Some((low, high)) = m.range {
-                detail.push(format!("{}–{}", number::figure(low), number::figure(high)));
+                detail.push(format!("{}–{}", number::full(low), number::full(high)));
             }
             let note = match (m.invalid_left_out, &m.doubt) {
                 (0, None) => 0,
                 (0, Some(doubt)) => numbered(notes, doubt),
-                (n, _) => numbered(notes, &format!("{n} invalid points of this test left out")),
+                (1, _) => numbered(notes, "One invalid point of this test is left out."),
+                (n, _) => numbered(
+                    notes,
+                    &format!("{n} invalid points of this test are left out."),
+                ),
             };
             CellView {
-                value: number::figure(m.value),
+                value: number::full(m.value),
                 detail: detail.join(" · "),
                 note,
                 class: "",

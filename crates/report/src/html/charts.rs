@@ -1,5 +1,6 @@
 //! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
 
+use archive::TimedEvent;
 use stats::scaling;
 
 use super::sweep::{Rate, Sweep};
@@ -8,19 +9,24 @@ use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
 
 /// From this ratio between the largest and the smallest best value a rate axis is logarithmic.
-const LOG_RATIO: f64 = 20.0;
+const LOG_RATIO: f64 = 8.0;
 /// Colour class of what belongs to no series: the ink.
 const INK: usize = 7;
+/// Timed events drawn for each sweep.
+const EVENTS_MAX: usize = 5;
 /// Percentiles of the percentile curve.
 const PERCENTILES: [f64; 22] = [
-    0.0, 10.0, 25.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0, 97.5, 98.0, 99.0, 99.5, 99.8, 99.9,
-    99.95, 99.99, 99.999, 99.9999,
+    0.0, 10.0, 25.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0, 97.5, 98.0, 99.0, 99.5,
+    99.8, 99.9, 99.95, 99.99, 99.999, 99.9999,
 ];
 const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
 
 /// Throughput against parallelism; bars where there is only one level each.
 pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
-    if !sweeps.iter().any(|s| s.places.iter().any(|p| p.rate.is_some())) {
+    if !sweeps
+        .iter()
+        .any(|s| s.places.iter().any(|p| p.rate.is_some()))
+    {
         return None;
     }
     let lines = sweeps.iter().any(|s| s.places.len() > 1);
@@ -30,11 +36,12 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         return Some(Figure {
             svg: bars(&caption, &throughput_bars(sweeps)),
             caption,
-            how: "Longer is better. One level was measured, so nothing is said about scaling.".to_owned(),
+            how: "Longer is better. One level was measured, so nothing is said about scaling."
+                .to_owned(),
             table,
         });
     }
-    let axis = rate_axis(sweeps, rate.unit);
+    let axis = rate_axis(sweeps);
     let logarithmic = axis.scale == crate::svg::Scale::Log;
     let chart = Chart {
         title: format!("{caption}, against the degree of parallelism"),
@@ -43,9 +50,9 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         series: sweeps.iter().map(throughput_series).collect(),
         marks: knees(sweeps),
     };
-    let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the knee is the smallest level within 5 % of the maximum.".to_owned();
+    let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the ring marks the knee, the smallest level within 5 % of the maximum.".to_owned();
     if logarithmic {
-        how.push_str(" The vertical axis is logarithmic: equal distances are equal factors.");
+        how.push_str(" Logarithmic: equal distances are equal factors.");
     }
     if sweeps.iter().any(|s| s.places.iter().any(|p| !p.valid)) {
         how.push_str(" A cross is a point that failed a check.");
@@ -65,7 +72,7 @@ fn dops(sweeps: &[Sweep<'_>]) -> Vec<u32> {
         .collect()
 }
 
-fn rate_axis(sweeps: &[Sweep<'_>], unit: &str) -> Axis {
+fn rate_axis(sweeps: &[Sweep<'_>]) -> Axis {
     let rates = || {
         sweeps
             .iter()
@@ -78,9 +85,9 @@ fn rate_axis(sweeps: &[Sweep<'_>], unit: &str) -> Axis {
     let smallest_best = best.iter().copied().fold(f64::INFINITY, f64::min);
     let high = rates().fold(0.0, f64::max);
     if smallest_best > 0.0 && high / smallest_best > LOG_RATIO {
-        Axis::log(unit, rates().fold(f64::INFINITY, f64::min), high, tick)
+        Axis::log("", rates().fold(f64::INFINITY, f64::min), high, tick)
     } else {
-        Axis::linear(unit, high, tick)
+        Axis::linear("", high, tick)
     }
 }
 
@@ -129,7 +136,7 @@ fn knees(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
         .filter_map(|s| scaling::knee(&s.loads()).map(|k| (s, k)))
         .map(|(sweep, knee)| Mark {
             x: f64::from(knee.dop),
-            label: format!("knee {}", knee.dop),
+            y: knee.rate,
             colour: sweep.colour,
         })
         .collect()
@@ -183,19 +190,35 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         .flat_map(|s| s.places.iter().flat_map(|p| p.response_us))
         .flatten()
         .collect();
-    let dashes = [("p50", Dash::Solid), ("p95", Dash::Dashed), ("p99", Dash::Dotted)];
-    let mut series: Vec<Series> = with.iter().map(|s| key(&s.label, s.colour, s.shape, Dash::Solid)).collect();
-    series.extend(dashes.iter().map(|(name, dash)| key(name, INK, Shape::None, *dash)));
+    let dashes = [
+        ("p50", Dash::Solid),
+        ("p95", Dash::Dashed),
+        ("p99", Dash::Dotted),
+    ];
+    let mut series: Vec<Series> = with
+        .iter()
+        .map(|s| key(&s.label, s.colour, s.shape, Dash::Solid))
+        .collect();
+    series.extend(
+        dashes
+            .iter()
+            .map(|(name, dash)| key(name, INK, Shape::None, *dash)),
+    );
     for sweep in &with {
         for (at, (_, dash)) in dashes.iter().enumerate() {
             let valid = sweep.places.iter().filter(|p| p.valid);
             series.push(Series {
-                points: valid.map(|p| (f64::from(p.dop), p.response_us[at])).collect(),
+                points: valid
+                    .map(|p| (f64::from(p.dop), p.response_us[at]))
+                    .collect(),
                 ..unnamed(sweep.colour, sweep.shape, *dash)
             });
         }
     }
-    let dops: Vec<u32> = with.iter().flat_map(|s| s.places.iter().map(|p| p.dop)).collect();
+    let dops: Vec<u32> = with
+        .iter()
+        .flat_map(|s| s.places.iter().map(|p| p.dop))
+        .collect();
     let chart = Chart {
         title: "Response time p50, p95 and p99 against the degree of parallelism".to_owned(),
         x: Axis::dops(DOP_TITLE, &dops),
@@ -256,11 +279,14 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         .iter()
         .flat_map(|(_, s)| s.iter().map(|s| s.efficiency))
         .fold(1.0, f64::max);
-    let dops: Vec<u32> = scaled.iter().flat_map(|(_, s)| s.iter().map(|s| s.dop)).collect();
+    let dops: Vec<u32> = scaled
+        .iter()
+        .flat_map(|(_, s)| s.iter().map(|s| s.dop))
+        .collect();
     let chart = Chart {
         title: "Efficiency against the degree of parallelism".to_owned(),
         x: Axis::dops(DOP_TITLE, &dops),
-        y: Axis::linear("", high, |v| format!("{:.0}%", v * 100.0)),
+        y: Axis::span("", high.max(1.05), |v| format!("{:.0}%", v * 100.0)),
         series: scaled
             .iter()
             .map(|(sweep, scaled)| Series {
@@ -363,49 +389,61 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     })
 }
 
-/// Where the jobs' time went, at one level.
-pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
-    let mut figures = Vec::new();
+/// Where the jobs' time went at each sweep's best level.
+pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
+    let mut shown = Vec::new();
+    let mut rows = Vec::new();
     for sweep in sweeps.iter().filter(|s| s.own) {
         let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
             continue;
         };
-        let events = &peak.first().timed_events;
-        if events.is_empty() {
-            continue;
+        for (at, event) in peak.first().timed_events.iter().enumerate() {
+            let place = format!("{} @{}", sweep.label, peak.dop());
+            if at < EVENTS_MAX {
+                shown.push(Bar {
+                    label: format!("{} · {}", sweep.label, event.event),
+                    value: Some(event.share_pct),
+                    text: format!(
+                        "{} % · {} s",
+                        number::figure(event.share_pct),
+                        number::figure(event.time_s)
+                    ),
+                    colour: sweep.colour,
+                    hollow: false,
+                });
+            }
+            rows.push(event_row(&place, event));
         }
-        let shown = || events.iter().take(5);
-        let rows: Vec<Bar> = shown()
-            .map(|e| Bar {
-                label: e.event.clone(),
-                value: Some(e.share_pct),
-                text: format!("{} % · {} s", number::figure(e.share_pct), number::figure(e.time_s)),
-                colour: sweep.colour,
-                hollow: false,
-            })
-            .collect();
-        let caption = format!("Top timed events, {} @{}", sweep.label, peak.dop());
-        figures.push(Figure {
-            svg: bars(&caption, &rows),
-            caption,
-            how: "Where the jobs' time went at the best level, in percent of it: the longest bar is what to look at first.".to_owned(),
-            table: Table {
-                heads: ["event", "class", "waits", "time s", "share %", "known by"].map(str::to_owned).to_vec(),
-                rows: events
-                    .iter()
-                    .map(|e| {
-                        vec![
-                            e.event.clone(),
-                            e.class.clone(),
-                            e.waits.map_or_else(|| number::UNKNOWN.to_owned(), number::count),
-                            number::figure(e.time_s),
-                            number::figure(e.share_pct),
-                            e.source.clone(),
-                        ]
-                    })
-                    .collect(),
-            },
-        });
     }
-    figures
+    if shown.is_empty() {
+        return None;
+    }
+    let caption = "Top timed events at the best level".to_owned();
+    let heads = [
+        "", "event", "class", "waits", "time s", "share %", "known by",
+    ];
+    Some(Figure {
+        svg: bars(&caption, &shown),
+        caption,
+        how:
+            "Where the jobs' time went, in percent of it: the longest bar is what to look at first."
+                .to_owned(),
+        table: Table {
+            heads: heads.map(str::to_owned).to_vec(),
+            rows,
+        },
+    })
+}
+
+fn event_row(place: &str, event: &TimedEvent) -> Vec<String> {
+    let waits = event.waits.map(number::count);
+    vec![
+        place.to_owned(),
+        event.event.clone(),
+        event.class.clone(),
+        waits.unwrap_or_else(|| number::UNKNOWN.to_owned()),
+        number::figure(event.time_s),
+        number::figure(event.share_pct),
+        event.source.clone(),
+    ]
 }

@@ -28,8 +28,8 @@ pub struct View {
     pub settings: Vec<Section>,
     /// How the run was made.
     pub run: Vec<Fact>,
-    /// Platforms of references and other runs.
-    pub others: Vec<Section>,
+    /// Platforms of references and other runs: name, sections.
+    pub others: Vec<(String, Vec<Section>)>,
 }
 
 /// Collects the facts.
@@ -52,7 +52,7 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
             })
             .collect(),
         run: how(run),
-        others: against.iter().flat_map(other).collect(),
+        others: against.iter().map(other).collect(),
     }
 }
 
@@ -138,22 +138,29 @@ fn how(run: &Run) -> Vec<Fact> {
     ]
 }
 
-fn other(against: &Against<'_>) -> Vec<Section> {
+fn other(against: &Against<'_>) -> (String, Vec<Section>) {
+    let section = |title: &str, facts: Vec<Fact>| Section {
+        title: title.to_owned(),
+        facts,
+    };
     match against {
-        Against::Run(other) => vec![Section {
-            title: format!("Run “{}”", other.label),
-            facts: platform(other).into_iter().chain(how(other)).collect(),
-        }],
+        Against::Run(other) => (
+            format!("run “{}”", other.label),
+            vec![
+                section("Machine", platform(other)),
+                section("Run", how(other)),
+            ],
+        ),
         Against::Reference(reference) => {
-            let source = Section {
-                title: reference.title.clone(),
-                facts: vec![fact("Source", Some(reference.document.clone()))],
-            };
-            let sections = reference.platform.iter().map(|(section, facts)| Section {
-                title: format!("{} · {section}", reference.title),
-                facts: facts.clone(),
-            });
-            std::iter::once(source).chain(sections).collect()
+            let source = fact("Document", Some(reference.document.clone()));
+            let sections = reference.platform.iter();
+            let sections = sections.map(|(title, facts)| section(title, facts.clone()));
+            (
+                reference.title.clone(),
+                std::iter::once(section("Source", vec![source]))
+                    .chain(sections)
+                    .collect(),
+            )
         }
     }
 }

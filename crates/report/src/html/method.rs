@@ -47,7 +47,10 @@ pub const METHOD: &[(&str, &str)] = &[
          come from other hardware, engines and amounts of work; units were converted, contradictions in the \
          source are noted beside the figure.",
     ),
-    ("Units", "MB is 10⁶ bytes, MiB is 2²⁰ bytes; k, M, G on axes are powers of 1000."),
+    (
+        "Units",
+        "MB is 10⁶ bytes, MiB is 2²⁰ bytes; k, M, G on axes are powers of 1000.",
+    ),
 ];
 
 /// What the figures are not.

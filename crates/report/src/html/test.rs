@@ -67,26 +67,96 @@ const fn column(
 
 /// The published layout, with columns that only some tests fill.
 const COLUMNS: [Column; 20] = [
-    column(["rows", "/s"], "rows_per_s", number::figure_or_unknown, true),
-    column(["operations", "/s"], "operations_per_s", number::figure_or_unknown, true),
-    column(["queries", "/min"], "queries_per_min", number::figure_or_unknown, false),
-    column(["gets", "/s"], "buffer_gets_per_s", number::figure_or_unknown, false),
+    column(
+        ["rows", "/s"],
+        "rows_per_s",
+        number::figure_or_unknown,
+        true,
+    ),
+    column(
+        ["operations", "/s"],
+        "operations_per_s",
+        number::figure_or_unknown,
+        true,
+    ),
+    column(
+        ["queries", "/min"],
+        "queries_per_min",
+        number::figure_or_unknown,
+        false,
+    ),
+    column(
+        ["gets", "/s"],
+        "buffer_gets_per_s",
+        number::figure_or_unknown,
+        false,
+    ),
     column(["CPU", "% avg"], "cpu_pct_avg", number::whole, true),
     column(["CPU", "% peak"], "cpu_pct_peak", number::whole, false),
     column(["read", "IOPS"], "read_iops", number::whole, true),
     column(["write", "IOPS"], "write_iops", number::whole, true),
     column(["total", "IOPS"], "total_iops", number::whole, true),
-    column(["read", "MB/s"], "read_mb_per_s", number::figure_or_unknown, true),
-    column(["write", "MB/s"], "write_mb_per_s", number::figure_or_unknown, true),
-    column(["total", "MB/s"], "total_mb_per_s", number::figure_or_unknown, true),
-    column(["redo", "MB/s"], "redo_mb_per_s", number::figure_or_unknown, true),
-    column(["in", "flight"], "in_flight_mean", number::figure_or_unknown, false),
-    column(["response", "p50"], "response_us_p50", number::latency, false),
-    column(["response", "p99"], "response_us_p99", number::latency, false),
-    column(["response", "max"], "response_us_max", number::latency, false),
-    column(["first job", "s"], "first_finish_s", number::figure_or_unknown, false),
+    column(
+        ["read", "MB/s"],
+        "read_mb_per_s",
+        number::figure_or_unknown,
+        true,
+    ),
+    column(
+        ["write", "MB/s"],
+        "write_mb_per_s",
+        number::figure_or_unknown,
+        true,
+    ),
+    column(
+        ["total", "MB/s"],
+        "total_mb_per_s",
+        number::figure_or_unknown,
+        true,
+    ),
+    column(
+        ["redo", "MB/s"],
+        "redo_mb_per_s",
+        number::figure_or_unknown,
+        true,
+    ),
+    column(
+        ["in flight", "mean"],
+        "in_flight_mean",
+        number::figure_or_unknown,
+        false,
+    ),
+    column(
+        ["response", "p50"],
+        "response_us_p50",
+        number::latency,
+        false,
+    ),
+    column(
+        ["response", "p99"],
+        "response_us_p99",
+        number::latency,
+        false,
+    ),
+    column(
+        ["response", "max"],
+        "response_us_max",
+        number::latency,
+        false,
+    ),
+    column(
+        ["first job", "s"],
+        "first_finish_s",
+        number::figure_or_unknown,
+        false,
+    ),
     column(["time", "s"], "elapsed_s", number::figure_or_unknown, true),
-    column(["driver", "%"], "little_error_pct", number::figure_or_unknown, false),
+    column(
+        ["driver", "% of jobs"],
+        "little_error_pct",
+        number::figure_or_unknown,
+        false,
+    ),
 ];
 
 /// Builds the section.
@@ -233,13 +303,19 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
         best.dop
     );
     let scaled = scaling::scale(&loads);
-    if let Some(at_best) = scaled.iter().find(|s| s.dop == best.dop && scaled.len() > 1) {
+    if let Some(at_best) = scaled
+        .iter()
+        .find(|s| s.dop == best.dop && scaled.len() > 1)
+    {
         text.push_str(&format!(
             " ({} × DOP {}, efficiency {:.0} %)",
             number::figure(at_best.speed_up),
             scaled[0].dop,
             at_best.efficiency * 100.0
         ));
+    }
+    if let Some(knee) = scaling::knee(&loads).filter(|_| loads.len() > 2) {
+        text.push_str(&format!(", knee at DOP {}", knee.dop));
     }
     let place = sweep.places.iter().find(|p| p.valid && p.dop == best.dop);
     if let Some(p99) = place.and_then(|p| p.response_us[2]) {

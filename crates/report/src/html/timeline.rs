@@ -24,7 +24,7 @@ struct Quantity {
 const QUANTITIES: [Quantity; 4] = [
     Quantity {
         caption: "Throughput over time, ops/s",
-        how: "Level is steady; teeth are checkpoints, pauses or other work.",
+        how: "A level line is steady; teeth are checkpoints, pauses or other work.",
         latency: false,
         lines: &[("", Dash::Solid, |s| s.operations_per_s)],
     },
@@ -45,7 +45,7 @@ const QUANTITIES: [Quantity; 4] = [
     },
     Quantity {
         caption: "Device over time, MB/s",
-        how: "What the block device under the target moved; writes after the end of the work are not shown.",
+        how: "What the block device under the target moved while the point was measured.",
         latency: false,
         lines: &[
             ("read", Dash::Solid, |s| s.read_mb_per_s),
@@ -125,7 +125,11 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
 
 fn time_axis(series: &[Series]) -> Axis {
     let ends = series.iter().flat_map(|s| s.points.last()).map(|p| p.0);
-    Axis::span("seconds from the start of the point", ends.fold(0.0, f64::max), tick)
+    Axis::span(
+        "seconds from the start of the point",
+        ends.fold(0.0, f64::max),
+        tick,
+    )
 }
 
 fn value_axis(quantity: &Quantity, series: &[Series]) -> Axis {

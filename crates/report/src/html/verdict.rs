@@ -76,7 +76,9 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         (_, bad, _) => (
             "Not valid",
             "bad",
-            format!("{bad} of {measured} points failed a check; a figure that failed its check is not a figure."),
+            format!(
+                "{bad} of {measured} points failed a check; a figure that failed its check is not a figure."
+            ),
         ),
     };
     let mut reasons = reasons(run, &invalid);
@@ -105,33 +107,65 @@ fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
         text: text.clone(),
     });
     let mut found: Vec<Reason> = whole.collect();
+    let mut places: Vec<Place<'_>> = Vec::new();
     for point in invalid {
         for text in &point.reasons {
-            found.push(Reason {
-                id: id_of(&point.key.test),
-                place: place(run, point),
-                text: text.clone(),
-            });
+            let key = &point.key;
+            let same =
+                |p: &&mut Place<'_>| p.test == key.test && p.target == key.target && p.text == text;
+            match places.iter_mut().find(same) {
+                Some(place) => place.add(point),
+                None => places.push(Place::new(point, text)),
+            }
         }
     }
+    found.extend(places.into_iter().map(|p| p.reason(run)));
     found
 }
 
-/// "T611 on sqlite at 4 × 1, repetition 2".
-fn place(run: &Run, point: &Point) -> String {
-    let key = &point.key;
-    let repetition = if run.repetitions > 1 {
-        format!(", repetition {}", key.repetition)
-    } else {
-        String::new()
-    };
-    format!(
-        "{} on {} at {} × {}{repetition}",
-        key.test,
-        level::target_name(run, key.target),
-        key.jobs,
-        key.threads
-    )
+/// All points of one test on one target that failed for the same reason.
+struct Place<'a> {
+    test: &'a str,
+    target: u32,
+    text: &'a str,
+    dops: Vec<u32>,
+    points: usize,
+}
+
+impl<'a> Place<'a> {
+    fn new(point: &'a Point, text: &'a str) -> Self {
+        Self {
+            test: &point.key.test,
+            target: point.key.target,
+            text,
+            dops: vec![point.key.dop()],
+            points: 1,
+        }
+    }
+
+    fn add(&mut self, point: &Point) {
+        if !self.dops.contains(&point.key.dop()) {
+            self.dops.push(point.key.dop());
+        }
+        self.points += 1;
+    }
+
+    /// "T611 on sqlite at DOP 1, 2 (4 points)".
+    fn reason(&self, run: &Run) -> Reason {
+        let dops: Vec<String> = self.dops.iter().map(u32::to_string).collect();
+        let points = if self.points == 1 { "point" } else { "points" };
+        Reason {
+            id: id_of(self.test),
+            place: format!(
+                "{} on {} at DOP {} ({} {points})",
+                self.test,
+                level::target_name(run, self.target),
+                dops.join(", "),
+                self.points
+            ),
+            text: self.text.to_owned(),
+        }
+    }
 }
 
 fn state(run: &Run) -> Item {
@@ -220,7 +254,11 @@ fn driver(run: &Run) -> Item {
             .filter_map(|p| p.figures.get(name))
             .reduce(f64::max)
     };
-    let late: f64 = run.points.iter().filter_map(|p| p.figures.late_starts).sum();
+    let late: f64 = run
+        .points
+        .iter()
+        .filter_map(|p| p.figures.late_starts)
+        .sum();
     let known = largest("little_error_pct").is_some() || largest("driver_cpu_pct").is_some();
     Item {
         name: "Driver",

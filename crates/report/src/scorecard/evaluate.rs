@@ -245,6 +245,7 @@ fn not_published(reference: &Reference, line: &Line) -> String {
         .stated
         .iter()
         .filter(|s| s.kind == "scorecard" && s.test.as_deref() == Some(line.test.as_str()))
+        .filter(|s| is_time(&s.unit) == is_time(&line.unit))
         .map(|s| format!("{} {} ({})", s.printed, s.unit, s.name))
         .collect();
     if stated.is_empty() {
@@ -257,6 +258,11 @@ fn not_published(reference: &Reference, line: &Line) -> String {
             stated.join("; ")
         )
     }
+}
+
+/// A time answers no question about a rate, nor the other way round.
+fn is_time(unit: &str) -> bool {
+    ["s", "ms", "µs", "ns"].contains(&unit)
 }
 
 fn why_empty(why: Absence, line: &Line, not_told: &str) -> String {

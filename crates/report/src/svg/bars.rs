@@ -3,7 +3,8 @@
 use super::{escape, fit, px, text_width};
 
 const WIDTH: f64 = 400.0;
-const LABEL_WIDTH: f64 = 132.0;
+/// Labels longer than this are cut.
+const LABEL_MAX: f64 = 190.0;
 const ROW: f64 = 24.0;
 const FONT: f64 = 11.0;
 const TOP: f64 = 6.0;
@@ -26,8 +27,10 @@ pub struct Bar {
 /// A bar chart as one `svg` element; lengths are relative to the largest value.
 pub fn bars(title: &str, rows: &[Bar]) -> String {
     let largest = rows.iter().filter_map(|r| r.value).fold(0.0, f64::max);
+    let labels = rows.iter().map(|r| text_width(&r.label, FONT) + 8.0);
+    let label_width = labels.fold(0.0, f64::max).min(LABEL_MAX);
     let texts = rows.iter().map(|r| text_width(&r.text, FONT));
-    let room = WIDTH - LABEL_WIDTH - texts.fold(0.0, f64::max) - 12.0;
+    let room = WIDTH - label_width - texts.fold(0.0, f64::max) - 12.0;
     let height = TOP * 2.0 + ROW * rows.len() as f64;
     let title = escape(title);
     let mut out = format!(
@@ -36,25 +39,26 @@ pub fn bars(title: &str, rows: &[Bar]) -> String {
         px(WIDTH),
         px(height),
         px(height - TOP),
-        x = px(LABEL_WIDTH),
+        x = px(label_width),
     );
     for (row, bar) in rows.iter().enumerate() {
         let y = TOP + ROW * row as f64;
-        let share = bar.value.filter(|_| largest > 0.0).unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE);
+        let share =
+            bar.value.filter(|_| largest > 0.0).unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE);
         let length = (share.clamp(0.0, 1.0) * room).max(0.0);
         out.push_str(&format!(
             "<text x=\"{}\" y=\"{text_y}\" text-anchor=\"end\">{}</text>\
              <g class=\"s{}\"><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>\
              <text x=\"{}\" y=\"{text_y}\">{}</text>",
-            px(LABEL_WIDTH - 6.0),
-            escape(&fit(&bar.label, FONT, LABEL_WIDTH - 8.0)),
+            px(label_width - 6.0),
+            escape(&fit(&bar.label, FONT, label_width - 8.0)),
             bar.colour % 8,
             if bar.hollow { "h" } else { "p" },
-            px(LABEL_WIDTH),
+            px(label_width),
             px(y + 4.0),
             px(length),
             px(ROW - 8.0),
-            px(LABEL_WIDTH + length + 5.0),
+            px(label_width + length + 5.0),
             escape(&bar.text),
             text_y = px(y + ROW / 2.0 + 4.0),
         ));
@@ -77,7 +81,7 @@ mod tests {
             hollow: false,
         };
         let svg = bars("t", &[bar(Some(50.0)), bar(Some(100.0)), bar(None)]);
-        let room = WIDTH - LABEL_WIDTH - text_width("1", FONT) - 12.0;
+        let room = WIDTH - (text_width("<x>", FONT) + 8.0) - text_width("1", FONT) - 12.0;
         assert!(svg.contains(&format!("width=\"{}\"", px(room))));
         assert!(svg.contains(&format!("width=\"{}\"", px(room / 2.0))));
         assert!(svg.contains("width=\"0\"") && svg.contains("&lt;x&gt;"));

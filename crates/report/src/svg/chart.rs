@@ -1,4 +1,4 @@
-//! Line charts: axes, grid, lines with markers, bands, rejected points, vertical marks, legend.
+//! Line charts: axes, grid, lines with markers, ranges, rejected points, rings, legend.
 
 use super::{Axis, escape, fit, px, text_width};
 
@@ -88,13 +88,13 @@ pub struct Series {
     pub rejected: Vec<(f64, f64)>,
 }
 
-/// A vertical line with a word, e.g. the knee.
+/// A ring around a place, e.g. the knee.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where.
+    /// Where on the horizontal axis.
     pub x: f64,
-    /// The word.
-    pub label: String,
+    /// Where on the vertical axis.
+    pub y: f64,
     /// Colour class.
     pub colour: usize,
 }
@@ -110,7 +110,7 @@ pub struct Chart {
     pub y: Axis,
     /// Lines, drawn in order.
     pub series: Vec<Series>,
-    /// Vertical marks.
+    /// Rings around places.
     pub marks: Vec<Mark>,
 }
 
@@ -128,11 +128,11 @@ impl Chart {
         out.push_str(&legend);
         let plot = Plot { chart: self, top };
         out.push_str(&plot.axes());
-        for (row, mark) in self.marks.iter().enumerate() {
-            out.push_str(&plot.mark(mark, row));
-        }
         for series in &self.series {
             out.push_str(&plot.series(series));
+        }
+        for mark in &self.marks {
+            out.push_str(&plot.mark(mark));
         }
         out.push_str("</svg>");
         out
@@ -225,22 +225,15 @@ impl Plot<'_> {
         out
     }
 
-    fn mark(&self, mark: &Mark, row: usize) -> String {
-        let Some(x) = self.x(mark.x) else {
+    fn mark(&self, mark: &Mark) -> String {
+        let (Some(x), Some(y)) = (self.x(mark.x), self.y(mark.y)) else {
             return String::new();
         };
-        let space = WIDTH - RIGHT - x;
-        let wide = text_width(&mark.label, FONT) + 6.0;
-        let (anchor, shift) = if space < wide { ("end", -4.0) } else { ("start", 4.0) };
         format!(
-            "<g class=\"s{}\"><path class=\"m\" d=\"M{} {}v{}\"/><text class=\"k\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text></g>",
+            "<g class=\"s{}\"><circle class=\"m\" cx=\"{}\" cy=\"{}\" r=\"7.5\"/></g>",
             mark.colour % 8,
             px(x),
-            px(self.top),
-            px(PLOT_HEIGHT),
-            px(x + shift),
-            px(self.top + PLOT_HEIGHT - 6.0 - 13.0 * row as f64),
-            escape(&mark.label),
+            px(y),
         )
     }
 
@@ -314,7 +307,11 @@ fn marker(shape: Shape, x: f64, y: f64) -> String {
         ),
         Shape::Square => path(format!("M{} {}h6.4v6.4h-6.4z", px(x - 3.2), px(y - 3.2))),
         Shape::Triangle => path(format!("M{} {}l4 7.2h-8z", px(x), px(y - 4.4))),
-        Shape::Diamond => path(format!("M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z", px(x), px(y - 4.2))),
+        Shape::Diamond => path(format!(
+            "M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z",
+            px(x),
+            px(y - 4.2)
+        )),
         Shape::Down => path(format!("M{} {}l4 -7.2h-8z", px(x), px(y + 4.4))),
         Shape::None => String::new(),
     }
@@ -341,7 +338,7 @@ mod tests {
             }],
             marks: vec![Mark {
                 x: 4.0,
-                label: "knee 4".to_owned(),
+                y: 90.0,
                 colour: 0,
             }],
         }
@@ -352,10 +349,14 @@ mod tests {
         let svg = chart(vec![(1.0, Some(50.0)), (2.0, None), (4.0, Some(90.0))]).render();
         assert!(svg.contains("&lt;b&gt;throughput") && !svg.contains("<b>"));
         assert!(svg.contains("sqlite &amp; co"));
-        assert!(!svg.contains("class=\"l\" d=\""), "one point on each side is no line");
-        assert_eq!(svg.matches("<circle").count(), 3, "two points and the legend");
+        assert!(
+            !svg.contains("class=\"l\" d=\""),
+            "one point on each side is no line"
+        );
+        let circles = svg.matches("<circle class=\"p\"").count();
+        assert_eq!(circles, 3, "two points and the legend");
+        assert_eq!(svg.matches("<circle class=\"m\"").count(), 1);
         assert_eq!(svg.matches("class=\"x\"").count(), 1);
-        assert!(svg.contains("text-anchor=\"end\">knee 4"), "kept inside");
     }
 
     #[test]

@@ -219,7 +219,10 @@ mod tests {
         assert_eq!(labels(&axis), ["0", "10k", "20k", "30k"]);
         assert_eq!(axis.position(15_000.0), Some(0.5));
         assert_eq!(axis.position(30_001.0), None);
-        assert_eq!(labels(&Axis::linear("x", 1.0, tick)), ["0", "0.25", "0.5", "0.75", "1"]);
+        assert_eq!(
+            labels(&Axis::linear("x", 1.0, tick)),
+            ["0", "0.25", "0.5", "0.75", "1"]
+        );
         for odd in [0.0, -3.0, f64::NAN, f64::INFINITY] {
             assert_eq!(Axis::linear("x", odd, tick).high, 1.0);
         }

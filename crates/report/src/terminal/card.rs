@@ -1,126 +1,211 @@
 //! The scorecard for a terminal: metric, unit, one column per target and per reference.
 
+use std::ops::Range;
+
 use super::table::{self, Align};
 use super::{Footnotes, Paint, clean};
 use crate::number;
-use crate::scorecard::{Absence, Cell, Row, Scorecard};
+use crate::scorecard::{Absence, Cell, Column, Row, Scorecard};
 
 /// Narrowest column of figures.
-const CELL_MIN: usize = 13;
+const CELL_MIN: usize = 14;
 /// Widest column of figures.
-const CELL_MAX: usize = 26;
+const CELL_MAX: usize = 28;
+/// Explains the small print of the cells.
+const LEGEND: &str = "@ n: found at this degree of parallelism (jobs × threads) · ± half the range over the repetitions · [n] see below";
+
+/// Widths of the columns.
+struct Widths {
+    label: usize,
+    unit: usize,
+    cell: usize,
+    /// Columns that fit beside each other.
+    beside: usize,
+}
 
 /// The whole scorecard with its footnotes.
 pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
-    let labels = card.rows.iter().map(|r| r.line.label.chars().count() + 2);
-    let label_width = labels.max().unwrap_or(0).min(width / 3);
-    let unit_width = card
+    let widths = widths(card, width);
+    let mut footnotes = Footnotes::default();
+    let cells: Vec<Vec<Parts>> = card
         .rows
         .iter()
-        .map(|r| r.line.unit.chars().count())
-        .max()
-        .unwrap_or(0);
-    let left = width.saturating_sub(label_width + unit_width + 1);
-    let cell_width = (left / card.columns.len().max(1))
-        .saturating_sub(1)
-        .clamp(CELL_MIN, CELL_MAX);
+        .map(|row| row.cells.iter().map(|c| parts(c, &mut footnotes)).collect())
+        .collect();
     let mut out = format!("{}\n", paint.bold("Scorecard"));
-    out.push_str(&head(card, label_width + unit_width + 1, cell_width, paint));
-    let mut footnotes = Footnotes::default();
-    let mut component = None;
-    let mut group = "";
-    for row in &card.rows {
-        if component != Some(row.line.component) {
-            component = Some(row.line.component);
-            out.push_str(&paint.bold(&row.line.component.name().to_uppercase()));
-            out.push('\n');
-        }
-        if group != row.line.group {
-            group = &row.line.group;
-            out.push_str(&format!("{group}\n"));
-        }
-        out.push_str(&line(row, label_width, unit_width, cell_width, &mut footnotes));
-        out.push('\n');
+    // What does not fit beside each other is printed below each other.
+    let last = card.columns.len().saturating_sub(1);
+    for first in (0..=last).step_by(widths.beside) {
+        let end = (first + widths.beside).min(card.columns.len());
+        out.push_str(&block(card, &cells, first..end, &widths, paint));
     }
-    out.push_str(&paint.dim("@ n: found at this degree of parallelism (jobs × threads); ± half the range over the repetitions"));
-    out.push('\n');
+    out.push_str(&format!("{}\n", paint.dim(&table::wrap(LEGEND, width, 2))));
     for (number, text) in footnotes.texts.iter().enumerate() {
         let note = table::wrap(&format!("{:>3}  {text}", number + 1), width, 5);
-        out.push_str(&paint.dim(&note));
-        out.push('\n');
+        out.push_str(&format!("{}\n", paint.dim(&note)));
     }
     out
 }
 
-fn head(card: &Scorecard, left: usize, cell_width: usize, paint: &Paint) -> String {
-    let mut line = " ".repeat(left);
-    for column in &card.columns {
-        line.push(' ');
-        let title = table::cut(&clean(&column.title), cell_width);
-        line.push_str(&table::pad(&title, cell_width, Align::Right));
+fn widths(card: &Scorecard, width: usize) -> Widths {
+    let longest = |text: fn(&Row) -> usize| card.rows.iter().map(text).max().unwrap_or(0);
+    let label = longest(|r| table::length(&r.line.label) + 2).min(width / 3);
+    let unit = longest(|r| table::length(&r.line.unit));
+    let left = width.saturating_sub(label + unit + 1);
+    let columns = card.columns.len().max(1);
+    let beside = (left / (CELL_MIN + 1)).clamp(1, columns);
+    Widths {
+        label,
+        unit,
+        cell: (left / beside).saturating_sub(1).clamp(CELL_MIN, CELL_MAX),
+        beside,
     }
-    let rule = "-".repeat(table::length(&line));
-    format!("{}\n{}\n", paint.bold(&line), paint.dim(&rule))
 }
 
-fn line(
-    row: &Row,
-    label_width: usize,
-    unit_width: usize,
-    cell_width: usize,
-    footnotes: &mut Footnotes,
+/// All rows for some of the columns.
+fn block(
+    card: &Scorecard,
+    cells: &[Vec<Parts>],
+    columns: Range<usize>,
+    widths: &Widths,
+    paint: &Paint,
 ) -> String {
-    let label = table::cut(&format!("  {}", row.line.label), label_width);
-    let mut line = table::pad(&label, label_width, Align::Left);
-    line.push(' ');
-    line.push_str(&table::pad(&row.line.unit, unit_width, Align::Left));
-    for cell in &row.cells {
-        line.push(' ');
-        let text = text(cell, cell_width, footnotes);
-        line.push_str(&table::pad(&text, cell_width, Align::Right));
+    let cells: Vec<&[Parts]> = cells.iter().map(|row| &row[columns.clone()]).collect();
+    let suffix_width = suffix_width(&cells, widths);
+    let mut out = head(&card.columns[columns], widths, paint);
+    let (mut component, mut group) = (None, "");
+    for (row, cells) in card.rows.iter().zip(&cells) {
+        let line = row.line;
+        if component.replace(line.component) != Some(line.component) {
+            let name = line.component.name().to_uppercase();
+            out.push_str(&format!("{}\n", paint.bold(&name)));
+            group = "";
+        }
+        if std::mem::replace(&mut group, &line.group) != line.group {
+            out.push_str(&format!("{group}\n"));
+        }
+        let label = table::cut(&format!("  {}", line.label), widths.label);
+        let mut text = table::pad(&label, widths.label, Align::Left);
+        text.push(' ');
+        text.push_str(&table::pad(&line.unit, widths.unit, Align::Left));
+        for parts in *cells {
+            text.push(' ');
+            text.push_str(&parts.print(widths.cell, suffix_width));
+        }
+        out.push_str(&format!("{}\n", text.trim_end()));
     }
-    line.trim_end().to_owned()
+    out
 }
 
-/// "26,768 ±3 % @4", or "–" with the number of its reason; the least important part goes first.
-fn text(cell: &Cell, width: usize, footnotes: &mut Footnotes) -> String {
+/// Room for what follows the values; without the ranges when they do not fit.
+fn suffix_width(cells: &[&[Parts]], widths: &Widths) -> usize {
+    let longest = |text: fn(&Parts) -> &str| {
+        let lengths = cells
+            .iter()
+            .copied()
+            .flatten()
+            .map(|p| table::length(text(p)));
+        lengths.max().unwrap_or(0)
+    };
+    let room = widths.cell.saturating_sub(longest(|p| &p.value));
+    match longest(|p| &p.full) {
+        full if full <= room => full,
+        _ => longest(|p| &p.short),
+    }
+}
+
+/// Titles over their columns, broken into as many lines as they need.
+fn head(columns: &[Column], widths: &Widths, paint: &Paint) -> String {
+    let titles: Vec<Vec<String>> = columns
+        .iter()
+        .map(|c| {
+            table::wrap(&clean(&c.title), widths.cell, 0)
+                .lines()
+                .map(|line| table::cut(line, widths.cell))
+                .collect()
+        })
+        .collect();
+    let lines = titles.iter().map(Vec::len).max().unwrap_or(0);
+    let left = widths.label + widths.unit + 1;
+    let mut out = String::new();
+    for at in 0..lines {
+        let mut line = " ".repeat(left);
+        for title in &titles {
+            // Short titles stand at the bottom, just above their figures.
+            let part = (at + title.len())
+                .checked_sub(lines)
+                .and_then(|i| title.get(i));
+            line.push(' ');
+            let part = part.map_or("", String::as_str);
+            line.push_str(&table::pad(part, widths.cell, Align::Right));
+        }
+        out.push_str(&format!("{}\n", paint.bold(&line)));
+    }
+    let rule = "-".repeat(left + columns.len() * (widths.cell + 1));
+    format!("{out}{}\n", paint.dim(&rule))
+}
+
+/// A cell: the value, and what follows it with and without the range.
+struct Parts {
+    value: String,
+    full: String,
+    short: String,
+}
+
+impl Parts {
+    /// The value ends, and what follows begins, at the same place in every row.
+    fn print(&self, width: usize, suffix_width: usize) -> String {
+        let suffix = if table::length(&self.full) <= suffix_width {
+            &self.full
+        } else {
+            &self.short
+        };
+        let value_width = width.saturating_sub(suffix_width);
+        format!(
+            "{}{}",
+            table::pad(&self.value, value_width, Align::Right),
+            table::pad(suffix, suffix_width, Align::Left)
+        )
+    }
+}
+
+/// "26,768" and " @4 ±3%", or "–" and the number of its reason.
+fn parts(cell: &Cell, footnotes: &mut Footnotes) -> Parts {
     let measured = match cell {
         Cell::Value(measured) => measured,
         Cell::Absent { why, reason } => {
-            let word = match why {
-                Absence::MissingCapability => "cannot",
-                Absence::Invalid => "INVALID",
-                _ => "",
+            let note = format!(" [{}]", footnotes.number(&clean(reason)));
+            return Parts {
+                value: match why {
+                    Absence::Invalid => "INVALID".to_owned(),
+                    _ => number::UNKNOWN.to_owned(),
+                },
+                full: note.clone(),
+                short: note,
             };
-            let number = footnotes.number(&clean(reason));
-            return format!("{word} {} [{number}]", number::UNKNOWN);
         }
     };
     let at = match measured.dop {
         0 => String::new(),
         dop => format!(" @{dop}"),
     };
-    let spread = measured
-        .range
-        .filter(|_| measured.value > 0.0)
-        .map(|(low, high)| {
-            let half = (high - low) / 2.0 / measured.value * 100.0;
-            format!(" ±{half:.0}%")
-        })
-        .unwrap_or_default();
-    let mut notes = String::new();
-    if measured.invalid_left_out > 0 {
-        let text = format!("{} invalid points left out", measured.invalid_left_out);
-        notes.push_str(&format!(" [{}]", footnotes.number(&text)));
-    }
-    if let Some(doubt) = &measured.doubt {
-        notes.push_str(&format!(" [{}]", footnotes.number(&clean(doubt))));
-    }
-    let value = number::figure(measured.value);
-    let full = format!("{value}{spread}{at}{notes}");
-    if table::length(&full) <= width {
-        full
-    } else {
-        format!("{value}{at}{notes}")
+    let range = measured.range.filter(|_| measured.value > 0.0);
+    let spread = range.map_or_else(String::new, |(low, high)| {
+        format!(" ±{:.0}%", (high - low) / 2.0 / measured.value * 100.0)
+    });
+    let left_out = match measured.invalid_left_out {
+        0 => None,
+        1 => Some("One invalid point of this test is left out.".to_owned()),
+        n => Some(format!("{n} invalid points of this test are left out.")),
+    };
+    let notes: String = left_out
+        .into_iter()
+        .chain(measured.doubt.as_deref().map(clean))
+        .map(|text| format!(" [{}]", footnotes.number(&text)))
+        .collect();
+    Parts {
+        value: number::full(measured.value),
+        full: format!("{at}{spread}{notes}"),
+        short: format!("{at}{notes}"),
     }
 }

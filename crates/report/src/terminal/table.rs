@@ -149,7 +149,11 @@ mod tests {
             align: Align::Right,
             leave,
         };
-        let mut table = Table::new(vec![column("keep", 0), column("second", 1), column("first", 2)]);
+        let mut table = Table::new(vec![
+            column("keep", 0),
+            column("second", 1),
+            column("first", 2),
+        ]);
         table.row(vec!["1".into(), "2".into(), "3".into()], false);
         let paint = Paint { colour: false };
         assert!(table.render(40, &paint).contains("first"));
@@ -163,6 +167,9 @@ mod tests {
     fn text_is_cut_and_wrapped() {
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abc", 4), "abc");
-        assert_eq!(wrap("  1  one two three", 9, 4), "  1 one\n    two\n    three");
+        assert_eq!(
+            wrap("  1  one two three", 9, 4),
+            "  1 one\n    two\n    three"
+        );
     }
 }

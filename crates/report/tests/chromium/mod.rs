@@ -1,0 +1,187 @@
+//! A headless Chromium for tests: pictures, printed pages, the parsed document, the log of requests.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// No page takes longer than this, even on a loaded machine.
+const TIME_MAX: Duration = Duration::from_secs(120);
+
+/// A browser with a throw-away profile and a folder for what it makes.
+pub struct Chromium {
+    folder: tempfile::TempDir,
+}
+
+/// A decoded picture.
+pub struct Picture {
+    pub width: usize,
+    pub height: usize,
+    /// Red, green, blue.
+    pub pixels: Vec<[u8; 3]>,
+}
+
+impl Chromium {
+    pub fn new() -> Self {
+        let program = program();
+        assert!(
+            Path::new(&program).exists(),
+            "{program} is not there; get it with `apt-get install chromium`, or name another one in $CHROMIUM"
+        );
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Writes a file beside the profile and returns its path.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// A picture of the top of a page.
+    pub fn picture(&self, page: &Path, size: (u32, u32), more: &[&str]) -> Picture {
+        let png = self.folder.path().join("picture.png");
+        let _ = std::fs::remove_file(&png);
+        let mut options = vec![
+            format!("--screenshot={}", png.display()),
+            format!("--window-size={},{}", size.0, size.1),
+            "--hide-scrollbars".to_owned(),
+        ];
+        options.extend(more.iter().map(|o| (*o).to_owned()));
+        self.run(page, &options);
+        keep(&png, page, more);
+        Picture::read(&png)
+    }
+
+    /// The page as a printer gets it.
+    pub fn pdf(&self, page: &Path) -> Vec<u8> {
+        let pdf = self.folder.path().join("page.pdf");
+        let options = [
+            format!("--print-to-pdf={}", pdf.display()),
+            "--no-pdf-header-footer".to_owned(),
+        ];
+        self.run(page, &options);
+        keep(&pdf, page, &[]);
+        std::fs::read(&pdf).expect("Chromium wrote no PDF")
+    }
+
+    /// The document after its scripts have run.
+    pub fn document(&self, page: &Path) -> String {
+        self.run(
+            page,
+            &[
+                "--dump-dom".to_owned(),
+                "--virtual-time-budget=3000".to_owned(),
+            ],
+        )
+    }
+
+    /// Addresses that the page asked the network for. Requests of the browser itself carry
+    /// "not an origin" as their initiator and are left out.
+    pub fn requests(&self, page: &Path) -> Vec<String> {
+        let log = self.folder.path().join("net.json");
+        self.run(
+            page,
+            &[
+                format!("--log-net-log={}", log.display()),
+                "--dump-dom".to_owned(),
+            ],
+        );
+        let text = std::fs::read_to_string(&log).expect("Chromium wrote no log of the network");
+        let log: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let started = &log["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"];
+        assert!(started.is_number(), "the log knows no requests");
+        let events = log["events"].as_array().unwrap();
+        events
+            .iter()
+            .filter(|e| &e["type"] == started && e["params"]["url"].is_string())
+            .filter(|e| e["params"]["initiator"] != "not an origin")
+            .filter_map(|e| e["params"]["url"].as_str().map(str::to_owned))
+            .filter(|url| !url.starts_with("file:") && !url.starts_with("data:"))
+            .collect()
+    }
+
+    fn run(&self, page: &Path, options: &[String]) -> String {
+        let out = self.folder.path().join("stdout");
+        let mut child = Command::new(program())
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--no-first-run",
+            ])
+            .arg(format!(
+                "--user-data-dir={}",
+                self.folder.path().join("profile").display()
+            ))
+            .args(options)
+            .arg(format!("file://{}", page.display()))
+            .stdout(std::fs::File::create(&out).unwrap())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                assert!(status.success(), "Chromium ended with {status}");
+                return std::fs::read_to_string(&out).unwrap();
+            }
+            if started.elapsed() > TIME_MAX {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("Chromium did not finish {} in {TIME_MAX:?}", page.display());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn program() -> String {
+    std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned())
+}
+
+/// Copies what was made into $REPORT_PICTURES, so that a person can look at it.
+fn keep(made: &Path, page: &Path, options: &[&str]) {
+    if let Ok(folder) = std::env::var("REPORT_PICTURES") {
+        let stem = page.file_stem().unwrap().to_string_lossy().into_owned();
+        let dark = if options.is_empty() { "" } else { "-dark" };
+        let end = made.extension().unwrap().to_string_lossy().into_owned();
+        std::fs::copy(made, Path::new(&folder).join(format!("{stem}{dark}.{end}"))).unwrap();
+    }
+}
+
+impl Picture {
+    fn read(path: &Path) -> Self {
+        let file = std::fs::File::open(path).expect("Chromium made no picture");
+        let mut reader = png::Decoder::new(std::io::BufReader::new(file))
+            .read_info()
+            .unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut bytes).unwrap();
+        let channels = info.color_type.samples();
+        Self {
+            width: info.width as usize,
+            height: info.height as usize,
+            pixels: bytes[..info.buffer_size()]
+                .chunks_exact(channels)
+                .map(|p| [p[0], p[1], p[2]])
+                .collect(),
+        }
+    }
+
+    /// Pixels of exactly this colour.
+    pub fn count(&self, colour: [u8; 3]) -> usize {
+        self.pixels.iter().filter(|p| **p == colour).count()
+    }
+
+    /// Share of pixels that are not the colour of the corner.
+    pub fn inked(&self) -> f64 {
+        let paper = self.pixels[0];
+        let inked = self.pixels.iter().filter(|p| **p != paper).count();
+        inked as f64 / self.pixels.len() as f64
+    }
+}

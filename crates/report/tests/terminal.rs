@@ -1,0 +1,74 @@
+//! The report for a terminal.
+
+mod fixture;
+
+use report::{point_line, terminal};
+
+#[test]
+fn at_120_columns() {
+    insta::assert_snapshot!(terminal(
+        &fixture::few(),
+        &[fixture::reference()],
+        120,
+        false
+    ));
+}
+
+#[test]
+fn at_80_columns() {
+    insta::assert_snapshot!(terminal(&fixture::few(), &[], 80, false));
+}
+
+#[test]
+fn one_point_of_nulls() {
+    insta::assert_snapshot!(terminal(&fixture::single(), &[], 100, false));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let reference = archive::reference::load("dl980-violin").unwrap();
+    for run in [fixture::run(), fixture::interrupted(), fixture::single()] {
+        for width in [80, 100, 120, 200] {
+            let text = terminal(&run, std::slice::from_ref(&reference), width, false);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_add_nothing_but_colours() {
+    let (run, references) = (fixture::few(), [fixture::reference()]);
+    let plain = terminal(&run, &references, 120, false);
+    let colourful = terminal(&run, &references, 120, true);
+    assert!(
+        !plain.contains('\u{1b}'),
+        "an escape of the archive came through"
+    );
+    assert!(colourful.contains("\u{1b}[31m"));
+    let mut stripped = colourful;
+    for code in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m"] {
+        stripped = stripped.replace(code, "");
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn a_line_for_each_point() {
+    let run = fixture::run();
+    let line = |test: &str, jobs: u32| {
+        let found = run
+            .points
+            .iter()
+            .rfind(|p| p.key.test == test && p.key.jobs == jobs);
+        point_line(found.unwrap())
+    };
+    let lines = [
+        line("T611", 4),
+        line("T421", 1),
+        line("T616", 4),
+        line("T311", 8),
+    ];
+    insta::assert_snapshot!(lines.join("\n"));
+}
