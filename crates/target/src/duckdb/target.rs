@@ -88,6 +88,10 @@ impl Target for DuckDbTarget {
                     "SELECT 'block_size', block_size::VARCHAR FROM pragma_database_size()",
                 ),
             );
+            settings.extend(self.read_back(
+                "SELECT 'storage_version', tags['storage_version'] FROM duckdb_databases() \
+                 WHERE NOT internal",
+            ));
         }
         settings.push(("library_version_tested".into(), VERSION_TESTED.into()));
         TargetRecord {

@@ -44,10 +44,11 @@ fn a_cooled_table_is_read_from_the_device() {
     assert!(again < read / 4, "{again} bytes came from the device again");
     // What was set survives closing.
     assert_eq!(target.threads(), 2);
-    assert_eq!(
-        target.record().settings["force_compression"],
-        "uncompressed"
-    );
+    let settings = target.record().settings;
+    assert_eq!(settings["force_compression"], "uncompressed");
+    assert_eq!(settings["block_size"], "262144");
+    assert!(settings["storage_version"].starts_with('v'));
+    assert!(settings["temp_directory"].ends_with("t.db.tmp"));
 }
 
 #[test]

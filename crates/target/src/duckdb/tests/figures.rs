@@ -161,6 +161,35 @@ fn execute_counts_changed_rows_and_takes_all_parameters() {
 }
 
 #[test]
+fn sessions_write_disjoint_keys_at_the_same_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = file_target(&dir);
+    drop(loaded(&*target, 0..1000));
+    let work = &|job: i64| {
+        let mut session = target.open_session().unwrap();
+        let update = session
+            .prepare("UPDATE dbdyno_t SET k = k + 1 WHERE id = ?")
+            .unwrap();
+        for n in 0..50 {
+            session.begin().unwrap();
+            let changed = session
+                .execute(update, &[Value::Int(job * 100 + n)])
+                .unwrap();
+            assert_eq!(changed, 1);
+            session.commit().unwrap();
+        }
+    };
+    let mut session = target.open_session().unwrap();
+    let before = digest(&mut *session, "SELECT sum(k) FROM dbdyno_t");
+    std::thread::scope(|scope| {
+        let jobs: Vec<_> = (0..4).map(|job| scope.spawn(move || work(job))).collect();
+        jobs.into_iter().for_each(|job| job.join().unwrap());
+    });
+    let after = digest(&mut *session, "SELECT sum(k) FROM dbdyno_t");
+    assert_eq!(after, before + 200);
+}
+
+#[test]
 fn results_are_released() {
     let target = target("duckdb:");
     let mut session = target.open_session().unwrap();
