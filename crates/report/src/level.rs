@@ -158,17 +158,15 @@ pub struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// The level with the largest value of `figure`, valid ones first.
+    /// The level with the largest value of `figure`, made of its valid points alone; the smallest
+    /// parallelism where several are equal.
     pub fn peak(&self, figure: &str) -> Option<Level<'a>> {
-        let best = |levels: Vec<Level<'a>>| {
-            levels
-                .into_iter()
-                .filter_map(|l| l.figure(figure).map(|v| (v, l)))
-                .max_by(|a, b| a.0.total_cmp(&b.0))
-                .map(|(_, level)| level)
-        };
-        best(self.levels.iter().filter_map(Level::only_valid).collect())
-            .or_else(|| best(self.levels.clone()))
+        self.levels
+            .iter()
+            .filter_map(Level::only_valid)
+            .filter_map(|level| level.figure(figure).map(|value| (value, level)))
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.dop().cmp(&a.1.dop())))
+            .map(|(_, level)| level)
     }
 }
 

@@ -14,7 +14,7 @@ pub fn figure(value: f64) -> String {
     }
     match size {
         0.0 => "0".to_owned(),
-        s if s < 0.001 || s >= EXPONENT_FROM => exponent(value),
+        s if !(0.001..EXPONENT_FROM).contains(&s) => exponent(value),
         s if s < 0.9995 => format!("{value:.3}"),
         s if s < 9.995 => format!("{value:.2}"),
         s if s < 99.95 => format!("{value:.1}"),

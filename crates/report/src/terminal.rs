@@ -162,7 +162,7 @@ fn test_table(
 }
 
 /// The columns of the published result tables, with "reps", p99 and a validity mark added.
-/// The second number is the order in which columns go when the terminal is narrow: 0 stays.
+/// The number is the order in which columns go when the terminal is narrow: 0 stays.
 fn columns(run: &Run) -> Vec<Column> {
     let right = |heads: [&'static str; 3], leave: u8| Column {
         heads,
@@ -170,22 +170,22 @@ fn columns(run: &Run) -> Vec<Column> {
         leave,
     };
     let mut columns = vec![
-        right(["", "", "Run"], 12),
-        right(["", "", "Tst"], 11),
+        right(["", "", "Run"], 9),
+        right(["", "", "Tst"], 8),
         right(["", "", "Code"], 0),
-        right(["", "", "#N"], 8),
+        right(["", "", "#N"], 6),
         right(["", "", "#J"], 0),
         right(["", "", "#T"], 0),
         right(["Rows/sec", "", "[rps]"], 0),
         right(["Ops/sec", "", "[ops]"], 0),
         right(["CPU", "", "[%]"], 0),
-        right(["read", "", "[iops]"], 5),
-        right(["write", "", "[iops]"], 4),
-        right(["total", "", "[iops]"], 10),
-        right(["read", "", "[MB/s]"], 7),
-        right(["write", "", "[MB/s]"], 6),
-        right(["total", "", "[MB/s]"], 9),
-        right(["redo", "", "[MB/s]"], 3),
+        right(["read", "", "[iops]"], 3),
+        right(["write", "", "[iops]"], 3),
+        right(["total", "", "[iops]"], 7),
+        right(["read", "", "[MB/s]"], 4),
+        right(["write", "", "[MB/s]"], 4),
+        right(["total", "", "[MB/s]"], 7),
+        right(["redo", "", "[MB/s]"], 5),
         right(["Time", "", "[sec]"], 0),
         right(["p99", "", ""], 0),
     ];

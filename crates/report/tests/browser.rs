@@ -2,6 +2,8 @@
 //!
 //! With `REPORT_PICTURES=FOLDER` the pictures stay there, to be looked at.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod chromium;
 mod fixture;
 

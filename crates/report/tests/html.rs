@@ -1,5 +1,7 @@
 //! The page as text: structure, escaping, links, size.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod fixture;
 
 use std::collections::HashSet;
@@ -257,13 +259,11 @@ fn the_data_can_be_read_back() {
 
 #[test]
 fn a_typical_page_is_small() {
-    let run = fixture::once();
+    let mut run = fixture::once();
+    // Points of the quick plan last a second or two.
+    run.points.iter_mut().for_each(|p| p.samples.truncate(2));
     let reference = fixture::reference();
     let page = page(&run, &[Against::Reference(&reference)]);
     assert!(run.points.len() > 110);
-    assert!(
-        page.len() < 1_000_000 + archive::export::json_text(&run).len(),
-        "{} bytes",
-        page.len()
-    );
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
 }

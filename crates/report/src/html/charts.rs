@@ -313,7 +313,7 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     Some(Figure {
         caption: "Scaling efficiency".to_owned(),
         svg: chart.render(),
-        how: "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %.".to_owned(),
+        how: "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %. More than 100 % means that the smallest level was held back, by a cold cache for instance.".to_owned(),
         table: Table {
             heads: ["", "DOP", "speed-up", "efficiency"].map(str::to_owned).to_vec(),
             rows: rows.collect(),

@@ -298,7 +298,7 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
     let mut text = format!(
         "{}: at most {} {} at DOP {}",
         sweep.label,
-        number::figure(best.rate),
+        number::full(best.rate),
         rate.unit,
         best.dop
     );

@@ -18,8 +18,10 @@ struct Quantity {
     how: &'static str,
     latency: bool,
     /// Name of the line ("" when there is one), dash, value.
-    lines: &'static [(&'static str, Dash, fn(&Sample) -> Option<f64>)],
+    lines: &'static [Line],
 }
+
+type Line = (&'static str, Dash, fn(&Sample) -> Option<f64>);
 
 const QUANTITIES: [Quantity; 4] = [
     Quantity {

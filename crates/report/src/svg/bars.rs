@@ -4,7 +4,7 @@ use super::{escape, fit, px, text_width};
 
 const WIDTH: f64 = 400.0;
 /// Labels longer than this are cut.
-const LABEL_MAX: f64 = 190.0;
+const LABEL_MAX: f64 = 205.0;
 const ROW: f64 = 24.0;
 const FONT: f64 = 11.0;
 const TOP: f64 = 6.0;

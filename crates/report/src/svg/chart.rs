@@ -204,8 +204,15 @@ impl Plot<'_> {
             let Some(x) = self.x(tick.at) else { continue };
             out.push_str(&format!("<path d=\"M{} {}v4\"/>", px(x), px(bottom)));
             if !tick.label.is_empty() {
+                // The last label would leave the picture when it is centred.
+                let outside = x + text_width(&tick.label, FONT) / 2.0 > WIDTH - 1.0;
+                let (x, anchor) = if outside {
+                    (WIDTH, "end")
+                } else {
+                    (x, "middle")
+                };
                 out.push_str(&format!(
-                    "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                    "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
                     px(x),
                     px(bottom + 16.0),
                     escape(&tick.label),

@@ -82,13 +82,13 @@ impl Table {
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         let total = |kept: &[usize]| kept.iter().map(|&at| widths[at] + 1).sum::<usize>();
         while total(&kept) > width + 1 {
-            let Some(place) = (0..kept.len())
-                .filter(|&place| self.columns[kept[place]].leave > 0)
-                .max_by_key(|&place| self.columns[kept[place]].leave)
-            else {
+            let leave = |at: &usize| self.columns[*at].leave;
+            let last = kept.iter().map(leave).max().unwrap_or(0);
+            if last == 0 {
                 break;
-            };
-            kept.remove(place);
+            }
+            // Columns of the same number say little without each other and leave together.
+            kept.retain(|at| self.columns[*at].leave != last);
         }
         kept
     }

@@ -144,12 +144,13 @@ fn program() -> String {
     std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned())
 }
 
-/// Copies what was made into $REPORT_PICTURES, so that a person can look at it.
+/// Copies what was made, and the page, into $REPORT_PICTURES, so that a person can look at it.
 fn keep(made: &Path, page: &Path, options: &[&str]) {
     if let Ok(folder) = std::env::var("REPORT_PICTURES") {
         let stem = page.file_stem().unwrap().to_string_lossy().into_owned();
         let dark = if options.is_empty() { "" } else { "-dark" };
         let end = made.extension().unwrap().to_string_lossy().into_owned();
+        std::fs::copy(page, Path::new(&folder).join(format!("{stem}.html"))).unwrap();
         std::fs::copy(made, Path::new(&folder).join(format!("{stem}{dark}.{end}"))).unwrap();
     }
 }
