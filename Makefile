@@ -1,0 +1,47 @@
+# dbdyno: the two commands of a newcomer are `make run` and `make test`.
+
+cache := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/dbdyno
+# In the user's cache rather than in the clone, so that the next clone does not compile the world again.
+export CARGO_TARGET_DIR ?= $(cache)/target
+# One profile for the command, its tests and the lints: every dependency is compiled once.
+profile := --release --locked
+report := dbdyno-report.html
+
+.DEFAULT_GOAL := help
+.PHONY: help run build duckdb test browser check bench clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+# A run whose gates failed (3) has a report too: it says which and why.
+run: duckdb build ## measure this machine with the plan `quick` and write dbdyno-report.html
+	@status=0; bin/dbdyno run quick || status=$$?; \
+	case $$status in 0|3|4) bin/dbdyno report last -o $(report) || exit ;; esac; \
+	exit $$status
+
+build: ## build the command and put it at bin/dbdyno
+	cargo build $(profile) --package dbdyno
+	@mkdir -p bin
+	@ln -f "$$CARGO_TARGET_DIR/release/dbdyno" bin/dbdyno 2>/dev/null || \
+	{ cp "$$CARGO_TARGET_DIR/release/dbdyno" bin/.dbdyno.new && mv -f bin/.dbdyno.new bin/dbdyno; }
+
+duckdb: ## get DuckDB's official library into the user's cache (through npm)
+	@scripts/get-duckdb.sh
+
+test: duckdb browser ## get what the tests need and run all of them
+	cargo test $(profile) --workspace --no-fail-fast
+
+browser: ## get the browser that the tests look at the report with
+	@scripts/get-browser.sh
+
+check: ## formatting, lints, documentation, one build of every dependency
+	cargo fmt --all --check
+	cargo clippy $(profile) --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc $(profile) --workspace --no-deps
+	@scripts/one-build.sh
+
+bench: ## what recording one latency costs (limit: 25 ns)
+	cargo bench --locked --workspace --bench recorder
+
+clean: ## remove bin/ and the report; the cache stays
+	rm -rf bin $(report)

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Checks that the command and the tests ask for the same features of every dependency, because cargo
+# compiles a dependency again for every other set of features. What differs is added to the list at the
+# end of crates/dbdyno/Cargo.toml.
+set -eu
+
+dependencies() {
+    cargo tree --locked --prefix none --no-dedupe --format '{p} {f}' "$@" | grep -v ' (/' | sed 's/ (\*)$//' | sort -u
+}
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+dependencies --package dbdyno --edges normal,build >"$folder/command"
+dependencies --workspace --edges normal,build,dev >"$folder/tests"
+
+# What only the command has is compiled a second time for the tests.
+comm -23 "$folder/command" "$folder/tests" >"$folder/twice"
+if [ -s "$folder/twice" ]; then
+    echo "one-build: these are compiled once for the command and once more for the tests:" >&2
+    cut -d' ' -f1 "$folder/twice" | sort -u | while read -r name; do
+        grep -h "^$name " "$folder/twice" | sed 's/^/  command: /' >&2
+        grep -h "^$name " "$folder/tests" | sed 's/^/  tests:   /' >&2
+    done
+    exit 1
+fi
