@@ -97,6 +97,10 @@ impl Job<'_, '_> {
                 Ok(_) | Err(Failure::Operation(_)) => {}
             }
         }
+        // With a timed ramp-up the job tells its operator when it enters the measured window instead.
+        if table.from_ns() == 0 {
+            self.operator.measurement_begins();
+        }
         let meter = UsageMeter::of_this_thread();
         let mut before = meter.read();
         let halted = || brake.pulled();
@@ -133,6 +137,7 @@ impl Job<'_, '_> {
             if step.measured && !entered {
                 entered = true;
                 self.recorder.begin(free_ns);
+                self.operator.measurement_begins();
                 entering();
             }
             let due_ns = origin_ns.saturating_add(step.intended_ns);

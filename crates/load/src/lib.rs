@@ -50,6 +50,10 @@ pub trait Operator: Send {
     /// # Errors
     /// A [`Failure`], which says what becomes of the job.
     fn operate(&mut self, index: u64) -> Result<Done, Failure>;
+
+    /// Called once when the ramp-up of this job is over, so that an operator that reads counters of
+    /// its own can leave the ramp-up out of them too. Nothing by default.
+    fn measurement_begins(&mut self) {}
 }
 
 /// What a completed operation amounts to.

@@ -81,6 +81,11 @@ pub trait Session: Send {
     /// Begins a transaction that is going to write.
     fn begin(&mut self) -> Result<()>;
 
+    /// Begins a transaction that only reads.
+    fn begin_read(&mut self) -> Result<()> {
+        self.begin()
+    }
+
     /// Commits durably, as the target is set up.
     fn commit(&mut self) -> Result<()>;
 

@@ -1,1 +1,13 @@
 //! What is run against a target: the library of component tests.
+//!
+//! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
+//! knows how to prepare the tables, do the operations of a job and prove the answers right.
+
+pub mod data;
+pub mod exercise;
+pub mod expectation;
+pub mod library;
+pub mod tables;
+
+pub use exercise::{Bench, Exercise, Prepared, exercise_for};
+pub use library::{Amount, Library, LibraryError, Sweep, Test};

@@ -139,6 +139,10 @@ impl Session for SqliteSession {
         self.batch("BEGIN IMMEDIATE")
     }
 
+    fn begin_read(&mut self) -> Result<()> {
+        self.batch("BEGIN")
+    }
+
     fn commit(&mut self) -> Result<()> {
         self.batch("COMMIT")
     }

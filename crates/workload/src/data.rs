@@ -1,0 +1,199 @@
+//! The rows of the test tables: a pure function of the row's number, so that every answer can be
+//! computed without asking the database that is being tested.
+//!
+//! The data do not depend on the seed of a run: runs with different seeds read different keys of
+//! the same rows and stay comparable.
+
+use load::random::mix;
+use target::{BulkRow, Fetched, RowSource, Value};
+
+/// Rows that share one secondary key: the published 320 rows of an index range.
+pub const ROWS_PER_SECONDARY_KEY: u64 = 320;
+/// Groups of the aggregation.
+pub const GROUPS: u64 = 100;
+/// Days that the rows are spread over.
+pub const DAYS: u64 = 2556;
+/// Length of the label in bytes.
+pub const LABEL_BYTES: usize = 16;
+/// Length of the padding in bytes; it makes a row about 300 bytes, as in the published tests.
+pub const PAD_BYTES: usize = 224;
+/// Version of this generator; tables made by another one are loaded again.
+pub const GENERATOR: u64 = 1;
+
+/// The numbers of one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Primary key, from 1.
+    pub id: i64,
+    /// Secondary key: rows that share it lie far apart.
+    pub skey: i64,
+    /// Group of the aggregation.
+    pub grp: i64,
+    /// An amount in cents.
+    pub amount: i64,
+    /// A day.
+    pub day: i64,
+}
+
+/// Row number `id` (from 1) of a table of `rows` rows.
+#[inline]
+pub fn row(id: u64, rows: u64) -> Row {
+    let hash = mix(id ^ 0x0064_6264_796e_6f00);
+    Row {
+        id: id as i64,
+        skey: ((id - 1) % secondary_keys(rows)) as i64,
+        grp: (hash % GROUPS) as i64,
+        amount: ((hash >> 8) % 100_000) as i64,
+        day: ((hash >> 32) % DAYS) as i64,
+    }
+}
+
+/// Number of distinct secondary keys in a table of `rows` rows.
+pub fn secondary_keys(rows: u64) -> u64 {
+    (rows / ROWS_PER_SECONDARY_KEY).max(1)
+}
+
+/// Fills `into` with letters that follow from `id` alone.
+fn letters(id: u64, salt: u64, into: &mut [u8]) {
+    for (word, chunk) in into.chunks_mut(8).enumerate() {
+        let bits = mix(id.wrapping_mul(64).wrapping_add(word as u64) ^ salt).to_le_bytes();
+        for (letter, bits) in chunk.iter_mut().zip(bits) {
+            *letter = b'a' + (bits & 31) % 26;
+        }
+    }
+}
+
+/// The rows `first ..= last` of a table of `rows` rows, in the order of its columns
+/// (`id, skey, grp, amount, day, version, label, pad`).
+pub struct Rows {
+    next: u64,
+    last: u64,
+    rows: u64,
+    text: [u8; LABEL_BYTES + PAD_BYTES],
+}
+
+impl Rows {
+    /// All rows of a table.
+    pub fn all(rows: u64) -> Self {
+        Self::range(1, rows, rows)
+    }
+
+    /// Some rows of a table.
+    pub fn range(first: u64, last: u64, rows: u64) -> Self {
+        Self {
+            next: first,
+            last,
+            rows,
+            text: [0; LABEL_BYTES + PAD_BYTES],
+        }
+    }
+}
+
+impl RowSource for Rows {
+    fn next_row(
+        &mut self,
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
+    ) -> target::Result<bool> {
+        if self.next > self.last {
+            return Ok(false);
+        }
+        let id = self.next;
+        self.next += 1;
+        let Row {
+            id: key,
+            skey,
+            grp,
+            amount,
+            day,
+        } = row(id, self.rows);
+        letters(id, 0x0070_6164, &mut self.text);
+        let text = std::str::from_utf8(&self.text).expect("letters writes only ASCII");
+        let (label, pad) = text.split_at(LABEL_BYTES);
+        sink(&[
+            Value::Int(key),
+            Value::Int(skey),
+            Value::Int(grp),
+            Value::Int(amount),
+            Value::Int(day),
+            Value::Int(0),
+            Value::Text(label),
+            Value::Text(pad),
+        ])?;
+        Ok(true)
+    }
+}
+
+/// Bytes of user data in one row: six integers and two texts.
+pub const ROW_BYTES: u64 = 6 * 8 + (LABEL_BYTES + PAD_BYTES) as u64;
+
+/// Fills `block` with bytes that no storage can compress and that follow from `number`.
+pub fn incompressible(number: u64, block: &mut [u8]) {
+    for (word, chunk) in block.chunks_mut(8).enumerate() {
+        let bits = mix(mix(number).wrapping_add(word as u64)).to_le_bytes();
+        chunk.copy_from_slice(&bits[..chunk.len()]);
+    }
+}
+
+/// What `SELECT amount, day … WHERE id = ?` must return.
+#[inline]
+pub fn expect_lookup(id: u64, rows: u64) -> Fetched {
+    let row = row(id, rows);
+    let mut fetched = Fetched { rows: 1, digest: 0 };
+    fetched.add_int(0, row.amount);
+    fetched.add_int(1, row.day);
+    fetched
+}
+
+/// What `SELECT amount, day … WHERE skey = ?` must return.
+pub fn expect_secondary(skey: u64, rows: u64) -> Fetched {
+    let keys = secondary_keys(rows);
+    let mut all = Fetched::default();
+    let mut id = skey + 1;
+    while id <= rows {
+        let one = expect_lookup(id, rows);
+        all.rows += 1;
+        all.digest = all.digest.wrapping_add(one.digest);
+        id += keys;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_a_function_of_their_number() {
+        assert_eq!(row(17, 6400), row(17, 6400));
+        assert_ne!(row(17, 6400).amount, row(18, 6400).amount);
+        let mut first: Vec<u8> = Vec::new();
+        Rows::all(2)
+            .next_row(&mut |cells| {
+                assert_eq!(cells.len(), 8);
+                let Value::Text(pad) = cells[7] else {
+                    panic!("pad is text")
+                };
+                first.extend(pad.bytes());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(first.len(), PAD_BYTES);
+        assert!(first.iter().all(u8::is_ascii_lowercase));
+    }
+
+    #[test]
+    fn every_secondary_key_has_320_rows() {
+        let rows = 320 * 20;
+        assert_eq!(secondary_keys(rows), 20);
+        assert!((0..20).all(|key| expect_secondary(key, rows).rows == 320));
+    }
+
+    #[test]
+    fn blocks_do_not_repeat() {
+        let (mut a, mut b) = ([0u8; 64], [0u8; 64]);
+        incompressible(1, &mut a);
+        incompressible(2, &mut b);
+        assert_ne!(a, b);
+        assert_ne!(a[..8], a[8..16]);
+    }
+}

@@ -1,0 +1,167 @@
+//! What a job does: one module per kind of exercise.
+//!
+//! An exercise brings the data into the state that the test declares, hands out one operator per
+//! job, and proves afterwards that what the operators did is what the database holds.
+
+mod blob_write;
+mod bulk_load;
+mod create_index;
+mod expression;
+mod insert;
+mod lookup;
+mod query;
+mod update;
+mod worker;
+
+use std::sync::Arc;
+
+use load::{Operator, Outcome};
+use target::{Cooled, Result, Target};
+
+use crate::library::{Amount, Cache, Kind, Library, SizeClass, Test};
+use crate::tables;
+pub use worker::Meter;
+
+/// Everything an exercise works with: one test on one target at one size.
+pub struct Bench {
+    /// The database under test.
+    pub target: Arc<dyn Target>,
+    /// Name of its engine in the library's files.
+    pub engine: String,
+    /// The test.
+    pub test: Test,
+    /// The library that it comes from.
+    pub library: Arc<Library>,
+    /// Rows of the tables.
+    pub size: SizeClass,
+    /// Work of one job.
+    pub amount: Amount,
+    /// Seed of everything random in the point.
+    pub seed: u64,
+    /// Where the sessions leave their counters.
+    pub meter: Arc<Meter>,
+}
+
+impl Bench {
+    fn sql(&self) -> &str {
+        self.test.sql(&self.engine)
+    }
+
+    /// Brings the log to the data files.
+    ///
+    /// # Errors
+    /// When the target fails.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.target.checkpoint()
+    }
+}
+
+/// The state of data and caches before a point.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// State of the data, e.g. "fresh, analysed".
+    pub state: String,
+    /// State of the caches: "warm", "cold", "lukewarm: …" or "as it comes".
+    pub cache: String,
+    /// What is wrong already.
+    pub reasons: Vec<String>,
+}
+
+/// A test bound to a target.
+pub trait Exercise {
+    /// Brings data and caches into the declared state.
+    ///
+    /// # Errors
+    /// When the target fails.
+    fn prepare(&mut self) -> Result<Prepared>;
+
+    /// One operator per job, each with a session of its own.
+    ///
+    /// # Errors
+    /// When a session cannot be opened or a statement is not right.
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>>;
+
+    /// What belongs to the timing after the last job has finished.
+    ///
+    /// # Errors
+    /// When the target fails.
+    fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Proves what the operators did against what the database holds; says what is wrong.
+    ///
+    /// # Errors
+    /// When the target fails.
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>>;
+
+    /// Operations of the test in one operation of an operator (loop passes of a statement).
+    fn operations_scale(&self) -> u64 {
+        1
+    }
+
+    /// Bytes of user data in a row that an operator reports, where MB/s of user data mean something.
+    fn row_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Bytes that a point of `outcome` has to read from the device when its cache was cold.
+    fn device_read_bytes(&self, _outcome: &Outcome) -> Option<u64> {
+        None
+    }
+}
+
+/// The exercise of a bench's test.
+pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
+    match bench.test.definition.exercise.clone() {
+        Kind::Expression {
+            parameter,
+            passes,
+            answer,
+        } => Box::new(expression::Expression::new(
+            bench, parameter, passes, answer,
+        )),
+        Kind::Lookup {
+            table,
+            keys,
+            rows_per_block,
+            transaction,
+        } => Box::new(lookup::Lookup::new(
+            bench,
+            table,
+            keys,
+            rows_per_block,
+            transaction,
+        )),
+        Kind::Query { table, answer } => Box::new(query::Query::new(bench, table, answer)),
+        Kind::Update { table, checkpoint } => {
+            Box::new(update::Update::new(bench, table, checkpoint))
+        }
+        Kind::Insert {} => Box::new(insert::Insert::new(bench)),
+        Kind::BulkLoad { compressed } => Box::new(bulk_load::BulkLoad::new(bench, compressed)),
+        Kind::BlobWrite {} => Box::new(blob_write::BlobWrite::new(bench)),
+        Kind::CreateIndex { table } => Box::new(create_index::CreateIndex::new(bench, table)),
+    }
+}
+
+/// Prepares the tables of a reading test and sets the caches as the test declares.
+fn prepare_tables(bench: &Bench, needed: &[crate::library::Table]) -> Result<Prepared> {
+    let mut reasons = Vec::new();
+    for table in needed {
+        tables::ensure(bench, *table)?;
+        // The proof reads every row, so it leaves the table in memory as well.
+        reasons.extend(tables::proof(bench, *table)?);
+    }
+    let cache = match bench.test.definition.cache {
+        Cache::Cold => match bench.target.cool()? {
+            Cooled::Cold => "cold".to_owned(),
+            Cooled::Lukewarm(why) => format!("lukewarm: {why}"),
+        },
+        other => other.name().to_owned(),
+    };
+    Ok(Prepared {
+        state: "fresh, analysed".into(),
+        cache,
+        reasons,
+    })
+}

@@ -1,0 +1,126 @@
+//! Appends incompressible blocks of 1 MiB, one a transaction: sequential write through the database.
+
+use load::{Done, Failure, Operator, Outcome};
+use target::{Fetched, Result, Statement, Value};
+
+use super::worker::Worker;
+use super::{Bench, Exercise, Prepared};
+use crate::data;
+use crate::tables;
+
+const TABLE: &str = "dbdyno_blob";
+/// The 1 MByte of the published tests.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Blocks of one job are numbered apart from those of the next.
+const BLOCKS_PER_JOB: u64 = 1 << 32;
+/// Blocks whose content is read back and compared.
+const BLOCKS_PROVEN_MAX: u64 = 4;
+
+pub struct BlobWrite {
+    bench: Bench,
+    jobs: u32,
+}
+
+impl BlobWrite {
+    pub fn new(bench: Bench) -> Self {
+        Self { bench, jobs: 0 }
+    }
+}
+
+impl Exercise for BlobWrite {
+    fn prepare(&mut self) -> Result<Prepared> {
+        let mut session = self.bench.target.open_session()?;
+        tables::recreate(session.as_mut(), &self.bench, "blob", TABLE)?;
+        drop(session);
+        self.bench.checkpoint()?;
+        Ok(Prepared {
+            state: "empty table".into(),
+            cache: self.bench.test.definition.cache.name().into(),
+            reasons: Vec::new(),
+        })
+    }
+
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+        self.jobs = jobs;
+        (0..u64::from(jobs))
+            .map(|job| {
+                let mut session = self.bench.target.open_session()?;
+                let statement = session.prepare(&format!("INSERT INTO {TABLE} VALUES (?, ?)"))?;
+                let mut block = vec![0; BLOCK_BYTES];
+                data::incompressible(job, &mut block);
+                Ok(Box::new(Writer {
+                    worker: Worker::new(session, &self.bench.meter),
+                    statement,
+                    first: job * BLOCKS_PER_JOB,
+                    block,
+                }) as Box<dyn Operator>)
+            })
+            .collect()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.bench.checkpoint()
+    }
+
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+        let mut session = self.bench.target.open_session()?;
+        let count =
+            tables::query(session.as_mut(), &format!("SELECT count(*) FROM {TABLE}"))?.digest;
+        let committed = self.bench.meter.changed();
+        let mut reasons = Vec::new();
+        if count != committed || committed < outcome.rows {
+            reasons.push(format!(
+                "the table holds {count} blocks, but {committed} were committed"
+            ));
+        }
+        let read = session.prepare(&format!("SELECT payload FROM {TABLE} WHERE id = ?"))?;
+        let mut block = vec![0; BLOCK_BYTES];
+        for index in 0..BLOCKS_PROVEN_MAX.min(committed / u64::from(self.jobs.max(1))) {
+            data::incompressible(0, &mut block);
+            stamp(index, &mut block);
+            let mut right = Fetched { rows: 1, digest: 0 };
+            right.add_text(0, &block);
+            if session.fetch(read, &[Value::Int(index as i64)])? != right {
+                reasons.push(format!("block {index} does not hold what was written"));
+            }
+        }
+        session.batch(&format!("DROP TABLE {TABLE}"))?;
+        Ok(reasons)
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        Some(BLOCK_BYTES as u64)
+    }
+}
+
+/// Makes each block differ from the one before without generating a whole new one: the driver must
+/// not spend its time on random numbers. The number is put into every 4 KiB, so that storage which
+/// looks for equal pages finds none.
+fn stamp(index: u64, block: &mut [u8]) {
+    for page in block.chunks_mut(4096) {
+        page[..8].copy_from_slice(&index.to_le_bytes());
+    }
+}
+
+struct Writer {
+    worker: Worker,
+    statement: Statement,
+    first: u64,
+    block: Vec<u8>,
+}
+
+impl Operator for Writer {
+    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+        stamp(index, &mut self.block);
+        let (statement, id, block) = (self.statement, self.first + index, &self.block);
+        let (_, retries) = self.worker.transact(|session| {
+            session.execute(statement, &[Value::Int(id as i64), Value::Blob(block)])
+        })?;
+        self.worker.changed += 1;
+        Ok(Done { rows: 1, retries })
+    }
+
+    fn measurement_begins(&mut self) {
+        self.worker.measurement_begins();
+    }
+}

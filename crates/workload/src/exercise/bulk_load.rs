@@ -1,0 +1,142 @@
+//! Loads many rows in one transaction; bringing them to the data files belongs to the timing.
+
+use load::{Done, Failure, Operator, Outcome};
+use target::{Feature, Result};
+
+use super::worker::{Worker, failure};
+use super::{Bench, Exercise, Prepared};
+use crate::data::{ROW_BYTES, Rows};
+use crate::expectation::{Expectation, Sizes};
+use crate::tables;
+
+const TABLE: &str = "dbdyno_load";
+
+pub struct BulkLoad {
+    bench: Bench,
+    compressed: bool,
+    jobs: u32,
+}
+
+impl BulkLoad {
+    pub fn new(bench: Bench, compressed: bool) -> Self {
+        Self {
+            bench,
+            compressed,
+            jobs: 0,
+        }
+    }
+
+    fn can_compress(&self) -> bool {
+        self.bench.target.lacks(Feature::Compression).is_none()
+    }
+
+    /// A codec that was asked for and silently not used is a wrong figure.
+    fn storage_is_as_asked(&self) -> Result<Option<String>> {
+        let codecs = self.bench.target.storage_of(TABLE)?;
+        let plain = codecs
+            .keys()
+            .all(|codec| codec.eq_ignore_ascii_case("uncompressed"));
+        let list = || codecs.keys().cloned().collect::<Vec<_>>().join(", ");
+        Ok(match (self.compressed, plain) {
+            (true, true) => {
+                Some("the table was to be compressed but is stored uncompressed".into())
+            }
+            (false, false) if !codecs.is_empty() => Some(format!(
+                "the table was to be uncompressed but is stored with {}",
+                list()
+            )),
+            _ => None,
+        })
+    }
+}
+
+impl Exercise for BulkLoad {
+    fn prepare(&mut self) -> Result<Prepared> {
+        if self.can_compress() {
+            self.bench.target.set_compression(self.compressed)?;
+        }
+        let mut session = self.bench.target.open_session()?;
+        tables::recreate(session.as_mut(), &self.bench, "heap", TABLE)?;
+        drop(session);
+        self.bench.checkpoint()?;
+        Ok(Prepared {
+            state: "empty table without indexes".into(),
+            cache: self.bench.test.definition.cache.name().into(),
+            reasons: Vec::new(),
+        })
+    }
+
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+        self.jobs = jobs;
+        (0..u64::from(jobs))
+            .map(|job| {
+                let session = self.bench.target.open_session()?;
+                let rows = self.bench.amount.rows;
+                Ok(Box::new(Loader {
+                    worker: Worker::new(session, &self.bench.meter),
+                    first: job * rows * self.bench.amount.operations + 1,
+                    rows,
+                }) as Box<dyn Operator>)
+            })
+            .collect()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.bench.checkpoint()
+    }
+
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+        let mut session = self.bench.target.open_session()?;
+        let found = tables::scan(session.as_mut(), TABLE)?;
+        let committed = self.bench.meter.changed();
+        let right = Expectation::Scan.answer(Sizes {
+            table: committed,
+            small: 0,
+        });
+        let mut reasons = Vec::new();
+        // Rows are numbered without a gap only when every job finished its load.
+        if outcome.errors == 0 && !outcome.interrupted && found != right {
+            reasons.push(format!(
+                "the table does not hold the {committed} rows that were loaded"
+            ));
+        }
+        reasons.extend(self.storage_is_as_asked()?);
+        session.batch(&format!("DROP TABLE {TABLE}"))?;
+        drop(session);
+        if self.can_compress() {
+            self.bench.target.set_compression(true)?;
+        }
+        Ok(reasons)
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        Some(ROW_BYTES)
+    }
+}
+
+struct Loader {
+    worker: Worker,
+    first: u64,
+    rows: u64,
+}
+
+impl Operator for Loader {
+    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+        let first = self.first + index * self.rows;
+        let mut source = Rows::range(first, first + self.rows - 1, u64::MAX);
+        let loaded = self
+            .worker
+            .session
+            .bulk_load(TABLE, &mut source)
+            .map_err(failure)?;
+        self.worker.changed += loaded;
+        Ok(Done {
+            rows: loaded,
+            retries: 0,
+        })
+    }
+
+    fn measurement_begins(&mut self) {
+        self.worker.measurement_begins();
+    }
+}

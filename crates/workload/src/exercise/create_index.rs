@@ -1,0 +1,106 @@
+//! Creates an index over a table, checks it and drops it.
+
+use load::{Done, Failure, Operator, Outcome};
+use target::{Result, Value};
+
+use super::worker::{Worker, failure};
+use super::{Bench, Exercise, Prepared, prepare_tables};
+use crate::data;
+use crate::library::Table;
+
+/// Keys looked up through the new index.
+const KEYS_PROVEN: u64 = 16;
+
+pub struct CreateIndex {
+    bench: Bench,
+    table: Table,
+}
+
+impl CreateIndex {
+    pub fn new(bench: Bench, table: Table) -> Self {
+        Self { bench, table }
+    }
+
+    fn index_name(&self) -> String {
+        format!("{}_made", self.table.name())
+    }
+}
+
+impl Exercise for CreateIndex {
+    fn prepare(&mut self) -> Result<Prepared> {
+        let prepared = prepare_tables(&self.bench, &[self.table])?;
+        // One may be left of a run that was killed.
+        let mut session = self.bench.target.open_session()?;
+        session.batch(&format!("DROP INDEX IF EXISTS {}", self.index_name()))?;
+        drop(session);
+        self.bench.checkpoint()?;
+        Ok(prepared)
+    }
+
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+        // Only one job: an index of this name can be created once.
+        (0..jobs.min(1))
+            .map(|_| {
+                let session = self.bench.target.open_session()?;
+                Ok(Box::new(Indexer {
+                    worker: Worker::new(session, &self.bench.meter),
+                    sql: self.bench.sql().to_owned(),
+                    rows: self.bench.size.rows(self.table),
+                }) as Box<dyn Operator>)
+            })
+            .collect()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.bench.checkpoint()
+    }
+
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+        let rows = self.bench.size.rows(self.table);
+        let mut session = self.bench.target.open_session()?;
+        let sql = format!(
+            "SELECT amount, day FROM {} WHERE skey = ?",
+            self.table.name()
+        );
+        let lookup = session.prepare(&sql)?;
+        let mut reasons = Vec::new();
+        for key in (0..data::secondary_keys(rows)).take(KEYS_PROVEN as usize) {
+            let found = session.fetch(lookup, &[Value::Int(key as i64)])?;
+            if found != data::expect_secondary(key, rows) {
+                reasons.push(format!(
+                    "the rows of key {key} found by the new index are not those loaded"
+                ));
+            }
+        }
+        drop(session);
+        let mut session = self.bench.target.open_session()?;
+        // Fails when the index was not created.
+        if let Err(error) = session.batch(&format!("DROP INDEX {}", self.index_name())) {
+            reasons.push(format!("the index is not there: {error}"));
+        }
+        Ok(reasons)
+    }
+}
+
+struct Indexer {
+    worker: Worker,
+    sql: String,
+    rows: u64,
+}
+
+impl Operator for Indexer {
+    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+        if index > 0 {
+            return Err(Failure::Exhausted);
+        }
+        self.worker.session.batch(&self.sql).map_err(failure)?;
+        Ok(Done {
+            rows: self.rows,
+            retries: 0,
+        })
+    }
+
+    fn measurement_begins(&mut self) {
+        self.worker.measurement_begins();
+    }
+}

@@ -1,0 +1,101 @@
+//! Transactions that insert a few rows into an empty table with a primary key.
+
+use load::{Done, Failure, Operator, Outcome};
+use target::{Fetched, Result, RowSource, Statement};
+
+use super::worker::Worker;
+use super::{Bench, Exercise, Prepared};
+use crate::data::{self, Rows};
+use crate::tables;
+
+const TABLE: &str = "dbdyno_insert";
+/// Keys of one job lie apart from those of the next, so that jobs do not wait for each other's rows.
+const KEYS_PER_JOB: u64 = 1 << 40;
+
+pub struct Insert {
+    bench: Bench,
+}
+
+impl Insert {
+    pub fn new(bench: Bench) -> Self {
+        Self { bench }
+    }
+}
+
+impl Exercise for Insert {
+    fn prepare(&mut self) -> Result<Prepared> {
+        let mut session = self.bench.target.open_session()?;
+        tables::recreate(session.as_mut(), &self.bench, "bench", TABLE)?;
+        drop(session);
+        self.bench.checkpoint()?;
+        Ok(Prepared {
+            state: "empty table".into(),
+            cache: self.bench.test.definition.cache.name().into(),
+            reasons: Vec::new(),
+        })
+    }
+
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+        (0..u64::from(jobs))
+            .map(|job| {
+                let mut session = self.bench.target.open_session()?;
+                let statement = session.prepare(&format!(
+                    "INSERT INTO {TABLE} VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                ))?;
+                Ok(Box::new(Inserter {
+                    worker: Worker::new(session, &self.bench.meter),
+                    statement,
+                    next: job * KEYS_PER_JOB + 1,
+                    rows: self.bench.amount.rows,
+                }) as Box<dyn Operator>)
+            })
+            .collect()
+    }
+
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+        let mut session = self.bench.target.open_session()?;
+        let sql = format!("SELECT count(*), sum(amount) FROM {TABLE}");
+        let found = tables::query(session.as_mut(), &sql)?;
+        let committed = self.bench.meter.changed();
+        let mut right = Fetched { rows: 1, digest: 0 };
+        right.add_int(0, committed as i64);
+        right.add_int(1, self.bench.meter.sum() as i64);
+        session.batch(&format!("DROP TABLE {TABLE}"))?;
+        let mut reasons = Vec::new();
+        if found != right || committed < outcome.rows {
+            reasons.push(format!(
+                "the table does not hold the {committed} rows whose insertion was committed"
+            ));
+        }
+        Ok(reasons)
+    }
+}
+
+struct Inserter {
+    worker: Worker,
+    statement: Statement,
+    next: u64,
+    rows: u64,
+}
+
+impl Operator for Inserter {
+    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+        let (statement, first, rows) = (self.statement, self.next, self.rows);
+        // A key that was tried is not used again, whatever became of its transaction.
+        self.next += rows;
+        let ((), retries) = self.worker.transact(|session| {
+            let mut source = Rows::range(first, first + rows - 1, u64::MAX);
+            while source.next_row(&mut |row| session.execute(statement, row).map(|_| ()))? {}
+            Ok(())
+        })?;
+        self.worker.changed += rows;
+        self.worker.sum += (first..first + rows)
+            .map(|id| data::row(id, u64::MAX).amount as u64)
+            .sum::<u64>();
+        Ok(Done { rows, retries })
+    }
+
+    fn measurement_begins(&mut self) {
+        self.worker.measurement_begins();
+    }
+}

@@ -1,0 +1,126 @@
+//! Transactions that update rows by primary key; the sum of all versions proves them afterwards.
+
+use load::random::Random;
+use load::{Done, Failure, Operator, Outcome};
+use target::{ErrorKind, Result, Statement, TargetError, Value};
+
+use super::worker::Worker;
+use super::{Bench, Exercise, Prepared, prepare_tables};
+use crate::library::Table;
+use crate::tables;
+
+pub struct Update {
+    bench: Bench,
+    table: Table,
+    checkpoint: bool,
+    versions_before: u64,
+}
+
+impl Update {
+    pub fn new(bench: Bench, table: Table, checkpoint: bool) -> Self {
+        Self {
+            bench,
+            table,
+            checkpoint,
+            versions_before: 0,
+        }
+    }
+
+    fn versions(&self) -> Result<u64> {
+        let mut session = self.bench.target.open_session()?;
+        let sql = format!("SELECT sum(version) FROM {}", self.table.name());
+        Ok(tables::query(session.as_mut(), &sql)?.digest)
+    }
+}
+
+impl Exercise for Update {
+    fn prepare(&mut self) -> Result<Prepared> {
+        let mut prepared = prepare_tables(&self.bench, &[self.table])?;
+        self.versions_before = self.versions()?;
+        if self.versions_before > 0 {
+            prepared.state = "updated by earlier points, analysed".into();
+        }
+        self.bench.checkpoint()?;
+        Ok(prepared)
+    }
+
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+        let rows = self.bench.size.rows(self.table);
+        let share = rows / u64::from(jobs);
+        (0..u64::from(jobs))
+            .map(|job| {
+                let mut session = self.bench.target.open_session()?;
+                let statement = session.prepare(self.bench.sql())?;
+                Ok(Box::new(Updater {
+                    worker: Worker::new(session, &self.bench.meter),
+                    statement,
+                    random: Random::stream(self.bench.seed, job),
+                    first: job * share + 1,
+                    last: (job + 1) * share,
+                    keys: vec![0; self.bench.amount.rows as usize],
+                }) as Box<dyn Operator>)
+            })
+            .collect()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if self.checkpoint {
+            self.bench.checkpoint()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+        let mut reasons: Vec<String> = tables::proof(&self.bench, self.table)?
+            .into_iter()
+            .collect();
+        let added = self.versions()?.wrapping_sub(self.versions_before);
+        let committed = self.bench.meter.changed();
+        if added != committed || committed < outcome.rows {
+            reasons.push(format!(
+                "the table holds {added} updates, but {committed} were committed and {} measured",
+                outcome.rows
+            ));
+        }
+        Ok(reasons)
+    }
+}
+
+struct Updater {
+    worker: Worker,
+    statement: Statement,
+    random: Random,
+    first: u64,
+    last: u64,
+    keys: Vec<i64>,
+}
+
+impl Operator for Updater {
+    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+        // Chosen before the transaction, so that a retry updates the same rows.
+        for key in &mut self.keys {
+            *key = self.random.range(self.first, self.last) as i64;
+        }
+        let (statement, keys) = (self.statement, &self.keys);
+        let ((), retries) = self.worker.transact(|session| {
+            for key in keys {
+                let changed = session.execute(statement, &[Value::Int(*key)])?;
+                if changed != 1 {
+                    return Err(TargetError::new(
+                        ErrorKind::Statement,
+                        format!("wrong effect: the update of key {key} changed {changed} rows instead of 1"),
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        let rows = self.keys.len() as u64;
+        self.worker.changed += rows;
+        Ok(Done { rows, retries })
+    }
+
+    fn measurement_begins(&mut self) {
+        self.worker.measurement_begins();
+    }
+}

@@ -1,0 +1,325 @@
+//! The library: test definitions and their SQL, embedded or read from a directory.
+
+mod definition;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+use sha2::{Digest, Sha256};
+use target::Feature;
+
+pub use definition::{
+    Amount, Cache, Definition, Importance, Keys, Kind, SizeClass, Sweep, Table, Weight, Work,
+};
+
+static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
+/// More files than any library needs.
+const FILES_MAX: usize = 10_000;
+
+/// What can be wrong with a library.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// A directory that cannot be read.
+    #[error("the library {path} cannot be read: {source}")]
+    Unreadable {
+        /// Directory or file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file that is not a test definition.
+    #[error("library file {file} is not right: {what}")]
+    Malformed {
+        /// File name.
+        file: String,
+        /// What is wrong, with the place.
+        what: String,
+    },
+    /// A code that stands in no file.
+    #[error("there is no test \"{code}\"{hint}; `dbdyno list tests` shows them all")]
+    UnknownTest {
+        /// Code asked for.
+        code: String,
+        /// ` (did you mean "…"?)` or nothing.
+        hint: String,
+    },
+    /// A size class that does not exist.
+    #[error("there is no size \"{size}\"; there are {known}")]
+    UnknownSize {
+        /// Size asked for.
+        size: String,
+        /// Sizes there are.
+        known: String,
+    },
+}
+
+/// One test with its SQL.
+#[derive(Debug, Clone)]
+pub struct Test {
+    /// What the file says.
+    pub definition: Definition,
+    /// Features the target must have.
+    pub needs: Vec<Feature>,
+    toml: String,
+    sql: BTreeMap<String, String>,
+}
+
+/// All tests, tables and size classes.
+#[derive(Debug, Clone)]
+pub struct Library {
+    tests: BTreeMap<String, Test>,
+    tables: BTreeMap<String, String>,
+    sizes: BTreeMap<String, SizeClass>,
+}
+
+impl Library {
+    /// The library built into the program.
+    ///
+    /// # Errors
+    /// None in a program whose tests have run; the error says which file is wrong.
+    pub fn embedded() -> Result<Self, LibraryError> {
+        let mut files = BTreeMap::new();
+        for dir in std::iter::once(&EMBEDDED).chain(EMBEDDED.dirs()) {
+            for file in dir.files() {
+                let text = file.contents_utf8().unwrap_or_default();
+                files.insert(file.path().display().to_string(), text.to_owned());
+            }
+        }
+        Self::parse(&files)
+    }
+
+    /// A library in a directory of the same layout.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a file is not right.
+    pub fn from_directory(path: &Path) -> Result<Self, LibraryError> {
+        let mut files = BTreeMap::new();
+        for folder in ["", "tables"] {
+            let unreadable = |source| LibraryError::Unreadable {
+                path: path.join(folder).display().to_string(),
+                source,
+            };
+            let entries = std::fs::read_dir(path.join(folder)).map_err(unreadable)?;
+            for entry in entries.take(FILES_MAX) {
+                let entry = entry.map_err(unreadable)?;
+                if entry.path().is_file() {
+                    let text = std::fs::read_to_string(entry.path()).map_err(unreadable)?;
+                    let name = Path::new(folder).join(entry.file_name());
+                    files.insert(name.display().to_string(), text);
+                }
+            }
+        }
+        Self::parse(&files)
+    }
+
+    fn parse(files: &BTreeMap<String, String>) -> Result<Self, LibraryError> {
+        let malformed = |file: &str, what: String| LibraryError::Malformed {
+            file: file.to_owned(),
+            what,
+        };
+        let sizes = files
+            .get("sizes.toml")
+            .ok_or_else(|| malformed("sizes.toml", "it is missing".into()))?;
+        let sizes = toml::from_str(sizes).map_err(|e| malformed("sizes.toml", e.to_string()))?;
+        let mut tests = BTreeMap::new();
+        for (name, text) in files {
+            let Some(code) = name.strip_suffix(".toml").filter(|c| c.starts_with('T')) else {
+                continue;
+            };
+            let test = Test::parse(code, text, files).map_err(|what| malformed(name, what))?;
+            tests.insert(code.to_owned(), test);
+        }
+        let tables = files
+            .iter()
+            .filter_map(|(name, sql)| Some((name.strip_prefix("tables/")?.to_owned(), sql.clone())))
+            .collect();
+        Ok(Self {
+            tests,
+            tables,
+            sizes,
+        })
+    }
+
+    /// All tests in the order of their codes.
+    pub fn tests(&self) -> impl Iterator<Item = &Test> {
+        self.tests.values()
+    }
+
+    /// The test called `code`.
+    ///
+    /// # Errors
+    /// When there is none; the error names the nearest.
+    pub fn test(&self, code: &str) -> Result<&Test, LibraryError> {
+        self.tests.get(code).ok_or_else(|| {
+            let nearest = self
+                .tests
+                .keys()
+                .map(|known| (strsim::damerau_levenshtein(known, code), known))
+                .min()
+                .filter(|(distance, _)| *distance <= 2);
+            LibraryError::UnknownTest {
+                code: code.to_owned(),
+                hint: nearest.map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)")),
+            }
+        })
+    }
+
+    /// The size class called `name`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn size(&self, name: &str) -> Result<SizeClass, LibraryError> {
+        self.sizes
+            .get(name)
+            .copied()
+            .ok_or_else(|| LibraryError::UnknownSize {
+                size: name.to_owned(),
+                known: self.sizes.keys().cloned().collect::<Vec<_>>().join(", "),
+            })
+    }
+
+    /// `CREATE TABLE` of a table shape ("bench", "heap" or "blob") for an engine, for the table `name`.
+    pub fn create_table(&self, shape: &str, engine: &str, name: &str) -> String {
+        let sql = self
+            .tables
+            .get(&format!("{shape}.{engine}.sql"))
+            .or_else(|| self.tables.get(&format!("{shape}.sql")));
+        sql.map_or(String::new(), |sql| sql.replace("{table}", name))
+    }
+}
+
+impl Test {
+    fn parse(code: &str, text: &str, files: &BTreeMap<String, String>) -> Result<Self, String> {
+        let definition: Definition = toml::from_str(text).map_err(|e| e.to_string())?;
+        if definition.code != code {
+            return Err(format!("it says code = \"{}\"", definition.code));
+        }
+        let needs = definition
+            .needs
+            .iter()
+            .map(|name| Feature::named(name).ok_or(format!("no feature is called \"{name}\"")))
+            .collect::<Result<_, _>>()?;
+        let sql = files
+            .iter()
+            .filter_map(|(name, sql)| {
+                let rest = name.strip_prefix(code)?.strip_suffix("sql")?;
+                Some((rest.trim_matches('.').to_owned(), sql.trim().to_owned()))
+            })
+            .collect();
+        Ok(Self {
+            definition,
+            needs,
+            toml: text.to_owned(),
+            sql,
+        })
+    }
+
+    /// Its code.
+    pub fn code(&self) -> &str {
+        &self.definition.code
+    }
+
+    /// Its SQL for an engine: the engine's own file, else the common one. Empty when it needs none.
+    pub fn sql(&self, engine: &str) -> &str {
+        self.sql
+            .get(engine)
+            .or_else(|| self.sql.get(""))
+            .map_or("", String::as_str)
+    }
+
+    /// The amount of work of a size class on an engine.
+    pub fn amount(&self, size: SizeClass, engine: &str) -> Amount {
+        let work = &self.definition.work;
+        if size.factor == 0 {
+            return work.published;
+        }
+        let quick = work.quick_on.get(engine).unwrap_or(&work.quick);
+        let repeats = !matches!(self.definition.exercise, Kind::BulkLoad { .. });
+        Amount {
+            operations: if repeats {
+                quick.operations * size.factor
+            } else {
+                quick.operations
+            },
+            rows: if repeats {
+                quick.rows
+            } else {
+                quick.rows * size.factor
+            },
+        }
+    }
+
+    /// Fingerprint of the definition with the SQL that the engine gets.
+    pub fn fingerprint(&self, engine: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.toml.as_bytes());
+        hash.update([0]);
+        hash.update(self.sql(engine).as_bytes());
+        hash.finalize()
+            .iter()
+            .take(8)
+            .map(|b| format!("{b:02x}"))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_library_is_whole() {
+        let library = Library::embedded().unwrap();
+        let codes: Vec<_> = library.tests().map(|t| t.code().to_owned()).collect();
+        assert_eq!(
+            codes.join(" "),
+            "T132 T133 T141 T151 T152 T153 T211 T311 T331 T332 T421 T426 T431 T512 T521 T531 \
+             T611 T616 T621 T626 T716 T721"
+        );
+        for test in library.tests() {
+            assert!(
+                test.definition.about.len() > 40,
+                "{} says too little",
+                test.code()
+            );
+        }
+    }
+
+    #[test]
+    fn a_misspelt_code_names_the_nearest() {
+        let library = Library::embedded().unwrap();
+        let message = library.test("T661").unwrap_err().to_string();
+        assert!(message.contains("did you mean"), "{message}");
+        assert!(
+            library
+                .size("huge")
+                .unwrap_err()
+                .to_string()
+                .contains("quick")
+        );
+    }
+
+    #[test]
+    fn an_unknown_key_in_a_definition_is_refused() {
+        let mut files = BTreeMap::from([(
+            "sizes.toml".to_owned(),
+            "[quick]\nfactor = 1\nsmall = 1\nlarge = 1\noltp = 1\n".to_owned(),
+        )]);
+        files.insert("T1.toml".into(), "code = \"T1\"\ncolour = 3\n".into());
+        let message = Library::parse(&files).unwrap_err().to_string();
+        assert!(
+            message.contains("T1.toml") && message.contains("colour"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn the_fingerprint_follows_the_sql() {
+        let library = Library::embedded().unwrap();
+        let mut test = library.test("T611").unwrap().clone();
+        let before = test.fingerprint("sqlite");
+        test.sql.insert(String::new(), "SELECT 1".into());
+        assert_ne!(test.fingerprint("sqlite"), before);
+    }
+}

@@ -1,0 +1,261 @@
+//! The format of a test's TOML file.
+
+use std::collections::BTreeMap;
+
+use archive::Component;
+use serde::Deserialize;
+
+use crate::expectation::Expectation;
+
+/// A test as its file says it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// Code, e.g. "T611".
+    pub code: String,
+    /// Title in tables and reports.
+    pub title: String,
+    /// What it measures and what a reader should know.
+    pub about: String,
+    /// Part of the platform that it loads.
+    pub component: Component,
+    /// True when the code stands in the published reports.
+    pub published: bool,
+    /// Importance for the two kinds of systems.
+    pub importance: Importance,
+    /// Features the target must have, by name.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What is swept.
+    pub sweep: Sweep,
+    /// Whether the test writes.
+    #[serde(default)]
+    pub writes: bool,
+    /// Whether an operation is a query, so that queries per minute apply.
+    #[serde(default)]
+    pub queries: bool,
+    /// Where the data are meant to come from.
+    pub cache: Cache,
+    /// True when the figure cannot be compared between engines, with the reason in `about`.
+    #[serde(default)]
+    pub engine_specific: bool,
+    /// What a job does.
+    pub exercise: Kind,
+    /// How much of it.
+    pub work: Work,
+}
+
+/// Importance of a test.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Importance {
+    /// For OLTP systems.
+    pub oltp: Weight,
+    /// For data warehouses.
+    pub warehouse: Weight,
+}
+
+/// Three degrees of importance, as in the published library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// Less important.
+    Less,
+    /// Important.
+    Important,
+    /// Very important.
+    Very,
+}
+
+impl Weight {
+    /// Words for a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Less => "less important",
+            Self::Important => "important",
+            Self::Very => "very important",
+        }
+    }
+}
+
+/// What is swept from point to point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sweep {
+    /// Jobs: 1, 2, 4 … 4 × cores.
+    Jobs,
+    /// Threads inside one statement: 1, 2, 4 … cores.
+    Threads,
+    /// Nothing: one point.
+    One,
+}
+
+/// Where the data are meant to come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cache {
+    /// From memory; the table was read just before.
+    Warm,
+    /// From the device; engine and kernel were made to forget the files.
+    Cold,
+    /// As it comes.
+    Any,
+}
+
+impl Cache {
+    /// Word for tables and exports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+            Self::Any => "as it comes",
+        }
+    }
+}
+
+/// One of the three tables a test works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Table {
+    /// Fits into the engine's cache.
+    Small,
+    /// Larger than the engine's cache; read only.
+    Large,
+    /// For transactions that change rows.
+    Oltp,
+}
+
+impl Table {
+    /// Its name in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "dbdyno_small",
+            Self::Large => "dbdyno_large",
+            Self::Oltp => "dbdyno_oltp",
+        }
+    }
+}
+
+/// How the keys of lookups are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keys {
+    /// Uniformly from all rows.
+    Primary,
+    /// Uniformly from all secondary keys.
+    Secondary,
+    /// One row of every block of rows in random order, each block once over all jobs.
+    EachBlockOnce,
+}
+
+/// What a job does; the parameters of an exercise.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kind {
+    /// One statement that computes something; `passes` loop passes each, giving `answer`.
+    Expression {
+        /// Bound to the statement's only parameter.
+        parameter: i64,
+        /// Operations that one statement counts for.
+        passes: u64,
+        /// The one integer it must return.
+        answer: i64,
+    },
+    /// Reads rows by key.
+    Lookup {
+        /// Table.
+        table: Table,
+        /// Choice of keys.
+        keys: Keys,
+        /// Rows that surely fill a block of the engine, for [`Keys::EachBlockOnce`].
+        #[serde(default)]
+        rows_per_block: Option<u64>,
+        /// Whether the lookups of an operation are one transaction.
+        #[serde(default)]
+        transaction: bool,
+    },
+    /// A query over whole tables.
+    Query {
+        /// Table.
+        table: Table,
+        /// Its answer.
+        answer: Expectation,
+    },
+    /// Transactions that update rows by primary key.
+    Update {
+        /// Table.
+        table: Table,
+        /// Whether writing the changes to the data files belongs to the timing.
+        checkpoint: bool,
+    },
+    /// Transactions that insert rows into an empty table.
+    Insert {},
+    /// One transaction per operation that loads many rows into an empty table.
+    BulkLoad {
+        /// Whether the table is stored compressed.
+        compressed: bool,
+    },
+    /// Transactions that append one incompressible block of 1 MiB each.
+    BlobWrite {},
+    /// Creates an index over a table, and drops it after it was checked.
+    CreateIndex {
+        /// Table.
+        table: Table,
+    },
+}
+
+/// How much a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amount {
+    /// Operations per job.
+    pub operations: u64,
+    /// Rows per operation, where that is a choice.
+    #[serde(default = "one")]
+    pub rows: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Amounts of the size classes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// The class `quick`; the classes between are multiples of it.
+    pub quick: Amount,
+    /// `quick` for engines that are far faster or slower than the others.
+    #[serde(default)]
+    pub quick_on: BTreeMap<String, Amount>,
+    /// The published amount.
+    pub published: Amount,
+    /// Part of the operations done before as ramp-up, unrecorded.
+    #[serde(default)]
+    pub ramp_up: f64,
+}
+
+/// A size class: rows of the tables and the multiple of the `quick` amounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeClass {
+    /// Multiple of the `quick` amounts; 0 stands for the published ones.
+    pub factor: u64,
+    /// Rows of the small table.
+    pub small: u64,
+    /// Rows of the large table.
+    pub large: u64,
+    /// Rows of the table of transactions.
+    pub oltp: u64,
+}
+
+impl SizeClass {
+    /// Rows of a table in this class.
+    pub fn rows(&self, table: Table) -> u64 {
+        match table {
+            Table::Small => self.small,
+            Table::Large => self.large,
+            Table::Oltp => self.oltp,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
+
+use target::{Fetched, Result, Session, Value};
+
+use crate::data::{self, Rows};
+use crate::exercise::Bench;
+use crate::expectation::{Expectation, Sizes};
+use crate::library::Table;
+
+/// Notes which tables are loaded, with how many rows of which generator.
+const REGISTER: &str = "dbdyno_register";
+
+/// Makes sure that `table` is there, whole and analysed; loads it when it is not.
+///
+/// # Errors
+/// When the target fails.
+pub fn ensure(bench: &Bench, table: Table) -> Result<()> {
+    let mut session = bench.target.open_session()?;
+    if is_loaded(session.as_mut(), bench, table)? {
+        return Ok(());
+    }
+    load(session.as_mut(), bench, table)?;
+    drop(session);
+    bench.checkpoint()
+}
+
+/// Reads the whole table and compares it with what was loaded; says what is wrong.
+///
+/// # Errors
+/// When the target fails.
+pub fn proof(bench: &Bench, table: Table) -> Result<Option<String>> {
+    let mut session = bench.target.open_session()?;
+    let found = scan(session.as_mut(), table.name())?;
+    let rows = bench.size.rows(table);
+    let right = Expectation::Scan.answer(Sizes {
+        table: rows,
+        small: bench.size.small,
+    });
+    Ok((found != right).then(|| {
+        format!(
+            "table {} is not what was loaded: its rows were changed behind dbdyno's back",
+            table.name()
+        )
+    }))
+}
+
+/// Count and sums over every row of a table of the bench shape, for [`Expectation::Scan`].
+///
+/// # Errors
+/// When the target fails.
+pub fn scan(session: &mut dyn Session, table: &str) -> Result<Fetched> {
+    query(
+        session,
+        &format!("SELECT count(*), sum(amount), sum(length(label)), sum(length(pad)) FROM {table}"),
+    )
+}
+
+/// Runs a query without parameters once.
+///
+/// # Errors
+/// When the target fails.
+pub fn query(session: &mut dyn Session, sql: &str) -> Result<Fetched> {
+    let statement = session.prepare(sql)?;
+    session.fetch(statement, &[])
+}
+
+/// Creates `name` anew and empty, in one of the shapes of the library.
+///
+/// # Errors
+/// When the target fails.
+pub fn recreate(session: &mut dyn Session, bench: &Bench, shape: &str, name: &str) -> Result<()> {
+    session.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
+    session.batch(&bench.library.create_table(shape, &bench.engine, name))
+}
+
+fn is_loaded(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<bool> {
+    session.batch(&format!(
+        "CREATE TABLE IF NOT EXISTS {REGISTER} (name VARCHAR(64) NOT NULL, loaded BIGINT NOT NULL, generator BIGINT NOT NULL)"
+    ))?;
+    let known = session.prepare(&format!(
+        "SELECT count(*) FROM {REGISTER} WHERE name = ? AND loaded = ? AND generator = ?"
+    ))?;
+    let rows = bench.size.rows(table);
+    let found = session.fetch(
+        known,
+        &[
+            Value::Text(table.name()),
+            Value::Int(rows as i64),
+            Value::Int(data::GENERATOR as i64),
+        ],
+    )?;
+    // The register may outlive a table that somebody dropped or emptied.
+    Ok(found.digest == 1
+        && query(session, &format!("SELECT count(*) FROM {}", table.name()))
+            .is_ok_and(|count| count.digest == rows))
+}
+
+fn load(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<()> {
+    let name = table.name();
+    let rows = bench.size.rows(table);
+    session.batch(&format!("DELETE FROM {REGISTER} WHERE name = '{name}'"))?;
+    recreate(session, bench, "bench", name)?;
+    session.bulk_load(name, &mut Rows::all(rows))?;
+    if table == Table::Small {
+        session.batch(&format!("CREATE INDEX {name}_skey ON {name} (skey)"))?;
+    }
+    session.batch(&format!("ANALYZE {name}"))?;
+    // Entered last, so that a load that was killed half-way is done again.
+    session.batch(&format!(
+        "INSERT INTO {REGISTER} VALUES ('{name}', {rows}, {})",
+        data::GENERATOR
+    ))
+}

@@ -1,0 +1,1 @@
+SELECT grp, count(*), sum(amount), min(day), max(day) FROM dbdyno_large GROUP BY grp

@@ -1,0 +1,1 @@
+SELECT amount, day FROM dbdyno_oltp WHERE id = ?

@@ -1,0 +1,1 @@
+SELECT amount, day FROM dbdyno_large WHERE id = ?
