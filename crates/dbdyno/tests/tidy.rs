@@ -1,0 +1,481 @@
+//! Holds what the house rules demand of the source and the documents. Every rule is a function from files
+//! to complaints; its test plants bad samples that it must catch, good ones that it must let pass, and
+//! then asks it about the repository.
+
+#[path = "tidy/repository.rs"]
+mod repository;
+#[path = "tidy/source.rs"]
+mod source;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use repository::{File, fetched, imports, links, product, repository, resolve, rust, sample};
+use source::line_of;
+
+/// A file is one thing. This holds for code alone: published figures in TOML, snapshots and the JSON Schema
+/// are data, which nobody reads from top to bottom and which gain nothing by being cut.
+const LINES_MAX: usize = 600;
+/// Files that may be longer, each with the reason.
+const LONG_FILES: &[(&str, &str)] = &[];
+/// The house from the ground up: a crate imports only from those before it.
+const HOUSE: &[&str] = &[
+    "stats", "archive", "host", "load", "target", "storage", "workload", "lab", "report", "live",
+    "dbdyno",
+];
+/// Crates that may import less than what lies below them: the loop knows no SQL, and the report must be
+/// able to render an archive without a database.
+const NARROW: &[(&str, &[&str])] = &[
+    ("stats", &[]),
+    ("load", &["stats"]),
+    ("report", &["stats", "archive"]),
+];
+/// Names of engines, as schemes and as the engines call themselves.
+const ENGINES: &[&str] = &[
+    "sqlite",
+    "duckdb",
+    "postgres",
+    "postgresql",
+    "mysql",
+    "mariadb",
+    "oracle",
+];
+type Rule = fn(&[File]) -> Vec<String>;
+
+fn no_file_is_too_long(files: &[File]) -> Vec<String> {
+    let is_listed = |path: &str| LONG_FILES.iter().any(|(listed, _)| *listed == path);
+    rust(files)
+        .filter(|file| file.text.lines().count() > LINES_MAX && !is_listed(&file.path))
+        .map(|file| format!("{}: more than {LINES_MAX} lines", file.path))
+        .collect()
+}
+
+fn nothing_is_unwrapped(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (file, source) in product(files) {
+        for (at, _) in source.code().match_indices(".unwrap") {
+            let rest = &source.code[at + ".unwrap".len()..];
+            if rest.starts_with(b"()") || rest.starts_with(b"_err()") {
+                let line = line_of(&source.code, at);
+                complaints.push(format!("{}:{line}: unwrap outside tests", file.path));
+            }
+        }
+    }
+    complaints
+}
+
+/// The message of an `expect` proves that it cannot fail, for which it takes a sentence of four words.
+fn expectations_are_reasons(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (file, source) in product(files) {
+        let code = source.code();
+        for (at, call) in code.match_indices(".expect(") {
+            let argument = at + call.len();
+            let space = code[argument..].len() - code[argument..].trim_start().len();
+            let message = source
+                .strings
+                .iter()
+                .find(|(quote, _)| *quote == argument + space);
+            if message.is_none_or(|(_, text)| text.split_whitespace().count() < 4) {
+                let line = line_of(&source.code, at);
+                complaints.push(format!(
+                    "{}:{line}: the message of expect is not a sentence of four words",
+                    file.path
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+/// Pages are whole in themselves: what a browser would fetch by itself has no address of another host.
+fn pages_fetch_nothing(files: &[File]) -> Vec<String> {
+    let templates = files
+        .iter()
+        .filter(|file| file.path.contains("/templates/"))
+        .map(|file| (file.path.clone(), file.text.clone()));
+    let literals = product(files).flat_map(|(file, source)| {
+        let path = file.path.clone();
+        let strings = source.strings.into_iter();
+        strings.map(move |(_, text)| (path.clone(), text.replace("\\\"", "\"")))
+    });
+    templates
+        .chain(literals)
+        .filter_map(|(path, text)| {
+            fetched(&text).map(|address| format!("{path}: fetches {address}"))
+        })
+        .collect()
+}
+
+/// Engines are told apart in `crates/target` alone. A string that is an engine's name (or a scheme with
+/// its colon) is looked for, whatever is done with it: every comparison, `match`, constant and table
+/// needs one. The engines' own modules may not be named either. Data files are free to name engines.
+fn engines_are_told_apart_in_target(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (file, source) in product(files).filter(|(f, _)| !f.path.starts_with("crates/target/")) {
+        for (at, text) in &source.strings {
+            let name = text.strip_suffix(':').unwrap_or(text).to_ascii_lowercase();
+            if ENGINES.contains(&name.as_str()) {
+                let line = line_of(&source.code, *at);
+                complaints.push(format!("{}:{line}: names the engine {text:?}", file.path));
+            }
+        }
+        for engine in ENGINES {
+            if source.code().contains(&format!("target::{engine}")) {
+                complaints.push(format!("{}: uses the module target::{engine}", file.path));
+            }
+        }
+    }
+    complaints
+}
+
+fn crates_import_from_below(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for file in files.iter().filter(|f| f.path.ends_with("/Cargo.toml")) {
+        let name = file.path.split('/').nth(1).unwrap_or_default();
+        let Some(floor) = HOUSE.iter().position(|house| *house == name) else {
+            complaints.push(format!("{}: the crate has no place in HOUSE", file.path));
+            continue;
+        };
+        let narrow = NARROW.iter().find(|(narrow, _)| *narrow == name);
+        let allowed = narrow.map_or(&HOUSE[..floor], |(_, allowed)| allowed);
+        for import in imports(&file.text) {
+            if HOUSE.contains(&import.as_str()) && !allowed.contains(&import.as_str()) {
+                complaints.push(format!("{}: must not import {import}", file.path));
+            }
+        }
+    }
+    complaints
+}
+
+fn every_module_says_what_it_is(files: &[File]) -> Vec<String> {
+    rust(files)
+        .filter(|file| file.path.contains("/src/"))
+        .filter(|file| {
+            let first = file.text.lines().find(|line| !line.trim().is_empty());
+            !first.is_some_and(|line| line.starts_with("//! ") && line.split(' ').count() > 2)
+        })
+        .map(|file| format!("{}: does not begin with a module doc", file.path))
+        .collect()
+}
+
+/// Also that a link does not leave the repository. Headings behind `#` are not looked up.
+fn links_lead_somewhere(files: &[File]) -> Vec<String> {
+    let mut places = BTreeSet::new();
+    for file in files {
+        places.extend(Path::new(&file.path).ancestors().map(Path::to_path_buf));
+    }
+    let mut complaints = Vec::new();
+    for file in files.iter().filter(|f| f.path.ends_with(".md")) {
+        for link in links(&file.text) {
+            let target = link.split('#').next().unwrap_or_default();
+            let resolved = resolve(&file.path, target);
+            if resolved.is_none_or(|place| !places.contains(&place)) {
+                complaints.push(format!("{}: the link {link} leads nowhere", file.path));
+            }
+        }
+    }
+    complaints
+}
+
+fn nothing_is_left_to_do(files: &[File]) -> Vec<String> {
+    // Put together, so that this file does not hold them.
+    let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat()];
+    let mut complaints = Vec::new();
+    for file in files {
+        for (number, line) in (1..).zip(file.text.lines()) {
+            if marks.iter().any(|mark| line.contains(mark)) {
+                complaints.push(format!("{}:{number}: {}", file.path, line.trim()));
+            }
+        }
+    }
+    complaints
+}
+
+fn changes_have_a_place(files: &[File]) -> Vec<String> {
+    let changelog = files.iter().find(|file| file.path == "CHANGELOG.md");
+    let has_place = |file: &File| file.text.lines().any(|line| line == "## Unreleased");
+    if changelog.is_some_and(has_place) {
+        Vec::new()
+    } else {
+        vec!["CHANGELOG.md: there is no section \"## Unreleased\"".to_owned()]
+    }
+}
+
+/// Asks a rule about the planted samples (path, text) and then about the repository.
+fn holds(rule: Rule, bad: &[(&str, &str)], good: &[(&str, &str)]) {
+    for (path, text) in bad {
+        let complaints = rule(&sample(path, text));
+        assert_eq!(complaints.len(), 1, "{path}: {text:?} gave {complaints:?}");
+    }
+    for (path, text) in good {
+        let complaints = rule(&sample(path, text));
+        assert!(complaints.is_empty(), "{text:?} gave {complaints:?}");
+    }
+    let complaints = rule(&repository());
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+const CODE: &str = "crates/lab/src/plan.rs";
+
+#[test]
+fn files_have_600_lines_at_most() {
+    let (long, fits) = ("\n".repeat(601), "\n".repeat(600));
+    holds(
+        no_file_is_too_long,
+        &[(CODE, &long), ("crates/lab/tests/plan.rs", &long)],
+        &[(CODE, &fits), ("reference/dl980-violin.toml", &long)],
+    );
+    let files = repository();
+    for (path, reason) in LONG_FILES {
+        let file = files.iter().find(|file| file.path == *path);
+        let still = file.is_some_and(|file| file.text.lines().count() > LINES_MAX);
+        assert!(
+            still,
+            "{path} is no longer long; take it off the list ({reason})"
+        );
+        assert!(
+            reason.split(' ').count() > 3,
+            "{path} has no reason to be long"
+        );
+    }
+}
+
+#[test]
+fn no_unwrap_outside_tests() {
+    holds(
+        nothing_is_unwrapped,
+        &[
+            (CODE, "fn f() { g().unwrap(); }"),
+            (CODE, "fn f() { g()\n        .unwrap()\n}"),
+            (CODE, "fn f() { g().unwrap_err(); }"),
+            (
+                CODE,
+                "#[cfg(test)]\nmod tests { }\nfn f() { g().unwrap(); }",
+            ),
+            (CODE, "#[cfg(test)]\nmod tests;\nfn f() { g().unwrap(); }"),
+            (
+                CODE,
+                "fn f() { let c = ['\"', '\\'', b'\\\\']; g().unwrap(); }",
+            ),
+        ],
+        &[
+            (
+                CODE,
+                "/// `x.unwrap()`\nfn f() { g().unwrap_or(1); } // .unwrap()",
+            ),
+            (
+                CODE,
+                "/* a /* b */ .unwrap() */ const S: &str = r#\"\".unwrap()\"#;",
+            ),
+            (
+                CODE,
+                "fn f() {}\n#[cfg(test)]\nmod tests { fn t() { if a { b } g().unwrap(); } }",
+            ),
+            ("crates/lab/tests/plan.rs", "fn f() { g().unwrap(); }"),
+            ("crates/lab/src/plan/tests.rs", "fn f() { g().unwrap(); }"),
+        ],
+    );
+}
+
+#[test]
+fn every_expect_outside_tests_says_why() {
+    holds(
+        expectations_are_reasons,
+        &[
+            (CODE, "fn f() { g().expect(\"must work\"); }"),
+            (CODE, "fn f() { g().expect(REASON); }"),
+            (
+                CODE,
+                "fn f() { g().expect(&format!(\"one two three four {x}\")); }",
+            ),
+        ],
+        &[
+            (
+                CODE,
+                "fn f() { g().expect(\"a list made above is not empty\"); }",
+            ),
+            (
+                CODE,
+                "fn f() { g()\n    .expect(\n        \"a list made above is not empty\",\n    ); }",
+            ),
+            (
+                "crates/lab/benches/plan.rs",
+                "fn f() { g().expect(\"works\"); }",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn pages_are_whole_in_themselves() {
+    let page = "crates/report/templates/report.html";
+    holds(
+        pages_fetch_nothing,
+        &[
+            (
+                page,
+                "<script src=\"https://example.org/uplot.js\"></script>",
+            ),
+            (page, "<link href='//example.org/a.css'>"),
+            (
+                "crates/report/templates/report.css",
+                "@import 'http://example.org/a.css';",
+            ),
+            (
+                "crates/report/templates/report.css",
+                "b { background: url(https://example.org/a.png) }",
+            ),
+            (
+                page,
+                "<script>fetch('https://cdnjs.cloudflare.com/x')</script>",
+            ),
+            (
+                CODE,
+                "const S: &str = \"<img src=\\\"https://example.org/a.png\\\">\";",
+            ),
+        ],
+        &[
+            (
+                page,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\"><a href=\"#T611\"></a></svg>",
+            ),
+            (page, "<img src=\"data:image/png;base64,AAAA\">"),
+        ],
+    );
+}
+
+#[test]
+fn no_engine_is_told_apart_outside_target() {
+    holds(
+        engines_are_told_apart_in_target,
+        &[
+            (
+                CODE,
+                "fn f(e: &str) -> u32 { match e { \"duckdb\" => 1, _ => 2 } }",
+            ),
+            (CODE, "fn f(e: &str) -> bool { e == \"SQLite\" }"),
+            (CODE, "fn f(u: &str) -> bool { u.starts_with(\"sqlite:\") }"),
+            (CODE, "const NODES: &str = r\"Oracle\";"),
+            (CODE, "use target::sqlite::Sqlite;"),
+        ],
+        &[
+            (
+                CODE,
+                "/// A target such as \"sqlite\".\nfn f() { g(\"sqlite has one writer\"); }",
+            ),
+            (
+                CODE,
+                "fn f() {}\n#[cfg(test)]\nmod tests { const E: &str = \"sqlite\"; }",
+            ),
+            (
+                "crates/target/src/engines.rs",
+                "const E: &str = \"sqlite\";",
+            ),
+            ("crates/lab/tests/plan.rs", "const E: &str = \"sqlite\";"),
+            ("library/T611.toml", "engine = \"sqlite\""),
+        ],
+    );
+}
+
+#[test]
+fn a_crate_imports_only_from_those_below() {
+    holds(
+        crates_import_from_below,
+        &[
+            (
+                "crates/stats/Cargo.toml",
+                "[dependencies]\narchive.workspace = true",
+            ),
+            (
+                "crates/report/Cargo.toml",
+                "[dependencies]\nlab = { path = \"../lab\" }",
+            ),
+            (
+                "crates/load/Cargo.toml",
+                "[dependencies.target]\nworkspace = true",
+            ),
+            (
+                "crates/archive/Cargo.toml",
+                "[dev-dependencies]\nreport.workspace = true",
+            ),
+            (
+                "crates/target/Cargo.toml",
+                "[target.'cfg(unix)'.dependencies]\nlab.workspace = true",
+            ),
+            ("crates/attic/Cargo.toml", "[package]\nname = \"attic\""),
+        ],
+        &[
+            (
+                "crates/lab/Cargo.toml",
+                "[dependencies]\nstats.workspace = true\n# report\n\n[lints]\nworkspace = true",
+            ),
+            (
+                "crates/report/Cargo.toml",
+                "[dependencies]\narchive.workspace = true\naskama.workspace = true",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn every_module_has_a_doc() {
+    holds(
+        every_module_says_what_it_is,
+        &[
+            (CODE, "use std::fmt;"),
+            (CODE, "//!\nuse std::fmt;"),
+            (CODE, ""),
+        ],
+        &[
+            (CODE, "//! Reads plans from TOML.\nuse std::fmt;"),
+            ("crates/archive/build.rs", "fn main() {}"),
+        ],
+    );
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    holds(
+        links_lead_somewhere,
+        &[
+            ("docs/FORMAT.md", "see [it](absent.md)"),
+            ("docs/FORMAT.md", "see [it](../absent.md#plans)"),
+            ("README.md", "![the report](docs/absent.png)"),
+            ("README.md", "<img src=\"docs/absent.png\">"),
+            ("README.md", "[out](../../elsewhere.md)"),
+        ],
+        &[
+            (
+                "docs/FORMAT.md",
+                "[itself](FORMAT.md#json), [folder](../docs), [up](../docs/FORMAT.md)",
+            ),
+            (
+                "README.md",
+                "[TPC](https://www.tpc.org) and [below](#below)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn no_work_is_left_in_comments() {
+    let (one, other) = (["// TO", "DO: later"].concat(), ["# FIX", "ME"].concat());
+    holds(
+        nothing_is_left_to_do,
+        &[(CODE, &one), ("Makefile", &other)],
+        &[(CODE, "// what there is to do")],
+    );
+}
+
+#[test]
+fn the_changelog_has_an_unreleased_section() {
+    holds(
+        changes_have_a_place,
+        &[
+            ("CHANGELOG.md", "# Changelog\n\n## 0.1.0\n"),
+            ("docs/CHANGELOG.md", "## Unreleased\n"),
+        ],
+        &[("CHANGELOG.md", "# Changelog\n\n## Unreleased\n")],
+    );
+}

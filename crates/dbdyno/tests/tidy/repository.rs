@@ -1,0 +1,147 @@
+//! The files of the repository, and what the rules look for in them.
+
+use std::path::{Path, PathBuf};
+
+use crate::source::Source;
+
+/// Where pages commonly fetch things from.
+const CDNS: &[&str] = &[
+    "//cdn.",
+    "cdnjs.",
+    "unpkg.com",
+    "jsdelivr.",
+    "googleapis.",
+    "gstatic.",
+    "esm.sh",
+    "skypack.dev",
+];
+
+/// A file of the repository.
+pub struct File {
+    /// From the top of the repository.
+    pub path: String,
+    /// Empty for a binary file.
+    pub text: String,
+}
+
+/// All Rust files.
+pub fn rust(files: &[File]) -> impl Iterator<Item = &File> {
+    files.iter().filter(|file| file.path.ends_with(".rs"))
+}
+
+/// The code that is not there for tests alone.
+pub fn product(files: &[File]) -> impl Iterator<Item = (&File, Source)> {
+    let is_test = |path: &str| {
+        path.split('/')
+            .any(|part| ["tests", "benches", "tests.rs"].contains(&part))
+    };
+    rust(files)
+        .filter(move |file| !is_test(&file.path))
+        .map(|file| (file, Source::without_tests(&file.text)))
+}
+
+/// The first address that a browser would fetch by itself, if there is one.
+pub fn fetched(text: &str) -> Option<&str> {
+    const FETCHING: &[&str] = &["src=", "href=", "url(", "@import ", "srcset="];
+    if let Some(cdn) = CDNS.iter().find(|cdn| text.contains(**cdn)) {
+        return Some(cdn);
+    }
+    FETCHING.iter().find_map(|mark| {
+        text.match_indices(mark).find_map(|(at, _)| {
+            let address = text[at + mark.len()..].trim_start_matches(['"', '\'', ' ']);
+            let remote = ["http:", "https:", "//"]
+                .iter()
+                .any(|start| address.starts_with(start));
+            remote.then(|| address.split(['"', '\'', ')', ' ']).next())?
+        })
+    })
+}
+
+/// Names in all tables of dependencies of a Cargo.toml, those for tests included.
+pub fn imports(manifest: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut in_table = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.trim_end_matches(']');
+            in_table = header.ends_with("dependencies");
+            if let Some((_, name)) = header.split_once("dependencies.") {
+                names.push(name.to_owned());
+            }
+        } else if in_table && !line.starts_with('#') {
+            let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// Targets of the links and pictures of a Markdown text that are no addresses.
+pub fn links(markdown: &str) -> Vec<String> {
+    let after = |mark: &'static str, close: char| {
+        markdown.match_indices(mark).filter_map(move |(at, _)| {
+            let rest = &markdown[at + mark.len()..];
+            rest.split_once(close).map(|(link, _)| link.to_owned())
+        })
+    };
+    after("](", ')')
+        .chain(after("src=\"", '"'))
+        .chain(after("href=\"", '"'))
+        .filter(|link| {
+            !link.contains("://") && !link.starts_with('#') && !link.starts_with("mailto:")
+        })
+        .collect()
+}
+
+/// A relative link from a file, as a path in the repository; none when it leaves it.
+pub fn resolve(from: &str, link: &str) -> Option<PathBuf> {
+    let mut place = PathBuf::from(from);
+    place.pop();
+    for part in link.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if !place.pop() => return None,
+            ".." => {}
+            name => place.push(name),
+        }
+    }
+    Some(place)
+}
+
+/// Every file of the repository that somebody wrote; built things and other people's files are left out.
+pub fn repository() -> Vec<File> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(root.join(&folder)).expect("the folder was listed");
+        for entry in entries {
+            let entry = entry.expect("the folder can be read");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = folder.join(&name);
+            if root.join(&path).is_dir() {
+                let hidden = name.starts_with('.') && name != ".ci";
+                if !hidden && !["target", "bin", "node_modules"].contains(&name.as_str()) {
+                    folders.push(path);
+                }
+            } else if !name.ends_with(".new") && !name.starts_with("dbdyno-report") {
+                files.push(File {
+                    // A file may vanish while others work here.
+                    text: std::fs::read_to_string(root.join(&path)).unwrap_or_default(),
+                    path: path.to_string_lossy().into_owned(),
+                });
+            }
+        }
+    }
+    let found = files.iter().any(|f| f.path == "crates/stats/src/lib.rs");
+    assert!(found, "{} is not the repository", root.display());
+    files
+}
+
+/// A repository of one file.
+pub fn sample(path: &str, text: &str) -> Vec<File> {
+    vec![File {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    }]
+}
