@@ -1,1 +1,21 @@
 //! Plans, sweeps, repetitions and validity gates: turns a plan into finished points.
+//!
+//! * [`plan`]: what is asked for, as TOML with `--set` applied.
+//! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
+//! * [`measure`]: one point from start to verdict.
+//! * [`gates`]: what makes a point invalid, and what a reader should know about it.
+//! * [`run`]: the loop: measure, archive, next.
+
+pub mod agenda;
+pub mod error;
+pub mod gates;
+pub mod measure;
+pub mod nodes;
+pub mod plan;
+pub mod run;
+pub mod signal;
+mod timed;
+
+pub use error::{LabError, Result};
+pub use plan::{Mode, Plan, Setting, Step};
+pub use run::{Observer, RunOptions, resume, run};

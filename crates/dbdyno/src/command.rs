@@ -1,0 +1,50 @@
+//! One module per verb.
+
+pub mod export;
+pub mod list;
+pub mod report;
+pub mod run;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use archive::{Archive, Run, RunName};
+
+use crate::place;
+
+/// Loads the run called `name` from the archive.
+fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
+    let name: RunName = name.parse()?;
+    Ok(Archive::open_read_only(place::archive(archive))?.load_run(&name)?)
+}
+
+/// Prints to standard output; a reader that has gone away is no error.
+fn print(text: &str) -> Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// Columns of the terminal on standard output; wide enough for a whole row when there is none.
+fn terminal_columns() -> usize {
+    let from_environment = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+    from_environment.or_else(window_columns).unwrap_or(120)
+}
+
+fn window_columns() -> Option<usize> {
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the request fills the struct given, which lives for the whole call.
+    let status = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) };
+    (status == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+fn wants_colour() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}

@@ -1,0 +1,141 @@
+//! `dbdyno list`: what there is.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use archive::{Archive, RunState, reference};
+use lab::Plan;
+use workload::Library;
+
+use super::print;
+use crate::arguments::{ListArguments, Listing};
+use crate::exit::Status;
+use crate::place;
+
+pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let text = match arguments.what {
+        Listing::Tests => tests()?,
+        Listing::Plans => plans()?,
+        Listing::Engines => engines(),
+        Listing::References => references()?,
+        Listing::Runs => runs(archive)?,
+    };
+    print(&text)?;
+    Ok(Status::Fine)
+}
+
+fn tests() -> Result<String> {
+    let library = Library::embedded().map_err(lab::LabError::from)?;
+    let mut rows =
+        vec![["code", "component", "title", "for OLTP", "for warehouses"].map(String::from)];
+    for test in library.tests() {
+        let d = &test.definition;
+        rows.push([
+            d.code.clone(),
+            d.component.name().into(),
+            d.title.clone(),
+            d.importance.oltp.name().into(),
+            d.importance.warehouse.name().into(),
+        ]);
+    }
+    Ok(columns(&rows))
+}
+
+fn plans() -> Result<String> {
+    let mut rows = vec![["plan", "what it measures"].map(String::from)];
+    for name in Plan::built_in() {
+        let plan = Plan::parse(&Plan::text(name)?, &[])?;
+        rows.push([plan.name, plan.about]);
+    }
+    Ok(columns(&rows))
+}
+
+fn engines() -> String {
+    let mut text = String::new();
+    for engine in target::engines() {
+        let info = engine.info();
+        let version = info
+            .version
+            .unwrap_or_else(|how_to_get_it| format!("– {how_to_get_it}"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}:PATH  {}  {version}", info.scheme, info.title);
+        for (key, meaning) in engine.settings() {
+            let _ = writeln!(text, "    ?{key}=  {meaning}");
+        }
+    }
+    text
+}
+
+fn references() -> Result<String> {
+    let mut rows = vec![["reference", "platform", "document"].map(String::from)];
+    for name in reference::list() {
+        let reference = reference::load(name)?;
+        rows.push([format!("ref:{name}"), reference.title, reference.document]);
+    }
+    Ok(columns(&rows))
+}
+
+fn runs(archive: &Option<PathBuf>) -> Result<String> {
+    let path = place::archive(archive);
+    let header = [
+        "id", "label", "plan", "state", "points", "valid", "started", "targets",
+    ]
+    .map(String::from);
+    let mut rows = vec![header];
+    if !path.exists() {
+        return Ok(format!(
+            "no runs yet: there is no archive {}\n",
+            path.display()
+        ));
+    }
+    for run in Archive::open_read_only(&path)?.list_runs()? {
+        rows.push([
+            run.id.to_string(),
+            run.label,
+            run.plan_name,
+            match run.state {
+                RunState::Running => "running or killed".into(),
+                RunState::Interrupted => "interrupted".into(),
+                RunState::Complete => "complete".into(),
+            },
+            format!("{}/{}", run.points_finished, run.points_planned),
+            if run.valid { "yes" } else { "no" }.into(),
+            run.started_at,
+            run.targets.join(", "),
+        ]);
+    }
+    Ok(columns(&rows))
+}
+
+/// Left-aligned columns, two spaces apart.
+fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| {
+        rows.iter()
+            .map(|r| r[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_not_padded_at_the_end() {
+        let rows = [["a", "bb"], ["ccc", "d"]].map(|r| r.map(String::from));
+        assert_eq!(columns(&rows), "a    bb\nccc  d\n");
+    }
+}

@@ -1,0 +1,106 @@
+//! `dbdyno run`: measure, then print tables and scorecard.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use archive::{Archive, RunName};
+use lab::run::Finished;
+use lab::{Plan, RunOptions, Setting};
+use workload::Library;
+
+use super::{print, terminal_columns, wants_colour};
+use crate::arguments::RunArguments;
+use crate::exit::Status;
+use crate::fault;
+use crate::place::{self, WorkFiles};
+use crate::progress::Screen;
+
+pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let archive = place::archive(archive);
+    let library = match &arguments.library {
+        Some(directory) => Library::from_directory(directory).map_err(lab::LabError::from)?,
+        None => Library::embedded().map_err(lab::LabError::from)?,
+    };
+    lab::signal::install();
+    let mut screen = Screen::new();
+    let measured = match &arguments.resume {
+        Some(name) => resume(name, &archive, library, &mut screen),
+        None => begin(&arguments, &archive, library, &mut screen),
+    };
+    screen.close();
+    let (finished, files) = measured?;
+    if let Some(files) = files {
+        files.remove();
+    }
+    show(&archive, &finished)
+}
+
+type Measured = Result<(Finished, Option<WorkFiles>)>;
+
+fn begin(
+    arguments: &RunArguments,
+    archive: &Path,
+    library: Library,
+    screen: &mut Screen,
+) -> Measured {
+    let mut settings = arguments
+        .settings
+        .iter()
+        .map(|text| Setting::parse(text))
+        .collect::<lab::Result<Vec<_>>>()?;
+    if let Some(repeat) = arguments.repeat {
+        settings.push(Setting::parse(&format!("repeat={repeat}"))?);
+    }
+    let plan = Plan::parse(&Plan::text(&arguments.plan)?, &settings)?;
+    // What is wrong in the plan must be said before a directory is made for its targets.
+    lab::agenda::check(&plan, &library)?;
+    let (targets, files) = if arguments.targets.is_empty() {
+        let files = WorkFiles::create(arguments.work_dir.as_deref())?;
+        let targets = files.targets(|sentence| eprintln!("dbdyno: warning: {sentence}"));
+        (targets, Some(files))
+    } else {
+        (arguments.targets.clone(), None)
+    };
+    let options = RunOptions {
+        plan,
+        targets,
+        archive: archive.to_path_buf(),
+        label: arguments.name.clone(),
+        seed: arguments.seed,
+        library,
+        clock: fault::clock(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    Ok((lab::run(options, screen)?, files))
+}
+
+fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> Measured {
+    let name: RunName = name.parse()?;
+    let begun = Archive::open(archive)?.load_run(&name)?;
+    let files = begun
+        .targets
+        .first()
+        .and_then(|t| place::work_files_of(&t.url));
+    let finished = lab::resume(&name, archive, library, fault::clock(), screen)?;
+    Ok((finished, files))
+}
+
+fn show(archive: &Path, finished: &Finished) -> Result<Status> {
+    let run = Archive::open_read_only(archive)?.load_run(&RunName::Id(finished.id))?;
+    print(&report::terminal(
+        &run,
+        &[],
+        terminal_columns(),
+        wants_colour(),
+    ))?;
+    if run.valid() {
+        return Ok(Status::Fine);
+    }
+    eprintln!(
+        "dbdyno: {} of {} points of run {} are invalid; their reasons stand in the tables",
+        finished.invalid,
+        run.points.len(),
+        run.label
+    );
+    Ok(Status::GateFailed)
+}

@@ -1,0 +1,55 @@
+//! Exit statuses; their numbers are a contract (README).
+
+use std::process::ExitCode;
+
+use archive::ArchiveError;
+use archive::reference::ReferenceError;
+use lab::LabError;
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Measured and valid, or done what was asked.
+    Fine = 0,
+    /// The environment failed: unreachable, full, damaged.
+    Environment = 1,
+    /// Wrong in itself, knowable without touching a target.
+    Wrong = 2,
+    /// Measured, but a gate failed.
+    GateFailed = 3,
+    /// Interrupted by its user.
+    Interrupted = 130,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        ExitCode::from(status as u8)
+    }
+}
+
+/// Something that is wrong in itself and has no error type of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Wrong(pub String);
+
+/// The status that an error deserves.
+pub fn status_of(error: &anyhow::Error) -> Status {
+    if let Some(lab) = error.downcast_ref::<LabError>() {
+        return match lab {
+            LabError::Interrupted { .. } => Status::Interrupted,
+            lab if lab.is_environment() => Status::Environment,
+            _ => Status::Wrong,
+        };
+    }
+    if let Some(archive) = error.downcast_ref::<ArchiveError>() {
+        return if archive.is_environment() {
+            Status::Environment
+        } else {
+            Status::Wrong
+        };
+    }
+    if error.is::<ReferenceError>() || error.is::<Wrong>() {
+        return Status::Wrong;
+    }
+    Status::Environment
+}

@@ -1,0 +1,149 @@
+//! Progress on the terminal: elapsed, remaining, the point at work and its rate.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use archive::{Point, PointKey};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::Observer;
+use load::Progress;
+
+const REFRESH: Duration = Duration::from_millis(250);
+
+/// Shows a run: a bar on a terminal, a line per point elsewhere.
+pub struct Screen {
+    bar: ProgressBar,
+    on_terminal: bool,
+    current: Arc<Mutex<Option<Current>>>,
+    over: Arc<AtomicBool>,
+    ticker: Option<JoinHandle<()>>,
+    warned_of_clock: bool,
+}
+
+struct Current {
+    text: String,
+    progress: Arc<Progress>,
+    begun: Instant,
+}
+
+impl Screen {
+    /// A screen on standard error.
+    pub fn new() -> Self {
+        let on_terminal = std::io::stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        bar.set_style(style());
+        Self {
+            bar,
+            on_terminal,
+            current: Arc::default(),
+            over: Arc::default(),
+            ticker: None,
+            warned_of_clock: false,
+        }
+    }
+
+    /// Puts the terminal back as it was.
+    pub fn close(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(ticker) = self.ticker.take() {
+            // A ticker that panicked has nothing more to show.
+            let _ = ticker.join();
+        }
+        self.bar.finish_and_clear();
+    }
+
+    fn start_ticker(&mut self) {
+        let (bar, current, over) = (
+            self.bar.clone(),
+            Arc::clone(&self.current),
+            Arc::clone(&self.over),
+        );
+        self.ticker = Some(std::thread::spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                let message = current
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .as_ref()
+                    .map_or_else(String::new, Current::message);
+                bar.set_message(message);
+                bar.tick();
+                std::thread::sleep(REFRESH);
+            }
+        }));
+    }
+}
+
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template(
+        "{elapsed_precise} {bar:24} {pos}/{len} · about {eta} left · {wide_msg}",
+    )
+    .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+impl Current {
+    fn message(&self) -> String {
+        let operations = self.progress.operations();
+        if operations == 0 {
+            return format!("{} · preparing", self.text);
+        }
+        // The rate counts from the first operation seen, not from the preparation.
+        let elapsed_s = self.begun.elapsed().as_secs_f64().max(1e-3);
+        format!(
+            "{} · {operations} operations, {:.0}/s",
+            self.text,
+            operations as f64 / elapsed_s
+        )
+    }
+}
+
+impl Observer for Screen {
+    fn begins(&mut self, label: &str, planned: usize, todo: usize) {
+        eprintln!("run {label}: {todo} of {planned} points to measure");
+        self.bar.set_length(todo as u64);
+        if self.on_terminal {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.start_ticker();
+        }
+    }
+
+    fn point_begins(
+        &mut self,
+        key: &PointKey,
+        title: &str,
+        target: &str,
+        progress: &Arc<Progress>,
+    ) {
+        let text = format!(
+            "{target} {} {title}, J {} × T {}",
+            key.test, key.jobs, key.threads
+        );
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        *current = Some(Current {
+            text,
+            progress: Arc::clone(progress),
+            begun: Instant::now(),
+        });
+    }
+
+    fn point_ends(&mut self, point: &Point) {
+        self.bar.inc(1);
+        let line = report::point_line(point);
+        if self.on_terminal {
+            self.bar.println(line);
+        } else {
+            eprintln!("{line}");
+        }
+        let stepped = point
+            .notes
+            .iter()
+            .find(|note| note.starts_with("the wall clock stepped"));
+        if let Some(note) = stepped.filter(|_| !self.warned_of_clock) {
+            self.warned_of_clock = true;
+            self.bar
+                .suspend(|| eprintln!("dbdyno: warning: {} {note}", point.key.test));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The agenda: plan × targets × repetitions = the points to measure, and what cannot be measured.
+
+use archive::{Missing, PointKey};
+use target::Feature;
+use workload::{Library, Sweep, Test};
+
+use crate::nodes::Nodes;
+use crate::{Plan, Result, Step};
+
+/// All points of a run in the order in which they are measured.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Agenda {
+    /// Points.
+    pub points: Vec<PointKey>,
+    /// Tests that a target cannot do.
+    pub missing: Vec<Missing>,
+}
+
+/// Checks what can be checked without a target: that every test and size exists.
+///
+/// # Errors
+/// A test or size that does not exist, with the nearest that does.
+pub fn check(plan: &Plan, library: &Library) -> Result<()> {
+    for step in &plan.step {
+        library.size(&step.size)?;
+        for code in &step.tests {
+            library.test(code)?;
+        }
+    }
+    Ok(())
+}
+
+impl Agenda {
+    /// Lays the agenda: every repetition goes through all steps and targets, so that a drift of the
+    /// machine meets all of them alike.
+    ///
+    /// # Errors
+    /// A test that does not exist.
+    pub fn lay(plan: &Plan, library: &Library, targets: &[Nodes], cores: u32) -> Result<Self> {
+        let mut agenda = Self::default();
+        for repetition in 1..=plan.repeat {
+            for (step_number, step) in (1..).zip(&plan.step) {
+                for test in tests_of(step, library)? {
+                    for (target_number, target) in (0..).zip(targets) {
+                        match obstacle(test, target) {
+                            Some(reason) if repetition == 1 => {
+                                agenda.add_missing(target_number, test, reason);
+                            }
+                            Some(_) => {}
+                            None => agenda.points.extend(
+                                sweep(test, step, target, cores).into_iter().map(
+                                    |(jobs, threads)| PointKey {
+                                        repetition,
+                                        step: step_number,
+                                        target: target_number,
+                                        test: test.code().to_owned(),
+                                        nodes: target.nodes.len() as u32,
+                                        jobs,
+                                        threads,
+                                    },
+                                ),
+                            ),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(agenda)
+    }
+
+    fn add_missing(&mut self, target: u32, test: &Test, reason: String) {
+        let missing = Missing {
+            target,
+            test: test.code().to_owned(),
+            title: test.definition.title.clone(),
+            reason,
+        };
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+    }
+}
+
+/// The tests of a step, in the order of the plan or of the library.
+fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
+    if step.tests.is_empty() {
+        let mut all: Vec<_> = library.tests().collect();
+        // Components in the order of the scorecard; within one, tests that write come last, so that
+        // the tables of the reading ones stay as they were loaded.
+        all.sort_by_key(|t| {
+            (
+                t.definition.component,
+                t.definition.writes,
+                t.code().to_owned(),
+            )
+        });
+        return Ok(all);
+    }
+    let tests = step.tests.iter().map(|code| library.test(code));
+    Ok(tests.collect::<std::result::Result<_, _>>()?)
+}
+
+fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
+    test.needs.iter().find_map(|feature| target.lacks(*feature))
+}
+
+/// Why a test that could be swept is measured at one point alone; `None` when it is swept.
+pub fn sweep_obstacle(
+    test: &Test,
+    contention: bool,
+    lacks: impl Fn(Feature) -> Option<String>,
+) -> Option<String> {
+    match test.definition.sweep {
+        Sweep::Jobs if test.definition.writes && !contention => lacks(Feature::ConcurrentWriters),
+        Sweep::Threads => lacks(Feature::ParallelStatement),
+        Sweep::Jobs | Sweep::One => None,
+    }
+}
+
+fn sweep(test: &Test, step: &Step, target: &Nodes, cores: u32) -> Vec<(u32, u32)> {
+    if sweep_obstacle(test, step.contention, |f| target.lacks(f)).is_some() {
+        return vec![(1, 1)];
+    }
+    let or_powers = |list: &[u32], last: u32| {
+        if list.is_empty() {
+            powers_of_two(last)
+        } else {
+            list.to_vec()
+        }
+    };
+    match test.definition.sweep {
+        Sweep::Jobs => or_powers(&step.jobs, 4 * cores)
+            .into_iter()
+            .map(|jobs| (jobs, 1))
+            .collect(),
+        Sweep::Threads => or_powers(&step.threads, cores)
+            .into_iter()
+            .map(|threads| (1, threads))
+            .collect(),
+        Sweep::One => vec![(1, 1)],
+    }
+}
+
+/// 1, 2, 4 … up to `last`, and `last` itself.
+fn powers_of_two(last: u32) -> Vec<u32> {
+    let mut powers: Vec<u32> = std::iter::successors(Some(1u32), |n| n.checked_mul(2))
+        .take_while(|n| *n < last.max(1))
+        .collect();
+    powers.push(last.max(1));
+    powers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nodes::group;
+
+    fn sqlite() -> Vec<Nodes> {
+        let groups = group(&["sqlite:".to_owned()]).unwrap();
+        groups.iter().map(|g| Nodes::open(g).unwrap()).collect()
+    }
+
+    fn lay(plan: &str) -> Agenda {
+        let plan = Plan::parse(plan, &[]).unwrap();
+        Agenda::lay(&plan, &Library::embedded().unwrap(), &sqlite(), 2).unwrap()
+    }
+
+    #[test]
+    fn jobs_are_swept_to_four_times_the_cores() {
+        let agenda = lay("name='p'\nrepeat=2\n[[step]]\nuse='library'\ntests=['T611']\n");
+        let jobs: Vec<_> = agenda
+            .points
+            .iter()
+            .map(|p| (p.repetition, p.jobs))
+            .collect();
+        assert_eq!(
+            jobs,
+            [
+                (1, 1),
+                (1, 2),
+                (1, 4),
+                (1, 8),
+                (2, 1),
+                (2, 2),
+                (2, 4),
+                (2, 8)
+            ]
+        );
+        assert_eq!(powers_of_two(6), [1, 2, 4, 6]);
+    }
+
+    #[test]
+    fn one_writer_means_one_point() {
+        let agenda = lay("name='p'\n[[step]]\nuse='library'\ntests=['T311']\n");
+        assert_eq!(agenda.points.len(), 1);
+        let contended = lay("name='p'\n[[step]]\nuse='library'\ntests=['T311']\ncontention=true\n");
+        assert_eq!(contended.points.len(), 4);
+    }
+
+    #[test]
+    fn what_an_engine_cannot_do_is_missing_once_with_its_reason() {
+        let agenda = lay("name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T153', 'T626']\n");
+        assert!(agenda.points.is_empty());
+        assert_eq!(agenda.missing.len(), 2);
+        assert!(agenda.missing[0].reason.contains("procedural"));
+    }
+}

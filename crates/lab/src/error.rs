@@ -1,0 +1,70 @@
+//! What can go wrong with a run, and which exit status it deserves.
+
+use archive::ArchiveError;
+use target::{ErrorKind, TargetError, UrlError};
+use workload::LibraryError;
+
+/// Result of everything in the laboratory.
+pub type Result<T> = std::result::Result<T, LabError>;
+
+/// Why a run did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The plan is wrong in itself.
+    #[error("{0}")]
+    Plan(String),
+    /// A target URL is wrong in itself.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// A test or size that does not exist, or a library that is not right.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// The archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The target.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The machine.
+    #[error("{0}")]
+    Host(String),
+    /// Its user stopped it.
+    #[error(
+        "interrupted; {finished} of {planned} points are kept in the archive, go on with: dbdyno run --resume {label}"
+    )]
+    Interrupted {
+        /// Points finished.
+        finished: usize,
+        /// Points of the complete run.
+        planned: usize,
+        /// Label of the run.
+        label: String,
+    },
+    /// The target or its device gave out in the middle of the run.
+    #[error(
+        "{message} ({finished} of {planned} points are kept in the archive; when that is mended, go on with: dbdyno run --resume {label})"
+    )]
+    Broken {
+        /// What happened.
+        message: String,
+        /// Points finished.
+        finished: usize,
+        /// Points of the complete run.
+        planned: usize,
+        /// Label of the run.
+        label: String,
+    },
+}
+
+impl LabError {
+    /// True when the environment failed; false when what was asked for is wrong in itself.
+    pub fn is_environment(&self) -> bool {
+        match self {
+            Self::Plan(_) | Self::Url(_) => false,
+            Self::Library(e) => matches!(e, LibraryError::Unreadable { .. }),
+            Self::Archive(e) => e.is_environment(),
+            Self::Target(e) => e.kind != ErrorKind::Statement,
+            Self::Host(_) | Self::Interrupted { .. } | Self::Broken { .. } => true,
+        }
+    }
+}

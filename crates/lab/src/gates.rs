@@ -1,0 +1,163 @@
+//! What makes a point invalid (a reason), and what a reader should know about it (a note).
+
+use archive::Figures;
+use load::Outcome;
+
+/// Share of the jobs' time in the driver from which the driver, not the target, was measured.
+pub const DRIVER_PCT_MAX: f64 = 25.0;
+/// Share from which a reader should know.
+const DRIVER_PCT_NOTED: f64 = 5.0;
+/// Shortest point whose figure is not dominated by how it began and ended.
+const ELAPSED_S_MIN: f64 = 0.1;
+/// Stolen processor time from which a reader should know.
+const STEAL_PCT_NOTED: f64 = 5.0;
+/// Part of the expected bytes that a cold read has to bring from the device.
+const COLD_SHARE_MIN: f64 = 0.5;
+/// Device reads that a point in memory may see from other programs, MB.
+const WARM_MB_MAX: f64 = 4.0;
+
+/// Why a point's figures must not be used.
+pub fn reasons(outcome: &Outcome, figures: &Figures) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if outcome.errors > 0 {
+        let first = outcome
+            .error_messages
+            .first()
+            .map_or("no message", String::as_str);
+        reasons.push(format!("{} operations failed: {first}", outcome.errors));
+    }
+    if outcome.operations == 0 {
+        reasons.push("not one operation was completed".into());
+    }
+    if let Some(pct) = figures.little_error_pct.filter(|pct| *pct > DRIVER_PCT_MAX) {
+        reasons.push(format!(
+            "the driver was the bottleneck: {pct:.0} % of the jobs' time was its own"
+        ));
+    }
+    if outcome.late_starts * 100 > outcome.operations.max(100) {
+        reasons.push(format!(
+            "the driver began {} of {} operations more than 1 ms late",
+            outcome.late_starts, outcome.operations
+        ));
+    }
+    reasons
+}
+
+/// What a reader should know, though it does not make the point invalid.
+pub fn notes(outcome: &Outcome, figures: &Figures) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(pct) = figures.little_error_pct
+        && (DRIVER_PCT_NOTED..=DRIVER_PCT_MAX).contains(&pct)
+    {
+        notes.push(format!("{pct:.0} % of the jobs' time was the driver's own"));
+    }
+    if let Some(elapsed_s) = figures.elapsed_s.filter(|s| *s < ELAPSED_S_MIN) {
+        notes.push(format!(
+            "short: {:.0} ms; take a larger size for a figure that lasts",
+            elapsed_s * 1e3
+        ));
+    }
+    if let Some(pct) = figures.cpu_steal_pct.filter(|pct| *pct > STEAL_PCT_NOTED) {
+        notes.push(format!("the hypervisor took {pct:.0} % of the processors"));
+    }
+    if outcome.retries > 0 {
+        notes.push(format!(
+            "{} transactions were tried again after a conflict",
+            outcome.retries
+        ));
+    }
+    notes
+}
+
+/// Where the data came from, as the device's counters saw it, when that is not where they were meant
+/// to come from.
+///
+/// `cache` is the state before the point, `expected_bytes` what a cold read must bring from the device.
+pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -> Option<String> {
+    let expected_mb = expected_bytes? as f64 / 1e6;
+    let read_mb = figures
+        .read_mb_per_s
+        .zip(figures.elapsed_s)
+        .map(|(rate, s)| rate * s);
+    let from_device = !matches!(cache, "warm" | "as it comes");
+    match (from_device, read_mb) {
+        (true, None) => Some(
+            "whether the reads reached the device cannot be told: its counters are not known"
+                .into(),
+        ),
+        (true, Some(mb)) if mb < expected_mb * COLD_SHARE_MIN => Some(format!(
+            "served from cache: meant to reach the device, which read {mb:.1} MB of at least {expected_mb:.1} MB"
+        )),
+        (false, Some(mb)) if cache == "warm" && mb > WARM_MB_MAX && mb > expected_mb * 0.05 => {
+            Some(format!(
+                "not from memory: meant to stay in the cache, but the device read {mb:.1} MB"
+            ))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mb_per_s: Option<f64>) -> Figures {
+        Figures {
+            read_mb_per_s: mb_per_s,
+            elapsed_s: Some(2.0),
+            ..Figures::default()
+        }
+    }
+
+    #[test]
+    fn failures_and_a_busy_driver_make_a_point_invalid() {
+        let outcome = Outcome {
+            operations: 10,
+            errors: 2,
+            error_messages: vec!["wrong answer".into()],
+            ..Outcome::default()
+        };
+        let figures = Figures {
+            little_error_pct: Some(40.0),
+            ..Figures::default()
+        };
+        let found = reasons(&outcome, &figures);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].contains("2 operations failed: wrong answer"));
+        assert!(
+            reasons(
+                &Outcome {
+                    operations: 1,
+                    ..Outcome::default()
+                },
+                &Figures::default()
+            )
+            .is_empty()
+        );
+        assert_eq!(reasons(&Outcome::default(), &Figures::default()).len(), 1);
+    }
+
+    #[test]
+    fn the_device_counters_decide_where_data_came_from() {
+        let mb100 = Some(100_000_000);
+        assert!(
+            cache_note("cold", mb100, &read(Some(10.0)))
+                .unwrap()
+                .contains("served from cache")
+        );
+        assert_eq!(cache_note("cold", mb100, &read(Some(48.0))), None);
+        assert!(
+            cache_note("cold", mb100, &read(None))
+                .unwrap()
+                .contains("cannot be told")
+        );
+        assert!(
+            cache_note("warm", mb100, &read(Some(10.0)))
+                .unwrap()
+                .contains("not from memory")
+        );
+        assert_eq!(cache_note("warm", mb100, &read(Some(0.5))), None);
+        assert_eq!(cache_note("as it comes", mb100, &read(Some(50.0))), None);
+        assert_eq!(cache_note("cold", None, &read(Some(0.0))), None);
+    }
+}

@@ -1,0 +1,477 @@
+//! One point: prepare, drive, close, verify, and put the result row together.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use archive::{Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
+use host::{HostUse, Mark, Sampler, Stopwatch, WallClock};
+use load::random::mix;
+use load::{Done, Drive, End, Failure, Operator, Outcome, Progress, RampUp};
+use sha2::{Digest, Sha256};
+use target::{Counters, Target};
+use workload::exercise::Meter;
+use workload::{Amount, Bench, Exercise, Library, Test, exercise_for};
+
+use crate::agenda::sweep_obstacle;
+use crate::nodes::{Nodes, OnNodes};
+use crate::plan::Mode;
+use crate::{Result, Step, gates, timed};
+
+/// Relative slope over a point that still counts as steady.
+const STEADY_LIMIT: f64 = 0.1;
+
+/// What all points of a run share.
+pub struct Bay<'a> {
+    /// The library.
+    pub library: Arc<Library>,
+    /// Targets of the run.
+    pub targets: &'a [Nodes],
+    /// One sampler per target, looking at its device.
+    pub samplers: &'a [Sampler],
+    /// Seed of the run.
+    pub seed: u64,
+    /// Interval of the series.
+    pub interval: Duration,
+    /// Fingerprint of machine and target, one per target.
+    pub platforms: Vec<String>,
+    /// Wall clock.
+    pub clock: Arc<dyn WallClock>,
+    /// Stop flag.
+    pub stop: &'a AtomicBool,
+}
+
+/// What became of a point.
+pub enum Measured {
+    /// It stands.
+    Point(Box<Point>),
+    /// Its user stopped it; nothing of it is kept.
+    Interrupted,
+    /// The target gave out.
+    Broken(String),
+}
+
+/// Measures one point of a step.
+///
+/// # Errors
+/// Only what is wrong before anything was measured: a test or size that does not exist, an engine
+/// that fails to be set up.
+pub fn measure(bay: &Bay, step: &Step, key: &PointKey, progress: &Progress) -> Result<Measured> {
+    let target = &bay.targets[key.target as usize];
+    let test = bay.library.test(&key.test)?;
+    let size = bay.library.size(&step.size)?;
+    let task = Task {
+        bay,
+        step,
+        key,
+        target,
+        test,
+        amount: test.amount(size, &target.engine),
+        seed: point_seed(bay.seed, key),
+    };
+    if sweeps_threads(test, target) {
+        for node in &target.nodes {
+            node.set_threads(key.threads)?;
+        }
+    }
+    let meter = Arc::new(Meter::default());
+    let mut exercise = task.exercise(&meter, size);
+    Ok(match task.carry_out(exercise.as_mut(), &meter, progress) {
+        Ok(measured) => measured,
+        // A statement that fails is a finding about the target, anything else the end of the run.
+        Err(error) if error.kind == target::ErrorKind::Statement => {
+            Measured::Point(Box::new(task.failed(error.message)))
+        }
+        Err(error) => Measured::Broken(error.message),
+    })
+}
+
+fn sweeps_threads(test: &Test, target: &Nodes) -> bool {
+    test.definition.sweep == workload::Sweep::Threads
+        && target.lacks(target::Feature::ParallelStatement).is_none()
+}
+
+/// The seed of a point depends on the run's seed, the test, its parallelism and the repetition, but
+/// not on the target or the step: two configurations are given the same keys.
+fn point_seed(seed: u64, key: &PointKey) -> u64 {
+    let code = key.test.bytes().fold(0, |h: u64, b| mix(h ^ u64::from(b)));
+    let place = u64::from(key.jobs) << 32 | u64::from(key.repetition);
+    mix(seed ^ mix(code ^ mix(place)))
+}
+
+struct Task<'a> {
+    bay: &'a Bay<'a>,
+    step: &'a Step,
+    key: &'a PointKey,
+    target: &'a Nodes,
+    test: &'a Test,
+    amount: Amount,
+    seed: u64,
+}
+
+impl Task<'_> {
+    fn exercise(
+        &self,
+        meter: &Arc<Meter>,
+        size: workload::library::SizeClass,
+    ) -> Box<dyn Exercise> {
+        let bench = |node: &Arc<dyn Target>, meter: &Arc<Meter>| {
+            exercise_for(Bench {
+                target: Arc::clone(node),
+                engine: self.target.engine.clone(),
+                test: self.test.clone(),
+                library: Arc::clone(&self.bay.library),
+                size,
+                amount: self.amount,
+                seed: self.seed,
+                meter: Arc::clone(meter),
+            })
+        };
+        match self.target.nodes.as_slice() {
+            [one] => bench(one, meter),
+            // The nodes' meters are apart, because each node proves its own rows.
+            many => Box::new(OnNodes::new(
+                many.iter()
+                    .map(|node| bench(node, &Arc::new(Meter::default())))
+                    .collect(),
+            )),
+        }
+    }
+
+    fn carry_out(
+        &self,
+        exercise: &mut dyn Exercise,
+        meter: &Meter,
+        progress: &Progress,
+    ) -> target::Result<Measured> {
+        let stopwatch = Stopwatch::start(Arc::clone(&self.bay.clock));
+        let started_at = stopwatch.started_at();
+        let prepared = exercise.prepare()?;
+        if self.bay.stop.load(Ordering::Relaxed) {
+            return Ok(Measured::Interrupted);
+        }
+        let start = Start::new(self);
+        let operators = start.watch(exercise.operators(self.key.jobs)?);
+        let outcome = load::drive(operators, &self.drive(progress));
+        if outcome.interrupted {
+            return Ok(Measured::Interrupted);
+        }
+        if let Some(message) = outcome.fatal {
+            return Ok(Measured::Broken(message));
+        }
+        let closing = Instant::now();
+        exercise.close()?;
+        let closing = closing.elapsed();
+        let (used, counters) = start.finish(meter);
+        let figures = self.figures(exercise, &outcome, closing, &used, counters);
+        let mut reasons = prepared.reasons;
+        reasons.extend(gates::reasons(&outcome, &figures));
+        reasons.extend(exercise.verify(&outcome)?);
+        let mut notes = gates::notes(&outcome, &figures);
+        notes.extend(gates::cache_note(
+            &prepared.cache,
+            exercise.device_read_bytes(&outcome),
+            &figures,
+        ));
+        notes.extend(self.standing_notes(&used));
+        notes.extend(stopwatch.clock_step_s().map(|step_s| {
+            format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")
+        }));
+        let samples = series(&used.samples, &outcome, self.bay.interval);
+        Ok(Measured::Point(Box::new(Point {
+            started_at,
+            work: self.work_done(&prepared.state, &prepared.cache),
+            figures,
+            steady: steady(&outcome),
+            timed_events: timed::events(&outcome),
+            samples,
+            reasons,
+            notes,
+            histograms: Histograms {
+                service: outcome.service,
+                response: outcome.response,
+            },
+            ..self.blank()
+        })))
+    }
+
+    fn drive<'d>(&'d self, progress: &'d Progress) -> Drive<'d> {
+        let seconds = |s: Option<f64>| s.map(Duration::from_secs_f64);
+        let (end, ramp_up) = match self.step.mode {
+            Mode::Time => (
+                End::Time(seconds(self.step.seconds).unwrap_or(Duration::from_secs(1))),
+                seconds(self.step.ramp_up_seconds).map_or(RampUp::None, RampUp::Time),
+            ),
+            Mode::Work => (
+                End::Operations {
+                    per_job: self.amount.operations,
+                },
+                match (self.amount.operations as f64 * self.test.definition.work.ramp_up).ceil()
+                    as u64
+                {
+                    0 => RampUp::None,
+                    per_job => RampUp::Operations { per_job },
+                },
+            ),
+        };
+        Drive {
+            schedule: self.step.schedule(),
+            ramp_up,
+            end,
+            interval: self.bay.interval,
+            seed: self.seed,
+            stop: self.bay.stop,
+            progress: Some(progress),
+        }
+    }
+
+    fn figures(
+        &self,
+        exercise: &dyn Exercise,
+        outcome: &Outcome,
+        closing: Duration,
+        used: &HostUse,
+        counters: Counters,
+    ) -> Figures {
+        let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
+        let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
+        let rows = Some(outcome.rows as f64).filter(|n| *n > 0.0);
+        let operations = (outcome.operations * exercise.operations_scale()) as f64;
+        let mut figures = Figures::default();
+        used.write_into(&mut figures);
+        figures.rows = rows;
+        figures.rows_per_s = rows.and_then(per_s);
+        figures.operations = Some(operations);
+        figures.operations_per_s = per_s(operations);
+        figures.queries_per_min = per_s(operations * 60.0).filter(|_| self.test.definition.queries);
+        figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
+        figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
+        figures.payload_mb_per_s = exercise
+            .row_bytes()
+            .and_then(|bytes| per_s((outcome.rows * bytes) as f64 / 1e6));
+        figures.elapsed_s = Some(elapsed_s);
+        figures.first_finish_s = outcome.first_finish().map(|d| d.as_secs_f64());
+        figures.errors = Some(outcome.errors as f64);
+        figures.retries = Some(outcome.retries as f64);
+        figures.in_flight_mean = outcome.in_flight_mean();
+        figures.little_error_pct = outcome.little_error_pct();
+        figures.driver_cpu_pct =
+            per_s((outcome.driver_time().as_secs_f64() + used.sampler_cpu_s) * 100.0);
+        figures.late_starts = Some(outcome.late_starts as f64);
+        figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
+        figures
+    }
+
+    /// What is true of every point of this test on this target.
+    fn standing_notes(&self, used: &HostUse) -> Vec<String> {
+        let lacks = |f| self.target.lacks(f);
+        let mut notes = Vec::new();
+        if let Some(reason) = sweep_obstacle(self.test, false, lacks) {
+            notes.push(if self.key.jobs > 1 {
+                format!("contention extra: {reason}")
+            } else {
+                format!("one point: {reason}")
+            });
+        }
+        let pool = self.target.first().threads();
+        if pool > 1 && !sweeps_threads(self.test, self.target) {
+            notes.push(format!(
+                "the engine's pool of {pool} threads is shared by all jobs"
+            ));
+        }
+        if self.test.definition.engine_specific {
+            notes.push("not comparable across engines: it measures this engine's executor".into());
+        }
+        notes.extend(used.io_reason.clone());
+        notes
+    }
+
+    fn work_done(&self, state: &str, cache: &str) -> WorkDone {
+        let work_mode = self.step.mode == Mode::Work;
+        WorkDone {
+            mode: if work_mode { "work" } else { "time" }.into(),
+            size: self.step.size.clone(),
+            operations_per_job: work_mode.then_some(self.amount.operations),
+            seconds: self.step.seconds,
+            schedule: self.step.schedule_words(),
+            state: state.into(),
+            cache: cache.into(),
+        }
+    }
+
+    /// A point whose preparation or proof failed: no figures, one reason.
+    fn failed(&self, message: String) -> Point {
+        Point {
+            started_at: host::clock::rfc3339(self.bay.clock.now()),
+            work: self.work_done("unknown", "unknown"),
+            reasons: vec![message],
+            ..self.blank()
+        }
+    }
+
+    fn blank(&self) -> Point {
+        let definition = self.test.fingerprint(&self.target.engine);
+        Point {
+            key: self.key.clone(),
+            title: self.test.definition.title.clone(),
+            component: self.test.definition.component,
+            started_at: String::new(),
+            seed: self.seed,
+            configuration: self.configuration(&definition),
+            definition,
+            work: WorkDone::default(),
+            figures: Figures::default(),
+            histograms: Histograms::default(),
+            steady: None,
+            timed_events: Vec::new(),
+            samples: Vec::new(),
+            reasons: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn configuration(&self, definition: &str) -> String {
+        let step = toml::to_string(self.step).unwrap_or_default();
+        let platform = &self.bay.platforms[self.key.target as usize];
+        fingerprint(&[platform, definition, &step])
+    }
+}
+
+/// Sixteen hexadecimal digits that change with any of the texts.
+pub fn fingerprint(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize()
+        .iter()
+        .take(8)
+        .map(|b| format!("{b:02x}"))
+        .collect()
+}
+
+/// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
+/// with a timed ramp-up when the first one enters the measured window.
+struct Start<'a> {
+    sampler: &'a Sampler,
+    target: &'a Nodes,
+    taken: Arc<Mutex<Option<(Mark, Counters)>>>,
+    timed: bool,
+}
+
+impl<'a> Start<'a> {
+    fn new(task: &Task<'a>) -> Self {
+        Self {
+            sampler: &task.bay.samplers[task.key.target as usize],
+            target: task.target,
+            taken: Arc::default(),
+            timed: task.step.ramp_up_seconds.is_some(),
+        }
+    }
+
+    fn take(&self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.is_none() {
+            *taken = Some((self.sampler.mark(), engine_counters(self.target)));
+        }
+    }
+
+    fn watch<'s>(&'s self, operators: Vec<Box<dyn Operator>>) -> Vec<Box<dyn Operator + 's>> {
+        let waiting = Arc::new(AtomicUsize::new(if self.timed {
+            1
+        } else {
+            operators.len()
+        }));
+        operators
+            .into_iter()
+            .map(|operator| {
+                Box::new(Watched {
+                    operator,
+                    start: self,
+                    waiting: Arc::clone(&waiting),
+                }) as Box<dyn Operator + 's>
+            })
+            .collect()
+    }
+
+    /// The host's use since the common start, and the counters of engine and sessions.
+    fn finish(&self, meter: &Meter) -> (HostUse, Counters) {
+        self.take();
+        let taken = self
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let (mark, before) = taken.expect("take() has just filled it");
+        let engine = engine_counters(self.target).since(before);
+        let sessions = meter.counters().unwrap_or_default();
+        let counters = Counters {
+            buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
+            redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),
+        };
+        (self.sampler.finish(mark), counters)
+    }
+}
+
+fn engine_counters(target: &Nodes) -> Counters {
+    target
+        .nodes
+        .iter()
+        .map(|node| node.counters())
+        .reduce(Counters::plus)
+        .unwrap_or_default()
+}
+
+/// An operator that reports when its ramp-up is over.
+struct Watched<'s> {
+    operator: Box<dyn Operator>,
+    start: &'s Start<'s>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Operator for Watched<'_> {
+    #[inline]
+    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+        self.operator.operate(index)
+    }
+
+    fn measurement_begins(&mut self) {
+        self.operator.measurement_begins();
+        if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.start.take();
+        }
+    }
+}
+
+fn steady(outcome: &Outcome) -> Option<Steady> {
+    match stats::steady::judge(&outcome.interval_rates_per_s(), STEADY_LIMIT) {
+        stats::steady::Steady::Yes => Some(Steady::Yes),
+        stats::steady::Steady::No => Some(Steady::No),
+        stats::steady::Steady::Trend => Some(Steady::Trend),
+        stats::steady::Steady::Unknown => None,
+    }
+}
+
+/// Lays the jobs' intervals beside the host's samples: the interval that ends nearest to a sample.
+fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<Sample> {
+    let half_s = interval.as_secs_f64() / 2.0;
+    samples
+        .iter()
+        .map(|sample| {
+            let near = outcome
+                .intervals
+                .iter()
+                .find(|i| ((i.at + i.length).as_secs_f64() - sample.at_s).abs() <= half_s);
+            Sample {
+                operations_per_s: near
+                    .filter(|i| !i.length.is_zero())
+                    .map(|i| i.operations as f64 / i.length.as_secs_f64()),
+                response_us_p99: near
+                    .and_then(|i| i.response_p99)
+                    .map(|d| d.as_secs_f64() * 1e6),
+                ..sample.clone()
+            }
+        })
+        .collect()
+}

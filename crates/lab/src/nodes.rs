@@ -1,0 +1,157 @@
+//! The targets of a run: URLs of one engine are the nodes of a cluster, different engines are targets
+//! of their own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::TargetRecord;
+use load::{Operator, Outcome};
+use target::{Feature, Target, TargetUrl};
+use workload::{Exercise, Prepared};
+
+use crate::Result;
+
+/// One target of a run: a database, or the nodes of a cluster of one engine.
+pub struct Nodes {
+    /// Name of the engine, which is the target's short name.
+    pub engine: String,
+    /// The databases.
+    pub nodes: Vec<Arc<dyn Target>>,
+}
+
+/// Groups URLs by engine, in the order in which the engines are first named; touches nothing.
+///
+/// # Errors
+/// When a URL is wrong in itself.
+pub fn group(urls: &[String]) -> Result<Vec<Vec<TargetUrl>>> {
+    let mut groups: Vec<Vec<TargetUrl>> = Vec::new();
+    for url in urls {
+        let url = TargetUrl::parse(url)?;
+        target::find(&url)?;
+        match groups.iter_mut().find(|g| g[0].scheme == url.scheme) {
+            Some(group) if group.contains(&url) && !url.path.is_empty() => {
+                return Err(crate::LabError::Plan(format!(
+                    "target {url} is named twice; the nodes of a cluster are different databases"
+                )));
+            }
+            Some(group) => group.push(url),
+            None => groups.push(vec![url]),
+        }
+    }
+    Ok(groups)
+}
+
+impl Nodes {
+    /// Opens the databases of one group.
+    ///
+    /// # Errors
+    /// When one cannot be opened.
+    pub fn open(urls: &[TargetUrl]) -> Result<Self> {
+        let nodes = urls
+            .iter()
+            .map(target::open)
+            .collect::<target::Result<Vec<_>>>()?;
+        Ok(Self {
+            engine: urls[0].scheme.clone(),
+            nodes,
+        })
+    }
+
+    /// The first node, which speaks for all.
+    pub fn first(&self) -> &Arc<dyn Target> {
+        &self.nodes[0]
+    }
+
+    /// The target as it is archived, with the device under its files.
+    pub fn record(&self) -> TargetRecord {
+        let mut record = self.first().record();
+        record.nodes = self.nodes.len() as u32;
+        record.url = self
+            .nodes
+            .iter()
+            .map(|node| node.record().url)
+            .collect::<Vec<_>>()
+            .join(" ");
+        record.device = self.data_path().and_then(|path| host::device_of(path).ok());
+        record
+    }
+
+    /// The file of the first node.
+    pub fn data_path(&self) -> Option<&Path> {
+        self.first().data_path()
+    }
+
+    /// Why the target cannot do a feature.
+    pub fn lacks(&self, feature: Feature) -> Option<String> {
+        self.first().lacks(feature)
+    }
+}
+
+/// The same exercise on every node; jobs are dealt round-robin.
+pub struct OnNodes {
+    exercises: Vec<Box<dyn Exercise>>,
+}
+
+impl OnNodes {
+    /// One exercise per node, in the order of the nodes; at least one.
+    pub fn new(exercises: Vec<Box<dyn Exercise>>) -> Self {
+        assert!(!exercises.is_empty(), "a target has at least one node");
+        Self { exercises }
+    }
+}
+
+impl Exercise for OnNodes {
+    fn prepare(&mut self) -> target::Result<Prepared> {
+        let mut all = Prepared::default();
+        for exercise in &mut self.exercises {
+            let one = exercise.prepare()?;
+            all.state = one.state;
+            all.cache = one.cache;
+            all.reasons.extend(one.reasons);
+        }
+        Ok(all)
+    }
+
+    fn operators(&mut self, jobs: u32) -> target::Result<Vec<Box<dyn Operator>>> {
+        let nodes = self.exercises.len() as u32;
+        let mut dealt = Vec::new();
+        for (node, exercise) in (0..nodes).zip(&mut self.exercises) {
+            let share = (jobs + nodes - 1 - node) / nodes;
+            dealt.push(exercise.operators(share)?.into_iter());
+        }
+        // Job j works on node j mod N.
+        let mut all = Vec::new();
+        for job in 0..jobs as usize {
+            all.extend(dealt[job % nodes as usize].next());
+        }
+        Ok(all)
+    }
+
+    fn close(&mut self) -> target::Result<()> {
+        self.exercises.iter_mut().try_for_each(|e| e.close())
+    }
+
+    fn verify(&mut self, outcome: &Outcome) -> target::Result<Vec<String>> {
+        let nodes = self.exercises.len();
+        let mut reasons = Vec::new();
+        for (node, exercise) in self.exercises.iter_mut().enumerate() {
+            let mut share = outcome.clone();
+            let jobs = outcome.jobs.iter().skip(node).step_by(nodes);
+            share.rows = jobs.map(|job| job.rows).sum();
+            reasons.extend(exercise.verify(&share)?);
+        }
+        Ok(reasons)
+    }
+
+    fn operations_scale(&self) -> u64 {
+        self.exercises[0].operations_scale()
+    }
+
+    fn row_bytes(&self) -> Option<u64> {
+        self.exercises[0].row_bytes()
+    }
+
+    fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
+        self.exercises[0].device_read_bytes(outcome)
+    }
+}
