@@ -479,3 +479,17 @@ fn the_changelog_has_an_unreleased_section() {
         &[("CHANGELOG.md", "# Changelog\n\n## Unreleased\n")],
     );
 }
+
+#[test]
+fn the_glossary_names_every_figure() {
+    let files = repository();
+    let glossary = files.iter().find(|file| file.path == "docs/GLOSSARY.md");
+    let text = &glossary.expect("the glossary is there").text;
+    for figure in archive::FIGURES {
+        let line = format!(
+            "| `{}` | {} | {} |",
+            figure.name, figure.unit, figure.meaning
+        );
+        assert!(text.contains(&line), "docs/GLOSSARY.md lacks: {line}");
+    }
+}
