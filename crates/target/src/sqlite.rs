@@ -3,7 +3,7 @@
 mod session;
 mod target;
 
-pub use target::Sqlite;
+pub use target::{Sqlite, configure_library};
 
 use rusqlite::ffi;
 

@@ -16,9 +16,22 @@ const FRAME_HEADER_BYTES: u64 = 24;
 /// More columns than any table of the library has.
 const COLUMNS_MAX: usize = 64;
 
+/// Statements around a transaction, compiled once.
+#[derive(Clone, Copy)]
+enum Control {
+    Begin,
+    BeginRead,
+    Commit,
+}
+
+impl Control {
+    const SQL: [&str; 3] = ["BEGIN IMMEDIATE", "BEGIN", "COMMIT"];
+}
+
 pub(super) struct SqliteSession {
     // Declared before the connection that they borrow from, so that they are dropped first.
     statements: Vec<rusqlite::Statement<'static>>,
+    controls: [Option<rusqlite::Statement<'static>>; Control::SQL.len()],
     connection: Box<Connection>,
     page_bytes: u64,
 }
@@ -32,6 +45,7 @@ impl SqliteSession {
     pub(super) fn new(connection: Connection, page_bytes: u64) -> Self {
         Self {
             statements: Vec::new(),
+            controls: [const { None }; Control::SQL.len()],
             connection: Box::new(connection),
             page_bytes,
         }
@@ -47,6 +61,20 @@ impl SqliteSession {
         Ok(unsafe {
             std::mem::transmute::<rusqlite::Statement<'_>, rusqlite::Statement<'static>>(statement)
         })
+    }
+
+    fn control(&mut self, control: Control) -> Result<()> {
+        let place = control as usize;
+        if self.controls[place].is_none() {
+            self.controls[place] = Some(self.compile(Control::SQL[place])?);
+        }
+        let compiled = self.controls[place]
+            .as_mut()
+            .expect("the line above has just filled this place");
+        compiled
+            .raw_execute()
+            .map(|_| ())
+            .map_err(|e| explain(Control::SQL[place], &e))
     }
 
     fn status(&self, counter: c_int) -> u64 {
@@ -136,15 +164,15 @@ impl Session for SqliteSession {
 
     fn begin(&mut self) -> Result<()> {
         // IMMEDIATE takes the writer's place at once; a deferred one could fail in the middle.
-        self.batch("BEGIN IMMEDIATE")
+        self.control(Control::Begin)
     }
 
     fn begin_read(&mut self) -> Result<()> {
-        self.batch("BEGIN")
+        self.control(Control::BeginRead)
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.batch("COMMIT")
+        self.control(Control::Commit)
     }
 
     fn rollback(&mut self) -> Result<()> {
@@ -215,6 +243,7 @@ impl Drop for SqliteSession {
     fn drop(&mut self) {
         // Unfinished statements would keep the connection open behind its back.
         self.statements.clear();
+        self.controls = [const { None }; Control::SQL.len()];
     }
 }
 

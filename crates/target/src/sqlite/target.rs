@@ -71,9 +71,10 @@ impl Engine for Sqlite {
     }
 }
 
-/// Memory statistics take a global lock at every allocation, which would make all sessions wait for
-/// each other; they have to be switched off before SQLite is first used.
-fn configure_library() {
+/// Switches off SQLite's memory statistics, which take a global lock at every allocation and would
+/// make all sessions wait for each other. Must be called before SQLite is first used in the process,
+/// be it by the archive.
+pub fn configure_library() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the option takes one int; when SQLite is in use already (the archive was opened
@@ -82,8 +83,8 @@ fn configure_library() {
     });
 }
 
-/// Must be called before any other use of SQLite in the process; see [`configure_library`].
-pub(super) fn memory_name() -> String {
+/// A name that no other database in memory of this process has.
+fn memory_name() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     format!(
         "file:dbdyno-{}?mode=memory&cache=shared",
