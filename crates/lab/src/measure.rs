@@ -251,6 +251,7 @@ impl Task<'_> {
             .and_then(|bytes| per_s((outcome.rows * bytes) as f64 / 1e6));
         figures.elapsed_s = Some(elapsed_s);
         figures.first_finish_s = outcome.first_finish().map(|d| d.as_secs_f64());
+        figures.last_finish_s = Some(outcome.elapsed.as_secs_f64());
         figures.errors = Some(outcome.errors as f64);
         figures.retries = Some(outcome.retries as f64);
         figures.in_flight_mean = outcome.in_flight_mean();

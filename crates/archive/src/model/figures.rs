@@ -67,8 +67,9 @@ figures! {
     queries_per_min, "queries/min", Higher, "Queries completed per minute, for tests whose operation is a query.";
     buffer_gets_per_s, "gets/s", Higher, "Pages that the engine asked of its own cache, per second.";
     payload_mb_per_s, "MB/s", Higher, "User data moved through the database, 10^6 bytes per second.";
-    elapsed_s, "s", Lower, "From the common start of all jobs to the finish of the last one.";
+    elapsed_s, "s", Lower, "From the common start of all jobs to the finish of the last one, with the closing checkpoint where it belongs to the test.";
     first_finish_s, "s", Lower, "From the common start to the finish of the first job.";
+    last_finish_s, "s", Lower, "From the common start to the finish of the last job; what the elapsed time has beyond it is the closing checkpoint.";
     operations, "ops", Neither, "Operations completed by all jobs.";
     rows, "rows", Neither, "Rows read or written by all jobs.";
     errors, "count", Lower, "Operations that failed for good.";
