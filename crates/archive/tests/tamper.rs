@@ -48,7 +48,7 @@ fn an_untouched_run_has_only_its_own_reasons() {
 fn a_changed_point_is_invalid_whatever_was_changed() {
     for sql in [
         "UPDATE point SET rows_per_s = rows_per_s * 2 WHERE id = 1",
-        "UPDATE point SET operations = NULL WHERE id = 1 AND operations NOT NULL",
+        "UPDATE point SET rows = NULL WHERE id = 1 AND rows NOT NULL",
         "UPDATE point SET queries_per_min = 1 WHERE id = 1 AND queries_per_min IS NULL",
         "UPDATE point SET late_start_us_max = 0.5 WHERE id = 1",
         "UPDATE point SET jobs = 8 WHERE id = 1",
