@@ -1,0 +1,179 @@
+//! What all tests of the command share: a place of its own for each, and the command run in it.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The command under test.
+pub const DBDYNO: &str = env!("CARGO_BIN_EXE_dbdyno");
+
+/// A command that takes longer hangs.
+const TIME_MAX: Duration = Duration::from_secs(120);
+
+/// One point that takes about 50 ms and needs no table.
+pub const TINY: &str = "name = \"tiny\"\nsample_ms = 50\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.05\n";
+
+/// A directory with an archive of its own. Its name holds a space, as users' directories do.
+pub struct Place {
+    directory: TempDir,
+}
+
+/// What a command left behind.
+pub struct Ended {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let directory = tempfile::Builder::new().prefix("dbdyno test ").tempdir();
+        Self {
+            directory: directory.unwrap(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn archive(&self) -> PathBuf {
+        self.path("archive.dbdyno")
+    }
+
+    /// Writes a file and gives its path as an argument.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// URL of a database file of this place.
+    pub fn url(&self, engine: &str, name: &str) -> String {
+        format!("{engine}:{}", self.path(name).display())
+    }
+
+    /// The command in this place, with its archive and nothing of the user's.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(DBDYNO);
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .env("DBDYNO_ARCHIVE", self.archive())
+            .env("COLUMNS", "120")
+            .env_remove("DBDYNO_FAULT_CLOCK_STEP_S")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn dbdyno(&self, arguments: &[&str]) -> Ended {
+        let mut command = assert_cmd::Command::from_std(self.command(arguments));
+        Ended::of(command.timeout(TIME_MAX).output().unwrap())
+    }
+
+    /// Runs a command that must end with status 0.
+    pub fn fine(&self, arguments: &[&str]) -> Ended {
+        let ended = self.dbdyno(arguments);
+        assert_eq!(ended.status, 0, "{arguments:?}: {}", ended.stderr);
+        ended
+    }
+
+    /// Measures a plan on one SQLite file.
+    pub fn run(&self, plan: &str, more: &[&str]) -> Ended {
+        let plan = self.file("plan.toml", plan);
+        let url = self.url("sqlite", "bench.db");
+        self.dbdyno(&[&["run", &plan, "--target", &url], more].concat())
+    }
+
+    /// The JSON export of a run, checked against the published schema.
+    pub fn export(&self, run: &str) -> Value {
+        let exported = self.fine(&["export", run, "--format", "json"]).stdout;
+        let exported: Value = serde_json::from_str(&exported).unwrap();
+        assert_eq!(schema_errors(&exported), Vec::<String>::new());
+        exported
+    }
+
+    /// The built-in library as a directory, to be changed.
+    pub fn library(&self) -> PathBuf {
+        let to = self.path("library");
+        copy_directory(&repository("library"), &to);
+        to
+    }
+}
+
+impl Ended {
+    pub fn of(output: Output) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self {
+            status: output
+                .status
+                .code()
+                .unwrap_or_else(|| -output.status.signal().unwrap()),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// The one sentence on standard error, which must be the last line and the only one of its kind.
+    pub fn sentence(&self) -> &str {
+        let ours: Vec<&str> = self
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("dbdyno: ") && !line.starts_with("dbdyno: warning: "))
+            .collect();
+        assert_eq!(ours.len(), 1, "not one sentence: {:?}", self.stderr);
+        assert_eq!(self.stderr.lines().last(), Some(ours[0]), "{}", self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        ours[0]
+    }
+}
+
+/// A file or directory of the repository.
+pub fn repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(name)
+}
+
+fn schema_errors(exported: &Value) -> Vec<String> {
+    let schema = std::fs::read_to_string(repository("docs/dbdyno-result.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let errors = validator.iter_errors(exported);
+    errors.map(|e| e.to_string()).collect()
+}
+
+fn copy_directory(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_directory(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The points of an export.
+pub fn points(exported: &Value) -> &[Value] {
+    exported["points"].as_array().unwrap()
+}
+
+/// DuckDB must be there for the tests; its absence is a missing capability for users alone.
+pub fn need_duckdb() {
+    let engines = Command::new(DBDYNO).args(["list", "engines"]).output();
+    let engines = String::from_utf8(engines.unwrap().stdout).unwrap();
+    let duckdb = engines.lines().find(|line| line.starts_with("duckdb:"));
+    let duckdb = duckdb.expect("the engine is listed");
+    assert!(!duckdb.contains('–'), "the tests need DuckDB: {duckdb}");
+}

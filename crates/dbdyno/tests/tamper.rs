@@ -1,0 +1,138 @@
+//! What is changed behind the tool's back changes the figure or makes it invalid: the tested SQL, an
+//! archived row, a bucket of a histogram.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{Place, TINY, points};
+use rusqlite::Connection;
+use serde_json::Value;
+
+/// The point of the last run of a plan with one point.
+fn only_point(place: &Place) -> Value {
+    let exported = place.export("last");
+    assert_eq!(points(&exported).len(), 1);
+    points(&exported)[0].clone()
+}
+
+/// Measures with a library in which `change` was applied to one file, and gives status and point.
+fn with_library(place: &Place, plan: &str, file: &str, change: (&str, &str)) -> (i32, Value) {
+    let library = place.library();
+    let file = library.join(file);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains(change.0), "{text}");
+    std::fs::write(&file, text.replace(change.0, change.1)).unwrap();
+    let ended = place.run(plan, &["--library", library.to_str().unwrap()]);
+    (ended.status, only_point(place))
+}
+
+fn lookups() -> String {
+    TINY.replace("T132", "T611")
+}
+
+#[test]
+fn a_lookup_of_another_column_is_invalid() {
+    let place = Place::new();
+    let change = ("amount, day", "version, day");
+    let (status, point) = with_library(&place, &lookups(), "T611.sql", change);
+    assert_eq!(status, 3);
+    assert_eq!(point["valid"], false);
+    assert!(
+        point["reasons"][0]
+            .as_str()
+            .unwrap()
+            .contains("wrong answer"),
+        "{point}"
+    );
+}
+
+#[test]
+fn a_lookup_that_returns_nothing_is_invalid() {
+    let place = Place::new();
+    let (status, point) = with_library(&place, &lookups(), "T611.sql", ("id = ?", "id = -?"));
+    assert_eq!((status, &point["valid"]), (3, &false.into()));
+}
+
+#[test]
+fn another_expression_is_invalid() {
+    let place = Place::new();
+    let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("7919", "7907"));
+    assert_eq!((status, &point["valid"]), (3, &false.into()));
+    assert!(
+        point["reasons"][0]
+            .as_str()
+            .unwrap()
+            .contains("151203459 is right"),
+        "{point}"
+    );
+}
+
+#[test]
+fn a_loop_that_is_cut_short_is_invalid() {
+    let place = Place::new();
+    let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("i < ?", "i < ? / 2"));
+    assert_eq!((status, &point["valid"]), (3, &false.into()));
+}
+
+#[test]
+fn a_comment_keeps_the_point_valid_but_changes_the_definition() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    let before = only_point(&place);
+    let change = ("FROM loop\n", "FROM loop -- the same\n");
+    let (status, after) = with_library(&place, TINY, "T132.sqlite.sql", change);
+    assert_eq!((status, &after["valid"]), (0, &true.into()));
+    assert_ne!(before["definition"], after["definition"]);
+    assert_ne!(before["configuration"], after["configuration"]);
+}
+
+/// Measures, changes the archive by plain SQL, and gives the point and the report.
+fn after_sql(sql: &str) -> (Value, String) {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    assert_eq!(only_point(&place)["valid"], true);
+    change_archive(&place.archive(), sql);
+    let exported = place.export("last");
+    assert_eq!(exported["run"]["valid"], false, "{sql}");
+    let runs = place.fine(&["list", "runs"]).stdout;
+    let line: Vec<&str> = runs.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(line[5], "no", "{runs}");
+    place.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    (points(&exported)[0].clone(), page)
+}
+
+fn change_archive(path: &Path, sql: &str) {
+    let connection = Connection::open(path).unwrap();
+    assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
+}
+
+#[test]
+fn a_changed_row_is_invalid_in_export_and_report() {
+    let (point, page) = after_sql("UPDATE point SET operations_per_s = operations_per_s * 2");
+    assert_eq!(point["valid"], false);
+    assert!(
+        point["reasons"][0]
+            .as_str()
+            .unwrap()
+            .contains("changed after it was measured")
+    );
+    // Besides the data that the page carries, a person must be told as well.
+    let shown = page.split("<script").next().unwrap();
+    assert!(shown.contains("changed after it was measured"));
+}
+
+#[test]
+fn a_changed_histogram_is_invalid_in_export_and_report() {
+    let (point, page) = after_sql(
+        "UPDATE histogram SET v2_deflate = \
+         CAST(substr(v2_deflate, 1, length(v2_deflate) - 1) || x'00' AS BLOB) \
+         WHERE kind = 'service'",
+    );
+    assert_eq!(point["valid"], false);
+    let shown = page.split("<script").next().unwrap();
+    assert!(shown.contains("changed after it was measured"));
+}

@@ -1,0 +1,245 @@
+//! The verbs from one end to the other: measure, list, export, report.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Place, TINY, need_duckdb, points};
+use serde_json::json;
+
+/// Tests that need a device beside one that does not.
+const STORAGE: &str = "name = \"storage\"\n[[step]]\nuse = \"library\"\n\
+    tests = [\"T132\", \"T211\", \"T426\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.05\n";
+
+#[test]
+fn a_run_is_measured_listed_exported_and_reported() {
+    let place = Place::new();
+    let first = place.run(TINY, &["--name", "before", "--seed", "7"]);
+    assert_eq!(first.status, 0, "{}", first.stderr);
+    assert!(first.stdout.contains("Scorecard"), "{}", first.stdout);
+    assert!(
+        first
+            .stderr
+            .contains("run before: 1 of 1 points to measure")
+    );
+    let second = place.run(TINY, &["--repeat", "2", "--set", "step.1.jobs=[1,2]"]);
+    assert_eq!(second.status, 0, "{}", second.stderr);
+
+    let runs = place.fine(&["list", "runs"]).stdout;
+    let lines: Vec<Vec<&str>> = runs
+        .lines()
+        .map(|l| l.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines.len(), 3, "{runs}");
+    assert_eq!(
+        &lines[1][..6],
+        ["1", "before", "tiny", "complete", "1/1", "yes"]
+    );
+    assert_eq!(
+        &lines[2][..6],
+        ["2", "run-2", "tiny", "complete", "4/4", "yes"]
+    );
+
+    // Number, label and `last` lead to the same run.
+    let by_number = place.export("1");
+    assert_eq!(place.export("before"), by_number);
+    assert_eq!(place.export("2"), place.export("last"));
+    assert_eq!(place.export("run-2"), place.export("last"));
+    assert_eq!(by_number["run"]["seed"], 7);
+    assert_eq!(by_number["run"]["valid"], true);
+    let keys: Vec<_> = points(&place.export("last"))
+        .iter()
+        .map(|p| (p["repetition"].clone(), p["jobs"].clone()))
+        .collect();
+    let expected = [(1, 1), (1, 2), (2, 1), (2, 2)];
+    assert_eq!(keys, expected.map(|(r, j)| (json!(r), json!(j))));
+}
+
+#[test]
+fn every_form_of_export_holds_every_point() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--set", "step.jobs=[1, 2]"]).status, 0);
+    let csv = place.fine(&["export", "last", "--format", "csv"]).stdout;
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    for name in [
+        "redo_mb_per_s",
+        "service_us_p99",
+        "response_us_p99",
+        "valid",
+    ] {
+        assert!(heads.contains(&name), "{name} is no column of the CSV");
+    }
+    let markdown = place
+        .fine(&["export", "last", "--format", "markdown"])
+        .stdout;
+    let rows = markdown
+        .lines()
+        .filter(|l| l.starts_with('|') && l.contains("T132"));
+    assert_eq!(rows.count(), 2, "{markdown}");
+    let exported = place.export("last");
+    let point = &points(&exported)[0];
+    assert!(point["operations_per_s"].as_f64().unwrap() > 0.0);
+    assert!(point["service_us_p99"].as_f64().unwrap() > 0.0);
+    let share: f64 = point["timed_events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["share_pct"].as_f64().unwrap())
+        .sum();
+    assert!((99.0..=101.0).contains(&share), "{share} %");
+}
+
+#[test]
+fn a_report_stands_alone_or_beside_others() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
+    assert_eq!(place.run(TINY, &["--name", "after"]).status, 0);
+    place.fine(&["report", "after"]);
+    let alone = std::fs::read_to_string(place.path("dbdyno-report.html")).unwrap();
+    assert!(alone.contains("after") && !alone.contains("HP ProLiant DL980"));
+    let reference = place.fine(&["list", "references"]).stdout;
+    assert!(reference.contains("ref:dl980-violin"), "{reference}");
+    let against = ["--against", "ref:dl980-violin", "--against", "before"];
+    let page = ["report", "after", "-o", "beside.html"];
+    let ended = place.fine(&[&page[..], &against].concat());
+    assert_eq!(ended.stderr, "beside.html written\n");
+    let beside = std::fs::read_to_string(place.path("beside.html")).unwrap();
+    assert!(beside.contains("DL980") && beside.contains("before"));
+    assert!(beside.ends_with("</html>\n") || beside.ends_with("</html>"));
+}
+
+#[test]
+fn a_label_is_not_used_twice() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
+    let before = place.fine(&["list", "runs"]).stdout;
+    let again = place.run(TINY, &["--name", "before"]);
+    assert_eq!(again.status, 2, "{}", again.stderr);
+    assert!(
+        again.sentence().contains("\"before\" is taken"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(place.fine(&["list", "runs"]).stdout, before);
+}
+
+#[test]
+fn seeds_decide_what_is_random_and_nothing_else() {
+    let place = Place::new();
+    for seed in ["3", "3", "4"] {
+        assert_eq!(place.run(TINY, &["--seed", seed]).status, 0);
+    }
+    let [a, b, c] = ["1", "2", "3"].map(|run| points(&place.export(run))[0].clone());
+    assert_eq!(a["seed"], b["seed"]);
+    assert_ne!(a["seed"], c["seed"]);
+    assert_eq!(a["configuration"], c["configuration"]);
+}
+
+#[test]
+fn targets_of_one_engine_are_a_cluster() {
+    let place = Place::new();
+    let second = place.url("sqlite", "second.db");
+    let ended = place.run(TINY, &["--target", &second, "--set", "step.jobs=[2]"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let exported = place.export("last");
+    assert_eq!(exported["targets"].as_array().unwrap().len(), 1);
+    assert_eq!(exported["targets"][0]["nodes"], 2);
+    assert_eq!(points(&exported)[0]["nodes"], 2);
+    assert!(place.path("bench.db").exists() && place.path("second.db").exists());
+}
+
+#[test]
+fn different_engines_are_targets_of_their_own() {
+    need_duckdb();
+    let place = Place::new();
+    let duckdb = place.url("duckdb", "bench.duckdb");
+    let ended = place.run(TINY, &["--target", &duckdb]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let exported = place.export("last");
+    let of = |p: &serde_json::Value| (p["target"].clone(), p["nodes"].clone());
+    let targets: Vec<_> = points(&exported).iter().map(of).collect();
+    assert_eq!(
+        targets,
+        [(json!("sqlite"), json!(1)), (json!("duckdb"), json!(1))]
+    );
+}
+
+#[test]
+fn what_a_target_cannot_do_is_missing_with_its_reason() {
+    need_duckdb();
+    let place = Place::new();
+    let plan = place.file("plan.toml", STORAGE);
+    place.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
+    let exported = place.export("last");
+    let tests: Vec<_> = points(&exported)
+        .iter()
+        .map(|p| p["test"].clone())
+        .collect();
+    assert_eq!(tests, ["T132", "T132"]);
+    let missing = exported["missing"].as_array().unwrap();
+    assert_eq!(missing.len(), 4, "{missing:?}");
+    for one in missing {
+        assert!(
+            one["reason"].as_str().unwrap().contains("in memory"),
+            "{one}"
+        );
+    }
+
+    // Quicksort needs a procedural language, which neither engine has.
+    let plan = place.file(
+        "plan.toml",
+        &STORAGE.replace("\"T211\", \"T426\"", "\"T153\""),
+    );
+    place.fine(&["run", &plan, "--target", "sqlite:", "--target", "duckdb:"]);
+    let exported = place.export("last");
+    let missing = exported["missing"].as_array().unwrap();
+    assert_eq!(missing.len(), 2, "{missing:?}");
+    for one in missing {
+        assert_eq!(one["test"], "T153");
+        assert!(
+            one["reason"].as_str().unwrap().contains("procedural"),
+            "{one}"
+        );
+    }
+}
+
+#[test]
+fn default_targets_are_removed_when_the_run_is_complete() {
+    need_duckdb();
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    place.fine(&["run", &plan, "--work-dir", "work"]);
+    let exported = place.export("last");
+    assert_eq!(exported["targets"].as_array().unwrap().len(), 2);
+    let left = std::fs::read_dir(place.path("work")).unwrap().count();
+    assert_eq!(left, 0, "files of a complete run are left");
+}
+
+#[test]
+fn the_help_says_what_there_is() {
+    let place = Place::new();
+    for verb in ["", "run", "list", "export", "report"] {
+        let arguments: Vec<&str> = [verb, "--help"]
+            .into_iter()
+            .filter(|a| !a.is_empty())
+            .collect();
+        let help = place.fine(&arguments).stdout;
+        insta::assert_snapshot!(format!("help_{verb}").trim_end_matches('_'), help);
+    }
+}
+
+#[test]
+fn the_lists_say_what_there_is() {
+    let place = Place::new();
+    for what in ["plans", "tests"] {
+        insta::assert_snapshot!(what, place.fine(&["list", what]).stdout);
+    }
+    assert!(!place.archive().exists(), "a list makes no archive");
+    assert!(
+        place
+            .fine(&["list", "runs"])
+            .stdout
+            .starts_with("no runs yet")
+    );
+}
