@@ -4,14 +4,20 @@
 # end of crates/dbdyno/Cargo.toml.
 set -eu
 
-dependencies() {
-    cargo tree --locked --prefix none --no-dedupe --format '{p} {f}' "$@" | grep -v ' (/' | sed 's/ (\*)$//' | sort -u
-}
-
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-dependencies --package dbdyno --edges normal,build >"$folder/command"
-dependencies --workspace --edges normal,build,dev >"$folder/tests"
+
+# Writes one line "NAME VERSION FEATURES" for each third-party dependency into a file.
+dependencies() {
+    file=$folder/$1
+    shift
+    cargo tree --locked --prefix none --no-dedupe --format '{p} {f}' "$@" >"$file.all"
+    grep -v ' (/' "$file.all" | sed 's/ (\*)$//' | sort -u >"$file"
+    [ -s "$file" ]
+}
+
+dependencies command --package dbdyno --edges normal,build
+dependencies tests --workspace --edges normal,build,dev
 
 # What only the command has is compiled a second time for the tests.
 comm -23 "$folder/command" "$folder/tests" >"$folder/twice"
