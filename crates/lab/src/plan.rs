@@ -13,7 +13,7 @@ static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 /// Keys of a plan, for naming the nearest when one is misspelt.
 const PLAN_KEYS: [&str; 5] = ["name", "about", "sample_ms", "repeat", "step"];
 /// Keys of a step.
-const STEP_KEYS: [&str; 12] = [
+const STEP_KEYS: [&str; 13] = [
     "use",
     "tests",
     "jobs",
@@ -25,6 +25,7 @@ const STEP_KEYS: [&str; 12] = [
     "rate_per_s",
     "arrivals",
     "think_ms",
+    "operations_per_session",
     "contention",
 ];
 /// What a step may use.
@@ -95,7 +96,10 @@ pub struct Step {
     /// How the operations of an open schedule arrive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalKind>,
-    /// Mean think time of a closed schedule, exponentially distributed.
+    /// Makes the open schedule semi-open: what arrives at `rate_per_s` is a session of so many operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_per_session: Option<u32>,
+    /// Mean think time of a closed schedule or within a session, exponentially distributed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_ms: Option<f64>,
     /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
@@ -280,11 +284,16 @@ impl Step {
         {
             return Err("rate_per_s and ramp_up_seconds need mode = \"time\"".into());
         }
-        if self.rate_per_s.is_none() && self.arrivals.is_some() {
-            return Err("arrivals needs rate_per_s".into());
+        if self.rate_per_s.is_none()
+            && (self.arrivals.is_some() || self.operations_per_session.is_some())
+        {
+            return Err("arrivals and operations_per_session need rate_per_s".into());
         }
-        if self.rate_per_s.is_some() && self.think_ms.is_some() {
-            return Err("rate_per_s (open) and think_ms (closed) exclude each other".into());
+        if self.rate_per_s.is_some()
+            && self.think_ms.is_some()
+            && self.operations_per_session.is_none()
+        {
+            return Err("think_ms beside rate_per_s needs operations_per_session".into());
         }
         if self.think_ms.is_some_and(|ms| !(0.0..=3.6e6).contains(&ms)) {
             return Err("think_ms is not between 0 and 3600000".into());
@@ -294,30 +303,44 @@ impl Step {
 
     /// The schedule that the step asks for.
     pub fn schedule(&self) -> Schedule {
-        match (self.rate_per_s, self.think_ms) {
-            (Some(rate_per_s), _) => Schedule::Open {
+        let think = self.think_ms.map_or(Think::None, |ms| Think::Exponential {
+            mean: Duration::from_secs_f64(ms / 1e3),
+        });
+        let arrivals = match self.arrivals {
+            Some(ArrivalKind::Poisson) => Arrivals::Poisson,
+            Some(ArrivalKind::Constant) | None => Arrivals::Constant,
+        };
+        match (self.rate_per_s, self.operations_per_session) {
+            (None, _) => Schedule::Closed { think },
+            (Some(rate_per_s), None) => Schedule::Open {
                 rate_per_s,
-                arrivals: match self.arrivals {
-                    Some(ArrivalKind::Poisson) => Arrivals::Poisson,
-                    Some(ArrivalKind::Constant) | None => Arrivals::Constant,
-                },
+                arrivals,
             },
-            (None, Some(ms)) => Schedule::Closed {
-                think: Think::Exponential {
-                    mean: Duration::from_secs_f64(ms / 1e3),
-                },
+            (Some(sessions_per_s), Some(operations_per_session)) => Schedule::SemiOpen {
+                sessions_per_s,
+                arrivals,
+                operations_per_session,
+                think,
             },
-            (None, None) => Schedule::Closed { think: Think::None },
         }
     }
 
     /// The schedule in words.
     pub fn schedule_words(&self) -> String {
-        match (self.rate_per_s, self.arrivals, self.think_ms) {
-            (Some(rate), Some(ArrivalKind::Poisson), _) => format!("open, Poisson, {rate}/s"),
-            (Some(rate), _, _) => format!("open, constant, {rate}/s"),
-            (None, _, Some(ms)) => format!("closed, think time {ms} ms"),
-            (None, _, None) => "closed".into(),
+        let arrivals = match self.arrivals {
+            Some(ArrivalKind::Poisson) => "Poisson",
+            Some(ArrivalKind::Constant) | None => "constant",
+        };
+        let load = match (self.rate_per_s, self.operations_per_session) {
+            (None, _) => "closed".to_owned(),
+            (Some(rate), None) => format!("open, {arrivals}, {rate}/s"),
+            (Some(rate), Some(n)) => {
+                format!("semi-open, {arrivals}, {rate} sessions/s of {n} operations")
+            }
+        };
+        match self.think_ms {
+            Some(ms) => format!("{load}, think time {ms} ms"),
+            None => load,
         }
     }
 }
@@ -438,6 +461,31 @@ mod tests {
     }
 
     #[test]
+    fn the_three_schedules() {
+        let words = |settings: &[&str]| {
+            let all = ["step.mode=time", "step.seconds=1.0"]
+                .iter()
+                .chain(settings);
+            let all: Vec<_> = all.map(|s| Setting::parse(s).unwrap()).collect();
+            Plan::parse(MINIMAL, &all).unwrap().step[0].schedule_words()
+        };
+        assert_eq!(words(&["step.think_ms=20.0"]), "closed, think time 20 ms");
+        assert_eq!(
+            words(&["step.rate_per_s=500.0", "step.arrivals=poisson"]),
+            "open, Poisson, 500/s"
+        );
+        let semi_open = [
+            "step.rate_per_s=5.0",
+            "step.operations_per_session=3",
+            "step.think_ms=1.0",
+        ];
+        assert_eq!(
+            words(&semi_open),
+            "semi-open, constant, 5 sessions/s of 3 operations, think time 1 ms"
+        );
+    }
+
+    #[test]
     fn a_misspelt_key_names_the_nearest() {
         let text = MINIMAL.replace("tests", "test");
         assert!(error(&text, &[]).contains("did you mean \"tests\"?"));
@@ -458,6 +506,7 @@ mod tests {
             ("repeat=0", "repeat"),
             ("step.rate_per_s=5", "mode = \"time\""),
             ("step.arrivals=poisson", "rate_per_s"),
+            ("step.operations_per_session=3", "rate_per_s"),
             ("step.9.size=small", "has 1 steps"),
             ("a.b.c.d=1", "no key of a plan"),
             ("step.jobs=many", "not right"),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
@@ -129,4 +130,52 @@ fn nothing_to_do_is_done_at_once() {
     let nothing = plain(CLOSED, End::Operations { per_job: 0 });
     let outcome = run(Mock::new().sessions(2), &nothing);
     assert_eq!((outcome.operations, outcome.in_flight_mean()), (0, None));
+}
+
+/// Counts its operations until it is told that the measurement begins.
+struct Told<'a> {
+    before: u64,
+    told: &'a AtomicU64,
+}
+
+impl Operator for Told<'_> {
+    fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
+        self.before += 1;
+        std::thread::sleep(ms(1));
+        Ok(Done::default())
+    }
+
+    fn measurement_begins(&mut self) {
+        self.told.store(self.before, Relaxed);
+    }
+}
+
+#[test]
+fn an_operator_is_told_once_when_its_ramp_up_is_over() {
+    let told = AtomicU64::new(u64::MAX);
+    let how = Drive {
+        ramp_up: RampUp::Operations { per_job: 7 },
+        ..plain(CLOSED, End::Operations { per_job: 5 })
+    };
+    run(
+        vec![Box::new(Told {
+            before: 0,
+            told: &told,
+        })],
+        &how,
+    );
+    assert_eq!(told.load(Relaxed), 7);
+    let how = Drive {
+        ramp_up: RampUp::Time(ms(60)),
+        ..plain(CLOSED, End::Time(ms(60)))
+    };
+    run(
+        vec![Box::new(Told {
+            before: 0,
+            told: &told,
+        })],
+        &how,
+    );
+    // About 60 of 1 ms; an operator that is told at the very start or end would say 0 or 120.
+    assert!((3..=60).contains(&told.load(Relaxed)), "{told:?}");
 }
