@@ -6,6 +6,7 @@ mod exit;
 mod fault;
 mod place;
 mod progress;
+mod say;
 
 use std::process::ExitCode;
 
@@ -14,8 +15,7 @@ use clap::Parser;
 use arguments::{Arguments, Verb};
 
 fn main() -> ExitCode {
-    // Before anything else uses SQLite, the archive included.
-    target::sqlite::configure_library();
+    target::before_first_use();
     let arguments = Arguments::parse();
     let result = match arguments.verb {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     match result {
         Ok(status) => status.into(),
         Err(error) => {
-            eprintln!("dbdyno: {error:#}");
+            say::say(&format!("dbdyno: {error:#}"));
             exit::status_of(&error).into()
         }
     }

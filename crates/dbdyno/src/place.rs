@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result};
 use target::TargetUrl;
 
+/// Stands in every directory that dbdyno made and may therefore remove.
+const MARKER: &str = ".dbdyno-work";
 /// Age at which the files of a run that nobody resumed are removed.
 const WORK_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 
@@ -60,6 +62,16 @@ impl WorkFiles {
                 directory.display()
             )
         })?;
+        fs::write(
+            directory.join(MARKER),
+            "databases of a dbdyno run; removed when it is complete\n",
+        )
+        .with_context(|| {
+            format!(
+                "the directory {} cannot be written; choose another with --work-dir",
+                directory.display()
+            )
+        })?;
         Ok(Self {
             directory: fs::canonicalize(directory)?,
         })
@@ -89,22 +101,15 @@ impl WorkFiles {
 }
 
 /// The work directory of a resumed run, when its targets lie in one that dbdyno made.
-pub fn work_files_of(urls: &str) -> Option<WorkFiles> {
-    let first = urls.split(' ').next()?;
-    let file = TargetUrl::parse(first).ok()?.file()?;
+pub fn work_files_of(url: &str) -> Option<WorkFiles> {
+    let file = TargetUrl::parse(url).ok()?.file()?;
     let directory = file.parent()?.to_path_buf();
     is_work_directory(&directory).then_some(WorkFiles { directory })
 }
 
+/// Whether dbdyno made the directory: by its marker, never by its name alone.
 fn is_work_directory(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|n| n.to_str())
-        .unwrap_or_default();
-    let mut parts = name.split('-');
-    parts.next() == Some("run")
-        && parts.clone().count() == 2
-        && parts.all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()))
+    path.join(MARKER).is_file()
 }
 
 fn remove_old(parent: &Path) {

@@ -9,7 +9,7 @@ use host::{HostUse, Mark, Sampler, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Done, Drive, End, Failure, Operator, Outcome, Progress, RampUp};
 use sha2::{Digest, Sha256};
-use target::{Counters, Target};
+use target::Counters;
 use workload::exercise::Meter;
 use workload::{Amount, Bench, Exercise, Library, Test, exercise_for};
 
@@ -115,9 +115,10 @@ impl Task<'_> {
         meter: &Arc<Meter>,
         size: workload::library::SizeClass,
     ) -> Box<dyn Exercise> {
-        let bench = |node: &Arc<dyn Target>, meter: &Arc<Meter>| {
+        let bench = |node: usize, meter: &Arc<Meter>| {
             exercise_for(Bench {
-                target: Arc::clone(node),
+                target: Arc::clone(&self.target.nodes[node]),
+                proven: Arc::clone(&self.target.proven[node]),
                 engine: self.target.engine.clone(),
                 test: self.test.clone(),
                 library: Arc::clone(&self.bay.library),
@@ -127,11 +128,11 @@ impl Task<'_> {
                 meter: Arc::clone(meter),
             })
         };
-        match self.target.nodes.as_slice() {
-            [one] => bench(one, meter),
+        match self.target.nodes.len() {
+            1 => bench(0, meter),
             // The nodes' meters are apart, because each node proves its own rows.
             many => Box::new(OnNodes::new(
-                many.iter()
+                (0..many)
                     .map(|node| bench(node, &Arc::new(Meter::default())))
                     .collect(),
             )),

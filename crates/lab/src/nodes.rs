@@ -1,12 +1,14 @@
 //! The targets of a run: URLs of one engine are the nodes of a cluster, different engines are targets
 //! of their own.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::TargetRecord;
 use load::{Operator, Outcome};
 use target::{Feature, Target, TargetUrl};
+use workload::tables::Proven;
 use workload::{Exercise, Prepared};
 
 use crate::Result;
@@ -17,28 +19,66 @@ pub struct Nodes {
     pub engine: String,
     /// The databases.
     pub nodes: Vec<Arc<dyn Target>>,
+    /// The tables of each that were proven in this run.
+    pub proven: Vec<Arc<Proven>>,
 }
 
-/// Groups URLs by engine, in the order in which the engines are first named; touches nothing.
+/// Groups URLs by engine, in the order in which the engines are first named; touches no target.
 ///
 /// # Errors
-/// When a URL is wrong in itself.
+/// When a URL is wrong in itself, or two of them name the same file.
 pub fn group(urls: &[String]) -> Result<Vec<Vec<TargetUrl>>> {
     let mut groups: Vec<Vec<TargetUrl>> = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
     for url in urls {
-        let url = TargetUrl::parse(url)?;
+        let mut url = TargetUrl::parse(url)?;
         target::find(&url)?;
-        match groups.iter_mut().find(|g| g[0].scheme == url.scheme) {
-            Some(group) if group.contains(&url) && !url.path.is_empty() => {
+        if let Some(file) = url.file() {
+            // A resumed run may be in another directory than the one that began it.
+            let file = std::path::absolute(&file).unwrap_or(file);
+            url.path = file.display().to_string();
+            let file = without_links(file);
+            if files.contains(&file) {
                 return Err(crate::LabError::Plan(format!(
-                    "target {url} is named twice; the nodes of a cluster are different databases"
+                    "target {url} is named twice; targets and the nodes of a cluster are different databases"
                 )));
             }
+            files.push(file);
+        }
+        match groups.iter_mut().find(|g| g[0].scheme == url.scheme) {
             Some(group) => group.push(url),
             None => groups.push(vec![url]),
         }
     }
     Ok(groups)
+}
+
+/// The one name of a file that may not be there yet.
+fn without_links(file: PathBuf) -> PathBuf {
+    let in_directory = || {
+        let directory = fs::canonicalize(file.parent()?).ok()?;
+        Some(directory.join(file.file_name()?))
+    };
+    let there = fs::canonicalize(&file).ok();
+    there.or_else(in_directory).unwrap_or(file)
+}
+
+/// The URLs of a target's nodes, which [`Nodes::record`] joined. Paths may hold spaces, so that only a
+/// space before the scheme parts two of them.
+pub fn urls_of(record: &TargetRecord) -> Vec<String> {
+    let scheme = format!("{}:", record.name);
+    let mut urls = vec![String::new()];
+    for word in record.url.split(' ') {
+        match urls.last_mut() {
+            Some(url) if !word.starts_with(&scheme) => {
+                url.push(' ');
+                url.push_str(word);
+            }
+            Some(url) if url.is_empty() => url.push_str(word),
+            _ => urls.push(word.to_owned()),
+        }
+    }
+    urls
 }
 
 impl Nodes {
@@ -53,6 +93,7 @@ impl Nodes {
             .collect::<target::Result<Vec<_>>>()?;
         Ok(Self {
             engine: urls[0].scheme.clone(),
+            proven: nodes.iter().map(|_| Arc::default()).collect(),
             nodes,
         })
     }
@@ -153,5 +194,41 @@ impl Exercise for OnNodes {
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
         self.exercises[0].device_read_bytes(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_by_two_names_is_named_twice() {
+        let pairs = [
+            ["sqlite:a.db", "sqlite:./a.db"],
+            ["sqlite:a.db", "sqlite:a.db?cache_mb=8"],
+            ["sqlite:a.db", "duckdb:a.db"],
+        ];
+        for pair in pairs {
+            let message = group(&pair.map(str::to_owned)).unwrap_err().to_string();
+            assert!(message.contains("named twice"), "{pair:?}: {message}");
+        }
+        let different = ["sqlite:a.db", "sqlite:b.db", "sqlite:", "sqlite:"].map(str::to_owned);
+        assert_eq!(group(&different).unwrap()[0].len(), 4);
+    }
+
+    #[test]
+    fn urls_come_apart_as_they_were_joined() {
+        for urls in [
+            &["sqlite:/a b/c.db"][..],
+            &["sqlite:/a b/c.db", "sqlite:/d.db", "sqlite:/e f"],
+            &["sqlite:", "sqlite:"],
+        ] {
+            let record = TargetRecord {
+                name: "sqlite".into(),
+                url: urls.join(" "),
+                ..TargetRecord::default()
+            };
+            assert_eq!(urls_of(&record), urls);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Archive, NewRun, Platform, Point, PointKey, RunName, RunState};
+use archive::{Archive, NewRun, Platform, Point, PointKey, Run, RunName, RunState};
 use host::{Sampler, SamplerOptions, WallClock};
 use load::Progress;
 use workload::Library;
@@ -12,7 +12,7 @@ use workload::Library;
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::measure::{Bay, Measured, fingerprint, measure};
-use crate::nodes::{Nodes, group};
+use crate::nodes::{Nodes, group, urls_of};
 use crate::{Plan, signal};
 
 /// Who watches a run: the terminal, a test.
@@ -126,12 +126,9 @@ pub fn resume(
     }
     let platform = host::facts(Path::new("/"));
     refuse_other_machine(&begun.platform, &platform)?;
+    refuse_other_library(&begun, &library)?;
     let plan = Plan::parse(&begun.plan_toml, &[])?;
-    let urls: Vec<String> = begun
-        .targets
-        .iter()
-        .flat_map(|t| t.url.split(' ').map(str::to_owned))
-        .collect();
+    let urls: Vec<String> = begun.targets.iter().flat_map(urls_of).collect();
     let targets = group(&urls)?
         .iter()
         .map(|g| Nodes::open(g))
@@ -173,6 +170,22 @@ fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<()> {
         "this run was begun on another machine (processor or memory differ); measure it anew here"
             .into(),
     ))
+}
+
+/// Nor may half of its points be measured with other tests than the rest.
+fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
+    for point in &begun.points {
+        let engine = begun.targets.get(point.key.target as usize);
+        let engine = engine.map_or("", |target| target.name.as_str());
+        let test = library.test(&point.key.test)?;
+        if test.fingerprint(engine) != point.definition {
+            return Err(LabError::Plan(format!(
+                "run {} was begun with another definition of {}; give the library it was begun with by --library, or measure anew",
+                begun.label, point.key.test
+            )));
+        }
+    }
+    Ok(())
 }
 
 struct Queue {

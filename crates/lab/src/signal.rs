@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static STOP: AtomicBool = AtomicBool::new(false);
 /// Exit status of a process that its user interrupted.
 pub const EXIT_INTERRUPTED: i32 = 130;
+const AT_ONCE: &str = "dbdyno: interrupted at once; every finished point is kept in the archive, go on with: dbdyno run --resume last\n";
 
 /// The flag that every wait and every job looks at.
 pub fn stop_flag() -> &'static AtomicBool {
@@ -15,6 +16,10 @@ extern "C" fn on_signal(_signal: libc::c_int) {
     if STOP.swap(true, Ordering::SeqCst) {
         // A second signal: the engine may be deep in a statement. Nothing is lost, because finished
         // points are committed; _exit is safe in a handler, exit would not be.
+        // SAFETY: write touches only the constant; a failed one has nobody to tell.
+        unsafe {
+            libc::write(libc::STDERR_FILENO, AT_ONCE.as_ptr().cast(), AT_ONCE.len());
+        }
         // SAFETY: _exit is async-signal-safe and does not return.
         unsafe { libc::_exit(EXIT_INTERRUPTED) }
     }

@@ -20,3 +20,9 @@ pub use session::{
     BulkRow, Cooled, Counters, Fetched, RowSource, Session, Statement, Target, Value, cell_digest,
 };
 pub use url::{TargetUrl, UrlError};
+
+/// Sets up what engines need once per process; to be called before anything else of the process uses
+/// one, the archive included.
+pub fn before_first_use() {
+    sqlite::configure_library();
+}

@@ -3,7 +3,8 @@
 mod session;
 mod target;
 
-pub use target::{Sqlite, configure_library};
+pub use target::Sqlite;
+pub(crate) use target::configure_library;
 
 use rusqlite::ffi;
 

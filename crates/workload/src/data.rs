@@ -17,6 +17,8 @@ pub const DAYS: u64 = 2556;
 pub const LABEL_BYTES: usize = 16;
 /// Length of the padding in bytes; it makes a row about 300 bytes, as in the published tests.
 pub const PAD_BYTES: usize = 224;
+/// Sets the texts apart from the numbers of the same row.
+const TEXT_SALT: u64 = 0x0070_6164;
 /// Version of this generator; tables made by another one are loaded again.
 pub const GENERATOR: u64 = 1;
 
@@ -106,7 +108,7 @@ impl RowSource for Rows {
             amount,
             day,
         } = row(id, self.rows);
-        letters(id, 0x0070_6164, &mut self.text);
+        letters(id, TEXT_SALT, &mut self.text);
         let text = std::str::from_utf8(&self.text).expect("letters writes only ASCII");
         let (label, pad) = text.split_at(LABEL_BYTES);
         sink(&[
@@ -142,6 +144,27 @@ pub fn expect_lookup(id: u64, rows: u64) -> Fetched {
     fetched.add_int(0, row.amount);
     fetched.add_int(1, row.day);
     fetched
+}
+
+/// What `SELECT id, skey, grp, amount, day, label, pad` over all rows must return.
+pub fn expect_every_cell(rows: u64) -> Fetched {
+    let mut all = Fetched::default();
+    let mut text = [0; LABEL_BYTES + PAD_BYTES];
+    for id in 1..=rows {
+        let row = row(id, rows);
+        all.rows += 1;
+        for (column, value) in [row.id, row.skey, row.grp, row.amount, row.day]
+            .into_iter()
+            .enumerate()
+        {
+            all.add_int(column, value);
+        }
+        letters(id, TEXT_SALT, &mut text);
+        let (label, pad) = text.split_at(LABEL_BYTES);
+        all.add_text(5, label);
+        all.add_text(6, pad);
+    }
+    all
 }
 
 /// What `SELECT amount, day … WHERE skey = ?` must return.

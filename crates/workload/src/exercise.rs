@@ -19,7 +19,7 @@ use load::{Operator, Outcome};
 use target::{Cooled, Result, Target};
 
 use crate::library::{Amount, Cache, Kind, Library, SizeClass, Test};
-use crate::tables;
+use crate::tables::{self, Proven};
 pub use worker::Meter;
 
 /// Everything an exercise works with: one test on one target at one size.
@@ -40,6 +40,8 @@ pub struct Bench {
     pub seed: u64,
     /// Where the sessions leave their counters.
     pub meter: Arc<Meter>,
+    /// Tables of this database that were proven in this run.
+    pub proven: Arc<Proven>,
 }
 
 impl Bench {

@@ -74,7 +74,7 @@ impl Engine for Sqlite {
 /// Switches off SQLite's memory statistics, which take a global lock at every allocation and would
 /// make all sessions wait for each other. Must be called before SQLite is first used in the process,
 /// be it by the archive.
-pub fn configure_library() {
+pub(crate) fn configure_library() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the option takes one int; when SQLite is in use already (the archive was opened
