@@ -8,7 +8,7 @@ pub mod run;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use archive::{Archive, Run, RunName};
 
 use crate::place;
@@ -23,7 +23,7 @@ fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
 fn print(text: &str) -> Result<()> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        other => other.context("what was asked for cannot be written to standard output"),
     }
 }
 

@@ -11,6 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::Observer;
 use load::Progress;
 
+use crate::say::say;
+
 const REFRESH: Duration = Duration::from_millis(250);
 
 /// Shows a run: a bar on a terminal, a line per point elsewhere.
@@ -21,9 +23,11 @@ pub struct Screen {
     over: Arc<AtomicBool>,
     ticker: Option<JoinHandle<()>>,
     warned_of_clock: bool,
+    entered: bool,
 }
 
 struct Current {
+    target: String,
     text: String,
     progress: Arc<Progress>,
     begun: Instant,
@@ -42,7 +46,13 @@ impl Screen {
             over: Arc::default(),
             ticker: None,
             warned_of_clock: false,
+            entered: false,
         }
+    }
+
+    /// Whether the run stands in the archive, from where it can be resumed.
+    pub fn entered(&self) -> bool {
+        self.entered
     }
 
     /// Puts the terminal back as it was.
@@ -101,7 +111,10 @@ impl Current {
 
 impl Observer for Screen {
     fn begins(&mut self, label: &str, planned: usize, todo: usize) {
-        eprintln!("run {label}: {todo} of {planned} points to measure");
+        self.entered = true;
+        say(&format!(
+            "run {label}: {todo} of {planned} points to measure"
+        ));
         self.bar.set_length(todo as u64);
         if self.on_terminal {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -122,6 +135,7 @@ impl Observer for Screen {
         );
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Current {
+            target: target.to_owned(),
             text,
             progress: Arc::clone(progress),
             begun: Instant::now(),
@@ -130,11 +144,15 @@ impl Observer for Screen {
 
     fn point_ends(&mut self, point: &Point) {
         self.bar.inc(1);
-        let line = report::point_line(point);
+        let line = {
+            let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+            let target = current.as_ref().map_or("", |c| c.target.as_str());
+            report::point_line(target, point)
+        };
         if self.on_terminal {
             self.bar.println(line);
         } else {
-            eprintln!("{line}");
+            say(&line);
         }
         let stepped = point
             .notes
@@ -143,7 +161,7 @@ impl Observer for Screen {
         if let Some(note) = stepped.filter(|_| !self.warned_of_clock) {
             self.warned_of_clock = true;
             self.bar
-                .suspend(|| eprintln!("dbdyno: warning: {} {note}", point.key.test));
+                .suspend(|| say(&format!("dbdyno: warning: {} {note}", point.key.test)));
         }
     }
 }

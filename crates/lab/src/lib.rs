@@ -14,6 +14,7 @@ pub mod nodes;
 pub mod plan;
 pub mod run;
 pub mod signal;
+mod start;
 mod timed;
 
 pub use error::{LabError, Result};

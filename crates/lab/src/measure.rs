@@ -1,21 +1,21 @@
 //! One point: prepare, drive, close, verify, and put the result row together.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use archive::{Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
-use host::{HostUse, Mark, Sampler, Stopwatch, WallClock};
+use host::{HostUse, Sampler, Stopwatch, WallClock};
 use load::random::mix;
-use load::{Done, Drive, End, Failure, Operator, Outcome, Progress, RampUp};
+use load::{Drive, End, Outcome, Progress, RampUp};
 use sha2::{Digest, Sha256};
 use target::Counters;
-use workload::exercise::Meter;
-use workload::{Amount, Bench, Exercise, Library, Test, exercise_for};
+use workload::{Amount, Bench, Exercise, Library, Meter, Test, exercise_for};
 
 use crate::agenda::sweep_obstacle;
 use crate::nodes::{Nodes, OnNodes};
 use crate::plan::Mode;
+use crate::start::Start;
 use crate::{Result, Step, gates, timed};
 
 /// Relative slope over a point that still counts as steady.
@@ -151,7 +151,11 @@ impl Task<'_> {
         if self.bay.stop.load(Ordering::Relaxed) {
             return Ok(Measured::Interrupted);
         }
-        let start = Start::new(self);
+        let start = Start::new(
+            &self.bay.samplers[self.key.target as usize],
+            self.target,
+            self.step.ramp_up_seconds.is_some(),
+        );
         let operators = start.watch(exercise.operators(self.key.jobs)?);
         let outcome = load::drive(operators, &self.drive(progress));
         if outcome.interrupted {
@@ -351,99 +355,6 @@ pub fn fingerprint(texts: &[&str]) -> String {
         .take(8)
         .map(|b| format!("{b:02x}"))
         .collect()
-}
-
-/// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
-/// with a timed ramp-up when the first one enters the measured window.
-struct Start<'a> {
-    sampler: &'a Sampler,
-    target: &'a Nodes,
-    taken: Arc<Mutex<Option<(Mark, Counters)>>>,
-    timed: bool,
-}
-
-impl<'a> Start<'a> {
-    fn new(task: &Task<'a>) -> Self {
-        Self {
-            sampler: &task.bay.samplers[task.key.target as usize],
-            target: task.target,
-            taken: Arc::default(),
-            timed: task.step.ramp_up_seconds.is_some(),
-        }
-    }
-
-    fn take(&self) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.is_none() {
-            *taken = Some((self.sampler.mark(), engine_counters(self.target)));
-        }
-    }
-
-    fn watch<'s>(&'s self, operators: Vec<Box<dyn Operator>>) -> Vec<Box<dyn Operator + 's>> {
-        let waiting = Arc::new(AtomicUsize::new(if self.timed {
-            1
-        } else {
-            operators.len()
-        }));
-        operators
-            .into_iter()
-            .map(|operator| {
-                Box::new(Watched {
-                    operator,
-                    start: self,
-                    waiting: Arc::clone(&waiting),
-                }) as Box<dyn Operator + 's>
-            })
-            .collect()
-    }
-
-    /// The host's use since the common start, and the counters of engine and sessions.
-    fn finish(&self, meter: &Meter) -> (HostUse, Counters) {
-        self.take();
-        let taken = self
-            .taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let (mark, before) = taken.expect("take() has just filled it");
-        let engine = engine_counters(self.target).since(before);
-        let sessions = meter.counters().unwrap_or_default();
-        let counters = Counters {
-            buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
-            redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),
-        };
-        (self.sampler.finish(mark), counters)
-    }
-}
-
-fn engine_counters(target: &Nodes) -> Counters {
-    target
-        .nodes
-        .iter()
-        .map(|node| node.counters())
-        .reduce(Counters::plus)
-        .unwrap_or_default()
-}
-
-/// An operator that reports when its ramp-up is over.
-struct Watched<'s> {
-    operator: Box<dyn Operator>,
-    start: &'s Start<'s>,
-    waiting: Arc<AtomicUsize>,
-}
-
-impl Operator for Watched<'_> {
-    #[inline]
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
-        self.operator.operate(index)
-    }
-
-    fn measurement_begins(&mut self) {
-        self.operator.measurement_begins();
-        if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.start.take();
-        }
-    }
 }
 
 fn steady(outcome: &Outcome) -> Option<Steady> {

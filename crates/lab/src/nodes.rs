@@ -8,8 +8,7 @@ use std::sync::Arc;
 use archive::TargetRecord;
 use load::{Operator, Outcome};
 use target::{Feature, Target, TargetUrl};
-use workload::tables::Proven;
-use workload::{Exercise, Prepared};
+use workload::{Exercise, Prepared, Proven};
 
 use crate::Result;
 

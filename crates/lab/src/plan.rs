@@ -197,7 +197,7 @@ impl Plan {
         let mut table: toml::Table = toml::from_str(text).map_err(|e| {
             LabError::Plan(format!(
                 "the plan is not TOML: {}",
-                one_line(&e.to_string())
+                workload::library::toml_sentence(text, &e)
             ))
         })?;
         for setting in settings {

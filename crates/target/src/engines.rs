@@ -15,6 +15,12 @@ pub trait Engine: Sync {
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
 
+    /// Checks the values of the URL's settings; touches nothing.
+    ///
+    /// # Errors
+    /// When a value is none that the engine knows.
+    fn check(&self, url: &TargetUrl) -> Result<()>;
+
     /// Opens the database that the URL names; [`open`] has checked its settings' names.
     ///
     /// # Errors
@@ -38,10 +44,10 @@ pub fn engines() -> &'static [&'static dyn Engine] {
     &[&crate::sqlite::Sqlite, &crate::duckdb::DuckDb]
 }
 
-/// The engine of a URL, with its settings checked; touches nothing.
+/// The engine of a URL, with its settings and their values checked; touches nothing.
 ///
 /// # Errors
-/// When there is no such engine or it knows no such setting.
+/// When there is no such engine, or it knows no such setting or value.
 pub fn find(url: &TargetUrl) -> std::result::Result<&'static dyn Engine, UrlError> {
     let engine = engines()
         .iter()
@@ -61,6 +67,9 @@ pub fn find(url: &TargetUrl) -> std::result::Result<&'static dyn Engine, UrlErro
             });
         }
     }
+    engine
+        .check(url)
+        .map_err(|e| UrlError::BadValue(e.message))?;
     Ok(*engine)
 }
 
@@ -104,5 +113,18 @@ mod tests {
         let url = TargetUrl::parse("sqlite:x?cache=1").unwrap();
         let message = find(&url).err().unwrap().to_string();
         assert!(message.contains("cache_mb"), "{message}");
+    }
+
+    #[test]
+    fn a_value_is_checked_before_anything_is_opened() {
+        for bad in [
+            "sqlite:x?cache_mb=much",
+            "sqlite:x?synchronous=MAYBE",
+            "duckdb:x?threads=0",
+        ] {
+            let url = TargetUrl::parse(bad).unwrap();
+            let error = find(&url).err().unwrap();
+            assert!(matches!(error, UrlError::BadValue(_)), "{bad}: {error}");
+        }
     }
 }

@@ -34,6 +34,9 @@ pub enum UrlError {
     /// A setting is not KEY=VALUE.
     #[error("\"{0}\" in a target URL is not KEY=VALUE")]
     BadSetting(String),
+    /// The value of a setting is none that the engine knows.
+    #[error("{0}")]
+    BadValue(String),
     /// The engine knows no such setting.
     #[error("engine {engine} has no setting \"{key}\"; it knows {known}")]
     UnknownSetting {

@@ -121,7 +121,8 @@ impl Library {
         let sizes = files
             .get("sizes.toml")
             .ok_or_else(|| malformed("sizes.toml", "it is missing".into()))?;
-        let sizes = toml::from_str(sizes).map_err(|e| malformed("sizes.toml", e.to_string()))?;
+        let sizes =
+            toml::from_str(sizes).map_err(|e| malformed("sizes.toml", toml_sentence(sizes, &e)))?;
         let mut tests = BTreeMap::new();
         for (name, text) in files {
             let Some(code) = name.strip_suffix(".toml").filter(|c| c.starts_with('T')) else {
@@ -189,9 +190,19 @@ impl Library {
     }
 }
 
+/// What is wrong with `text`, in one line: TOML's own words take several.
+pub fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let before = error.span().and_then(|span| text.get(..span.start));
+    match before {
+        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
+        None => what,
+    }
+}
+
 impl Test {
     fn parse(code: &str, text: &str, files: &BTreeMap<String, String>) -> Result<Self, String> {
-        let definition: Definition = toml::from_str(text).map_err(|e| e.to_string())?;
+        let definition: Definition = toml::from_str(text).map_err(|e| toml_sentence(text, &e))?;
         if definition.code != code {
             return Err(format!("it says code = \"{}\"", definition.code));
         }
@@ -309,7 +320,7 @@ mod tests {
         files.insert("T1.toml".into(), "code = \"T1\"\ncolour = 3\n".into());
         let message = Library::parse(&files).unwrap_err().to_string();
         assert!(
-            message.contains("T1.toml") && message.contains("colour"),
+            message.contains("T1.toml") && message.contains("line 2: unknown field `colour`"),
             "{message}"
         );
     }

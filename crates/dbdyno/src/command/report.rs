@@ -12,6 +12,7 @@ use report::{Against, HtmlOptions};
 use super::load_run;
 use crate::arguments::ReportArguments;
 use crate::exit::Status;
+use crate::say::say;
 
 /// Something to set beside a run, with what it borrows from.
 enum Beside {
@@ -44,7 +45,7 @@ pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<
     };
     let page = report::html(&run, &against, &options, &export::json_text(&run));
     write(&arguments.output, &page)?;
-    eprintln!("{} written", arguments.output.display());
+    say(&format!("{} written", arguments.output.display()));
     Ok(Status::Fine)
 }
 

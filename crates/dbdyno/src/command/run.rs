@@ -14,6 +14,7 @@ use crate::exit::Status;
 use crate::fault;
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
+use crate::say::say;
 
 pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive);
@@ -56,7 +57,7 @@ fn begin(
     lab::agenda::check(&plan, &library)?;
     let (targets, files) = if arguments.targets.is_empty() {
         let files = WorkFiles::create(arguments.work_dir.as_deref())?;
-        let targets = files.targets(|sentence| eprintln!("dbdyno: warning: {sentence}"));
+        let targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
         (targets, Some(files))
     } else {
         (arguments.targets.clone(), None)
@@ -71,16 +72,25 @@ fn begin(
         clock: fault::clock(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    Ok((lab::run(options, screen)?, files))
+    match lab::run(options, screen) {
+        Ok(finished) => Ok((finished, files)),
+        Err(error) => {
+            // A run that was entered is resumed with its files; without a run nobody needs them.
+            if let Some(files) = files.filter(|_| !screen.entered()) {
+                files.remove();
+            }
+            Err(error.into())
+        }
+    }
 }
 
 fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> Measured {
     let name: RunName = name.parse()?;
-    let begun = Archive::open(archive)?.load_run(&name)?;
+    let begun = Archive::open_read_only(archive)?.load_run(&name)?;
     let files = begun
         .targets
         .first()
-        .and_then(|t| place::work_files_of(&t.url));
+        .and_then(|t| place::work_files_of(lab::nodes::urls_of(t).first()?));
     let finished = lab::resume(&name, archive, library, fault::clock(), screen)?;
     Ok((finished, files))
 }
@@ -96,11 +106,11 @@ fn show(archive: &Path, finished: &Finished) -> Result<Status> {
     if run.valid() {
         return Ok(Status::Fine);
     }
-    eprintln!(
+    say(&format!(
         "dbdyno: {} of {} points of run {} are invalid; their reasons stand in the tables",
         finished.invalid,
         run.points.len(),
         run.label
-    );
+    ));
     Ok(Status::GateFailed)
 }

@@ -47,6 +47,10 @@ impl Engine for DuckDb {
         SETTINGS
     }
 
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        SetUp::from_url(url).map(|_| ())
+    }
+
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         let set_up = SetUp::from_url(url)?;
         Ok(Arc::new(DuckDbTarget {

@@ -51,6 +51,10 @@ impl Engine for Sqlite {
         ]
     }
 
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        SetUp::from_url(url).map(|_| ())
+    }
+
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         configure_library();
         let set_up = SetUp::from_url(url)?;
@@ -58,10 +62,12 @@ impl Engine for Sqlite {
             Some(path) => Place::File(path),
             None => Place::Memory(memory_name()),
         };
-        let anchor = set_up.connect(&place)?;
+        let anchor = open_connection(&place)?;
         if let Place::File(path) = &place {
+            // Before anything is set: the journal mode stays in the file.
             refuse_foreign_tables(&anchor, path)?;
         }
+        set_up.apply(&anchor, &place)?;
         Ok(Arc::new(SqliteTarget {
             url: url.to_string(),
             place,
@@ -97,6 +103,15 @@ fn memory_name() -> String {
 enum Place {
     File(PathBuf),
     Memory(String),
+}
+
+impl Place {
+    fn name(&self) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            Place::Memory(name) => name.clone(),
+        }
+    }
 }
 
 /// What a URL asked for.
@@ -138,19 +153,12 @@ impl SetUp {
     }
 
     fn connect(&self, place: &Place) -> Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_URI
-            // One session belongs to one thread at a time, so SQLite need not lock inside it.
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let (name, opened) = match place {
-            Place::File(path) => (
-                path.display().to_string(),
-                Connection::open_with_flags(path, flags),
-            ),
-            Place::Memory(name) => (name.clone(), Connection::open_with_flags(name, flags)),
-        };
-        let connection = opened.map_err(|e| explain(&format!("cannot open {name}"), &e))?;
+        let connection = open_connection(place)?;
+        self.apply(&connection, place)?;
+        Ok(connection)
+    }
+
+    fn apply(&self, connection: &Connection, place: &Place) -> Result<()> {
         let Self {
             page_bytes,
             cache_mb,
@@ -163,9 +171,19 @@ impl SetUp {
                  PRAGMA foreign_keys=OFF; PRAGMA temp_store=FILE;",
                 kib = cache_mb * 1_000_000 / 1024,
             ))
-            .map_err(|e| explain(&format!("cannot set up {name}"), &e))?;
-        Ok(connection)
+            .map_err(|e| explain(&format!("cannot set up {}", place.name()), &e))
     }
+}
+
+fn open_connection(place: &Place) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_URI
+            // One session belongs to one thread at a time, so SQLite need not lock inside it.
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let name = place.name();
+    Connection::open_with_flags(&name, flags)
+        .map_err(|e| explain(&format!("cannot open {name}"), &e))
 }
 
 fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {

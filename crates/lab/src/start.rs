@@ -1,0 +1,105 @@
+//! The common start of a point's jobs, and what host and engine had counted by then.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use host::{HostUse, Mark, Sampler};
+use load::{Done, Failure, Operator};
+use target::Counters;
+use workload::Meter;
+
+use crate::nodes::Nodes;
+
+/// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
+/// with a timed ramp-up when the first one enters the measured window.
+pub struct Start<'a> {
+    sampler: &'a Sampler,
+    target: &'a Nodes,
+    taken: Arc<Mutex<Option<(Mark, Counters)>>>,
+    timed: bool,
+}
+
+impl<'a> Start<'a> {
+    pub fn new(sampler: &'a Sampler, target: &'a Nodes, timed: bool) -> Self {
+        Self {
+            sampler,
+            target,
+            taken: Arc::default(),
+            timed,
+        }
+    }
+
+    fn take(&self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.is_none() {
+            *taken = Some((self.sampler.mark(), engine_counters(self.target)));
+        }
+    }
+
+    /// Wraps the operators so that their common start is noticed.
+    pub fn watch<'s>(&'s self, operators: Vec<Box<dyn Operator>>) -> Vec<Box<dyn Operator + 's>> {
+        let waiting = Arc::new(AtomicUsize::new(if self.timed {
+            1
+        } else {
+            operators.len()
+        }));
+        operators
+            .into_iter()
+            .map(|operator| {
+                Box::new(Watched {
+                    operator,
+                    start: self,
+                    waiting: Arc::clone(&waiting),
+                }) as Box<dyn Operator + 's>
+            })
+            .collect()
+    }
+
+    /// The host's use since the common start, and the counters of engine and sessions.
+    pub fn finish(&self, meter: &Meter) -> (HostUse, Counters) {
+        self.take();
+        let taken = self
+            .taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let (mark, before) = taken.expect("take() has just filled it");
+        let engine = engine_counters(self.target).since(before);
+        let sessions = meter.counters().unwrap_or_default();
+        let counters = Counters {
+            buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
+            redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),
+        };
+        (self.sampler.finish(mark), counters)
+    }
+}
+
+fn engine_counters(target: &Nodes) -> Counters {
+    target
+        .nodes
+        .iter()
+        .map(|node| node.counters())
+        .reduce(Counters::plus)
+        .unwrap_or_default()
+}
+
+/// An operator that reports when its ramp-up is over.
+struct Watched<'s> {
+    operator: Box<dyn Operator>,
+    start: &'s Start<'s>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Operator for Watched<'_> {
+    #[inline]
+    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+        self.operator.operate(index)
+    }
+
+    fn measurement_begins(&mut self) {
+        self.operator.measurement_begins();
+        if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.start.take();
+        }
+    }
+}
