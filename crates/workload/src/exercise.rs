@@ -13,50 +13,12 @@ mod query;
 mod update;
 mod worker;
 
-use std::sync::Arc;
-
 use load::{Operator, Outcome};
-use target::{Cooled, Result, Target};
+use target::{Cooled, Result};
 
-use crate::library::{Amount, Cache, Kind, Library, SizeClass, Test};
-use crate::tables::{self, Proven};
-pub use worker::Meter;
-
-/// Everything an exercise works with: one test on one target at one size.
-pub struct Bench {
-    /// The database under test.
-    pub target: Arc<dyn Target>,
-    /// Name of its engine in the library's files.
-    pub engine: String,
-    /// The test.
-    pub test: Test,
-    /// The library that it comes from.
-    pub library: Arc<Library>,
-    /// Rows of the tables.
-    pub size: SizeClass,
-    /// Work of one job.
-    pub amount: Amount,
-    /// Seed of everything random in the point.
-    pub seed: u64,
-    /// Where the sessions leave their counters.
-    pub meter: Arc<Meter>,
-    /// Tables of this database that were proven in this run.
-    pub proven: Arc<Proven>,
-}
-
-impl Bench {
-    fn sql(&self) -> &str {
-        self.test.sql(&self.engine)
-    }
-
-    /// Brings the log to the data files.
-    ///
-    /// # Errors
-    /// When the target fails.
-    pub fn checkpoint(&self) -> Result<()> {
-        self.target.checkpoint()
-    }
-}
+use crate::bench::Bench;
+use crate::library::{Cache, Kind, Table};
+use crate::tables;
 
 /// The state of data and caches before a point.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -147,7 +109,7 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
 }
 
 /// Prepares the tables of a reading test and sets the caches as the test declares.
-fn prepare_tables(bench: &Bench, needed: &[crate::library::Table]) -> Result<Prepared> {
+fn prepare_tables(bench: &Bench, needed: &[Table]) -> Result<Prepared> {
     let mut reasons = Vec::new();
     for table in needed {
         tables::ensure(bench, *table)?;

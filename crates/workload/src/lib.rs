@@ -3,11 +3,13 @@
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
 //! knows how to prepare the tables, do the operations of a job and prove the answers right.
 
+pub mod bench;
 pub mod data;
 pub mod exercise;
 pub mod expectation;
 pub mod library;
 pub mod tables;
 
-pub use exercise::{Bench, Exercise, Prepared, exercise_for};
+pub use bench::{Bench, Meter, Proven};
+pub use exercise::{Exercise, Prepared, exercise_for};
 pub use library::{Amount, Library, LibraryError, Sweep, Test};

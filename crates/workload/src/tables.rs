@@ -1,12 +1,10 @@
 //! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use target::{Fetched, Result, Session, Value};
 
+use crate::bench::Bench;
 use crate::data::{self, Rows};
-use crate::exercise::Bench;
+
 use crate::expectation::{Expectation, Sizes};
 use crate::library::Table;
 
@@ -25,27 +23,6 @@ pub fn ensure(bench: &Bench, table: Table) -> Result<()> {
     load(session.as_mut(), bench, table)?;
     drop(session);
     bench.checkpoint()
-}
-
-/// Tables of one database that were proven cell by cell in this run.
-#[derive(Debug, Default)]
-pub struct Proven {
-    tables: Mutex<HashSet<Table>>,
-}
-
-impl Proven {
-    /// Notes that a table was proven; false when it had been before.
-    fn insert(&self, table: Table) -> bool {
-        self.lock().insert(table)
-    }
-
-    fn forget(&self, table: Table) {
-        self.lock().remove(&table);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<Table>> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Reads the whole table and compares it with what was loaded; says what is wrong, once: a table that

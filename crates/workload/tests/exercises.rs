@@ -9,10 +9,8 @@ use std::time::Duration;
 
 use load::{Drive, End, Outcome, RampUp, Schedule, Think};
 use target::{Target, TargetUrl};
-use workload::exercise::Meter;
 use workload::library::{Amount, SizeClass};
-use workload::tables::Proven;
-use workload::{Bench, Library, exercise_for};
+use workload::{Bench, Library, Meter, Proven, exercise_for};
 
 /// Small enough for a unit test, large enough for several pages, blocks and secondary keys.
 const TINY: SizeClass = SizeClass {

@@ -1,45 +1,14 @@
 //! What all operators share: a session whose counters are kept, and the way errors become failures.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use load::Failure;
 use target::{Counters, ErrorKind, Result, Session, TargetError};
 
+use crate::bench::Meter;
+
 /// Times a transaction is begun anew before it counts as failed.
 const RETRIES_MAX: u32 = 1000;
-
-/// Collects what the sessions of a point counted.
-#[derive(Debug, Default)]
-pub struct Meter {
-    counters: Mutex<Option<Counters>>,
-    /// Rows changed by committed transactions, ramp-up included.
-    changed: AtomicU64,
-    /// Sum over something the operators keep for the proof.
-    sum: AtomicU64,
-}
-
-impl Meter {
-    /// Sum of the sessions' counters in the measured window; `None` before any session ended.
-    pub fn counters(&self) -> Option<Counters> {
-        *self.counters.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Rows changed by committed transactions, ramp-up included.
-    pub fn changed(&self) -> u64 {
-        self.changed.load(Ordering::Relaxed)
-    }
-
-    /// The sum that the operators kept for the proof.
-    pub fn sum(&self) -> u64 {
-        self.sum.load(Ordering::Relaxed)
-    }
-
-    fn add(&self, counters: Counters) {
-        let mut total = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        *total = Some(total.map_or(counters, |sum| sum.plus(counters)));
-    }
-}
 
 /// A job's session, which leaves its counters behind when the job is over.
 pub struct Worker {
@@ -101,11 +70,8 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.meter.add(self.session.counters().since(self.before));
-        self.meter
-            .changed
-            .fetch_add(self.changed, Ordering::Relaxed);
-        self.meter.sum.fetch_add(self.sum, Ordering::Relaxed);
+        let counters = self.session.counters().since(self.before);
+        self.meter.add(counters, self.changed, self.sum);
     }
 }
 

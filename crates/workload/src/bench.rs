@@ -1,0 +1,103 @@
+//! What a test is carried out on: target, size, amount of work, and what is kept meanwhile.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use target::{Counters, Result, Target};
+
+use crate::library::{Amount, Library, SizeClass, Table, Test};
+
+/// Everything an exercise works with: one test on one target at one size.
+pub struct Bench {
+    /// The database under test.
+    pub target: Arc<dyn Target>,
+    /// Name of its engine in the library's files.
+    pub engine: String,
+    /// The test.
+    pub test: Test,
+    /// The library that it comes from.
+    pub library: Arc<Library>,
+    /// Rows of the tables.
+    pub size: SizeClass,
+    /// Work of one job.
+    pub amount: Amount,
+    /// Seed of everything random in the point.
+    pub seed: u64,
+    /// Where the sessions leave their counters.
+    pub meter: Arc<Meter>,
+    /// Tables of this database that were proven in this run.
+    pub proven: Arc<Proven>,
+}
+
+impl Bench {
+    /// SQL of the test for this engine.
+    pub(crate) fn sql(&self) -> &str {
+        self.test.sql(&self.engine)
+    }
+
+    /// Brings the log to the data files.
+    ///
+    /// # Errors
+    /// When the target fails.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.target.checkpoint()
+    }
+}
+
+/// Collects what the sessions of a point counted.
+#[derive(Debug, Default)]
+pub struct Meter {
+    counters: Mutex<Option<Counters>>,
+    /// Rows changed by committed transactions, ramp-up included.
+    changed: AtomicU64,
+    /// Sum over something the operators keep for the proof.
+    sum: AtomicU64,
+}
+
+impl Meter {
+    /// Sum of the sessions' counters in the measured window; `None` before any session ended.
+    pub fn counters(&self) -> Option<Counters> {
+        *self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rows changed by committed transactions, ramp-up included.
+    pub fn changed(&self) -> u64 {
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    /// The sum that the operators kept for the proof.
+    pub fn sum(&self) -> u64 {
+        self.sum.load(Ordering::Relaxed)
+    }
+
+    /// Adds what one session counted.
+    pub(crate) fn add(&self, counters: Counters, changed: u64, sum: u64) {
+        self.changed.fetch_add(changed, Ordering::Relaxed);
+        self.sum.fetch_add(sum, Ordering::Relaxed);
+        let mut total = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        *total = Some(total.map_or(counters, |sum| sum.plus(counters)));
+    }
+}
+
+/// Tables of one database that were proven cell by cell in this run.
+#[derive(Debug, Default)]
+pub struct Proven {
+    tables: Mutex<HashSet<Table>>,
+}
+
+impl Proven {
+    /// Notes that a table was proven; false when it had been before.
+    pub(crate) fn insert(&self, table: Table) -> bool {
+        self.lock().insert(table)
+    }
+
+    /// Has a table proven again.
+    pub(crate) fn forget(&self, table: Table) {
+        self.lock().remove(&table);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<Table>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
