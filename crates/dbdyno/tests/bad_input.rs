@@ -1,0 +1,380 @@
+//! Whatever is wrong ends with one clear sentence, the right exit status, and nothing changed.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::{DBDYNO, Ended, Place, TINY, need_duckdb};
+use rusqlite::Connection;
+
+/// Wrong in itself: status 2 and no archive is made.
+fn is_wrong(place: &Place, arguments: &[&str], expected: &str) {
+    let ended = place.dbdyno(arguments);
+    assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
+    assert!(ended.stdout.is_empty(), "{}", ended.stdout);
+    assert!(!place.archive().exists(), "{arguments:?} made an archive");
+}
+
+/// The environment failed: status 1.
+fn fails(place: &Place, arguments: &[&str], expected: &str) {
+    let ended = place.dbdyno(arguments);
+    assert_eq!(ended.status, 1, "{arguments:?}: {}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
+}
+
+#[test]
+fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
+    let place = Place::new();
+    let cases = [
+        ("sample_ms", "sampel_ms", "did you mean \"sample_ms\"?"),
+        ("jobs", "job", "did you mean \"jobs\"?"),
+        ("T132", "T133x", "did you mean \"T133\"?"),
+        ("\"library\"", "\"libary\"", "did you mean \"library\"?"),
+        ("\"time\"", "\"tome\"", "unknown variant"),
+        ("seconds = 0.05", "seconds = -1", "seconds = -1 is not"),
+        ("jobs = [1]", "jobs = 1", "not right"),
+        ("jobs = [1]", "size = \"huge\"", "there is no size \"huge\""),
+        ("[[step]]", "[[step", "not TOML"),
+    ];
+    for (right, wrong, expected) in cases {
+        let plan = place.file("plan.toml", &TINY.replace(right, wrong));
+        is_wrong(&place, &["run", &plan, "--target", "sqlite:"], expected);
+    }
+    is_wrong(&place, &["run", "quik"], "did you mean \"quick\"?");
+    is_wrong(&place, &["run", "no/such.toml"], "no built-in plan");
+}
+
+#[test]
+fn a_wrong_setting_is_refused() {
+    let place = Place::new();
+    let cases = [
+        ("nonsense", "is not KEY=VALUE"),
+        ("=1", "is not KEY=VALUE"),
+        ("sise=1", "unknown key \"sise\""),
+        ("step.sise=small", "did you mean \"size\"?"),
+        ("step.9.size=small", "has 1 steps"),
+        ("a.b.c.d=1", "no key of a plan"),
+        ("repeat=0", "repeat = 0"),
+        ("step.jobs=[0]", "between 1 and"),
+        ("step.tests=[\"T999\"]", "no test \"T999\""),
+    ];
+    let plan = place.file("plan.toml", TINY);
+    for (setting, expected) in cases {
+        is_wrong(&place, &["run", &plan, "--set", setting], expected);
+    }
+    is_wrong(&place, &["run", &plan, "--repeat", "0"], "repeat = 0");
+    for label in ["last", "7", "run-1", "ref:x", ""] {
+        is_wrong(
+            &place,
+            &["run", &plan, "--name", label],
+            "cannot be the label",
+        );
+    }
+    // Nothing of it left a directory for the default targets.
+    let work = ["run", plan.as_str(), "--work-dir", "work", "--name", "last"];
+    is_wrong(&place, &work, "cannot be the label");
+    assert!(!place.path("work").exists() || is_empty(&place.path("work")));
+}
+
+fn is_empty(directory: &Path) -> bool {
+    std::fs::read_dir(directory).unwrap().next().is_none()
+}
+
+#[test]
+fn a_wrong_target_is_refused() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let cases = [
+        ("plain", "has no scheme"),
+        ("/data/bench.db", "has no scheme"),
+        ("sqlit:x", "did you mean \"sqlite\"?"),
+        ("oracle2:x", "no engine \"oracle2\""),
+        ("sqlite:x?cache_mb", "is not KEY=VALUE"),
+        ("sqlite:x?cache=1", "it knows page_size"),
+        ("sqlite:x?synchronous=MAYBE", "synchronous=MAYBE"),
+        ("sqlite:x?cache_mb=much", "cache_mb=much"),
+        ("two\nlines", "has no scheme"),
+    ];
+    for (url, expected) in cases {
+        is_wrong(&place, &["run", &plan, "--target", url], expected);
+    }
+    assert!(!place.path("x").exists(), "a target was touched");
+    let twice = |a: &str, b: &str| {
+        let arguments = ["run", &plan, "--target", a, "--target", b];
+        is_wrong(&place, &arguments, "named twice");
+    };
+    twice("sqlite:bench.db", "sqlite:bench.db");
+    twice("sqlite:bench.db", "sqlite:./bench.db");
+    twice("sqlite:bench.db", "sqlite:bench.db?cache_mb=8");
+    twice("sqlite:bench.db", &place.url("sqlite", "bench.db"));
+    assert!(!place.path("bench.db").exists(), "a target was touched");
+}
+
+#[test]
+fn a_wrong_library_is_refused() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    fails(
+        &place,
+        &["run", &plan, "--library", "absent"],
+        "cannot be read",
+    );
+    let library = place.library();
+    let library_argument = library.to_str().unwrap();
+    let arguments = ["run", &plan, "--library", library_argument];
+    std::fs::write(library.join("T132.toml"), "code = \"T132\"\ncolour = 3\n").unwrap();
+    is_wrong(&place, &arguments, "colour");
+    std::fs::write(library.join("T132.toml"), "code = \n").unwrap();
+    is_wrong(&place, &arguments, "T132.toml");
+}
+
+#[test]
+fn an_unreachable_target_is_the_environments_fault() {
+    need_duckdb();
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    for url in ["sqlite:absent/x.db", "duckdb:absent/x.db"] {
+        fails(&place, &["run", &plan, "--target", url], "absent/x.db");
+    }
+    place.file(
+        "text",
+        "this is no database, whatever its name may promise\n"
+            .repeat(99)
+            .as_str(),
+    );
+    for url in ["sqlite:text", "duckdb:text"] {
+        fails(&place, &["run", &plan, "--target", url], "text");
+    }
+    place.file("work", "a file where a directory should be");
+    fails(
+        &place,
+        &["run", &plan, "--work-dir", "work/below"],
+        "--work-dir",
+    );
+    assert!(
+        !place.fine(&["list", "runs"]).stdout.contains("tiny"),
+        "a run was entered"
+    );
+}
+
+#[test]
+fn somebody_elses_database_is_left_as_it_is() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let connection = Connection::open(place.path("theirs.db")).unwrap();
+    connection
+        .execute_batch("CREATE TABLE customer (name)")
+        .unwrap();
+    drop(connection);
+    let before = std::fs::read(place.path("theirs.db")).unwrap();
+    fails(
+        &place,
+        &["run", &plan, "--target", "sqlite:theirs.db"],
+        "\"customer\"",
+    );
+    assert!(std::fs::read(place.path("theirs.db")).unwrap() == before);
+
+    // Nor is an archive a target.
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    let before = std::fs::read(place.archive()).unwrap();
+    fails(
+        &place,
+        &["run", &plan, "--target", "sqlite:archive.dbdyno"],
+        "not dbdyno's",
+    );
+    assert!(std::fs::read(place.archive()).unwrap() == before);
+}
+
+#[test]
+fn an_archive_that_cannot_be_used_is_left_as_it_is() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    let whole = std::fs::read(place.archive()).unwrap();
+    let marks = |at: usize, value: i32| {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+        bytes
+    };
+    let mut torn = whole.clone();
+    let middle = torn.len() / 2;
+    torn[4096..middle].fill(0xa5);
+    let cases: [(Vec<u8>, &str); 6] = [
+        (marks(60, 99), "use a newer dbdyno"),
+        (marks(68, 7), "another application"),
+        (torn, "damaged"),
+        (whole[..whole.len() / 2].to_vec(), "damaged"),
+        (b"Dear diary, ".repeat(99), "is not a dbdyno archive"),
+        (b"short".to_vec(), "is not a dbdyno archive"),
+    ];
+    let plan = place.file("plan.toml", TINY);
+    for (bytes, expected) in cases {
+        std::fs::write(place.path("bad.dbdyno"), &bytes).unwrap();
+        for verb in [
+            &["run", &plan, "--target", "sqlite:"][..],
+            &["run", "--resume", "last"],
+            &["list", "runs"],
+            &["export", "last"],
+            &["report", "last"],
+        ] {
+            fails(
+                &place,
+                &[verb, &["--archive", "bad.dbdyno"]].concat(),
+                expected,
+            );
+            let after = std::fs::read(place.path("bad.dbdyno")).unwrap();
+            assert!(after == bytes, "{verb:?} changed the archive ({expected})");
+        }
+    }
+    assert!(!place.path("dbdyno-report.html").exists());
+}
+
+#[test]
+fn an_archive_that_cannot_be_made_is_the_environments_fault() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    place.file("file", "not a directory");
+    let below = ["--archive", "file/a.dbdyno"];
+    let run = ["run", plan.as_str(), "--target", "sqlite:t.db"];
+    fails(&place, &[&run[..], &below].concat(), "cannot be opened");
+    assert!(
+        !place.path("t.db").exists(),
+        "the target was touched for nothing"
+    );
+    fails(
+        &place,
+        &[&run[..], &["--archive", "."]].concat(),
+        "it is a directory",
+    );
+    fails(
+        &place,
+        &[&["export", "last"][..], &below].concat(),
+        "cannot be opened",
+    );
+}
+
+#[test]
+fn without_an_archive_there_is_nothing_to_show_or_resume() {
+    let place = Place::new();
+    for verb in [
+        &["export", "last"][..],
+        &["report", "last"],
+        &["run", "--resume", "last"],
+    ] {
+        fails(&place, verb, "there is no archive");
+        assert!(!place.archive().exists(), "{verb:?} made an archive");
+    }
+}
+
+#[test]
+fn unknown_names_are_refused() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--name", "before"]).status, 0);
+    let before = std::fs::read(place.archive()).unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (&["export", "after"], "no run called \"after\""),
+        (&["export", "2"], "no run called \"2\""),
+        (&["report", "after"], "no run called \"after\""),
+        (
+            &["report", "last", "--against", "after"],
+            "no run called \"after\"",
+        ),
+        (
+            &["report", "last", "--against", "ref:dl980"],
+            "dl980-violin",
+        ),
+        (&["run", "--resume", "after"], "no run called \"after\""),
+        (&["run", "--resume", "before"], "is complete"),
+        (&["run", "--resume", "last"], "is complete"),
+    ];
+    for (arguments, expected) in cases {
+        let ended = place.dbdyno(arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+        let sentence = ended.sentence();
+        assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
+        assert!(
+            std::fs::read(place.archive()).unwrap() == before,
+            "{arguments:?}"
+        );
+    }
+    assert!(!place.path("dbdyno-report.html").exists());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_leaves_the_old_one() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    place.file("file", "not a directory");
+    fails(
+        &place,
+        &["report", "last", "-o", "file/page.html"],
+        "choose another file",
+    );
+    std::fs::create_dir(place.path("directory")).unwrap();
+    fails(
+        &place,
+        &["report", "last", "-o", "directory"],
+        "choose another file",
+    );
+    assert!(is_empty(&place.path("directory")));
+}
+
+#[test]
+fn a_wrong_command_line_has_status_2() {
+    let place = Place::new();
+    let cases: [&[&str]; 8] = [
+        &[],
+        &["measure"],
+        &["run", "--colour"],
+        &["run", "--seed", "red"],
+        &["run", "smoke", "--resume", "last"],
+        &["export"],
+        &["export", "last", "--format", "xml"],
+        &["list", "colours"],
+    ];
+    for arguments in cases {
+        let ended = place.dbdyno(arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stdout.is_empty() && !ended.stderr.is_empty());
+    }
+}
+
+/// Runs a shell line in the place; `$D` is the command.
+fn shell(place: &Place, line: &str) -> Ended {
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", &format!("set -o pipefail; {line}")])
+        .env("D", DBDYNO)
+        .env("DBDYNO_ARCHIVE", place.archive())
+        .current_dir(place.path(""));
+    Ended::of(command.output().unwrap())
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    let ended = place.run(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    for verb in [
+        "export last",
+        "export last --format csv",
+        "list tests",
+        "list runs",
+        "--help",
+    ] {
+        let ended = shell(&place, &format!("\"$D\" {verb} | true"));
+        assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
+    }
+    // The progress of a run is read by nobody either, and the run goes on.
+    let ended = shell(&place, "\"$D\" run plan.toml --target sqlite: 2>&1 | true");
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let ended = shell(&place, "\"$D\" run plan.toml --target sqlite: 2>&- >&-");
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    let runs = place.fine(&["list", "runs"]).stdout;
+    assert_eq!(runs.matches(" complete ").count(), 3, "{runs}");
+}
