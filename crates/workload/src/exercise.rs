@@ -129,3 +129,16 @@ fn prepare_tables(bench: &Bench, needed: &[Table]) -> Result<Prepared> {
         reasons,
     })
 }
+
+/// Makes the table that a writing test fills, empty and in the shape it wants.
+fn prepare_empty(bench: &Bench, shape: &str, table: &str) -> Result<Prepared> {
+    let mut session = bench.target.open_session()?;
+    tables::recreate(session.as_mut(), bench, shape, table)?;
+    drop(session);
+    bench.checkpoint()?;
+    Ok(Prepared {
+        state: "empty table".into(),
+        cache: bench.test.definition.cache.name().into(),
+        reasons: Vec::new(),
+    })
+}

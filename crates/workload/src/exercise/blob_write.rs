@@ -4,7 +4,7 @@ use load::{Done, Failure, Operator, Outcome};
 use target::{Fetched, Result, Statement, Value};
 
 use super::worker::Worker;
-use super::{Bench, Exercise, Prepared};
+use super::{Bench, Exercise, Prepared, prepare_empty};
 use crate::data;
 use crate::tables;
 
@@ -29,15 +29,7 @@ impl BlobWrite {
 
 impl Exercise for BlobWrite {
     fn prepare(&mut self) -> Result<Prepared> {
-        let mut session = self.bench.target.open_session()?;
-        tables::recreate(session.as_mut(), &self.bench, "blob", TABLE)?;
-        drop(session);
-        self.bench.checkpoint()?;
-        Ok(Prepared {
-            state: "empty table".into(),
-            cache: self.bench.test.definition.cache.name().into(),
-            reasons: Vec::new(),
-        })
+        prepare_empty(&self.bench, "blob", TABLE)
     }
 
     fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {

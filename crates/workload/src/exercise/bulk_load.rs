@@ -4,7 +4,7 @@ use load::{Done, Failure, Operator, Outcome};
 use target::{Feature, Result};
 
 use super::worker::{Worker, failure};
-use super::{Bench, Exercise, Prepared};
+use super::{Bench, Exercise, Prepared, prepare_empty};
 use crate::data::{ROW_BYTES, Rows};
 use crate::expectation::{Expectation, Sizes};
 use crate::tables;
@@ -61,15 +61,7 @@ impl Exercise for BulkLoad {
         if self.can_compress() {
             self.bench.target.set_compression(self.compressed)?;
         }
-        let mut session = self.bench.target.open_session()?;
-        tables::recreate(session.as_mut(), &self.bench, "heap", TABLE)?;
-        drop(session);
-        self.bench.checkpoint()?;
-        Ok(Prepared {
-            state: "empty table without indexes".into(),
-            cache: self.bench.test.definition.cache.name().into(),
-            reasons: Vec::new(),
-        })
+        prepare_empty(&self.bench, "heap", TABLE)
     }
 
     fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {

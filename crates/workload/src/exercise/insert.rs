@@ -4,7 +4,7 @@ use load::{Done, Failure, Operator, Outcome};
 use target::{Fetched, Result, RowSource, Statement};
 
 use super::worker::Worker;
-use super::{Bench, Exercise, Prepared};
+use super::{Bench, Exercise, Prepared, prepare_empty};
 use crate::data::{self, Rows};
 use crate::tables;
 
@@ -24,15 +24,7 @@ impl Insert {
 
 impl Exercise for Insert {
     fn prepare(&mut self) -> Result<Prepared> {
-        let mut session = self.bench.target.open_session()?;
-        tables::recreate(session.as_mut(), &self.bench, "bench", TABLE)?;
-        drop(session);
-        self.bench.checkpoint()?;
-        Ok(Prepared {
-            state: "empty table".into(),
-            cache: self.bench.test.definition.cache.name().into(),
-            reasons: Vec::new(),
-        })
+        prepare_empty(&self.bench, "bench", TABLE)
     }
 
     fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
