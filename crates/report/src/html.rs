@@ -86,10 +86,27 @@ struct ComponentView {
     tests: Vec<test::View>,
 }
 
-/// A plain table: heads, and rows whose first cell is the head of the row.
+/// A plain table: heads, and rows whose first cell is the head of the row, under the name of their group.
 struct Table {
     heads: Vec<String>,
-    rows: Vec<Vec<String>>,
+    groups: Vec<(String, Vec<Vec<String>>)>,
+}
+
+impl Table {
+    /// Rows in their groups; neighbours of the same group stand together.
+    fn new(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
+        let mut groups: Vec<(String, Vec<Vec<String>>)> = Vec::new();
+        for (group, row) in rows {
+            match groups.last_mut() {
+                Some((name, rows)) if *name == group => rows.push(row),
+                _ => groups.push((group, vec![row])),
+            }
+        }
+        Self {
+            heads: heads.iter().map(|h| (*h).to_owned()).collect(),
+            groups,
+        }
+    }
 }
 
 /// A chart with the sentence that says how to read it and the same figures as a table.

@@ -57,10 +57,25 @@ impl<'a> Level<'a> {
 
     /// Smallest and largest value over the repetitions, when at least two know the figure.
     pub fn range(&self, name: &str) -> Option<(f64, f64)> {
-        let values = self.each(name);
-        let low = values.iter().copied().reduce(f64::min)?;
-        let high = values.iter().copied().reduce(f64::max)?;
-        (values.len() > 1).then_some((low, high))
+        span(self.each(name))
+    }
+
+    /// True for a labelled extra: contention on an engine that scales no further. It explains the
+    /// engine, and is no figure of the platform: it wins no rule and joins no curve.
+    pub fn extra(&self) -> bool {
+        let mut notes = self.points.iter().flat_map(|p| &p.notes);
+        notes.any(|n| n.starts_with(EXTRA))
+    }
+
+    /// Mean service time of one row, for tests whose operation is a batch of rows.
+    pub fn row_us_mean(&self) -> Option<f64> {
+        row_us_mean(&self.points)
+    }
+
+    /// Smallest and largest [`Level::row_us_mean`] over the repetitions, when at least two know it.
+    pub fn row_us_range(&self) -> Option<(f64, f64)> {
+        let each = self.points.iter().filter_map(|p| row_us_mean(&[p]));
+        span(each.collect())
     }
 
     /// Service times of all repetitions as one distribution.
@@ -99,6 +114,26 @@ impl<'a> Level<'a> {
         }
         whole
     }
+}
+
+/// How the note of a labelled extra begins.
+const EXTRA: &str = "contention extra:";
+
+fn span(values: Vec<f64>) -> Option<(f64, f64)> {
+    let low = values.iter().copied().reduce(f64::min)?;
+    let high = values.iter().copied().reduce(f64::max)?;
+    (values.len() > 1).then_some((low, high))
+}
+
+/// Time spent in the target, divided by the rows it gave.
+fn row_us_mean(points: &[&Point]) -> Option<f64> {
+    let (mut time_us, mut rows) = (0.0, 0.0);
+    for point in points {
+        let service = Latency::of(&point.histograms.service)?;
+        time_us += service.mean_us * point.figures.operations?;
+        rows += point.figures.rows?;
+    }
+    (rows > 0.0).then(|| time_us / rows)
 }
 
 /// Which of a point's two distributions.
@@ -158,11 +193,12 @@ pub struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// The level with the largest value of `figure`, made of its valid points alone; the smallest
-    /// parallelism where several are equal.
+    /// The level with the largest value of `figure`, made of its valid points alone; never an
+    /// extra; the smallest parallelism where several are equal.
     pub fn peak(&self, figure: &str) -> Option<Level<'a>> {
         self.levels
             .iter()
+            .filter(|level| !level.extra())
             .filter_map(Level::only_valid)
             .filter_map(|level| level.figure(figure).map(|value| (value, level)))
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.dop().cmp(&a.1.dop())))

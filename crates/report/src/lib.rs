@@ -12,6 +12,7 @@
 mod html;
 pub mod level;
 pub mod number;
+mod remarks;
 pub mod scorecard;
 pub mod svg;
 mod terminal;

@@ -2,8 +2,10 @@
 //!
 //! Which metrics there are is data (`scorecard.toml`); how they are found is in `evaluate`.
 
+mod caution;
 mod evaluate;
 
+pub(crate) use caution::{caution, engine_specific, other_runtime};
 pub(crate) use evaluate::{published_figure, published_loads};
 
 use std::sync::OnceLock;
@@ -61,6 +63,9 @@ pub struct Line {
     /// Printed value = figure × scale.
     #[serde(default = "one")]
     pub scale: f64,
+    /// Service times are those of one row, where an operation is a batch of rows.
+    #[serde(default)]
+    pub per_row: bool,
     /// How the value is found.
     #[serde(flatten)]
     pub rule: Rule,
@@ -132,6 +137,8 @@ pub enum Absence {
     NotTold,
     /// No level kept the line's limit.
     OutOfLimit,
+    /// Nothing but labelled extras was measured.
+    OnlyExtras,
 }
 
 /// One cell of the scorecard.
@@ -166,6 +173,8 @@ pub struct Row {
     pub line: &'static Line,
     /// One cell per column.
     pub cells: Vec<Cell>,
+    /// Why the cells must not be compared with each other.
+    pub caution: Option<&'static str>,
 }
 
 /// The whole table.
@@ -173,8 +182,10 @@ pub struct Row {
 pub struct Scorecard {
     /// Targets first, then what they are set against.
     pub columns: Vec<Column>,
-    /// One row per metric, always all of them.
+    /// One row per metric whose test was measured or published anywhere, in the order of [`lines`].
     pub rows: Vec<Row>,
+    /// Names the tests of the other metrics in one sentence.
+    pub left_out: Option<String>,
 }
 
 /// Evaluates every line for every target of `run` and for everything it is set `against`.
@@ -187,18 +198,45 @@ pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
         }
     }
     let (heads, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
-    let rows = lines()
+    let (rows, rest): (Vec<Row>, Vec<Row>) = lines()
         .iter()
         .enumerate()
         .map(|(at, line)| Row {
             line,
             cells: cells.iter().map(|c: &Vec<Cell>| c[at].clone()).collect(),
+            caution: caution::caution(run, against, &line.test),
         })
-        .collect();
+        .partition(|row| !row.nowhere_measured());
     Scorecard {
+        left_out: left_out(run, against, &rest),
         columns: heads,
         rows,
     }
+}
+
+impl Row {
+    fn nowhere_measured(&self) -> bool {
+        let nowhere =
+            |cell: &Cell| matches!(cell, Cell::Absent { why, .. } if *why == Absence::NotMeasured);
+        self.cells.iter().all(nowhere)
+    }
+}
+
+/// "Not in this plan: T133, T141."
+fn left_out(run: &Run, against: &[Against<'_>], rest: &[Row]) -> Option<String> {
+    let mut tests: Vec<&str> = rest.iter().map(|r| r.line.test.as_str()).collect();
+    tests.dedup();
+    let complete = |run: &Run| run.state == archive::RunState::Complete;
+    let all_complete = against.iter().all(|a| match a {
+        Against::Run(other) => complete(other),
+        Against::Reference(_) => true,
+    });
+    let where_not = match (complete(run) && all_complete, against.is_empty()) {
+        (true, true) => "Not in this plan",
+        (true, false) => "In none of these plans and references",
+        (false, _) => "Not reached, or in no plan",
+    };
+    (!tests.is_empty()).then(|| format!("{where_not}: {}.", tests.join(", ")))
 }
 
 #[cfg(test)]
@@ -219,6 +257,13 @@ mod tests {
                 assert!(crate::level::is_figure(of), "{of} is no figure");
             }
             assert!(line.scale > 0.0);
+            let timed =
+                line.figure == "service_us_mean" || matches!(line.rule, Rule::Within { .. });
+            assert!(
+                timed || !line.per_row,
+                "{} has no time to divide",
+                line.label
+            );
         }
         assert!(lines.is_sorted_by_key(|l| l.component));
     }

@@ -2,26 +2,32 @@
 //! footnotes with reasons, missing capabilities, and the scorecard.
 
 mod card;
+mod general;
 mod table;
 
 use archive::reference::Reference;
 use archive::{Latency, Point, Run, RunState, Steady};
 
 use crate::level::{self, Curve, Level, TestGroup};
+use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
 use crate::{number, scorecard::scorecard};
+use general::General;
 use table::{Align, Column, Table};
 
 /// Renders a whole run for a terminal of `width` columns.
 pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool) -> String {
     let paint = Paint { colour };
     let mut out = head(run, width, &paint);
-    for group in level::tests(run, scorecard::rank) {
+    let groups = level::tests(run, scorecard::rank);
+    let general = General::of(&groups);
+    for group in &groups {
         for curve in &group.curves {
             out.push('\n');
-            out.push_str(&test_table(run, &group, curve, width, &paint));
+            out.push_str(&test_table(run, group, curve, &general, width, &paint));
         }
     }
+    out.push_str(&general.render(width, &paint));
     out.push_str(&missing(run, width, &paint));
     let against: Vec<Against<'_>> = references.iter().map(Against::Reference).collect();
     out.push('\n');
@@ -29,8 +35,8 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
     out
 }
 
-/// One line about a point that has just been measured.
-pub fn point_line(point: &Point) -> String {
+/// One line about a point that has just been measured on `target`.
+pub fn point_line(target: &str, point: &Point) -> String {
     let key = &point.key;
     let figures = &point.figures;
     let rate = match (figures.operations_per_s, figures.rows_per_s) {
@@ -46,7 +52,7 @@ pub fn point_line(point: &Point) -> String {
         (true, _) => "valid".to_owned(),
     };
     clean(&format!(
-        "{} {} · J {} × T {} · {rate} · p99 {} · CPU {} % · {} s · {mark}",
+        "{target} {} {} · J {} × T {} · {rate} · p99 {} · CPU {} % · {} s · {mark}",
         key.test,
         point.title,
         key.jobs,
@@ -133,13 +139,16 @@ fn test_table(
     run: &Run,
     group: &TestGroup<'_>,
     curve: &Curve<'_>,
+    general: &General,
     width: usize,
     paint: &Paint,
 ) -> String {
-    let mut footnotes = Footnotes::default();
+    let mut numbered = Numbered::default();
+    let standing = remarks::standing(curve);
     let mut table = Table::new(columns(run));
     for level in &curve.levels {
-        table.row(row(run, level, &mut footnotes), level.invalid() > 0);
+        let mark = mark(level, &standing, &mut numbered);
+        table.row(row(run, level, mark), level.invalid() > 0);
     }
     let title = format!(
         "{} · {} · {} · {}",
@@ -148,14 +157,21 @@ fn test_table(
         group.component.name(),
         curve.label
     );
-    let mut out = format!("{}\n", paint.bold(&table::cut(&clean(&title), width)));
+    let (letters, own) = general.divide(&standing);
+    let title = table::cut(
+        &clean(&title),
+        width.saturating_sub(table::length(&letters)),
+    );
+    let mut out = format!("{}{}\n", paint.bold(&title), paint.dim(&letters));
+    for note in own {
+        out.push_str(&paint.dim(&table::wrap(&clean(note), width, 2)));
+        out.push('\n');
+    }
     out.push_str(&table.render(width, paint));
-    for (number, text) in footnotes.texts.iter().enumerate() {
-        out.push_str(&paint.dim(&table::wrap(
-            &format!("{:>3}  {text}", number + 1),
-            width,
-            5,
-        )));
+    for (number, remark) in numbered.texts().iter().enumerate() {
+        let invalid = if remark.invalid { "invalid: " } else { "" };
+        let note = format!("{:>3}  {invalid}{}", number + 1, clean(&remark.text));
+        out.push_str(&paint.dim(&table::wrap(&note, width, 5)));
         out.push('\n');
     }
     out
@@ -200,7 +216,7 @@ fn columns(run: &Run) -> Vec<Column> {
     columns
 }
 
-fn row(run: &Run, level: &Level<'_>, footnotes: &mut Footnotes) -> Vec<String> {
+fn row(run: &Run, level: &Level<'_>, mark: String) -> Vec<String> {
     let key = &level.first().key;
     let shown = level.shown();
     let whole = |name: &str| number::whole(shown.figure(name));
@@ -228,31 +244,22 @@ fn row(run: &Run, level: &Level<'_>, footnotes: &mut Footnotes) -> Vec<String> {
     if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
         cells.push(level.points.len().to_string());
     }
-    cells.push(mark(level, footnotes));
+    cells.push(mark);
     cells
 }
 
-/// "yes", "NO" or "1 of 3", followed by the numbers of the footnotes.
-fn mark(level: &Level<'_>, footnotes: &mut Footnotes) -> String {
+/// "yes", "NO", "1 of 3" or "extra", followed by the numbers of the footnotes.
+fn mark(level: &Level<'_>, standing: &[String], numbered: &mut Numbered) -> String {
     let (bad, all) = (level.invalid(), level.points.len());
     let mut mark = match bad {
+        0 if level.extra() => "extra".to_owned(),
         0 => "yes".to_owned(),
         _ if bad == all => "NO".to_owned(),
         _ => format!("{} of {all}", all - bad),
     };
-    let mut numbers: Vec<usize> = level
-        .points
+    let mut numbers: Vec<usize> = remarks::of_level(level, standing)
         .iter()
-        .flat_map(|p| {
-            let steady = match p.steady {
-                Some(Steady::No) => Some("not steady: the throughput scattered".to_owned()),
-                Some(Steady::Trend) => Some("not steady: the throughput rose or fell".to_owned()),
-                _ => None,
-            };
-            let reasons = p.reasons.iter().map(|r| format!("invalid: {r}"));
-            reasons.chain(steady).chain(p.notes.iter().cloned())
-        })
-        .map(|text| footnotes.number(&clean(&text)))
+        .map(|remark| numbered.number(remark))
         .collect();
     numbers.sort_unstable();
     numbers.dedup();

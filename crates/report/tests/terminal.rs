@@ -62,7 +62,8 @@ fn a_line_for_each_point() {
             .points
             .iter()
             .rfind(|p| p.key.test == test && p.key.jobs == jobs);
-        point_line(found.unwrap())
+        let point = found.unwrap();
+        point_line(&run.targets[point.key.target as usize].name, point)
     };
     let lines = [
         line("T611", 4),
@@ -71,4 +72,30 @@ fn a_line_for_each_point() {
         line("T311", 8),
     ];
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn notes_of_whole_tables_are_said_once() {
+    let mut run = fixture::few();
+    let pool = "the pool is shared by all jobs";
+    for point in run.points.iter_mut().filter(|p| p.key.target == 1) {
+        point.notes.push(pool.to_owned());
+    }
+    let jobs_of_t611 = run.points.iter_mut().filter(|p| p.key.test == "T611");
+    for point in jobs_of_t611 {
+        point.notes.push("holds for this table".to_owned());
+        point
+            .notes
+            .push(format!("short: {} ms", 10 * point.key.jobs));
+    }
+    let text = terminal(&run, &[], 120, false);
+    assert_eq!(text.matches(pool).count(), 1, "{text}");
+    assert!(text.contains("duckdb [a]"), "{text}");
+    assert!(text.contains(&format!("  a {pool}")));
+    assert!(!text.contains("sqlite [a]"));
+    let (_, table) = text.split_once("T611 · ").unwrap();
+    let table = table.split("\n\n").next().unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[1], "holds for this table");
+    assert_eq!(*lines.last().unwrap(), "  1  short: 10–80 ms");
 }

@@ -23,6 +23,8 @@ pub struct RowView {
     pub component: Option<&'static str>,
     /// Group, on its first row.
     pub group: Option<&'static str>,
+    /// Number of the note that warns of comparing the cells, 0 for none.
+    pub caution: usize,
     /// Metric.
     pub label: &'static str,
     /// Unit.
@@ -41,6 +43,8 @@ pub struct View {
     pub rows: Vec<RowView>,
     /// Notes, numbered from 1.
     pub notes: Vec<String>,
+    /// Names the tests that no column knows.
+    pub left_out: Option<String>,
 }
 
 /// Builds the view.
@@ -54,10 +58,12 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
         .map(|row| {
             let line = row.line;
             let new_component = component.replace(line.component) != Some(line.component);
+            let caution = row.caution.map_or(0, |c| numbered(&mut notes, c));
             let new_group = std::mem::replace(&mut group, &line.group) != line.group;
             RowView {
                 component: new_component.then(|| line.component.name()),
                 group: (new_component || new_group).then_some(line.group.as_str()),
+                caution,
                 label: &line.label,
                 unit: &line.unit,
                 test: &line.test,
@@ -69,6 +75,7 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
         columns: card.columns,
         rows,
         notes,
+        left_out: card.left_out,
     }
 }
 

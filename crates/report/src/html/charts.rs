@@ -3,13 +3,16 @@
 use archive::TimedEvent;
 use stats::scaling;
 
-use super::sweep::{Rate, Sweep};
+use super::sweep::{Place, Rate, Sweep};
 use super::{Figure, Table};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
 
 /// From this ratio between the largest and the smallest best value a rate axis is logarithmic.
 const LOG_RATIO: f64 = 8.0;
+/// Said where a published figure comes from another language than the run's.
+const OTHER_RUNTIME: &str =
+    " * Published for another language runtime: no comparison of processors.";
 /// Colour class of what belongs to no series: the ink.
 const INK: usize = 7;
 /// Timed events drawn for each sweep.
@@ -36,8 +39,7 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         return Some(Figure {
             svg: bars(&caption, &throughput_bars(sweeps)),
             caption,
-            how: "Longer is better. One level was measured, so nothing is said about scaling."
-                .to_owned(),
+            how: bars_how(sweeps),
             table,
         });
     }
@@ -57,12 +59,24 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     if sweeps.iter().any(|s| s.places.iter().any(|p| !p.valid)) {
         how.push_str(" A cross is a point that failed a check.");
     }
+    if sweeps.iter().any(|s| s.places.iter().any(|p| p.extra)) {
+        how.push_str(" A hollow diamond is contention, measured as an extra: it counts nowhere.");
+    }
+    if sweeps.iter().any(|s| s.other_runtime) {
+        how.push_str(OTHER_RUNTIME);
+    }
     Some(Figure {
         caption,
         svg: chart.render(),
         how,
         table,
     })
+}
+
+fn bars_how(sweeps: &[Sweep<'_>]) -> String {
+    let how = "Longer is better. One level was measured, so nothing is said about scaling.";
+    let other = sweeps.iter().any(|s| s.other_runtime);
+    format!("{how}{}", if other { OTHER_RUNTIME } else { "" })
 }
 
 fn dops(sweeps: &[Sweep<'_>]) -> Vec<u32> {
@@ -92,7 +106,8 @@ fn rate_axis(sweeps: &[Sweep<'_>]) -> Axis {
 }
 
 fn throughput_series(sweep: &Sweep<'_>) -> Series {
-    let valid = || sweep.places.iter().filter(|p| p.valid);
+    let valid = || sweep.places.iter().filter(|p| p.counts());
+    let extras = sweep.places.iter().filter(|p| p.valid && p.extra);
     Series {
         label: sweep.label.clone(),
         colour: sweep.colour,
@@ -108,6 +123,9 @@ fn throughput_series(sweep: &Sweep<'_>) -> Series {
             .filter(|p| !p.valid)
             .filter_map(|p| p.rate.map(|rate| (f64::from(p.dop), rate)))
             .collect(),
+        extras: extras
+            .filter_map(|p| p.rate.map(|rate| (f64::from(p.dop), rate)))
+            .collect(),
     }
 }
 
@@ -118,10 +136,7 @@ fn throughput_bars(sweeps: &[Sweep<'_>]) -> Vec<Bar> {
         .map(|(sweep, place)| Bar {
             label: sweep.label.clone(),
             value: place.rate,
-            text: match place.valid {
-                true => number::figure_or_unknown(place.rate),
-                false => format!("{} invalid", number::figure_or_unknown(place.rate)),
-            },
+            text: marked(place),
             colour: sweep.colour,
             hollow: !place.valid || !sweep.own,
         })
@@ -142,12 +157,19 @@ fn knees(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
         .collect()
 }
 
+/// The rate, and in words what is not to be taken for one.
+fn marked(place: &Place) -> String {
+    let rate = number::figure_or_unknown(place.rate);
+    match (place.valid, place.extra) {
+        (false, _) => format!("{rate} (invalid)"),
+        (true, true) => format!("{rate} (extra)"),
+        (true, false) => rate,
+    }
+}
+
 fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate) -> Table {
     by_dop(sweeps, &[rate.unit, "range"], |p| {
-        let value = match p.valid {
-            true => number::figure_or_unknown(p.rate),
-            false => format!("{} (invalid)", number::figure_or_unknown(p.rate)),
-        };
+        let value = marked(p);
         let range = p.range.map_or_else(String::new, |(low, high)| {
             format!("{}–{}", number::figure(low), number::figure(high))
         });
@@ -156,24 +178,17 @@ fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate) -> Table {
 }
 
 /// One row per level of each sweep.
-fn by_dop(
-    sweeps: &[Sweep<'_>],
-    heads: &[&str],
-    cells: impl Fn(&super::sweep::Place) -> Vec<String>,
-) -> Table {
+fn by_dop(sweeps: &[Sweep<'_>], heads: &[&str], cells: impl Fn(&Place) -> Vec<String>) -> Table {
     let mut rows = Vec::new();
     for sweep in sweeps {
         for place in &sweep.places {
-            let mut row = vec![sweep.label.clone(), place.dop.to_string()];
+            let mut row = vec![place.dop.to_string()];
             row.extend(cells(place));
-            rows.push(row);
+            rows.push((sweep.label.clone(), row));
         }
     }
-    let heads = ["", "DOP"].iter().chain(heads).map(|h| (*h).to_owned());
-    Table {
-        heads: heads.collect(),
-        rows,
-    }
+    let heads: Vec<&str> = ["DOP"].iter().chain(heads).copied().collect();
+    Table::new(&heads, rows)
 }
 
 /// p50, p95 and p99 of the response time against parallelism.
@@ -206,7 +221,7 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     );
     for sweep in &with {
         for (at, (_, dash)) in dashes.iter().enumerate() {
-            let valid = sweep.places.iter().filter(|p| p.valid);
+            let valid = sweep.places.iter().filter(|p| p.counts());
             series.push(Series {
                 points: valid
                     .map(|p| (f64::from(p.dop), p.response_us[at]))
@@ -252,6 +267,7 @@ fn unnamed(colour: usize, shape: Shape, dash: Dash) -> Series {
         points: Vec::new(),
         ranges: Vec::new(),
         rejected: Vec::new(),
+        extras: Vec::new(),
     }
 }
 
@@ -302,29 +318,26 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     };
     let rows = scaled.iter().flat_map(|(sweep, scaled)| {
         scaled.iter().map(|s| {
-            vec![
-                sweep.label.clone(),
+            let row = vec![
                 s.dop.to_string(),
                 number::figure(s.speed_up),
                 format!("{:.0} %", s.efficiency * 100.0),
-            ]
+            ];
+            (sweep.label.clone(), row)
         })
     });
     Some(Figure {
         caption: "Scaling efficiency".to_owned(),
         svg: chart.render(),
         how: "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %. More than 100 % means that the smallest level was held back, by a cold cache for instance.".to_owned(),
-        table: Table {
-            heads: ["", "DOP", "speed-up", "efficiency"].map(str::to_owned).to_vec(),
-            rows: rows.collect(),
-        },
+        table: Table::new(&["DOP", "speed-up", "efficiency"], rows),
     })
 }
 
 /// Percentile curves, response against service time, at each sweep's best level.
 pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let mut series = Vec::new();
-    let mut rows = Vec::new();
+    let mut columns: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     let mut values = Vec::new();
     let mut highest: f64 = 90.0;
     for sweep in sweeps.iter().filter(|s| s.own) {
@@ -348,12 +361,8 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
             for (p, us) in &points {
                 highest = highest.max(*p);
                 values.push(*us);
-                rows.push(vec![
-                    format!("{label}, {name}"),
-                    format!("{p}"),
-                    number::latency(Some(*us)),
-                ]);
             }
+            columns.push((format!("{label}, {name}"), points.clone()));
             if dash == Dash::Solid {
                 series.push(key(&label, sweep.colour, Shape::None, Dash::Solid));
             }
@@ -382,11 +391,29 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         caption: "Latency distribution at the best level".to_owned(),
         svg: chart.render(),
         how: "So many percent of all operations took no longer than this; both axes logarithmic. Lower and flatter is better; where response lies above service, operations had to wait for their turn.".to_owned(),
-        table: Table {
-            heads: ["", "percentile", "latency"].map(str::to_owned).to_vec(),
-            rows,
-        },
+        table: percentile_table(&columns),
     })
+}
+
+/// One row a percentile, one column a distribution; empty where too few operations tell that percentile.
+fn percentile_table(columns: &[(String, Vec<(f64, f64)>)]) -> Table {
+    let told = |p: f64| {
+        columns
+            .iter()
+            .any(|(_, points)| points.iter().any(|x| x.0 == p))
+    };
+    let rows = PERCENTILES.into_iter().filter(|p| told(*p)).map(|p| {
+        let cells = columns.iter().map(|(_, points)| {
+            let at = points.iter().find(|x| x.0 == p);
+            at.map_or_else(String::new, |x| number::latency(Some(x.1)))
+        });
+        let row = std::iter::once(format!("{p}")).chain(cells).collect();
+        (String::new(), row)
+    });
+    let heads: Vec<&str> = std::iter::once("percentile")
+        .chain(columns.iter().map(|(name, _)| name.as_str()))
+        .collect();
+    Table::new(&heads, rows)
 }
 
 /// Where the jobs' time went at each sweep's best level.
@@ -412,33 +439,27 @@ pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
                     hollow: false,
                 });
             }
-            rows.push(event_row(&place, event));
+            rows.push((place, event_row(event)));
         }
     }
     if shown.is_empty() {
         return None;
     }
     let caption = "Top timed events at the best level".to_owned();
-    let heads = [
-        "", "event", "class", "waits", "time s", "share %", "known by",
-    ];
+    let heads = ["event", "class", "waits", "time s", "share %", "known by"];
     Some(Figure {
         svg: bars(&caption, &shown),
         caption,
         how:
             "Where the jobs' time went, in percent of it: the longest bar is what to look at first."
                 .to_owned(),
-        table: Table {
-            heads: heads.map(str::to_owned).to_vec(),
-            rows,
-        },
+        table: Table::new(&heads, rows),
     })
 }
 
-fn event_row(place: &str, event: &TimedEvent) -> Vec<String> {
+fn event_row(event: &TimedEvent) -> Vec<String> {
     let waits = event.waits.map(number::count);
     vec![
-        place.to_owned(),
         event.event.clone(),
         event.class.clone(),
         waits.unwrap_or_else(|| number::UNKNOWN.to_owned()),

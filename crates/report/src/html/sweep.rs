@@ -1,6 +1,6 @@
 //! What the charts of one test draw: the run's own curves, those of other runs, published ones.
 
-use archive::FIGURES;
+use archive::{FIGURES, Run};
 
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::scorecard::{self, Against, published_figure, published_loads};
@@ -16,8 +16,17 @@ pub struct Place {
     pub range: Option<(f64, f64)>,
     /// False when no repetition passed its checks.
     pub valid: bool,
+    /// True for a labelled extra, which joins no curve.
+    pub extra: bool,
     /// Response time p50, p95, p99 in µs.
     pub response_us: [Option<f64>; 3],
+}
+
+impl Place {
+    /// True when it is a figure of the platform.
+    pub fn counts(&self) -> bool {
+        self.valid && !self.extra
+    }
 }
 
 /// One drawn sweep.
@@ -34,6 +43,8 @@ pub struct Sweep<'a> {
     pub curve: Option<Curve<'a>>,
     /// True for the run that is reported.
     pub own: bool,
+    /// True for published figures of a test that measures its engine's language, from another engine.
+    pub other_runtime: bool,
     /// Levels.
     pub places: Vec<Place>,
 }
@@ -41,7 +52,7 @@ pub struct Sweep<'a> {
 impl Sweep<'_> {
     /// Largest throughput of the valid levels.
     pub fn best(&self) -> Option<f64> {
-        let valid = self.places.iter().filter(|p| p.valid);
+        let valid = self.places.iter().filter(|p| p.counts());
         valid.filter_map(|p| p.rate).reduce(f64::max)
     }
 
@@ -49,7 +60,7 @@ impl Sweep<'_> {
     pub fn loads(&self) -> Vec<stats::scaling::Load> {
         self.places
             .iter()
-            .filter(|p| p.valid)
+            .filter(|p| p.counts())
             .filter_map(|p| p.rate.map(|rate| stats::scaling::Load { dop: p.dop, rate }))
             .collect()
     }
@@ -91,7 +102,7 @@ pub fn rate_figure(group: &TestGroup<'_>) -> Rate {
 /// All sweeps of a test, own ones first.
 pub fn sweeps<'a>(
     group: &TestGroup<'a>,
-    own_targets: usize,
+    run: &Run,
     against: &[Against<'a>],
     rate: Rate,
 ) -> Vec<Sweep<'a>> {
@@ -106,7 +117,7 @@ pub fn sweeps<'a>(
             rate,
         ));
     }
-    let mut colour = own_targets;
+    let mut colour = run.targets.len();
     for other in against {
         let index = all.len();
         match other {
@@ -131,9 +142,13 @@ pub fn sweeps<'a>(
                     .iter()
                     .map(|rows| published(rows, rate))
                     .collect();
+                let other_runtime = scorecard::engine_specific(run, group.test)
+                    && scorecard::other_runtime(run, reference);
+                let star = if other_runtime { "*" } else { "" };
                 if places.iter().any(|p| p.rate.is_some()) {
                     all.push(Sweep {
-                        label: reference.title.clone(),
+                        label: format!("{}{star}", reference.title),
+                        other_runtime,
                         colour,
                         shape: Shape::nth(index),
                         dash: Dash::Dashed,
@@ -164,6 +179,7 @@ fn of_curve<'a>(
         places: curve.levels.iter().map(|l| place(l, rate)).collect(),
         curve: Some(curve.clone()),
         own: true,
+        other_runtime: false,
     }
 }
 
@@ -174,6 +190,7 @@ fn place(level: &Level<'_>, rate: Rate) -> Place {
         rate: shown.figure(rate.name),
         range: shown.range(rate.name),
         valid: level.only_valid().is_some(),
+        extra: level.extra(),
         response_us: ["response_us_p50", "response_us_p95", "response_us_p99"]
             .map(|name| shown.figure(name)),
     }
@@ -189,6 +206,7 @@ fn published(rows: &[&archive::reference::ReferencePoint], rate: Rate) -> Place 
         rate: stats::summary::median(&values),
         range: None,
         valid: true,
+        extra: false,
         response_us: [None; 3],
     }
 }

@@ -1,13 +1,14 @@
 //! The section of one test: what was done, the result rows, charts, notes.
 
-use archive::{Run, Steady};
+use archive::Run;
 use stats::scaling;
 
 use super::sweep::{self, Rate, Sweep};
 use super::{Figure, charts, id_of, timeline};
 use crate::level::{Level, TestGroup};
 use crate::number;
-use crate::scorecard::Against;
+use crate::remarks::{self, Numbered, Remark};
+use crate::scorecard::{Against, caution};
 
 /// The section.
 pub struct View {
@@ -28,7 +29,9 @@ pub struct View {
     /// Charts.
     pub figures: Vec<Figure>,
     /// Numbered notes: text, and whether it makes a point invalid.
-    pub notes: Vec<(String, bool)>,
+    pub notes: Vec<Remark>,
+    /// What holds for all rows of a curve, and why curves must not be compared.
+    pub standing: Vec<String>,
 }
 
 /// One result row.
@@ -162,10 +165,10 @@ const COLUMNS: [Column; 20] = [
 /// Builds the section.
 pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) -> View {
     let rate = sweep::rate_figure(group);
-    let sweeps = sweep::sweeps(group, run.targets.len(), against, rate);
+    let sweeps = sweep::sweeps(group, run, against, rate);
     let repeated = run.points.iter().any(|p| p.key.repetition > 1);
     let columns = columns(group);
-    let mut notes = Vec::new();
+    let mut notes = Numbered::default();
     let mut heads: Vec<[&'static str; 2]> = vec![["Tst", ""], ["#N", ""], ["#J", ""], ["#T", ""]];
     heads.extend(columns.iter().map(|c| c.heads));
     if repeated {
@@ -176,7 +179,8 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         .iter()
         .map(|c| {
             let rows = c.levels.iter();
-            let rows = rows.map(|l| row(l, &columns, repeated, &mut notes));
+            let standing = remarks::standing(c);
+            let rows = rows.map(|l| row(l, &columns, repeated, &standing, &mut notes));
             (c.label.clone(), rows.collect())
         })
         .collect();
@@ -189,8 +193,27 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         heads,
         curves,
         figures: figures(&sweeps, rate),
-        notes,
+        notes: notes.texts(),
+        standing: standing(run, group, against),
     }
+}
+
+/// "sqlite, duckdb: not comparable …", each sentence once.
+fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<String> {
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+    for curve in &group.curves {
+        for note in remarks::standing(curve) {
+            match said.iter_mut().find(|(text, _)| *text == note) {
+                Some((_, curves)) => curves.push(&curve.label),
+                None => said.push((note, vec![&curve.label])),
+            }
+        }
+    }
+    let said = said
+        .into_iter()
+        .map(|(text, curves)| format!("{}: {text}.", curves.join(", ")));
+    said.chain(caution(run, against, group.test).map(str::to_owned))
+        .collect()
 }
 
 fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
@@ -222,7 +245,8 @@ fn row(
     level: &Level<'_>,
     columns: &[&Column],
     repeated: bool,
-    notes: &mut Vec<(String, bool)>,
+    standing: &[String],
+    notes: &mut Numbered,
 ) -> RowView {
     let key = &level.first().key;
     let shown = level.shown();
@@ -240,42 +264,17 @@ fn row(
     RowView {
         cells,
         mark: match bad {
+            0 if level.extra() => "✓ extra".to_owned(),
             0 => "✓ valid".to_owned(),
             _ if bad == all => "✗ invalid".to_owned(),
             _ => format!("{} of {all} valid", all - bad),
         },
         class: if bad > 0 { "invalid" } else { "" },
-        notes: remarks(level, notes),
+        notes: remarks::of_level(level, standing)
+            .iter()
+            .map(|remark| notes.number(remark))
+            .collect(),
     }
-}
-
-/// Numbers of everything there is to say about a level.
-fn remarks(level: &Level<'_>, notes: &mut Vec<(String, bool)>) -> Vec<usize> {
-    let mut numbers = Vec::new();
-    for point in &level.points {
-        let steady = match point.steady {
-            Some(Steady::No) => Some("Not steady: the throughput scattered while it was measured."),
-            Some(Steady::Trend) => {
-                Some("Not steady: the throughput rose or fell while it was measured.")
-            }
-            _ => None,
-        };
-        let reasons = point.reasons.iter().map(|r| (r.as_str(), true));
-        let remarks = steady
-            .into_iter()
-            .chain(point.notes.iter().map(String::as_str));
-        for (text, invalid) in reasons.chain(remarks.map(|r| (r, false))) {
-            let known = notes.iter().position(|(t, i)| t == text && *i == invalid);
-            let number = known.unwrap_or_else(|| {
-                notes.push((text.to_owned(), invalid));
-                notes.len() - 1
-            }) + 1;
-            if !numbers.contains(&number) {
-                numbers.push(number);
-            }
-        }
-    }
-    numbers
 }
 
 fn summaries(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<String> {
@@ -317,7 +316,10 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
     if let Some(knee) = scaling::knee(&loads).filter(|_| loads.len() > 2) {
         text.push_str(&format!(", knee at DOP {}", knee.dop));
     }
-    let place = sweep.places.iter().find(|p| p.valid && p.dop == best.dop);
+    let place = sweep
+        .places
+        .iter()
+        .find(|p| p.counts() && p.dop == best.dop);
     if let Some(p99) = place.and_then(|p| p.response_us[2]) {
         text.push_str(&format!(", p99 there {}", number::latency(Some(p99))));
     }
@@ -336,6 +338,9 @@ fn work(group: &TestGroup<'_>) -> String {
     if let Some(operations) = work.operations_per_job {
         parts.push(format!("{} operations a job", number::count(operations)));
     }
+    if let Some(rows) = rows_an_operation(group) {
+        parts.push(format!("{} rows an operation", number::count(rows)));
+    }
     if let Some(seconds) = work.seconds {
         parts.push(format!("{} s", number::figure(seconds)));
     }
@@ -351,4 +356,20 @@ fn work(group: &TestGroup<'_>) -> String {
         }
     }
     parts.join(" · ")
+}
+
+/// Rows of one operation, where every level says the same and it is more than one.
+fn rows_an_operation(group: &TestGroup<'_>) -> Option<u64> {
+    let mut same = None;
+    for level in group.curves.iter().flat_map(|c| &c.levels) {
+        let figures = &level.first().figures;
+        let (rows, operations) = (figures.rows?, figures.operations?);
+        let each = rows / operations;
+        let whole = each > 1.0 && each.is_finite() && each.fract() == 0.0;
+        if !whole || same.is_some_and(|known| known != each) {
+            return None;
+        }
+        same = Some(each);
+    }
+    same.map(|rows| rows as u64)
 }

@@ -91,7 +91,7 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
                 } else {
                     number::figure_or_unknown(*v)
                 };
-                vec![label.trim().to_owned(), number::figure(*at), v]
+                (label.trim().to_owned(), vec![number::figure(*at), v])
             }));
             series.push(Series {
                 label: label.trim().to_owned(),
@@ -101,6 +101,7 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
                 points: thinned,
                 ranges: Vec::new(),
                 rejected: Vec::new(),
+                extras: Vec::new(),
             });
         }
     }
@@ -118,10 +119,7 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
         caption: quantity.caption.to_owned(),
         svg: chart.render(),
         how: quantity.how.to_owned(),
-        table: Table {
-            heads: ["", "second", "value"].map(str::to_owned).to_vec(),
-            rows,
-        },
+        table: Table::new(&["second", "value"], rows),
     })
 }
 

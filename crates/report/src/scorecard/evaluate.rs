@@ -8,6 +8,9 @@ use super::{Absence, Cell, Column, Line, Measured, Rule, lines, rank};
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::number;
 
+/// The figure that a line may want for one row instead of one operation.
+const SERVICE: &str = "service_us_mean";
+
 /// One level as the rules see it.
 struct Candidate {
     jobs: u32,
@@ -46,12 +49,18 @@ pub fn of_run(run: &Run, own: bool) -> Vec<(Column, Vec<Cell>)> {
 }
 
 fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line) -> Cell {
-    let levels: Vec<&Level<'_>> = groups
+    let (extras, levels): (Vec<&Level<'_>>, Vec<_>) = groups
         .iter()
         .filter(|g| g.test == line.test)
         .flat_map(|g| g.curves.iter().filter(|c: &&Curve<'_>| c.target == target))
         .flat_map(|c| &c.levels)
-        .collect();
+        .partition(|level| level.extra());
+    if levels.is_empty() && !extras.is_empty() {
+        return Cell::Absent {
+            why: Absence::OnlyExtras,
+            reason: "Nothing but contention extras was measured, and they are no figures of the platform.".to_owned(),
+        };
+    }
     if levels.is_empty() {
         return not_measured(run, target, line);
     }
@@ -74,14 +83,14 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
     }
     choose(&candidates, line, invalid).unwrap_or_else(|why| Cell::Absent {
         why,
-        reason: why_empty(why, line, &not_told(line)),
+        reason: why_empty(why, line, not_told(line)),
     })
 }
 
-fn not_told(line: &Line) -> String {
+fn not_told(line: &Line) -> &'static str {
     match line.rule {
-        Rule::Speed => format!("{}: the figure is not known at one job.", line.test),
-        _ => format!("{}: the platform does not tell this figure.", line.test),
+        Rule::Speed => "The figure is not known at one job.",
+        _ => "The platform does not tell this figure.",
     }
 }
 
@@ -98,7 +107,7 @@ fn not_measured(run: &Run, target: u32, line: &Line) -> Cell {
         None => Cell::Absent {
             why: Absence::NotMeasured,
             reason: if run.state == archive::RunState::Complete {
-                format!("{} is not in the plan of run “{}”.", line.test, run.label)
+                format!("Not in the plan of run “{}”.", run.label)
             } else {
                 format!(
                     "Not reached before run “{}” stopped, or not in its plan.",
@@ -114,14 +123,22 @@ fn of_level(level: &Level<'_>, line: &Line) -> Candidate {
         Rule::AtMaximum { of } => level.figure(of),
         _ => None,
     };
+    let (service_us_mean, service_range) = match line.per_row {
+        true => (level.row_us_mean(), level.row_us_range()),
+        false => (level.figure(SERVICE), level.range(SERVICE)),
+    };
+    let (value, range) = match line.figure.as_str() {
+        SERVICE => (service_us_mean, service_range),
+        figure => (level.figure(figure), level.range(figure)),
+    };
     Candidate {
         jobs: level.first().key.jobs,
         dop: level.dop(),
-        value: level.figure(&line.figure),
-        range: level.range(&line.figure),
+        value,
+        range,
         repetitions: level.points.len(),
         of,
-        service_us_mean: level.figure("service_us_mean"),
+        service_us_mean,
         doubt: None,
     }
 }
@@ -241,11 +258,13 @@ fn stated(reference: &Reference, line: &Line) -> Option<Cell> {
 }
 
 fn not_published(reference: &Reference, line: &Line) -> String {
+    // A time says nothing about a largest rate, but it may be how the speed of one job was stated.
+    let answers = |unit: &str| line.rule == Rule::Speed || is_time(unit) == is_time(&line.unit);
     let stated: Vec<String> = reference
         .stated
         .iter()
         .filter(|s| s.kind == "scorecard" && s.test.as_deref() == Some(line.test.as_str()))
-        .filter(|s| is_time(&s.unit) == is_time(&line.unit))
+        .filter(|s| answers(&s.unit))
         .map(|s| format!("{} {} ({})", s.printed, s.unit, s.name))
         .collect();
     if stated.is_empty() {
@@ -260,7 +279,6 @@ fn not_published(reference: &Reference, line: &Line) -> String {
     }
 }
 
-/// A time answers no question about a rate, nor the other way round.
 fn is_time(unit: &str) -> bool {
     ["s", "ms", "µs", "ns"].contains(&unit)
 }

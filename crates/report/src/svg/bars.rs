@@ -34,7 +34,7 @@ pub fn bars(title: &str, rows: &[Bar]) -> String {
     let height = TOP * 2.0 + ROW * rows.len() as f64;
     let title = escape(title);
     let mut out = format!(
-        "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>\
+        "<svg viewBox=\"0 0 {} {}\" role=\"img\"><title>{title}</title>\
          <path class=\"base\" d=\"M{x} {TOP}V{}\"/>",
         px(WIDTH),
         px(height),

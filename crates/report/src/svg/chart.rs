@@ -86,6 +86,8 @@ pub struct Series {
     pub ranges: Vec<(f64, f64, f64)>,
     /// Points that failed a check: drawn as a cross, joined to nothing.
     pub rejected: Vec<(f64, f64)>,
+    /// Labelled extras: drawn as a hollow diamond, joined to nothing.
+    pub extras: Vec<(f64, f64)>,
 }
 
 /// A ring around a place, e.g. the knee.
@@ -121,7 +123,7 @@ impl Chart {
         let height = top + PLOT_HEIGHT + BOTTOM;
         let title = escape(&self.title);
         let mut out = format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>",
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\"><title>{title}</title>",
             px(WIDTH),
             px(height),
         );
@@ -156,7 +158,7 @@ impl Chart {
                 px(x),
                 px(y),
                 series.dash.attribute(),
-                marker(series.shape, x + 12.0, y),
+                markers(series.shape, &[(x + 12.0, y)]),
                 px(x + 29.0),
                 px(y + 4.0),
                 escape(&label),
@@ -190,29 +192,31 @@ impl Plot<'_> {
         let (left, right) = (px(LEFT), px(WIDTH - RIGHT));
         let bottom = self.top + PLOT_HEIGHT;
         let mut out = String::from("<g class=\"axis\">");
+        let (mut lines, mut labels) = (String::new(), String::new());
         for tick in &self.chart.y.ticks {
             let Some(y) = self.y(tick.at) else { continue };
-            out.push_str(&format!(
-                "<path d=\"M{left} {y}H{right}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+            lines.push_str(&format!("M{left} {}H{right}", px(y)));
+            labels.push_str(&format!(
+                "<text x=\"{}\" y=\"{}\">{}</text>",
                 px(LEFT - 5.0),
                 px(y + 4.0),
                 escape(&tick.label),
-                y = px(y),
             ));
         }
+        out.push_str(&format!("<g class=\"ty\">{labels}</g><g class=\"tx\">"));
         for tick in &self.chart.x.ticks {
             let Some(x) = self.x(tick.at) else { continue };
-            out.push_str(&format!("<path d=\"M{} {}v4\"/>", px(x), px(bottom)));
+            lines.push_str(&format!("M{} {}v4", px(x), px(bottom)));
             if !tick.label.is_empty() {
                 // The last label would leave the picture when it is centred.
                 let outside = x + text_width(&tick.label, FONT) / 2.0 > WIDTH - 1.0;
                 let (x, anchor) = if outside {
-                    (WIDTH, "end")
+                    (WIDTH, " class=\"ty\"")
                 } else {
-                    (x, "middle")
+                    (x, "")
                 };
                 out.push_str(&format!(
-                    "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+                    "<text x=\"{}\" y=\"{}\"{anchor}>{}</text>",
                     px(x),
                     px(bottom + 16.0),
                     escape(&tick.label),
@@ -220,15 +224,20 @@ impl Plot<'_> {
             }
         }
         out.push_str(&format!(
-            "<path class=\"base\" d=\"M{left} {bottom}H{right}\"/>\
-             <text class=\"t\" x=\"{right}\" y=\"{}\" text-anchor=\"end\">{}</text>\
-             <text class=\"t\" transform=\"translate(10 {}) rotate(-90)\" text-anchor=\"middle\">{}</text></g>",
+            "</g><path d=\"{lines}\"/><path class=\"base\" d=\"M{left} {bottom}H{right}\"/>\
+             <text class=\"ty\" x=\"{right}\" y=\"{}\">{}</text>",
             px(bottom + 32.0),
             escape(&self.chart.x.title),
-            px(self.top + PLOT_HEIGHT / 2.0),
-            escape(&self.chart.y.title),
             bottom = px(bottom),
         ));
+        if !self.chart.y.title.is_empty() {
+            out.push_str(&format!(
+                "<text class=\"tx\" transform=\"translate(10 {}) rotate(-90)\">{}</text>",
+                px(self.top + PLOT_HEIGHT / 2.0),
+                escape(&self.chart.y.title),
+            ));
+        }
+        out.push_str("</g>");
         out
     }
 
@@ -264,11 +273,13 @@ impl Plot<'_> {
             ));
         }
         if series.points.len() <= MARKERS_MAX {
-            for &(x, y) in &series.points {
-                if let (Some(x), Some(y)) = (self.x(x), y.and_then(|y| self.y(y))) {
-                    out.push_str(&marker(series.shape, x, y));
-                }
-            }
+            let known = series.points.iter().filter_map(|&(x, y)| Some((x, y?)));
+            out.push_str(&markers(series.shape, &self.places(known)));
+        }
+        let extras = self.places(series.extras.iter().copied());
+        if !extras.is_empty() {
+            let path: String = extras.iter().map(|&(x, y)| diamond(x, y)).collect();
+            out.push_str(&format!("<path class=\"e\" d=\"{path}\"/>"));
         }
         for &(x, y) in &series.rejected {
             if let (Some(x), Some(y)) = (self.x(x), self.y(y)) {
@@ -281,6 +292,13 @@ impl Plot<'_> {
         }
         out.push_str("</g>");
         out
+    }
+
+    /// Where values lie; what has no place on the axes is left out.
+    fn places(&self, values: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+        values
+            .filter_map(|(x, y)| Some((self.x(x)?, self.y(y)?)))
+            .collect()
     }
 
     /// Path data; what has no place on the axes interrupts the line.
@@ -303,25 +321,27 @@ impl Plot<'_> {
     }
 }
 
-/// A marker around a place.
-fn marker(shape: Shape, x: f64, y: f64) -> String {
-    let path = |d: String| format!("<path class=\"p\" d=\"{d}\"/>");
-    match shape {
-        Shape::Circle => format!(
-            "<circle class=\"p\" cx=\"{}\" cy=\"{}\" r=\"3.4\"/>",
-            px(x),
-            px(y)
-        ),
-        Shape::Square => path(format!("M{} {}h6.4v6.4h-6.4z", px(x - 3.2), px(y - 3.2))),
-        Shape::Triangle => path(format!("M{} {}l4 7.2h-8z", px(x), px(y - 4.4))),
-        Shape::Diamond => path(format!(
-            "M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z",
-            px(x),
-            px(y - 4.2)
-        )),
-        Shape::Down => path(format!("M{} {}l4 -7.2h-8z", px(x), px(y + 4.4))),
+/// The same marker at several places, as one element.
+fn markers(shape: Shape, places: &[(f64, f64)]) -> String {
+    let one = |&(x, y): &(f64, f64)| match shape {
+        // A stroke without length: its round ends make the circle.
+        Shape::Circle => format!("M{} {}h.01", px(x), px(y)),
+        Shape::Square => format!("M{} {}h6.4v6.4h-6.4z", px(x - 3.2), px(y - 3.2)),
+        Shape::Triangle => format!("M{} {}l4 7.2h-8z", px(x), px(y - 4.4)),
+        Shape::Diamond => diamond(x, y),
+        Shape::Down => format!("M{} {}l4 -7.2h-8z", px(x), px(y + 4.4)),
         Shape::None => String::new(),
+    };
+    let path: String = places.iter().map(one).collect();
+    match (path.is_empty(), shape) {
+        (true, _) => path,
+        (false, Shape::Circle) => format!("<path class=\"c\" d=\"{path}\"/>"),
+        (false, _) => format!("<path class=\"p\" d=\"{path}\"/>"),
     }
+}
+
+fn diamond(x: f64, y: f64) -> String {
+    format!("M{} {}l4.2 4.2l-4.2 4.2l-4.2 -4.2z", px(x), px(y - 4.2))
 }
 
 #[cfg(test)]
@@ -342,6 +362,7 @@ mod tests {
                 points,
                 ranges: vec![(1.0, 40.0, 60.0)],
                 rejected: vec![(4.0, 10.0)],
+                extras: vec![(2.0, 20.0), (8.0, 20.0)],
             }],
             marks: vec![Mark {
                 x: 4.0,
@@ -360,8 +381,17 @@ mod tests {
             !svg.contains("class=\"l\" d=\""),
             "one point on each side is no line"
         );
-        let circles = svg.matches("<circle class=\"p\"").count();
+        let circles = svg.matches("h.01").count();
         assert_eq!(circles, 3, "two points and the legend");
+        let extras = svg
+            .split("class=\"e\" d=\"")
+            .nth(1)
+            .and_then(|d| d.split('"').next());
+        assert_eq!(
+            extras,
+            Some("M217 160.8l4.2 4.2l-4.2 4.2l-4.2 -4.2z"),
+            "8 is not on the axis"
+        );
         assert_eq!(svg.matches("<circle class=\"m\"").count(), 1);
         assert_eq!(svg.matches("class=\"x\"").count(), 1);
     }

@@ -25,19 +25,26 @@ struct Widths {
 
 /// The whole scorecard with its footnotes.
 pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
-    let widths = widths(card, width);
     let mut footnotes = Footnotes::default();
-    let cells: Vec<Vec<Parts>> = card
-        .rows
-        .iter()
-        .map(|row| row.cells.iter().map(|c| parts(c, &mut footnotes)).collect())
-        .collect();
+    let mut cautions = Vec::new();
+    let mut cells: Vec<Vec<Parts>> = Vec::new();
+    for row in &card.rows {
+        cautions.push(
+            row.caution
+                .map_or_else(String::new, |c| format!(" [{}]", footnotes.number(c))),
+        );
+        cells.push(row.cells.iter().map(|c| parts(c, &mut footnotes)).collect());
+    }
+    let widths = widths(card, &cells, width);
     let mut out = format!("{}\n", paint.bold("Scorecard"));
     // What does not fit beside each other is printed below each other.
     let last = card.columns.len().saturating_sub(1);
     for first in (0..=last).step_by(widths.beside) {
         let end = (first + widths.beside).min(card.columns.len());
-        out.push_str(&block(card, &cells, first..end, &widths, paint));
+        out.push_str(&block(card, &cells, &cautions, first..end, &widths, paint));
+    }
+    if let Some(left_out) = &card.left_out {
+        out.push_str(&format!("{}\n", table::wrap(left_out, width, 2)));
     }
     out.push_str(&format!("{}\n", paint.dim(&table::wrap(LEGEND, width, 2))));
     for (number, text) in footnotes.texts.iter().enumerate() {
@@ -47,17 +54,20 @@ pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
     out
 }
 
-fn widths(card: &Scorecard, width: usize) -> Widths {
+fn widths(card: &Scorecard, cells: &[Vec<Parts>], width: usize) -> Widths {
     let longest = |text: fn(&Row) -> usize| card.rows.iter().map(text).max().unwrap_or(0);
     let label = longest(|r| table::length(&r.line.label) + 2).min(width / 3);
     let unit = longest(|r| table::length(&r.line.unit));
     let left = width.saturating_sub(label + unit + 1);
     let columns = card.columns.len().max(1);
-    let beside = (left / (CELL_MIN + 1)).clamp(1, columns);
+    let cells: Vec<&[Parts]> = cells.iter().map(Vec::as_slice).collect();
+    let needed = longest_part(&cells, |p| &p.value) + longest_part(&cells, |p| &p.short);
+    let least = needed.clamp(CELL_MIN, CELL_MAX);
+    let beside = (left / (least + 1)).clamp(1, columns);
     Widths {
         label,
         unit,
-        cell: (left / beside).saturating_sub(1).clamp(CELL_MIN, CELL_MAX),
+        cell: (left / beside).saturating_sub(1).clamp(least, CELL_MAX),
         beside,
     }
 }
@@ -66,6 +76,7 @@ fn widths(card: &Scorecard, width: usize) -> Widths {
 fn block(
     card: &Scorecard,
     cells: &[Vec<Parts>],
+    cautions: &[String],
     columns: Range<usize>,
     widths: &Widths,
     paint: &Paint,
@@ -74,7 +85,7 @@ fn block(
     let suffix_width = suffix_width(&cells, widths);
     let mut out = head(&card.columns[columns], widths, paint);
     let (mut component, mut group) = (None, "");
-    for (row, cells) in card.rows.iter().zip(&cells) {
+    for ((row, cells), caution) in card.rows.iter().zip(&cells).zip(cautions) {
         let line = row.line;
         if component.replace(line.component) != Some(line.component) {
             let name = line.component.name().to_uppercase();
@@ -82,7 +93,7 @@ fn block(
             group = "";
         }
         if std::mem::replace(&mut group, &line.group) != line.group {
-            out.push_str(&format!("{group}\n"));
+            out.push_str(&format!("{group}{}\n", paint.dim(caution)));
         }
         let label = table::cut(&format!("  {}", line.label), widths.label);
         let mut text = table::pad(&label, widths.label, Align::Left);
@@ -99,19 +110,18 @@ fn block(
 
 /// Room for what follows the values; without the ranges when they do not fit.
 fn suffix_width(cells: &[&[Parts]], widths: &Widths) -> usize {
-    let longest = |text: fn(&Parts) -> &str| {
-        let lengths = cells
-            .iter()
-            .copied()
-            .flatten()
-            .map(|p| table::length(text(p)));
-        lengths.max().unwrap_or(0)
-    };
-    let room = widths.cell.saturating_sub(longest(|p| &p.value));
-    match longest(|p| &p.full) {
+    let room = widths
+        .cell
+        .saturating_sub(longest_part(cells, |p| &p.value));
+    match longest_part(cells, |p| &p.full) {
         full if full <= room => full,
-        _ => longest(|p| &p.short),
+        _ => longest_part(cells, |p| &p.short),
     }
+}
+
+fn longest_part(cells: &[&[Parts]], text: fn(&Parts) -> &str) -> usize {
+    let lengths = cells.iter().copied().flatten();
+    lengths.map(|p| table::length(text(p))).max().unwrap_or(0)
 }
 
 /// Titles over their columns, broken into as many lines as they need.

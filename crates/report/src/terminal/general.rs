@@ -1,0 +1,72 @@
+//! Notes that hold for many tables: a letter at each table, the sentence once.
+
+use super::{Paint, clean, table};
+use crate::level::TestGroup;
+use crate::remarks;
+
+/// A note of so many tables gets a letter.
+const TABLES_MIN: usize = 3;
+/// There are no more letters than these; what comes later stays with its tables.
+const LETTERS: usize = 26;
+
+/// The notes with letters, in the order in which they first occur.
+pub struct General {
+    texts: Vec<String>,
+}
+
+impl General {
+    /// Finds the notes that hold for whole tables, many times.
+    pub fn of(groups: &[TestGroup<'_>]) -> Self {
+        let mut counted: Vec<(String, usize)> = Vec::new();
+        for note in groups
+            .iter()
+            .flat_map(|g| &g.curves)
+            .flat_map(remarks::standing)
+        {
+            match counted.iter_mut().find(|(text, _)| *text == note) {
+                Some((_, count)) => *count += 1,
+                None => counted.push((note, 1)),
+            }
+        }
+        let many = counted
+            .into_iter()
+            .filter(|(_, count)| *count >= TABLES_MIN);
+        Self {
+            texts: many.map(|(text, _)| text).take(LETTERS).collect(),
+        }
+    }
+
+    /// The letters of a table's standing notes, and those notes that have none.
+    pub fn divide<'n>(&self, standing: &'n [String]) -> (String, Vec<&'n str>) {
+        let (mut letters, mut own) = (Vec::new(), Vec::new());
+        for note in standing {
+            match self.texts.iter().position(|text| text == note) {
+                Some(at) => letters.push(letter(at)),
+                None => own.push(note.as_str()),
+            }
+        }
+        letters.sort_unstable();
+        let letters = match letters.is_empty() {
+            true => String::new(),
+            false => format!(" [{}]", letters.join(",")),
+        };
+        (letters, own)
+    }
+
+    /// The sentences below all tables.
+    pub fn render(&self, width: usize, paint: &Paint) -> String {
+        if self.texts.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("\n{}\n", paint.bold("Notes that hold for whole tables"));
+        for (at, text) in self.texts.iter().enumerate() {
+            let line = format!("  {}  {}", letter(at), clean(text));
+            out.push_str(&format!("{}\n", table::wrap(&line, width, 5)));
+        }
+        out
+    }
+}
+
+fn letter(at: usize) -> String {
+    char::from(b'a' + at.min(LETTERS - 1) as u8).to_string()
+}
