@@ -25,8 +25,11 @@ extern "C" fn on_signal(_signal: libc::c_int) {
     }
 }
 
-/// Installs the handler for SIGINT and SIGTERM.
+/// Installs the handler for SIGINT and SIGTERM, and lets a write beyond the limit on the size of files
+/// fail like one on a full disk, where it would end the process.
 pub fn install() {
+    // SAFETY: ignoring a signal installs no code.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     for signal in [libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the handler only touches an atomic and calls an async-signal-safe function.
         unsafe {

@@ -20,11 +20,13 @@ fn explain(context: &str, error: &rusqlite::Error) -> TargetError {
         Some(ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY | ffi::SQLITE_PERM) => {
             ErrorKind::Unreachable
         }
-        Some(ffi::SQLITE_IOERR) if disk_is_full(error) => ErrorKind::Full,
+        Some(ffi::SQLITE_IOERR) if is_out_of_room(error) => ErrorKind::Full,
         _ => ErrorKind::Statement,
     };
     let advice = match kind {
-        ErrorKind::Full => "; free space on its device or choose another path",
+        ErrorKind::Full => {
+            "; its disk is full or a quota is used up: free space on it or choose another path"
+        }
         ErrorKind::Damaged => "; it is not an intact SQLite database, choose another path",
         ErrorKind::Unreachable => "; check that its directory exists and can be written",
         _ => "",
@@ -32,7 +34,12 @@ fn explain(context: &str, error: &rusqlite::Error) -> TargetError {
     TargetError::new(kind, format!("SQLite: {context}: {error}{advice}"))
 }
 
-fn disk_is_full(error: &rusqlite::Error) -> bool {
-    // An extended I/O error hides the reason; SQLite words a full device this way on a failed write.
-    error.to_string().contains("full")
+/// A quota and a limit on the size of files answer a write with EDQUOT and EFBIG, a full tmpfs the
+/// growing of the shared memory with ENOSPC: SQLite reports all three as plain I/O errors.
+fn is_out_of_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|e| e.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE)
+    )
 }
