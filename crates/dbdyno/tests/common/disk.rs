@@ -1,0 +1,90 @@
+//! A disk that fills: a small tmpfs, or a limit on the size of files, which answers as a quota does.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::common::{Ended, Place};
+
+pub struct Disk {
+    directory: PathBuf,
+    bytes: u64,
+    mounted: bool,
+}
+
+impl Disk {
+    /// A tmpfs; where none may be mounted, a limit stands for it.
+    pub fn small(place: &Place, bytes: u64) -> Self {
+        let mut disk = Self::limited(place, bytes);
+        disk.mounted = disk.mount(&format!("size={bytes}"));
+        if !disk.mounted {
+            println!("no tmpfs may be mounted here: a limit on the size of files stands for it");
+        }
+        disk
+    }
+
+    /// A directory in which no file may become larger.
+    pub fn limited(place: &Place, bytes: u64) -> Self {
+        let directory = place.path("disk");
+        std::fs::create_dir(&directory).unwrap();
+        Self {
+            directory,
+            bytes,
+            mounted: false,
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Runs the command while the disk is small.
+    pub fn dbdyno(&self, place: &Place, arguments: &[&str]) -> Ended {
+        let mut command = place.command(arguments);
+        if !self.mounted {
+            limit_file_size(&mut command, self.bytes);
+        }
+        Ended::of(command.output().unwrap())
+    }
+
+    /// Makes room; a limit holds for [`Disk::dbdyno`] alone.
+    pub fn grow(&self, bytes: u64) {
+        if self.mounted {
+            assert!(self.mount(&format!("remount,size={bytes}")));
+        }
+    }
+
+    fn mount(&self, options: &str) -> bool {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]);
+        let done = mount.arg(&self.directory).output();
+        done.is_ok_and(|output| output.status.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if self.mounted {
+            // Lazily, because a process that a failed test left may still have a file open.
+            let done = Command::new("umount")
+                .arg("-l")
+                .arg(&self.directory)
+                .status();
+            assert!(done.is_ok_and(|status| status.success()) || std::thread::panicking());
+        }
+    }
+}
+
+fn limit_file_size(command: &mut Command, bytes: u64) {
+    use std::os::unix::process::CommandExt;
+    let limit = libc::rlimit {
+        rlim_cur: bytes,
+        rlim_max: bytes,
+    };
+    // SAFETY: setrlimit is async-signal-safe and reads a struct that the closure owns.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
+}

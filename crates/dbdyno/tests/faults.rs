@@ -1,0 +1,278 @@
+//! Ctrl-C, full disks and a clock that steps: one sentence, and every finished point kept.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+#[path = "common/disk.rs"]
+mod disk;
+
+use std::fs::File;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Ended, Place, TINY, need_duckdb, points};
+use disk::Disk;
+
+/// More than anything takes here, even on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Starts a command whose standard error can be read while it runs.
+fn start(place: &Place, arguments: &[&str]) -> Child {
+    place
+        .command(arguments)
+        .stdout(Stdio::null())
+        .stderr(File::create(place.path("stderr")).unwrap())
+        .spawn()
+        .unwrap()
+}
+
+fn said(place: &Place) -> String {
+    std::fs::read_to_string(place.path("stderr")).unwrap()
+}
+
+/// Waits until a point was reported as finished.
+fn await_a_point(place: &Place) {
+    let begun = Instant::now();
+    while !said(place).contains(" · J ") {
+        assert!(begun.elapsed() < PATIENCE, "{}", said(place));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn interrupt(child: &Child) {
+    let pid = libc::pid_t::try_from(child.id()).unwrap();
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+}
+
+/// Waits for the end of a child, killing it when it takes longer than `longest`.
+fn end(place: &Place, mut child: Child, longest: Duration) -> Ended {
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > longest {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("still there after {longest:?}: {}", said(place));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Ended {
+        status: status.code().unwrap_or(-1),
+        stdout: String::new(),
+        stderr: said(place),
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", &TINY.replace("0.05", "0.3"));
+    let url = place.url("sqlite", "bench.db");
+    let run = [
+        "run", &plan, "--target", &url, "--repeat", "6", "--name", "stopped",
+    ];
+    let child = start(&place, &run);
+    await_a_point(&place);
+    interrupt(&child);
+    let ended = end(&place, child, PATIENCE);
+    assert_eq!(ended.status, 130, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("interrupted") && sentence.contains("--resume stopped"),
+        "{sentence}"
+    );
+    let before = place.export("stopped");
+    let kept = points(&before).len();
+    assert!((1..6).contains(&kept), "{kept} points");
+    assert_eq!(before["run"]["state"], "interrupted");
+    assert!(
+        sentence.contains(&format!("{kept} of 6 points")),
+        "{sentence}"
+    );
+
+    place.fine(&["run", "--resume", "stopped"]);
+    let after = place.export("stopped");
+    assert_eq!(
+        (points(&after).len(), &after["run"]["valid"]),
+        (6, &true.into())
+    );
+    assert!(points(&after)[..kept] == *points(&before));
+}
+
+#[test]
+fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
+    let place = Place::new();
+    let library = place.library();
+    let test = std::fs::read_to_string(library.join("T132.toml")).unwrap();
+    let endless = test.replace("100_000\n", "100_000_000_000\n");
+    assert_ne!(endless, test);
+    std::fs::write(library.join("T132.toml"), endless).unwrap();
+    let plan = TINY.replace("[\"T132\"]", "[\"T133\", \"T132\"]");
+    let plan = place.file("plan.toml", &plan);
+    let library = library.to_str().unwrap();
+    let run = [
+        "run",
+        &plan,
+        "--target",
+        "sqlite:bench.db",
+        "--library",
+        library,
+    ];
+    let mut child = start(&place, &run);
+    await_a_point(&place);
+    std::thread::sleep(Duration::from_millis(300));
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(
+        child.try_wait().unwrap().is_none(),
+        "the statement was too short"
+    );
+    interrupt(&child);
+    let ended = end(&place, child, Duration::from_secs(2));
+    assert_eq!(ended.status, 130, "{}", ended.stderr);
+    assert!(
+        ended.sentence().contains("kept in the archive"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(points(&place.export("last")).len(), 1);
+}
+
+/// Makes a disk of so many bytes in a place.
+type MakeDisk = fn(&Place, u64) -> Disk;
+
+#[test]
+fn an_archive_on_a_full_disk_keeps_its_points_and_goes_on_when_there_is_room() {
+    a_full_archive_ends_the_run(Disk::small);
+}
+
+#[test]
+fn an_archive_at_the_limit_keeps_its_points_and_goes_on_when_there_is_room() {
+    a_full_archive_ends_the_run(Disk::limited);
+}
+
+fn a_full_archive_ends_the_run(disk: MakeDisk) {
+    let place = Place::new();
+    let disk = disk(&place, 1 << 20);
+    let archive = disk.path("archive.dbdyno");
+    let archive = ["--archive", archive.to_str().unwrap()];
+    let plan = place.file("plan.toml", TINY);
+    let run = ["run", &plan, "--target", "sqlite:", "--repeat", "60"];
+    let full = disk.dbdyno(&place, &[&run[..], &archive].concat());
+    assert_eq!(full.status, 1, "{}", full.stderr);
+    let sentence = full.sentence();
+    assert!(
+        sentence.contains("the disk is full") && sentence.contains("--resume"),
+        "{sentence}"
+    );
+
+    // Every point that was reported can be read while the disk is still full.
+    let reported = full.stderr.lines().filter(|l| l.contains(" · J ")).count();
+    assert!(reported > 0, "{}", full.stderr);
+    let csv = [&["export", "last", "--format", "csv"][..], &archive].concat();
+    assert_eq!(
+        disk.dbdyno(&place, &csv).stdout.lines().count(),
+        1 + reported
+    );
+
+    disk.grow(64 << 20);
+    place.fine(&[&["run", "--resume", "last"][..], &archive].concat());
+    assert_eq!(place.fine(&csv).stdout.lines().count(), 1 + 60);
+}
+
+fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
+    let place = Place::new();
+    let disk = disk(&place, 12 << 20);
+    let plan = TINY.replace("[\"T132\"]", "[\"T132\", \"T211\"]");
+    // T211 writes 32 blocks of 1 MiB.
+    let plan = plan.replace("mode = \"time\"\nseconds = 0.05\n", "");
+    let plan = place.file("plan.toml", &plan);
+    let url = format!("{engine}:{}", disk.path("bench.db").display());
+    let full = disk.dbdyno(&place, &["run", &plan, "--target", &url]);
+    assert_eq!(full.status, 1, "{}", full.stderr);
+    let sentence = full.sentence().to_lowercase();
+    let says = [
+        "disk is full",
+        "no space left",
+        "file too large",
+        "disk full",
+    ];
+    assert!(
+        says.iter().any(|words| sentence.contains(words)),
+        "{sentence}"
+    );
+    assert!(sentence.contains("1 of 2 points"), "{sentence}");
+    assert!(sentence.contains("--resume run-1"), "{sentence}");
+    let before = place.export("last");
+    assert_eq!(points(&before).len(), 1);
+    assert_eq!(before["run"]["state"], "interrupted");
+
+    disk.grow(512 << 20);
+    place.fine(&["run", "--resume", "last"]);
+    let after = place.export("last");
+    assert_eq!(
+        (points(&after).len(), &after["run"]["valid"]),
+        (2, &true.into())
+    );
+}
+
+#[test]
+fn a_row_store_on_a_full_disk_ends_the_run_in_order() {
+    a_full_target_ends_the_run("sqlite", Disk::small);
+}
+
+#[test]
+fn a_row_store_at_the_limit_ends_the_run_in_order() {
+    a_full_target_ends_the_run("sqlite", Disk::limited);
+}
+
+#[test]
+fn a_column_store_on_a_full_disk_ends_the_run_in_order() {
+    need_duckdb();
+    a_full_target_ends_the_run("duckdb", Disk::small);
+}
+
+#[test]
+fn a_column_store_at_the_limit_ends_the_run_in_order() {
+    need_duckdb();
+    a_full_target_ends_the_run("duckdb", Disk::limited);
+}
+
+#[test]
+fn a_clock_that_steps_is_told_and_changes_no_figure() {
+    for step in ["3600", "-3600"] {
+        let place = Place::new();
+        let plan = place.file("plan.toml", TINY);
+        let run = ["run", &plan, "--target", "sqlite:", "--repeat", "3"];
+        let mut command = place.command(&run);
+        command.env("DBDYNO_FAULT_CLOCK_STEP_S", step);
+        let ended = Ended::of(command.output().unwrap());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let warnings: Vec<&str> = ended
+            .stderr
+            .lines()
+            .filter(|l| l.starts_with("dbdyno: "))
+            .collect();
+        assert_eq!(warnings.len(), 1, "{}", ended.stderr);
+        assert!(
+            warnings[0].contains("the wall clock stepped"),
+            "{}",
+            warnings[0]
+        );
+        let exported = place.export("last");
+        assert_eq!(points(&exported).len(), 3);
+        for point in points(&exported) {
+            let elapsed_s = point["elapsed_s"].as_f64().unwrap();
+            assert!((0.01..60.0).contains(&elapsed_s), "{elapsed_s} s");
+            assert!(point["operations_per_s"].as_f64().unwrap() > 0.0);
+            let notes = point["notes"].as_array().unwrap();
+            let told = notes
+                .iter()
+                .any(|n| n.as_str().unwrap().contains("clock stepped"));
+            assert!(told, "{notes:?}");
+        }
+    }
+}
