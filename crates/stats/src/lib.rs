@@ -1,11 +1,20 @@
 //! Pure numbers, the ground floor of the house: nothing here reads a clock, a file or a database.
 //!
 //! Every statistic names its formula, its limits and its source in its own doc comment, and a test
-//! beside it holds a golden number.
+//! beside it holds a golden number. A result carries its [`Warning`]s with it; an odd series gives a
+//! warning, never a panic.
 
+pub mod autocorrelation;
+pub mod bootstrap;
+pub mod distribution;
 pub mod histogram;
+pub mod interval;
+pub mod random;
 pub mod scaling;
 pub mod steady;
 pub mod summary;
+pub mod warning;
 
 pub use histogram::{Histogram, HistogramError};
+pub use interval::Interval;
+pub use warning::Warning;

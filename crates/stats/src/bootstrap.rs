@@ -1,0 +1,240 @@
+//! Intervals by resampling: percentile and BCa for independent values, blocks for series.
+//!
+//! For verdicts at few repetitions use [`crate::ratio`] instead: there the bootstrap covers less than it
+//! says (the module's table has the figures). Here it serves statistics that have no exact interval.
+
+use crate::distribution::{normal_cdf, normal_quantile};
+use crate::interval::{Interval, share};
+use crate::random::Random;
+use crate::summary::quantile;
+use crate::warning::Warning;
+
+/// Most resamples, and most values that are resampled.
+pub const RESAMPLES_MAX: usize = 100_000;
+
+/// How a bootstrap is carried out. The seed is part of the result: print it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bootstrap {
+    /// Resamples to draw, 100 to [`RESAMPLES_MAX`]; 10 000 for what is published.
+    pub resamples: usize,
+    /// Confidence as a share.
+    pub confidence: f64,
+    /// Seed of the resampling.
+    pub seed: u64,
+}
+
+impl Bootstrap {
+    /// Percentile interval: the α/2 and 1 − α/2 quantiles of the statistic over resamples.
+    ///
+    /// Source: Efron & Tibshirani 1993, chapter 13. Limits: at least six independent finite values; too
+    /// narrow for few of them (a mean of six normal values is covered in about 89 % of cases at 95 %).
+    /// Golden: the mean of 1, 2 … 10 lies in 3.7 to 7.3.
+    pub fn percentile(
+        &self,
+        values: &[f64],
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Result<Interval, Warning> {
+        let (estimate, replicates) = self.replicates(values, 1, &statistic)?;
+        Ok(self.between(estimate, &replicates, self.tail(), 1.0 - self.tail()))
+    }
+
+    /// BCa interval: percentiles corrected for bias and for a spread that changes with the value.
+    ///
+    /// Formula: z₀ = Φ⁻¹(#{θ* < θ̂}/B), where a tie counts half; a = Σ(θ̄ − θ₍ᵢ₎)³ / 6(Σ(θ̄ − θ₍ᵢ₎)²)^{3/2} over
+    /// the values left out one by one; the ends are the quantiles at Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))),
+    /// z = Φ⁻¹(α/2) and Φ⁻¹(1 − α/2). Source: Efron 1987, "Better bootstrap confidence intervals".
+    /// Limits: as [`Self::percentile`]; at six values it covers about 90 % at 95 %. Not for the median
+    /// of few values, whose jackknife has but two outcomes: that has an exact interval.
+    /// Golden: the mean of 1, 2 … 10 is symmetric, so a = 0 and BCa equals the percentile interval.
+    pub fn bca(
+        &self,
+        values: &[f64],
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Result<Interval, Warning> {
+        let (estimate, replicates) = self.replicates(values, 1, &statistic)?;
+        let below: f64 = replicates
+            .iter()
+            .map(|r| {
+                if *r < estimate {
+                    1.0
+                } else if *r == estimate {
+                    0.5
+                } else {
+                    0.0
+                }
+            })
+            .sum();
+        // Kept off 0 and 1, where the correction would be infinite.
+        let count = replicates.len() as f64;
+        let bias = normal_quantile((below / count).clamp(0.5 / count, 1.0 - 0.5 / count));
+        let bend = acceleration(values, &statistic);
+        let corrected = |p: f64| {
+            let z = bias + normal_quantile(p);
+            normal_cdf(bias + z / (1.0 - bend * z).max(1e-6))
+        };
+        let (low, high) = (corrected(self.tail()), corrected(1.0 - self.tail()));
+        Ok(self.between(estimate, &replicates, low, high))
+    }
+
+    /// Percentile interval for a series whose neighbours depend on each other: resamples are put together
+    /// from blocks of `block` neighbours, taken from the series closed to a circle.
+    ///
+    /// Source: Politis & Romano 1992, circular block bootstrap. Take a block of about twice
+    /// [`crate::autocorrelation::Effective::time`]. Limits: six blocks at least, and better thirty; the
+    /// series must have no trend. Golden: with a block of 1 it is [`Self::percentile`].
+    pub fn block(
+        &self,
+        series: &[f64],
+        block: usize,
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Result<Interval, Warning> {
+        let block = block.max(1);
+        if series.len() / block < 6 {
+            return Err(Warning::TooFew {
+                have: series.len(),
+                need: block.saturating_mul(6),
+            });
+        }
+        let (estimate, replicates) = self.replicates(series, block, &statistic)?;
+        Ok(self.between(estimate, &replicates, self.tail(), 1.0 - self.tail()))
+    }
+
+    fn tail(&self) -> f64 {
+        (1.0 - self.confidence) / 2.0
+    }
+
+    /// The estimate and the statistic over all resamples, sorted.
+    fn replicates(
+        &self,
+        values: &[f64],
+        block: usize,
+        statistic: &impl Fn(&[f64]) -> f64,
+    ) -> Result<(f64, Vec<f64>), Warning> {
+        share("confidence", self.confidence)?;
+        let (n, limit) = (values.len(), RESAMPLES_MAX);
+        let dropped = values.iter().filter(|v| !v.is_finite()).count();
+        if dropped > 0 {
+            return Err(Warning::NotFinite { dropped });
+        }
+        if n < 6 {
+            return Err(Warning::TooFew { have: n, need: 6 });
+        }
+        if n > limit {
+            return Err(Warning::TooMany { have: n, limit });
+        }
+        let mut random = Random::new(self.seed);
+        let mut resample = vec![0.0; n];
+        let mut replicates: Vec<f64> = (0..self.resamples.clamp(100, limit))
+            .map(|_| {
+                for chunk in resample.chunks_mut(block) {
+                    let start = random.below(n);
+                    for (i, value) in chunk.iter_mut().enumerate() {
+                        *value = values[(start + i) % n];
+                    }
+                }
+                statistic(&resample)
+            })
+            .collect();
+        let estimate = statistic(values);
+        let undefined = replicates.iter().filter(|r| !r.is_finite()).count();
+        if undefined > 0 || !estimate.is_finite() {
+            return Err(Warning::NotFinite {
+                dropped: undefined.max(1),
+            });
+        }
+        replicates.sort_by(f64::total_cmp);
+        Ok((estimate, replicates))
+    }
+
+    fn between(&self, estimate: f64, replicates: &[f64], low: f64, high: f64) -> Interval {
+        // `replicates` has at least 100 finite values, so the fallbacks are never taken.
+        Interval {
+            estimate,
+            low: quantile(replicates, low).unwrap_or(estimate),
+            high: quantile(replicates, high).unwrap_or(estimate),
+            confidence: self.confidence,
+        }
+    }
+}
+
+/// The `a` of BCa, by the jackknife; 0 when leaving a value out changes nothing.
+fn acceleration(values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> f64 {
+    let mut others = values[1..].to_vec();
+    let mut without = vec![statistic(&others)];
+    for i in 1..values.len() {
+        others[i - 1] = values[i - 1];
+        without.push(statistic(&others));
+    }
+    let mean = without.iter().sum::<f64>() / without.len() as f64;
+    let squares: f64 = without.iter().map(|w| (mean - w).powi(2)).sum();
+    let cubes: f64 = without.iter().map(|w| (mean - w).powi(3)).sum();
+    let bend = cubes / (6.0 * squares.powf(1.5));
+    if bend.is_finite() { bend } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary;
+
+    const B: Bootstrap = Bootstrap {
+        resamples: 10_000,
+        confidence: 0.95,
+        seed: 1,
+    };
+
+    fn mean(values: &[f64]) -> f64 {
+        summary::mean(values).unwrap()
+    }
+
+    #[test]
+    fn golden_intervals_of_a_mean() {
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let percentile = B.percentile(&values, mean).unwrap();
+        assert_eq!(percentile.estimate, 5.5);
+        assert!((percentile.low - 3.7).abs() < 0.1 && (percentile.high - 7.3).abs() < 0.1);
+        let bca = B.bca(&values, mean).unwrap();
+        assert!((bca.low - percentile.low).abs() < 0.1 && (bca.high - percentile.high).abs() < 0.1);
+        assert_eq!(B.block(&values, 1, mean).unwrap(), percentile);
+        assert_eq!(
+            B.bca(&values, mean).unwrap(),
+            bca,
+            "the same seed gives the same interval"
+        );
+    }
+
+    #[test]
+    fn golden_acceleration() {
+        // For a mean, a = Σ(xᵢ − x̄)³ / 6(Σ(xᵢ − x̄)²)^{3/2}: here x̄ = 4.
+        let values = [1.0, 2.0, 3.0, 4.0, 4.0, 10.0];
+        let (cubes, squares) = (-27.0 - 8.0 - 1.0 + 216.0, 9.0 + 4.0 + 1.0 + 36.0_f64);
+        let golden = cubes / (6.0 * squares.powf(1.5));
+        assert!((acceleration(&values, &mean) - golden).abs() < 1e-12);
+        // A long right tail moves both ends up.
+        let (bca, plain) = (
+            B.bca(&values, mean).unwrap(),
+            B.percentile(&values, mean).unwrap(),
+        );
+        assert!(bca.low > plain.low && bca.high > plain.high);
+    }
+
+    #[test]
+    fn what_cannot_be_resampled_is_refused() {
+        assert_eq!(
+            B.bca(&[1.0; 5], mean),
+            Err(Warning::TooFew { have: 5, need: 6 })
+        );
+        assert_eq!(
+            B.block(&[1.0; 50], 10, mean),
+            Err(Warning::TooFew { have: 50, need: 60 })
+        );
+        let nan = [1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN];
+        assert_eq!(
+            B.percentile(&nan, mean),
+            Err(Warning::NotFinite { dropped: 1 })
+        );
+        let alike = B.bca(&[2.0; 8], mean).unwrap();
+        assert_eq!((alike.low, alike.high), (2.0, 2.0));
+        assert!(B.percentile(&[1.0; 8], |_| f64::NAN).is_err());
+    }
+}
