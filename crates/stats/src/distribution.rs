@@ -168,7 +168,7 @@ mod tests {
         close(normal_cdf(-6.0), 9.865_876_450_376_98e-10, 1e-11);
         close(normal_quantile(0.975), 1.959_963_984_540_054, 1e-12);
         close(normal_quantile(1e-10), -6.361_340_902_404_056, 1e-10);
-        assert_eq!(normal_quantile(0.5).abs() < 1e-12, true);
+        assert!(normal_quantile(0.5).abs() < 1e-12);
         assert!(normal_quantile(-0.1).is_nan() && normal_quantile(0.0) == f64::NEG_INFINITY);
     }
 
