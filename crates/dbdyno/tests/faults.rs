@@ -103,6 +103,49 @@ fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
 }
 
 #[test]
+fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", &TINY.replace("0.05", "0.3"));
+    let relative = ["run", &plan, "--target", "sqlite:bench.db", "--repeat", "4"];
+    let child = start(&place, &relative);
+    await_a_point(&place);
+    interrupt(&child);
+    assert_eq!(end(&place, child, PATIENCE).status, 130);
+
+    let library = place.library();
+    let sql = library.join("T132.sqlite.sql");
+    let changed = std::fs::read_to_string(&sql).unwrap() + "-- changed\n";
+    std::fs::write(sql, changed).unwrap();
+    let resume = [
+        "run",
+        "--resume",
+        "last",
+        "--library",
+        library.to_str().unwrap(),
+    ];
+    let refused = place.dbdyno(&resume);
+    assert_eq!(refused.status, 2, "{}", refused.stderr);
+    let sentence = refused.sentence();
+    assert!(
+        sentence.contains("another") && sentence.contains("T132"),
+        "{sentence}"
+    );
+
+    // From another directory the same database is meant.
+    let elsewhere = place.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut command = place.command(&["run", "--resume", "last"]);
+    let resumed = Ended::of(command.current_dir(&elsewhere).output().unwrap());
+    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    assert_eq!(points(&place.export("last")).len(), 4);
+    assert_eq!(
+        std::fs::read_dir(elsewhere).unwrap().count(),
+        0,
+        "another database was made"
+    );
+}
+
+#[test]
 fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
     let place = Place::new();
     let library = place.library();

@@ -24,9 +24,7 @@ fn explain(context: &str, error: &rusqlite::Error) -> TargetError {
         _ => ErrorKind::Statement,
     };
     let advice = match kind {
-        ErrorKind::Full => {
-            "; its disk is full or a quota is used up: free space on it or choose another path"
-        }
+        ErrorKind::Full => "; free space on its disk (or lift its quota) or choose another path",
         ErrorKind::Damaged => "; it is not an intact SQLite database, choose another path",
         ErrorKind::Unreachable => "; check that its directory exists and can be written",
         _ => "",
