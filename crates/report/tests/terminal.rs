@@ -97,5 +97,5 @@ fn notes_of_whole_tables_are_said_once() {
     let table = table.split("\n\n").next().unwrap();
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines[1], "holds for this table");
-    assert_eq!(*lines.last().unwrap(), "  1  short: 10–80 ms");
+    assert_eq!(*lines.last().unwrap(), "  1 short: 10–80 ms");
 }

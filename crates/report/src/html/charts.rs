@@ -18,9 +18,9 @@ const INK: usize = 7;
 /// Timed events drawn for each sweep.
 const EVENTS_MAX: usize = 5;
 /// Percentiles of the percentile curve.
-const PERCENTILES: [f64; 22] = [
-    0.0, 10.0, 25.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0, 97.5, 98.0, 99.0, 99.5,
-    99.8, 99.9, 99.95, 99.99, 99.999, 99.9999,
+const PERCENTILES: [f64; 16] = [
+    0.0, 10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999,
+    99.9999,
 ];
 const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
 
@@ -168,12 +168,18 @@ fn marked(place: &Place) -> String {
 }
 
 fn throughput_table(sweeps: &[Sweep<'_>], rate: Rate) -> Table {
+    let repeated = sweeps
+        .iter()
+        .flat_map(|s| &s.places)
+        .any(|p| p.range.is_some());
+    if !repeated {
+        return by_dop(sweeps, &[rate.unit], |p| vec![marked(p)]);
+    }
     by_dop(sweeps, &[rate.unit, "range"], |p| {
-        let value = marked(p);
         let range = p.range.map_or_else(String::new, |(low, high)| {
             format!("{}–{}", number::figure(low), number::figure(high))
         });
-        vec![value, range]
+        vec![marked(p), range]
     })
 }
 

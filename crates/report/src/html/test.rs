@@ -1,6 +1,6 @@
 //! The section of one test: what was done, the result rows, charts, notes.
 
-use archive::Run;
+use archive::{Point, Run};
 use stats::scaling;
 
 use super::sweep::{self, Rate, Sweep};
@@ -336,9 +336,21 @@ fn work(group: &TestGroup<'_>) -> String {
     let work = &first.first().work;
     let mut parts = Vec::new();
     if let Some(operations) = work.operations_per_job {
-        parts.push(format!("{} operations a job", number::count(operations)));
+        let each = whole_ratio(group, |p| {
+            let recorded = p.histograms.response.count();
+            Some((p.figures.operations?, recorded as f64))
+        });
+        parts.push(match each {
+            Some(each) => format!(
+                "{} statements a job of {} operations each",
+                number::count(operations),
+                number::count(each)
+            ),
+            None => format!("{} operations a job", number::count(operations)),
+        });
     }
-    if let Some(rows) = rows_an_operation(group) {
+    let rows = whole_ratio(group, |p| Some((p.figures.rows?, p.figures.operations?)));
+    if let Some(rows) = rows {
         parts.push(format!("{} rows an operation", number::count(rows)));
     }
     if let Some(seconds) = work.seconds {
@@ -358,18 +370,17 @@ fn work(group: &TestGroup<'_>) -> String {
     parts.join(" · ")
 }
 
-/// Rows of one operation, where every level says the same and it is more than one.
-fn rows_an_operation(group: &TestGroup<'_>) -> Option<u64> {
+/// How many of one thing are in another, where every level says the same whole number above one.
+fn whole_ratio(group: &TestGroup<'_>, parts: impl Fn(&Point) -> Option<(f64, f64)>) -> Option<u64> {
     let mut same = None;
     for level in group.curves.iter().flat_map(|c| &c.levels) {
-        let figures = &level.first().figures;
-        let (rows, operations) = (figures.rows?, figures.operations?);
-        let each = rows / operations;
+        let (of, one) = parts(level.first())?;
+        let each = of / one;
         let whole = each > 1.0 && each.is_finite() && each.fract() == 0.0;
         if !whole || same.is_some_and(|known| known != each) {
             return None;
         }
         same = Some(each);
     }
-    same.map(|rows| rows as u64)
+    same.map(|each| each as u64)
 }

@@ -8,7 +8,7 @@ use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Chart, Dash, Series, Shape};
 
 /// Fewer samples than this are no series.
-const SAMPLES_MIN: usize = 5;
+const SAMPLES_MIN: usize = 8;
 /// A longer series is thinned to about so many samples.
 const SAMPLES_MAX: usize = 150;
 
@@ -17,6 +17,8 @@ struct Quantity {
     caption: &'static str,
     how: &'static str,
     latency: bool,
+    /// True for a rate of recorded operations.
+    counted: bool,
     /// Name of the line ("" when there is one), dash, value.
     lines: &'static [Line],
 }
@@ -28,18 +30,21 @@ const QUANTITIES: [Quantity; 4] = [
         caption: "Throughput over time, ops/s",
         how: "A level line is steady; teeth are checkpoints, pauses or other work.",
         latency: false,
+        counted: true,
         lines: &[("", Dash::Solid, |s| s.operations_per_s)],
     },
     Quantity {
         caption: "Response time p99 over time",
         how: "Peaks are stalls that single operations met; compare them with the device.",
         latency: true,
+        counted: false,
         lines: &[("", Dash::Solid, |s| s.response_us_p99)],
     },
     Quantity {
         caption: "Host processors busy over time, %",
         how: "At 100 % the processors are the limit; the dashed line is time idle with I/O outstanding.",
         latency: false,
+        counted: false,
         lines: &[
             ("busy", Dash::Solid, |s| s.cpu_pct),
             ("iowait", Dash::Dashed, |s| s.cpu_iowait_pct),
@@ -49,6 +54,7 @@ const QUANTITIES: [Quantity; 4] = [
         caption: "Device over time, MB/s",
         how: "What the block device under the target moved while the point was measured.",
         latency: false,
+        counted: false,
         lines: &[
             ("read", Dash::Solid, |s| s.read_mb_per_s),
             ("write", Dash::Dashed, |s| s.write_mb_per_s),
@@ -78,8 +84,15 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
     let mut rows = Vec::new();
     for (sweep, point) in points {
         for (line, dash, value) in quantity.lines {
-            let all: Vec<(f64, Option<f64>)> =
-                point.samples.iter().map(|s| (s.at_s, value(s))).collect();
+            let scale = if quantity.counted {
+                per_recorded(point)
+            } else {
+                1.0
+            };
+            let samples = point.samples.iter();
+            let all: Vec<(f64, Option<f64>)> = samples
+                .map(|s| (s.at_s, value(s).map(|v| v * scale)))
+                .collect();
             if all.iter().all(|(_, v)| v.is_none()) {
                 continue;
             }
@@ -121,6 +134,16 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
         how: quantity.how.to_owned(),
         table: Table::new(&["second", "value"], rows),
     })
+}
+
+/// Operations of the result row in one recorded operation: a statement may be 100,000 loop passes.
+fn per_recorded(point: &Point) -> f64 {
+    let recorded = point.histograms.response.count() as f64;
+    let operations = point
+        .figures
+        .operations
+        .filter(|n| *n > 0.0 && recorded > 0.0);
+    operations.map_or(1.0, |n| n / recorded)
 }
 
 fn time_axis(series: &[Series]) -> Axis {

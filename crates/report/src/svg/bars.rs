@@ -47,7 +47,7 @@ pub fn bars(title: &str, rows: &[Bar]) -> String {
             bar.value.filter(|_| largest > 0.0).unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE);
         let length = (share.clamp(0.0, 1.0) * room).max(0.0);
         out.push_str(&format!(
-            "<text x=\"{}\" y=\"{text_y}\" text-anchor=\"end\">{}</text>\
+            "<text x=\"{}\" y=\"{text_y}\" class=\"ty\">{}</text>\
              <g class=\"s{}\"><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>\
              <text x=\"{}\" y=\"{text_y}\">{}</text>",
             px(label_width - 6.0),

@@ -60,11 +60,12 @@ pub enum Dash {
 }
 
 impl Dash {
-    fn attribute(self) -> &'static str {
+    /// Classes of a line.
+    fn classes(self) -> &'static str {
         match self {
-            Self::Solid => "",
-            Self::Dashed => " stroke-dasharray=\"6 3\"",
-            Self::Dotted => " stroke-dasharray=\"1.5 3\"",
+            Self::Solid => "l",
+            Self::Dashed => "l d",
+            Self::Dotted => "l o",
         }
     }
 }
@@ -153,11 +154,11 @@ impl Chart {
             }
             let y = 10.0 + row * LEGEND_ROW;
             out.push_str(&format!(
-                "<g class=\"s{}\"><path d=\"M{} {}h24\" class=\"l\"{}/>{}</g><text x=\"{}\" y=\"{}\">{}</text>",
+                "<g class=\"s{}\"><path d=\"M{} {}h24\" class=\"{}\"/>{}</g><text x=\"{}\" y=\"{}\">{}</text>",
                 series.colour % 8,
                 px(x),
                 px(y),
-                series.dash.attribute(),
+                series.dash.classes(),
                 markers(series.shape, &[(x + 12.0, y)]),
                 px(x + 29.0),
                 px(y + 4.0),
@@ -254,7 +255,7 @@ impl Plot<'_> {
     }
 
     fn series(&self, series: &Series) -> String {
-        let mut out = format!("<g class=\"s{}\">", series.colour % 8);
+        let mut out = String::new();
         for &(x, low, high) in &series.ranges {
             if let (Some(x), Some(low), Some(high)) = (self.x(x), self.y(low), self.y(high)) {
                 out.push_str(&format!(
@@ -268,8 +269,8 @@ impl Plot<'_> {
         let path = self.path(&series.points);
         if !path.is_empty() {
             out.push_str(&format!(
-                "<path class=\"l\" d=\"{path}\"{}/>",
-                series.dash.attribute()
+                "<path class=\"{}\" d=\"{path}\"/>",
+                series.dash.classes()
             ));
         }
         if series.points.len() <= MARKERS_MAX {
@@ -290,8 +291,10 @@ impl Plot<'_> {
                 ));
             }
         }
-        out.push_str("</g>");
-        out
+        match out.is_empty() {
+            true => out,
+            false => format!("<g class=\"s{}\">{out}</g>", series.colour % 8),
+        }
     }
 
     /// Where values lie; what has no place on the axes is left out.
