@@ -6,7 +6,9 @@
 
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod compare;
 pub mod distribution;
+pub mod forecast;
 pub mod histogram;
 pub mod interval;
 pub mod multiple;

@@ -4,7 +4,6 @@ use crate::autocorrelation::variance;
 use crate::distribution::normal_quantile;
 use crate::interval::{Interval, share};
 use crate::rank::{mann_whitney_chances, signed_rank_chances};
-use crate::summary::median;
 use crate::warning::{Warning, single_valued};
 
 /// Most values a side.
@@ -102,6 +101,12 @@ fn walsh_interval(differences: &[f64], confidence: f64) -> Result<Interval, Warn
         need: fewest_pairs(confidence),
     };
     let ranks = signed_rank_depth(n, tail).ok_or(too_few)?;
+    walsh_between(differences, ranks).ok_or(too_few)
+}
+
+/// The interval between the Walsh averages of this depth.
+pub(crate) fn walsh_between(differences: &[f64], ranks: (usize, f64)) -> Option<Interval> {
+    let n = differences.len();
     let mut averages = Vec::with_capacity(n * (n + 1) / 2);
     for (i, first) in differences.iter().enumerate() {
         averages.extend(
@@ -110,7 +115,7 @@ fn walsh_interval(differences: &[f64], confidence: f64) -> Result<Interval, Warn
                 .map(|second| f64::midpoint(*first, *second)),
         );
     }
-    between(averages, ranks).ok_or(too_few)
+    between(averages, ranks)
 }
 
 /// Shift from `a` to `b`, by all differences.
@@ -123,22 +128,26 @@ fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Result<Interval, War
         need: fewest_a_side(confidence).max(have + 1),
     };
     let ranks = mann_whitney_depth(a.len(), b.len(), tail).ok_or(too_few)?;
-    let shifts = a
-        .iter()
-        .flat_map(|a| b.iter().map(move |b| b - a))
-        .collect();
-    between(shifts, ranks).ok_or(too_few)
+    shift_between(a, b, ranks).ok_or(too_few)
 }
 
-/// The median, and the values that lie `depth` steps in from either end.
+/// The interval between the differences of this depth.
+pub(crate) fn shift_between(a: &[f64], b: &[f64], ranks: (usize, f64)) -> Option<Interval> {
+    let shifts = a.iter().flat_map(|a| b.iter().map(move |b| b - a));
+    between(shifts.collect(), ranks)
+}
+
+/// The median, and the values that lie `depth` steps in from either end. Selects instead of sorting,
+/// because there are up to a million values, and forecasts do it thousands of times.
 fn between(mut values: Vec<f64>, (depth, attained): (usize, f64)) -> Option<Interval> {
-    let estimate = median(&values)?;
-    values.sort_by(f64::total_cmp);
-    let last = values.len() - 1;
+    let last = values.len().checked_sub(1)?;
+    let mut at = |rank: usize| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
+    let (low, high) = (at(depth), at(last - depth));
+    let estimate = f64::midpoint(at(last / 2), at(last.div_ceil(2)));
     Some(Interval {
         estimate,
-        low: values[depth],
-        high: values[last - depth],
+        low,
+        high,
         confidence: attained,
     })
 }

@@ -1,0 +1,346 @@
+//! Two configurations compared on one metric: better, worse, equivalent or inconclusive.
+
+use crate::forecast::{Further, Plan, further};
+use crate::interval::Interval;
+use crate::permutation;
+use crate::rank::{cliffs_delta, mann_whitney, signed_rank};
+use crate::ratio::{paired, unpaired};
+use crate::summary::quantile;
+use crate::warning::Warning;
+
+/// Whether more is better. A property of the metric, never guessed from its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Throughput and the like.
+    HigherIsBetter,
+    /// Latency, elapsed time, processor time and the like.
+    LowerIsBetter,
+}
+
+/// How the repetitions of the two configurations lie in time, which decides the method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Design {
+    /// Pairs measured next to each other, A B B A …; the i-th value of either side belongs together.
+    Paired,
+    /// Interleaved, but not in pairs.
+    Interleaved,
+    /// All of A, then all of B; the result is labelled with [`Warning::NotInterleaved`].
+    Sequential,
+}
+
+/// What is asked of a comparison; settled before the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    /// Which values belong together.
+    pub design: Design,
+    /// Whether more is better.
+    pub direction: Direction,
+    /// The practical band: ratios within 1/(1 + band) to 1 + band count as alike. 0.02 is usual.
+    pub band: f64,
+    /// Confidence of the interval, as a share. 0.95 is usual.
+    pub confidence: f64,
+    /// Seed of what is drawn by lot; part of the result.
+    pub seed: u64,
+}
+
+/// What the data carry. "Inconclusive" is not "no change": it says that nobody knows yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The whole interval lies beyond the band on the good side.
+    Better,
+    /// The whole interval lies beyond the band on the bad side.
+    Worse,
+    /// The whole interval lies inside the band.
+    Equivalent,
+    /// Anything else.
+    Inconclusive,
+}
+
+/// A comparison of B against A.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The verdict on B.
+    pub verdict: Verdict,
+    /// Ratio b/a with its interval; `None` where a warning says why there is none.
+    pub ratio: Option<Interval>,
+    /// Spread of the logarithms, as in [`crate::ratio::Ratio::sd_log`].
+    pub sd_log: Option<f64>,
+    /// Two-sided p of the rank test that belongs to the interval.
+    pub rank_p: Option<f64>,
+    /// Two-sided p of the permutation test on mean logarithms.
+    pub permutation_p: Option<f64>,
+    /// Cliff's delta of B against A; above 0 when B's values are higher.
+    pub cliffs_delta: Option<f64>,
+    /// Repetitions that are still needed; only with [`Verdict::Inconclusive`].
+    pub further: Option<Further>,
+    /// What weakens the comparison, or why there is none.
+    pub warnings: Vec<Warning>,
+}
+
+/// Compares two configurations, one figure a repetition on either side.
+///
+/// Method: the ratio of [`crate::ratio`] with its interval (paired or not), judged by [`judge`]. Swapping A
+/// and B swaps better and worse and nothing else. Limits: those of the ratio. What cannot be compared is
+/// inconclusive, with the reason among the warnings.
+/// Golden: 100 … 105 against the same plus 10 %, in six pairs, is better with a ratio of 1.1.
+pub fn compare(a: &[f64], b: &[f64], question: &Question) -> Comparison {
+    let mut warnings = Vec::new();
+    if question.design == Design::Sequential {
+        warnings.push(Warning::NotInterleaved);
+    }
+    if !(question.band >= 0.0 && question.band < 1.0) {
+        warnings.push(Warning::NotAShare {
+            name: "practical band",
+        });
+        return Comparison::without_ratio(warnings, None);
+    }
+    let ratio = match question.design {
+        Design::Paired => paired(a, b, question.confidence),
+        Design::Interleaved | Design::Sequential => unpaired(a, b, question.confidence),
+    };
+    let ratio = match ratio {
+        Ok(ratio) => ratio,
+        Err(reason) => {
+            warnings.push(reason);
+            let more = match reason {
+                Warning::TooFew { have, need } => Some(Further::More(need - have)),
+                _ => None,
+            };
+            return Comparison::without_ratio(warnings, more);
+        }
+    };
+    warnings.extend(&ratio.warnings);
+    let (a, b) = usable(a, b, question.design);
+    let verdict = judge(&ratio.interval, question.band, question.direction);
+    let plan = Plan {
+        design: question.design,
+        band: question.band,
+        confidence: question.confidence,
+    };
+    let inconclusive = verdict == Verdict::Inconclusive;
+    let n = a.len().min(b.len());
+    Comparison {
+        verdict,
+        ratio: Some(ratio.interval),
+        sd_log: Some(ratio.sd_log),
+        rank_p: rank_p(&a, &b, question.design),
+        permutation_p: permutation_p(&a, &b, question),
+        cliffs_delta: cliffs_delta(&a, &b).ok(),
+        further: inconclusive.then(|| further(&plan, n, ratio.sd_log, ratio.interval.estimate)),
+        warnings,
+    }
+}
+
+impl Comparison {
+    fn without_ratio(warnings: Vec<Warning>, further: Option<Further>) -> Self {
+        Self {
+            verdict: Verdict::Inconclusive,
+            ratio: None,
+            sd_log: None,
+            rank_p: None,
+            permutation_p: None,
+            cliffs_delta: None,
+            further,
+            warnings,
+        }
+    }
+}
+
+/// The verdict of an interval of ratios against a band around 1.
+///
+/// Formula: *better* or *worse* when the interval lies wholly beyond 1 + band or below 1/(1 + band),
+/// *equivalent* when wholly within, ends included, else *inconclusive*. With no effect in truth, a 95 %
+/// interval gives a false better or worse in at most 5 % of cases, and far fewer when there is a band;
+/// with an effect at the edge of the band, a false *equivalent* in at most 2.5 %.
+/// Golden, with a band of 2 % and higher better: 1.03–1.05 is better, 0.90–0.97 worse, 0.99–1.01
+/// equivalent, 1.01–1.05 inconclusive.
+pub fn judge(ratio: &Interval, band: f64, direction: Direction) -> Verdict {
+    let (lower, upper) = (1.0 / (1.0 + band), 1.0 + band);
+    let is_number = ratio.low.is_finite() && ratio.high.is_finite();
+    if is_number && ratio.low >= lower && ratio.high <= upper {
+        Verdict::Equivalent
+    } else if is_number && ratio.low > upper {
+        direction.of_rise()
+    } else if is_number && ratio.high < lower {
+        direction.of_fall()
+    } else {
+        Verdict::Inconclusive
+    }
+}
+
+impl Direction {
+    fn of_rise(self) -> Verdict {
+        match self {
+            Direction::HigherIsBetter => Verdict::Better,
+            Direction::LowerIsBetter => Verdict::Worse,
+        }
+    }
+
+    fn of_fall(self) -> Verdict {
+        match self {
+            Direction::HigherIsBetter => Verdict::Worse,
+            Direction::LowerIsBetter => Verdict::Better,
+        }
+    }
+}
+
+/// A practical band learned from ratios of the same configuration measured twice (A/A).
+///
+/// Formula: exp(Q3 + 3·IQR of |ln ratio|) − 1. Source: the threshold of rustc-perf. Limits: eight ratios at
+/// least, positive and finite. It is what this machine shows without any change, so a smaller effect
+/// is not worth a verdict. Golden: eight ratios of 1.01 and 1/1.01 give 1 %.
+pub fn learned_band(ratios: &[f64]) -> Result<f64, Warning> {
+    let (have, need) = (ratios.len(), 8);
+    if have < need {
+        return Err(Warning::TooFew { have, need });
+    }
+    let count = ratios
+        .iter()
+        .filter(|r| !(r.is_finite() && **r > 0.0))
+        .count();
+    let sizes: Vec<f64> = ratios.iter().map(|r| r.ln().abs()).collect();
+    match (count, quantile(&sizes, 0.25), quantile(&sizes, 0.75)) {
+        (0, Some(q1), Some(q3)) => Ok((q3 + 3.0 * (q3 - q1)).exp_m1()),
+        _ => Err(Warning::NotPositive { count }),
+    }
+}
+
+/// The values that the ratio used: finite, and of pairs those with both halves.
+fn usable(a: &[f64], b: &[f64], design: Design) -> (Vec<f64>, Vec<f64>) {
+    if design == Design::Paired {
+        let pairs = a.iter().copied().zip(b.iter().copied());
+        return pairs
+            .filter(|(a, b)| a.is_finite() && b.is_finite())
+            .unzip();
+    }
+    let finite = |side: &[f64]| side.iter().copied().filter(|v| v.is_finite()).collect();
+    (finite(a), finite(b))
+}
+
+fn rank_p(a: &[f64], b: &[f64], design: Design) -> Option<f64> {
+    let test = if design == Design::Paired {
+        let logs = a.iter().zip(b).map(|(a, b)| b.ln() - a.ln());
+        signed_rank(&logs.collect::<Vec<_>>())
+    } else {
+        mann_whitney(a, b)
+    };
+    test.ok().map(|test| test.p)
+}
+
+fn permutation_p(a: &[f64], b: &[f64], question: &Question) -> Option<f64> {
+    let test = match question.design {
+        Design::Paired => permutation::paired(a, b, question.seed),
+        Design::Interleaved | Design::Sequential => permutation::unpaired(a, b, question.seed),
+    };
+    test.ok().map(|test| test.p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: Question = Question {
+        design: Design::Paired,
+        direction: Direction::HigherIsBetter,
+        band: 0.02,
+        confidence: 0.95,
+        seed: 1,
+    };
+    const A: [f64; 6] = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
+
+    fn times(factor: f64) -> [f64; 6] {
+        A.map(|v| v * factor)
+    }
+
+    #[test]
+    fn golden_comparison() {
+        let wobble = [1.101, 1.099, 1.102, 1.098, 1.1, 1.1];
+        let b: Vec<f64> = A.iter().zip(wobble).map(|(a, w)| a * w).collect();
+        let found = compare(&A, &b, &QUESTION);
+        assert_eq!(found.verdict, Verdict::Better);
+        assert!((found.ratio.unwrap().estimate - 1.1).abs() < 1e-3);
+        assert_eq!(
+            (found.rank_p, found.permutation_p),
+            (Some(0.031_25), Some(0.031_25))
+        );
+        assert!(found.further.is_none() && found.warnings.is_empty());
+        let lower = Question {
+            direction: Direction::LowerIsBetter,
+            ..QUESTION
+        };
+        assert_eq!(compare(&A, &b, &lower).verdict, Verdict::Worse);
+    }
+
+    #[test]
+    fn golden_verdicts() {
+        let of = |low, high| {
+            let ratio = Interval {
+                estimate: 1.0,
+                low,
+                high,
+                confidence: 0.95,
+            };
+            judge(&ratio, 0.02, Direction::HigherIsBetter)
+        };
+        assert_eq!(of(1.03, 1.05), Verdict::Better);
+        assert_eq!(of(0.90, 0.97), Verdict::Worse);
+        assert_eq!(of(0.99, 1.01), Verdict::Equivalent);
+        assert_eq!(of(1.01, 1.05), Verdict::Inconclusive);
+        assert_eq!(of(0.5, 2.0), Verdict::Inconclusive);
+        assert_eq!(of(f64::NAN, f64::NAN), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_sequence_is_labelled_and_five_pairs_carry_no_verdict() {
+        let sequential = Question {
+            design: Design::Sequential,
+            ..QUESTION
+        };
+        let found = compare(&A, &times(1.2), &sequential);
+        assert_eq!(found.verdict, Verdict::Better);
+        assert_eq!(found.warnings, [Warning::NotInterleaved]);
+        let found = compare(&A[..5], &times(1.2)[..5], &QUESTION);
+        assert_eq!(
+            (found.verdict, found.further),
+            (Verdict::Inconclusive, Some(Further::More(1)))
+        );
+        let one = compare(&A[..1], &A[1..2], &sequential);
+        assert_eq!(one.further, Some(Further::More(3)));
+    }
+
+    #[test]
+    fn odd_series_never_panic() {
+        let nan = [f64::NAN; 6];
+        assert_eq!(compare(&nan, &A, &QUESTION).verdict, Verdict::Inconclusive);
+        let zero = compare(&A, &times(0.0), &QUESTION);
+        assert_eq!(zero.warnings, [Warning::NotPositive { count: 6 }]);
+        let alike = compare(&[7.0; 6], &[7.0; 6], &QUESTION);
+        assert_eq!(
+            (alike.verdict, alike.warnings.as_slice()),
+            (Verdict::Equivalent, &[Warning::SingleValued][..])
+        );
+        let wild = Question {
+            band: f64::NAN,
+            confidence: 2.0,
+            ..QUESTION
+        };
+        assert_eq!(compare(&A, &A, &wild).verdict, Verdict::Inconclusive);
+        assert_eq!(compare(&[], &[], &QUESTION).further, Some(Further::More(6)));
+    }
+
+    #[test]
+    fn golden_band() {
+        let ratios = [
+            1.01,
+            1.0 / 1.01,
+            1.01,
+            1.0 / 1.01,
+            1.01,
+            1.0 / 1.01,
+            1.01,
+            1.0 / 1.01,
+        ];
+        assert!((learned_band(&ratios).unwrap() - 0.01).abs() < 1e-12);
+        assert!(learned_band(&ratios[..7]).is_err() && learned_band(&[-1.0; 8]).is_err());
+    }
+}
