@@ -57,10 +57,15 @@ fn is_this_machine(root: &Path) -> bool {
     root == Path::new("/")
 }
 
-/// A whole file; bytes that are not UTF-8 become the replacement character.
-fn text(root: &Path, name: &str) -> Option<String> {
+/// A whole file; bytes that are not UTF-8 become the replacement character. What is no regular file
+/// is not opened: a pipe in a copied tree would never answer.
+pub(crate) fn text(root: &Path, name: &str) -> Option<String> {
+    let path = root.join(name);
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
     let mut bytes = Vec::new();
-    File::open(root.join(name))
+    File::open(path)
         .ok()?
         .take(FILE_BYTES_MAX)
         .read_to_end(&mut bytes)
@@ -69,7 +74,7 @@ fn text(root: &Path, name: &str) -> Option<String> {
 }
 
 /// The first line of a file without surrounding blanks; `None` when it is empty.
-fn first_line(root: &Path, name: &str) -> Option<String> {
+pub(crate) fn first_line(root: &Path, name: &str) -> Option<String> {
     let text = text(root, name)?;
     let line = text
         .lines()
@@ -79,7 +84,7 @@ fn first_line(root: &Path, name: &str) -> Option<String> {
 }
 
 /// The first line of a file as a number.
-fn first_number<T: std::str::FromStr>(root: &Path, name: &str) -> Option<T> {
+pub(crate) fn first_number<T: std::str::FromStr>(root: &Path, name: &str) -> Option<T> {
     first_line(root, name)?.parse().ok()
 }
 
@@ -98,7 +103,7 @@ fn count_numbered(directory: &Path, prefix: &str) -> Option<u32> {
     u32::try_from(count).ok().filter(|&count| count > 0)
 }
 
-fn is_numbered(name: &str, prefix: &str) -> bool {
+pub(crate) fn is_numbered(name: &str, prefix: &str) -> bool {
     name.strip_prefix(prefix)
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,6 +1,7 @@
 //! What the machine is ([`facts()`]) and does ([`Sampler`]).
 //!
 //! * [`facts()`]: processor, memory, kernel and disks, for the page of a run.
+//! * [`inventory`](mod@inventory): everything else that is known of it, and what its owner states.
 //! * [`device_of`]: the block device under a path, whose counters belong to a target.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
@@ -13,6 +14,7 @@ pub mod clock;
 pub mod counters;
 mod device;
 mod facts;
+pub mod inventory;
 mod mounts;
 mod rates;
 mod sampler;

@@ -50,7 +50,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
 }
 
 /// Blanks, tabs, line ends and backslashes stand in the table as `\` and three octal digits.
-fn unescape(word: &[u8]) -> PathBuf {
+pub(crate) fn unescape(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;
     while let Some((&first, tail)) = rest.split_first() {

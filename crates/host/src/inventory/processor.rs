@@ -1,0 +1,79 @@
+//! Processors: how many there are and how they are set.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use archive::Platform;
+use serde::{Deserialize, Serialize};
+
+use super::listing::names;
+use crate::facts::{first_line, is_numbered};
+
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// The processors of a machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Processor {
+    /// Model as it calls itself.
+    pub model: Option<String>,
+    /// Nominal frequency.
+    pub nominal_mhz: Option<f64>,
+    /// Processor sockets.
+    pub sockets: Option<u32>,
+    /// Physical cores.
+    pub cores: Option<u32>,
+    /// Hardware threads the kernel schedules on.
+    pub threads: Option<u32>,
+    /// NUMA nodes.
+    pub numa_nodes: Option<u32>,
+    /// Several threads on a core, as the kernel says: on, off, forceoff, notsupported, notimplemented.
+    pub smt: Option<String>,
+    /// Whether the processor may run above its nominal frequency.
+    pub turbo: Option<bool>,
+    /// Frequency governor; several with commas, when processors differ.
+    pub governor: Option<String>,
+    /// Driver of the frequency.
+    pub frequency_driver: Option<String>,
+    /// Preference between performance and energy, where the processor has one.
+    pub energy_preference: Option<String>,
+}
+
+pub(super) fn read(root: &Path, basic: &Platform) -> Processor {
+    Processor {
+        model: basic.processor.clone(),
+        nominal_mhz: basic.processor_mhz,
+        sockets: basic.sockets,
+        cores: basic.cores,
+        threads: basic.threads,
+        numa_nodes: basic.numa_nodes,
+        smt: first_line(root, &format!("{CPUS}/smt/control")),
+        turbo: turbo(root),
+        governor: over_all(root, "cpufreq/scaling_governor"),
+        frequency_driver: over_all(root, "cpufreq/scaling_driver"),
+        energy_preference: over_all(root, "cpufreq/energy_performance_preference"),
+    }
+}
+
+/// Intel's driver says whether turbo is off, all others whether it is on.
+fn turbo(root: &Path) -> Option<bool> {
+    let flag = |name: &str| match first_line(root, &format!("{CPUS}/{name}")).as_deref() {
+        Some("0") => Some(false),
+        Some("1") => Some(true),
+        _ => None,
+    };
+    flag("intel_pstate/no_turbo")
+        .map(|off| !off)
+        .or_else(|| flag("cpufreq/boost"))
+}
+
+/// The values of a file that every processor has, each once.
+fn over_all(root: &Path, file: &str) -> Option<String> {
+    let values: BTreeSet<String> = names(&root.join(CPUS))
+        .iter()
+        .filter(|name| is_numbered(name, "cpu"))
+        .filter_map(|name| first_line(root, &format!("{CPUS}/{name}/{file}")))
+        .collect();
+    let values: Vec<String> = values.into_iter().collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}

@@ -1,0 +1,301 @@
+//! What a host cannot discover and its owner states in a file: array, RAID, cache, licences, options.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+const FIELDS: &str = include_str!("../../rules/stated.toml");
+
+/// A longer file is no platform file.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Statements by section and field, in the order of the declared fields.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Stated {
+    sections: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What is wrong with a platform file.
+#[derive(Debug, thiserror::Error)]
+pub enum StatedError {
+    /// It cannot be read.
+    #[error("the platform file {} cannot be read ({source}); check the path", path.display())]
+    Unreadable {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is too long.
+    #[error("the platform file {} is larger than 1 MiB; is it the right file?", path.display())]
+    TooLong {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// It is not TOML.
+    #[error("the platform file {file} is not TOML: {what}")]
+    NotToml {
+        /// The file.
+        file: String,
+        /// What the parser said.
+        what: String,
+    },
+    /// A section or field that does not exist.
+    #[error(
+        "the platform file {file} has the unknown {kind} \"{name}\"{hint}; docs/HOST.md lists them all"
+    )]
+    Unknown {
+        /// The file.
+        file: String,
+        /// "section" or "field".
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// ` (did you mean "…"?)` or nothing.
+        hint: String,
+    },
+    /// A value of another kind.
+    #[error("the platform file {file}: \"{name}\" must be {wanted}")]
+    WrongKind {
+        /// The file.
+        file: String,
+        /// Section and field.
+        name: String,
+        /// What it must be.
+        wanted: &'static str,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declared {
+    section: Vec<Section>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    name: String,
+    title: String,
+    fields: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Field {
+    key: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Text,
+    Number,
+    YesNo,
+    List,
+}
+
+impl Kind {
+    fn wanted(self) -> &'static str {
+        match self {
+            Self::Text => "a text in quotes",
+            Self::Number => "a number that is not negative",
+            Self::YesNo => "true or false",
+            Self::List => "a list of texts",
+        }
+    }
+
+    /// The value, when it is of this kind.
+    fn take(self, value: &toml::Value) -> Option<serde_json::Value> {
+        match (self, value) {
+            (Self::Text, toml::Value::String(text)) => Some(text.as_str().into()),
+            (Self::Number, toml::Value::Integer(n)) if *n >= 0 => Some((*n).into()),
+            (Self::Number, toml::Value::Float(n)) if n.is_finite() && *n >= 0.0 => {
+                Some((*n).into())
+            }
+            (Self::YesNo, toml::Value::Boolean(flag)) => Some((*flag).into()),
+            (Self::List, toml::Value::Array(items)) => items
+                .iter()
+                .map(|item| item.as_str().map(Into::into))
+                .collect::<Option<Vec<serde_json::Value>>>()
+                .map(Into::into),
+            _ => None,
+        }
+    }
+}
+
+fn declared() -> Vec<Section> {
+    let declared: Declared = toml::from_str(FIELDS).expect("the tests parse the embedded fields");
+    declared.section
+}
+
+impl Stated {
+    /// Reads a platform file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not TOML, or states something that is not declared.
+    pub fn load(path: &Path) -> Result<Self, StatedError> {
+        let unreadable = |source| StatedError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
+            return Err(StatedError::TooLong {
+                path: path.to_owned(),
+            });
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Parses the text of a platform file; `file` names it in messages.
+    ///
+    /// # Errors
+    /// When it is not TOML, or states something that is not declared.
+    pub fn parse(file: &str, text: &str) -> Result<Self, StatedError> {
+        let table: toml::Table = toml::from_str(text).map_err(|e| StatedError::NotToml {
+            file: file.to_owned(),
+            what: e
+                .to_string()
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+        })?;
+        let declared = declared();
+        let names = declared.iter().map(|section| section.name.as_str());
+        refuse_unknown(file, "section", "", &table, names)?;
+        let mut sections = serde_json::Map::new();
+        for section in &declared {
+            let Some(value) = table.get(&section.name) else {
+                continue;
+            };
+            let wrong = || StatedError::WrongKind {
+                file: file.to_owned(),
+                name: section.name.clone(),
+                wanted: "a section, written in brackets on a line of its own",
+            };
+            let fields = value.as_table().ok_or_else(wrong)?;
+            sections.insert(
+                section.name.clone(),
+                parse_section(file, section, fields)?.into(),
+            );
+        }
+        Ok(Self { sections })
+    }
+
+    /// Whether nothing is stated.
+    pub fn is_empty(&self) -> bool {
+        self.sections.is_empty()
+    }
+
+    /// Titles of the sections, each with its fields and their values.
+    pub(super) fn rows(&self) -> Vec<(String, Vec<(String, serde_json::Value)>)> {
+        let fields = |name: &str| match self.sections.get(name) {
+            Some(serde_json::Value::Object(fields)) => fields.clone().into_iter().collect(),
+            _ => Vec::new(),
+        };
+        declared()
+            .into_iter()
+            .map(|section| (section.title, fields(&section.name)))
+            .filter(|(_, fields)| !fields.is_empty())
+            .collect()
+    }
+}
+
+type Object = serde_json::Map<String, serde_json::Value>;
+
+fn parse_section(
+    file: &str,
+    section: &Section,
+    given: &toml::Table,
+) -> Result<Object, StatedError> {
+    let names = section.fields.iter().map(|field| field.key.as_str());
+    refuse_unknown(file, "field", &format!("{}.", section.name), given, names)?;
+    let mut object = Object::new();
+    for field in &section.fields {
+        let Some(value) = given.get(&field.key) else {
+            continue;
+        };
+        let taken = field
+            .kind
+            .take(value)
+            .ok_or_else(|| StatedError::WrongKind {
+                file: file.to_owned(),
+                name: format!("{}.{}", section.name, field.key),
+                wanted: field.kind.wanted(),
+            })?;
+        object.insert(field.key.clone(), taken);
+    }
+    Ok(object)
+}
+
+fn refuse_unknown<'a>(
+    file: &str,
+    kind: &'static str,
+    before: &str,
+    given: &toml::Table,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Result<(), StatedError> {
+    match given
+        .keys()
+        .find(|key| !known.clone().any(|name| name == key.as_str()))
+    {
+        None => Ok(()),
+        Some(key) => Err(StatedError::Unknown {
+            file: file.to_owned(),
+            kind,
+            name: format!("{before}{key}"),
+            hint: nearest(key, known),
+        }),
+    }
+}
+
+/// ` (did you mean "…"?)`: a field is long and half remembered, so the nearest is always named.
+fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    known
+        .min_by_key(|name| strsim::damerau_levenshtein(name, word))
+        .map_or(String::new(), |name| format!(" (did you mean \"{name}\"?)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        Stated::parse("mine.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_declared_is_taken_as_it_is() {
+        let stated = Stated::parse(
+            "x",
+            "[storage]\nraid_level = \"RAID-3 (4+1)\"\nusable_flash_tb = 10.5\n\
+             [database]\noptions = [\"partitioning\"]\ndiagnostic_pack = true\n",
+        )
+        .unwrap();
+        let rows = stated.rows();
+        assert_eq!(rows[0].0, "Storage");
+        assert_eq!(rows[0].1[0], ("raid_level".into(), "RAID-3 (4+1)".into()));
+        assert_eq!(rows[1].1.len(), 2);
+        assert!(Stated::parse("x", "").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_not_declared_is_refused_with_the_nearest() {
+        assert_eq!(
+            refused("[storage]\nraid_lvl = \"1\"\n"),
+            "the platform file mine.toml has the unknown field \"storage.raid_lvl\" (did you mean \
+             \"raid_level\"?); docs/HOST.md lists them all"
+        );
+        assert!(refused("[storge]\n").contains("section \"storge\" (did you mean \"storage\"?)"));
+        assert!(refused("storage = 1\n").contains("must be a section"));
+        assert!(refused("[storage]\nraid_level = 5\n").contains("must be a text in quotes"));
+        assert!(refused("[storage]\nhdd_disks = -1\n").contains("must be a number"));
+        assert!(refused("[storage]\nhdd_disks = nan\n").contains("must be a number"));
+        assert!(refused("[database]\noptions = [1]\n").contains("must be a list of texts"));
+        assert!(refused("[database]\ncluster = \"Y\"\n").contains("must be true or false"));
+        assert!(refused("[storage\n").contains("is not TOML"));
+    }
+}
