@@ -5,7 +5,7 @@
 mod caution;
 mod evaluate;
 
-pub(crate) use caution::{caution, engine_specific, other_runtime};
+pub(crate) use caution::{ENGINE_SPECIFIC, caution, engine_specific, other_runtime};
 pub(crate) use evaluate::{published_figure, published_loads};
 
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
 
 use archive::TimedEvent;
-use stats::scaling;
+use stats::{Histogram, scaling};
 
 use super::sweep::{Place, Rate, Sweep};
 use super::{Figure, Table};
@@ -22,6 +22,8 @@ const PERCENTILES: [f64; 16] = [
     0.0, 10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999,
     99.9999,
 ];
+/// Distributions are alike when no percentile differs by more than this part.
+const ALIKE: f64 = 0.02;
 const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
 
 /// Throughput against parallelism; bars where there is only one level each.
@@ -344,33 +346,25 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
 pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let mut series = Vec::new();
     let mut columns: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    let mut values = Vec::new();
-    let mut highest: f64 = 90.0;
+    let mut same = false;
     for sweep in sweeps.iter().filter(|s| s.own) {
         let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
             continue;
         };
-        for (name, histogram, dash) in [
-            ("response", peak.response(), Dash::Solid),
-            ("service", peak.service(), Dash::Dashed),
+        let label = format!("{} @{}", sweep.label, peak.dop());
+        let (response, service) = (told(&peak.response()), told(&peak.service()));
+        if response.is_empty() && service.is_empty() {
+            continue;
+        }
+        series.push(key(&label, sweep.colour, Shape::None, Dash::Solid));
+        let both = !alike(&response, &service);
+        same |= !both;
+        for (name, points, dash) in [
+            ("response", response, Dash::Solid),
+            ("service", service, Dash::Dashed),
         ] {
-            if histogram.is_empty() {
+            if points.is_empty() || (!both && name == "service") {
                 continue;
-            }
-            let count = histogram.count() as f64;
-            // A percentile beyond 1 / count says no more than the maximum does.
-            let told = PERCENTILES
-                .into_iter()
-                .filter(|p| Axis::of_percentile(*p) <= count.max(2.0) * 1.001);
-            let points: Vec<(f64, f64)> = told.map(|p| (p, histogram.percentile_us(p))).collect();
-            let label = format!("{} @{}", sweep.label, peak.dop());
-            for (p, us) in &points {
-                highest = highest.max(*p);
-                values.push(*us);
-            }
-            columns.push((format!("{label}, {name}"), points.clone()));
-            if dash == Dash::Solid {
-                series.push(key(&label, sweep.colour, Shape::None, Dash::Solid));
             }
             series.push(Series {
                 points: points
@@ -379,8 +373,11 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
                     .collect(),
                 ..unnamed(sweep.colour, Shape::None, dash)
             });
+            columns.push((format!("{label}, {name}"), points));
         }
     }
+    let points = || columns.iter().flat_map(|(_, points)| points);
+    let values: Vec<f64> = points().map(|(_, us)| *us).collect();
     if values.is_empty() {
         return None;
     }
@@ -388,17 +385,40 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     series.push(key("service", INK, Shape::None, Dash::Dashed));
     let chart = Chart {
         title: "Latency by percentile at the best level, response and service time".to_owned(),
-        x: Axis::percentiles("percentile", highest),
+        x: Axis::percentiles("percentile", points().map(|(p, _)| *p).fold(90.0, f64::max)),
         y: latency_axis(&values),
         series,
         marks: Vec::new(),
     };
+    let mut how = "So many percent of all operations took no longer than this; both axes logarithmic. Lower and flatter is better; where response lies above service, operations had to wait for their turn.".to_owned();
+    if same {
+        how.push_str(" A service time that is the response time is not drawn again.");
+    }
     Some(Figure {
         caption: "Latency distribution at the best level".to_owned(),
         svg: chart.render(),
-        how: "So many percent of all operations took no longer than this; both axes logarithmic. Lower and flatter is better; where response lies above service, operations had to wait for their turn.".to_owned(),
+        how,
         table: percentile_table(&columns),
     })
+}
+
+/// The percentiles that a distribution can tell, in µs: one beyond 1 / count says no more than the maximum does.
+fn told(histogram: &Histogram) -> Vec<(f64, f64)> {
+    if histogram.is_empty() {
+        return Vec::new();
+    }
+    let count = histogram.count() as f64;
+    PERCENTILES
+        .into_iter()
+        .filter(|p| Axis::of_percentile(*p) <= count.max(2.0) * 1.001)
+        .map(|p| (p, histogram.percentile_us(p)))
+        .collect()
+}
+
+/// True when no eye could tell two curves from each other.
+fn alike(response: &[(f64, f64)], service: &[(f64, f64)]) -> bool {
+    let near = |(r, s): (&(f64, f64), &(f64, f64))| (r.1 - s.1).abs() <= ALIKE * r.1;
+    response.len() == service.len() && response.iter().zip(service).all(near)
 }
 
 /// One row a percentile, one column a distribution; empty where too few operations tell that percentile.
@@ -473,4 +493,19 @@ fn event_row(event: &TimedEvent) -> Vec<String> {
         number::figure(event.share_pct),
         event.source.clone(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_curves_that_coincide_are_alike() {
+        let curve = |us: [f64; 3]| [(50.0, us[0]), (90.0, us[1]), (99.0, us[2])];
+        let response = curve([100.0, 200.0, 300.0]);
+        assert!(alike(&response, &curve([99.0, 199.0, 297.0])));
+        assert!(!alike(&response, &curve([99.0, 199.0, 270.0])));
+        assert!(!alike(&response, &[]));
+        assert!(alike(&[], &[]));
+    }
 }

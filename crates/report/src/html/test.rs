@@ -8,7 +8,7 @@ use super::{Figure, charts, id_of, timeline};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::remarks::{self, Numbered, Remark};
-use crate::scorecard::{Against, caution};
+use crate::scorecard::{Against, ENGINE_SPECIFIC, caution};
 
 /// The section.
 pub struct View {
@@ -200,9 +200,12 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
 
 /// "sqlite, duckdb: not comparable …", each sentence once.
 fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<String> {
+    let caution = caution(run, against, group.test);
+    // The caution says the same of all curves together.
+    let covered = |note: &str| caution.is_some() && note.starts_with(ENGINE_SPECIFIC);
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for curve in &group.curves {
-        for note in remarks::standing(curve) {
+        for note in remarks::standing(curve).into_iter().filter(|n| !covered(n)) {
             match said.iter_mut().find(|(text, _)| *text == note) {
                 Some((_, curves)) => curves.push(&curve.label),
                 None => said.push((note, vec![&curve.label])),
@@ -212,8 +215,7 @@ fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<St
     let said = said
         .into_iter()
         .map(|(text, curves)| format!("{}: {text}.", curves.join(", ")));
-    said.chain(caution(run, against, group.test).map(str::to_owned))
-        .collect()
+    said.chain(caution.map(str::to_owned)).collect()
 }
 
 fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {

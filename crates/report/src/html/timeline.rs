@@ -118,7 +118,9 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
             });
         }
     }
-    if series.is_empty() {
+    // A quantity that stayed at zero is told by the result row.
+    let moved = |s: &Series| s.points.iter().any(|p| p.1.is_some_and(|v| v > 0.0));
+    if !series.iter().any(moved) {
         return None;
     }
     let chart = Chart {

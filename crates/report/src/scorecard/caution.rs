@@ -6,12 +6,12 @@ use archive::reference::Reference;
 use super::Against;
 
 /// How the note of such a point begins.
-const NOTE: &str = "not comparable across engines";
+pub const ENGINE_SPECIFIC: &str = "not comparable across engines";
 
 /// True when some point of `test` says that it measures its own engine alone.
 pub fn engine_specific(run: &Run, test: &str) -> bool {
     let mut points = run.points.iter().filter(|p| p.key.test == test);
-    points.any(|p| p.notes.iter().any(|n| n.starts_with(NOTE)))
+    points.any(|p| p.notes.iter().any(|n| n.starts_with(ENGINE_SPECIFIC)))
 }
 
 /// True when nothing in the reference names one of the run's engines: its figures, then, come from another language.
