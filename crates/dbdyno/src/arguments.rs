@@ -32,6 +32,8 @@ pub enum Verb {
     Export(ExportArguments),
     /// Write a run as one self-contained HTML page
     Report(ReportArguments),
+    /// Show what this machine is, and what published practice advises for it
+    Host(HostArguments),
 }
 
 /// `dbdyno run`.
@@ -127,4 +129,21 @@ pub struct ReportArguments {
         default_value = "dbdyno-report.html"
     )]
     pub output: PathBuf,
+}
+
+/// `dbdyno host`.
+#[derive(Debug, Args)]
+pub struct HostArguments {
+    /// Print JSON (docs/HOST.md) instead of sections
+    #[arg(long)]
+    pub json: bool,
+    /// Directory that holds the machine's proc, sys and etc: the copied tree of another one, say
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub root: PathBuf,
+    /// Show what differs from a run, or from a file that --json wrote
+    #[arg(long, value_name = "RUN-or-FILE.json")]
+    pub against: Option<String>,
+    /// File that states what a machine cannot discover: array, RAID, cache, options
+    #[arg(long, value_name = "FILE.toml")]
+    pub platform: Option<PathBuf>,
 }

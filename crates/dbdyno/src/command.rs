@@ -1,6 +1,7 @@
 //! One module per verb.
 
 pub mod export;
+pub mod host;
 pub mod list;
 pub mod report;
 pub mod run;

@@ -6,6 +6,7 @@
 mod adapters;
 mod blocks;
 mod difference;
+mod document;
 mod file_systems;
 mod listing;
 mod memory;
@@ -25,7 +26,9 @@ use crate::facts;
 
 pub use adapters::{FibreChannelPort, NetworkInterface};
 pub use blocks::{Block, Role};
+pub(crate) use difference::shown;
 pub use difference::{Changed, difference};
+pub use document::{Document, DocumentError};
 pub use file_systems::FileSystem;
 pub use memory::{HugePages, Memory, NumaNode};
 pub use multipath::{Multipath, Section};

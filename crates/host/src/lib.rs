@@ -2,6 +2,7 @@
 //!
 //! * [`facts()`]: processor, memory, kernel and disks, for the page of a run.
 //! * [`inventory`](mod@inventory): everything else that is known of it, and what its owner states.
+//! * [`lint`](mod@lint): its configuration judged by published good practice.
 //! * [`device_of`]: the block device under a path, whose counters belong to a target.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
@@ -15,6 +16,7 @@ pub mod counters;
 mod device;
 mod facts;
 pub mod inventory;
+pub mod lint;
 mod mounts;
 mod rates;
 mod sampler;

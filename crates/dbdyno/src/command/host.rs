@@ -1,0 +1,81 @@
+//! `dbdyno host`: what the machine is, and what published practice advises for it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use host::inventory::{
+    Changed, Document, Stated, changed_rows, difference, inventory, sections, stated_section,
+};
+use host::lint::{findings, lint};
+
+use super::{load_run, print};
+use crate::arguments::HostArguments;
+use crate::exit::{Status, Wrong};
+
+/// A longer file is no inventory.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let stated = match &arguments.platform {
+        Some(path) => Stated::load(path).map_err(|e| Wrong(e.to_string()))?,
+        None => Stated::default(),
+    };
+    let found = inventory(&arguments.root)?;
+    let document = Document { found, stated };
+    let changed = match &arguments.against {
+        Some(name) => Some(changed(name, &document, &arguments.root, archive)?),
+        None => None,
+    };
+    let lint = lint(&document.found, &document.stated);
+    if arguments.json {
+        print(&document.to_json(&lint, changed.as_deref()))?;
+        return Ok(Status::Fine);
+    }
+    let mut text = sections(&document.found);
+    text.push_str(&stated_section(&document.stated));
+    if let (Some(rows), Some(name)) = (&changed, &arguments.against) {
+        text.push_str(&changed_rows(rows, name));
+        text.push('\n');
+    }
+    text.push_str(&findings(&lint));
+    print(&text)?;
+    Ok(Status::Fine)
+}
+
+/// Against an inventory all of it is compared, against a run the basic facts that it holds.
+fn changed(
+    name: &str,
+    document: &Document,
+    root: &Path,
+    archive: &Option<PathBuf>,
+) -> Result<Vec<Changed>> {
+    let path = Path::new(name);
+    if path.is_file() {
+        let before = Document::parse(name, &read(path)?).map_err(|e| Wrong(e.to_string()))?;
+        return Ok(document.changed_since(&before));
+    }
+    if name.ends_with(".json") {
+        return Err(Wrong(format!(
+            "there is no file {name}; write one with `dbdyno host --json`, or name a run"
+        ))
+        .into());
+    }
+    let run = load_run(name, archive)?;
+    Ok(difference(&run.platform, &host::facts(root)))
+}
+
+fn read(path: &Path) -> Result<String> {
+    let unreadable = |what: String| {
+        Wrong(format!(
+            "{} cannot be read ({what}); give a file that `dbdyno host --json` wrote",
+            path.display()
+        ))
+    };
+    let bytes = std::fs::metadata(path)
+        .map_err(|e| unreadable(e.to_string()))?
+        .len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(unreadable("it is larger than 64 MiB".to_owned()).into());
+    }
+    Ok(std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?)
+}

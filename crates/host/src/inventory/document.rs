@@ -1,0 +1,132 @@
+//! The inventory as JSON for other programs, and read back for a comparison.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Changed, Inventory, Stated, difference};
+use crate::lint::Finding;
+
+const FORMAT: &str = "dbdyno-host";
+/// Grows when a field changes its name or its meaning.
+const VERSION: u32 = 1;
+
+/// Why a text is no inventory.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// It is something else.
+    #[error("{file} is not an inventory that `dbdyno host --json` wrote: {what}")]
+    NotAnInventory {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// It was written by a later dbdyno.
+    #[error(
+        "{file} is an inventory of version {version}, and this dbdyno knows version {VERSION}; write it again with this one"
+    )]
+    OtherVersion {
+        /// The file.
+        file: String,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// What is compared of an inventory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// What was found.
+    pub found: Inventory,
+    /// What was stated.
+    #[serde(default)]
+    pub stated: Stated,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    format: &'static str,
+    version: u32,
+    #[serde(flatten)]
+    document: &'a Document,
+    lint: &'a [Finding],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<&'a [Changed]>,
+}
+
+impl Document {
+    /// The document with its findings and, when it was compared, the rows that differ.
+    pub fn to_json(&self, lint: &[Finding], changed: Option<&[Changed]>) -> String {
+        let whole = Whole {
+            format: FORMAT,
+            version: VERSION,
+            document: self,
+            lint,
+            changed,
+        };
+        let mut text =
+            serde_json::to_string_pretty(&whole).expect("texts, numbers and lists are always JSON");
+        text.push('\n');
+        text
+    }
+
+    /// Reads back what [`to_json`](Self::to_json) wrote; `file` names it in messages.
+    ///
+    /// # Errors
+    /// When it is something else, or of another version.
+    pub fn parse(file: &str, text: &str) -> Result<Self, DocumentError> {
+        let wrong = |e: serde_json::Error| DocumentError::NotAnInventory {
+            file: file.to_owned(),
+            what: e.to_string(),
+        };
+        let head: Head = serde_json::from_str(text).map_err(wrong)?;
+        if head.format != FORMAT {
+            return Err(DocumentError::NotAnInventory {
+                file: file.to_owned(),
+                what: format!("its format is \"{}\"", head.format),
+            });
+        }
+        if head.version != VERSION {
+            return Err(DocumentError::OtherVersion {
+                file: file.to_owned(),
+                version: head.version,
+            });
+        }
+        serde_json::from_str(text).map_err(wrong)
+    }
+
+    /// The rows that differ from an earlier document.
+    pub fn changed_since(&self, before: &Self) -> Vec<Changed> {
+        difference(before, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_survives_the_way_through_json() {
+        let mut document = Document::default();
+        document.found.machine.host_name = Some("bench".into());
+        document.stated = Stated::parse("x", "[cpu]\ncores = 8\n").unwrap();
+        let text = document.to_json(&[], Some(&[]));
+        assert_eq!(Document::parse("x", &text).unwrap(), document);
+        let rows = document.changed_since(&Document::default());
+        let facts: Vec<&str> = rows.iter().map(|row| row.fact.as_str()).collect();
+        assert_eq!(facts, ["found.machine.host_name", "stated.cpu.cores"]);
+    }
+
+    #[test]
+    fn what_is_something_else_is_refused() {
+        let refused = |text: &str| Document::parse("a.json", text).unwrap_err().to_string();
+        assert!(refused("{").contains("a.json is not an inventory"));
+        assert!(refused("{\"format\": \"x\", \"version\": 1}").contains("its format is \"x\""));
+        assert!(refused("{\"format\": \"dbdyno-host\", \"version\": 9}").contains("version 9"));
+    }
+}
