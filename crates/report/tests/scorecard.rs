@@ -10,11 +10,11 @@ use report::scorecard::{Absence, Cell, Measured, Scorecard, scorecard};
 use report::{Against, HtmlOptions, html, terminal};
 use stats::Histogram;
 
-fn points_of(run: &mut Run, test: &str, target: u32, mut change: impl FnMut(&mut Point)) {
+fn points_of(run: &mut Run, test: &str, target: u32, change: impl FnMut(&mut Point)) {
     let points = run.points.iter_mut();
     points
         .filter(|p| p.key.test == test && p.key.target == target)
-        .for_each(|p| change(p));
+        .for_each(change);
 }
 
 fn cell<'c>(card: &'c Scorecard, test: &str, label: &str, column: usize) -> &'c Cell {
