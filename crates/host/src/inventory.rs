@@ -86,12 +86,12 @@ pub struct Machine {
 #[derive(Debug, thiserror::Error)]
 pub enum InventoryError {
     /// The root is no directory that can be listed.
-    #[error("the root {} cannot be read ({source}); give a directory that holds the machine's proc, sys and etc", root.display())]
+    #[error("the root {} cannot be read ({cause}); give a directory that holds the machine's proc, sys and etc", root.display())]
     Unreadable {
         /// The root asked for.
         root: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// The root holds none of the trees.
     #[error("the root {} holds none of proc, sys and etc; give the directory into which they were copied", root.display())]
@@ -106,9 +106,9 @@ pub enum InventoryError {
 /// # Errors
 /// When the root cannot be listed, or is not the root of a machine.
 pub fn inventory(root: &Path) -> Result<Inventory, InventoryError> {
-    std::fs::read_dir(root).map_err(|source| InventoryError::Unreadable {
+    std::fs::read_dir(root).map_err(|cause| InventoryError::Unreadable {
         root: root.to_owned(),
-        source,
+        cause,
     })?;
     if !["proc", "sys", "etc"]
         .iter()

@@ -127,6 +127,9 @@ fn header(names: &[&str]) -> Vec<String> {
 fn size(bytes: Option<u64>) -> Option<String> {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let bytes = bytes?;
+    if bytes == 0 {
+        return Some("0".to_owned());
+    }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < UNITS.len() {

@@ -5,6 +5,9 @@ use std::fmt::Write;
 
 use super::{Decision, Finding, Severity};
 
+/// Columns of a line of names.
+const LINE_WIDTH: usize = 100;
+
 /// What is advised otherwise in full, then what cannot be decided by its reason, then what is as advised.
 pub fn findings(findings: &[Finding]) -> String {
     let with = |decision: Decision| findings.iter().filter(move |f| f.decision == decision);
@@ -42,7 +45,7 @@ pub fn findings(findings: &[Finding]) -> String {
         .map(|finding| finding.id.as_str())
         .collect();
     if !ok.is_empty() {
-        let _ = writeln!(text, "\n  As advised\n    {}", ok.join(", "));
+        let _ = writeln!(text, "\n  As advised\n{}", wrapped(&ok, "    "));
     }
     text
 }
@@ -57,8 +60,26 @@ fn undecided<'a>(text: &mut String, findings: impl Iterator<Item = &'a Finding>)
     }
     let _ = writeln!(text, "\n  Cannot be decided");
     for (reason, ids) in by_reason {
-        let _ = writeln!(text, "    {reason}\n      {}", ids.join(", "));
+        let _ = writeln!(text, "    {reason}\n{}", wrapped(&ids, "      "));
     }
+}
+
+/// Names with commas, in lines that fit a page.
+fn wrapped(names: &[&str], indent: &str) -> String {
+    let mut lines = vec![indent.to_owned()];
+    for (number, name) in names.iter().enumerate() {
+        let comma = if number + 1 < names.len() { ", " } else { "" };
+        let width = lines.last().map_or(0, String::len) + name.len() + comma.len();
+        if width > LINE_WIDTH {
+            lines.push(indent.to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(name);
+            line.push_str(comma);
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join("\n")
 }
 
 fn rank(severity: Severity) -> u8 {
