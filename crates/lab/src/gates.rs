@@ -1,5 +1,7 @@
 //! What makes a point invalid (a reason), and what a reader should know about it (a note).
 
+use std::time::Duration;
+
 use archive::Figures;
 use load::Outcome;
 
@@ -17,7 +19,7 @@ const COLD_SHARE_MIN: f64 = 0.5;
 const WARM_MB_MAX: f64 = 4.0;
 
 /// Why a point's figures must not be used.
-pub fn reasons(outcome: &Outcome, figures: &Figures) -> Vec<String> {
+pub fn reasons(outcome: &Outcome) -> Vec<String> {
     let mut reasons = Vec::new();
     if outcome.errors > 0 {
         let first = outcome
@@ -29,7 +31,7 @@ pub fn reasons(outcome: &Outcome, figures: &Figures) -> Vec<String> {
     if outcome.operations == 0 {
         reasons.push("not one operation was completed".into());
     }
-    if let Some(pct) = figures.little_error_pct.filter(|pct| *pct > DRIVER_PCT_MAX) {
+    if let Some(pct) = own_pct(outcome).filter(|pct| *pct > DRIVER_PCT_MAX) {
         reasons.push(format!(
             "the driver was the bottleneck: {pct:.0} % of the jobs' time was its own"
         ));
@@ -43,13 +45,27 @@ pub fn reasons(outcome: &Outcome, figures: &Figures) -> Vec<String> {
     reasons
 }
 
+/// Share of the jobs' time that was surely the driver's own: without all time in which a job waited
+/// for a processor, because on a busy machine it may have been in the driver when it was put aside.
+fn own_pct(outcome: &Outcome) -> Option<f64> {
+    let active: Duration = outcome.jobs.iter().map(|job| job.active).sum();
+    let queued: Duration = outcome.jobs.iter().filter_map(|job| job.run_queue).sum();
+    let own = outcome.driver_time().saturating_sub(queued);
+    (!active.is_zero()).then(|| own.as_secs_f64() / active.as_secs_f64() * 100.0)
+}
+
 /// What a reader should know, though it does not make the point invalid.
 pub fn notes(outcome: &Outcome, figures: &Figures) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(pct) = figures.little_error_pct
-        && (DRIVER_PCT_NOTED..=DRIVER_PCT_MAX).contains(&pct)
+    // A driver that was the bottleneck is a reason and need not be noted as well.
+    let was_bottleneck = own_pct(outcome).is_some_and(|pct| pct > DRIVER_PCT_MAX);
+    if let Some(pct) = figures
+        .little_error_pct
+        .filter(|pct| *pct > DRIVER_PCT_NOTED && !was_bottleneck)
     {
-        notes.push(format!("{pct:.0} % of the jobs' time was the driver's own"));
+        notes.push(format!(
+            "{pct:.0} % of the jobs' time was the driver's own or a wait for a processor"
+        ));
     }
     if let Some(elapsed_s) = figures.elapsed_s.filter(|s| *s < ELAPSED_S_MIN) {
         notes.push(format!(
@@ -109,32 +125,47 @@ mod tests {
         }
     }
 
+    fn of_one_job(active_ms: u64, service_ms: u64, queued_ms: u64) -> Outcome {
+        let ms = Duration::from_millis;
+        Outcome {
+            operations: 10,
+            jobs: vec![load::JobOutcome {
+                active: ms(active_ms),
+                service: ms(service_ms),
+                run_queue: Some(ms(queued_ms)),
+                ..load::JobOutcome::default()
+            }],
+            ..Outcome::default()
+        }
+    }
+
     #[test]
-    fn failures_and_a_busy_driver_make_a_point_invalid() {
+    fn failures_make_a_point_invalid() {
         let outcome = Outcome {
             operations: 10,
             errors: 2,
             error_messages: vec!["wrong answer".into()],
             ..Outcome::default()
         };
+        let found = reasons(&outcome);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("2 operations failed: wrong answer"));
+        assert_eq!(reasons(&Outcome::default()).len(), 1);
+    }
+
+    #[test]
+    fn a_driver_that_was_the_bottleneck_makes_a_point_invalid_a_busy_machine_does_not() {
+        assert!(reasons(&of_one_job(100, 60, 0))[0].contains("the driver was the bottleneck"));
+        assert!(reasons(&of_one_job(100, 80, 0)).is_empty());
+        // Put aside for 30 ms by the scheduler: perhaps in the driver, perhaps not; surely not its work.
+        assert!(reasons(&of_one_job(100, 60, 30)).is_empty());
         let figures = Figures {
             little_error_pct: Some(40.0),
             ..Figures::default()
         };
-        let found = reasons(&outcome, &figures);
-        assert_eq!(found.len(), 2);
-        assert!(found[0].contains("2 operations failed: wrong answer"));
-        assert!(
-            reasons(
-                &Outcome {
-                    operations: 1,
-                    ..Outcome::default()
-                },
-                &Figures::default()
-            )
-            .is_empty()
-        );
-        assert_eq!(reasons(&Outcome::default(), &Figures::default()).len(), 1);
+        let noted = notes(&of_one_job(100, 60, 30), &figures);
+        assert!(noted[0].contains("40 %"), "{noted:?}");
+        assert!(notes(&of_one_job(100, 60, 0), &figures).is_empty());
     }
 
     #[test]

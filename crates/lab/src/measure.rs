@@ -170,7 +170,7 @@ impl Task<'_> {
         let (used, counters) = start.finish(meter);
         let figures = self.figures(exercise, &outcome, closing, &used, counters);
         let mut reasons = prepared.reasons;
-        reasons.extend(gates::reasons(&outcome, &figures));
+        reasons.extend(gates::reasons(&outcome));
         reasons.extend(exercise.verify(&outcome)?);
         let mut notes = gates::notes(&outcome, &figures);
         notes.extend(gates::cache_note(
