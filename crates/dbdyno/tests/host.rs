@@ -1,0 +1,127 @@
+//! `dbdyno host`: inventory, comparison and exit statuses.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Place, TINY};
+use serde_json::Value;
+
+/// A machine of a few files; its root as an argument.
+fn machine(place: &Place) -> String {
+    for (path, text) in [
+        ("root/proc/sys/kernel/hostname", "bench\n"),
+        ("root/proc/sys/fs/aio-max-nr", "65536\n"),
+        (
+            "root/sys/kernel/mm/transparent_hugepage/enabled",
+            "[always] never\n",
+        ),
+    ] {
+        let path = place.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    place.path("root").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn found_stated_and_advised_stand_apart() {
+    let place = Place::new();
+    let root = machine(&place);
+    let platform = place.file("p.toml", "[storage]\nraid_level = \"RAID-5\"\n");
+    let page = place
+        .fine(&["host", "--root", &root, "--platform", &platform])
+        .stdout;
+    assert!(
+        page.contains("Machine (found)\n  host name                 bench\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("Storage (stated)\n  raid_level                RAID-5\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("transparent-huge-pages [important]"),
+        "{page}"
+    );
+    let json = place.fine(&["host", "--json", "--root", &root]).stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["format"], "dbdyno-host");
+    assert_eq!(json["found"]["sysctl"]["fs.aio-max-nr"], "65536");
+    assert_eq!(json["found"]["processor"]["turbo"], Value::Null);
+    assert!(json.get("changed").is_none());
+}
+
+#[test]
+fn two_inventories_differ_in_rows() {
+    let place = Place::new();
+    let root = machine(&place);
+    let before = place.fine(&["host", "--json", "--root", &root]).stdout;
+    let before = place.file("before.json", &before);
+    let same = place
+        .fine(&["host", "--root", &root, "--against", &before])
+        .stdout;
+    assert!(same.contains("Nothing differs from"), "{same}");
+    place.file("root/proc/sys/fs/aio-max-nr", "1048576\n");
+    let json = place
+        .fine(&["host", "--json", "--root", &root, "--against", &before])
+        .stdout;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let row = serde_json::json!({
+        "fact": "found.sysctl.fs.aio-max-nr", "before": "65536", "after": "1048576"
+    });
+    assert_eq!(json["changed"], Value::Array(vec![row]));
+}
+
+#[test]
+fn a_run_is_compared_by_the_facts_that_it_holds() {
+    let place = Place::new();
+    place.run(
+        TINY,
+        &["--name", "here", "--target", &place.url("sqlite", "a.db")],
+    );
+    let root = machine(&place);
+    let there = place
+        .fine(&["host", "--root", &root, "--against", "here"])
+        .stdout;
+    let changed = there.split("Changed").nth(1).unwrap();
+    assert!(changed.contains("host_name"), "{changed}");
+    assert!(changed.contains("bench"), "{changed}");
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
+    let place = Place::new();
+    let root = machine(&place);
+    let unknown = place.file("p.toml", "[storage]\nraid_lvl = \"5\"\n");
+    let other = place.file("other.json", "{\"format\": \"x\", \"version\": 1}");
+    let cases: &[(&[&str], i32, &str)] = &[
+        (
+            &["--root", "/nowhere"],
+            1,
+            "the root /nowhere cannot be read",
+        ),
+        (&["--platform", &unknown], 2, "did you mean \"raid_level\"?"),
+        (
+            &["--platform", "/nowhere.toml"],
+            2,
+            "/nowhere.toml cannot be read",
+        ),
+        (
+            &["--root", &root, "--against", &other],
+            2,
+            "is not an inventory",
+        ),
+        (
+            &["--root", &root, "--against", "gone.json"],
+            2,
+            "there is no file gone.json",
+        ),
+    ];
+    for (arguments, status, part) in cases {
+        let ended = place.dbdyno(&[&["host"], *arguments].concat());
+        assert_eq!(ended.status, *status, "{}", ended.stderr);
+        assert!(ended.sentence().contains(part), "{}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    }
+}
