@@ -213,6 +213,7 @@ mod tests {
             "payload_mb_per_s",
             "elapsed_s",
             "first_finish_s",
+            "last_finish_s",
             "operations",
             "rows",
             "errors",
