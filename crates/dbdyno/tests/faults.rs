@@ -228,9 +228,9 @@ fn a_full_archive_ends_the_run(disk: MakeDisk) {
 
 fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
     let place = Place::new();
-    let disk = disk(&place, 12 << 20);
-    let plan = TINY.replace("[\"T132\"]", "[\"T132\", \"T211\"]");
-    // T211 writes 32 blocks of 1 MiB.
+    let disk = disk(&place, 4 << 20);
+    let plan = TINY.replace("[\"T132\"]", "[\"T132\", \"T331\"]");
+    // T331 loads tens of megabytes in one transaction.
     let plan = plan.replace("mode = \"time\"\nseconds = 0.05\n", "");
     let plan = place.file("plan.toml", &plan);
     let url = format!("{engine}:{}", disk.path("bench.db").display());

@@ -13,7 +13,7 @@ use chromium::Chromium;
 use common::{Place, TINY, need_duckdb, points};
 
 /// Every component once, so that the page has a chart of each.
-const PLAN_TESTS: &str = "[\"T132\", \"T611\", \"T211\", \"T311\"]";
+const PLAN_TESTS: &str = "[\"T132\", \"T421\", \"T426\", \"T331\"]";
 
 /// Measures with three repetitions on both engines and gives the page.
 fn page() -> String {

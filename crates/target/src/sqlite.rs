@@ -24,7 +24,9 @@ fn explain(context: &str, error: &rusqlite::Error) -> TargetError {
         _ => ErrorKind::Statement,
     };
     let advice = match kind {
-        ErrorKind::Full => "; free space on its disk (or lift its quota) or choose another path",
+        ErrorKind::Full => {
+            "; no space left on its disk, or a quota is used up: free some or choose another path"
+        }
         ErrorKind::Damaged => "; it is not an intact SQLite database, choose another path",
         ErrorKind::Unreachable => "; check that its directory exists and can be written",
         _ => "",
