@@ -27,7 +27,7 @@ impl Bootstrap {
     /// Percentile interval: the α/2 and 1 − α/2 quantiles of the statistic over resamples.
     ///
     /// Source: Efron & Tibshirani 1993, chapter 13. Limits: at least six independent finite values; too
-    /// narrow for few of them (a mean of six normal values is covered in about 89 % of cases at 95 %).
+    /// narrow for few of them (at 95 % it covers the mean of six normal values in 86 % of cases, of twenty in 93 %).
     /// Golden: the mean of 1, 2 … 10 lies in 3.7 to 7.3.
     pub fn percentile(
         &self,
@@ -43,7 +43,8 @@ impl Bootstrap {
     /// Formula: z₀ = Φ⁻¹(#{θ* < θ̂}/B), where a tie counts half; a = Σ(θ̄ − θ₍ᵢ₎)³ / 6(Σ(θ̄ − θ₍ᵢ₎)²)^{3/2} over
     /// the values left out one by one; the ends are the quantiles at Φ(z₀ + (z₀ + z)/(1 − a(z₀ + z))),
     /// z = Φ⁻¹(α/2) and Φ⁻¹(1 − α/2). Source: Efron 1987, "Better bootstrap confidence intervals".
-    /// Limits: as [`Self::percentile`]; at six values it covers about 90 % at 95 %. Not for the median
+    /// Limits: as [`Self::percentile`]; at 95 % it covers the mean of six normal values in 85 % of cases, of twenty in 93 %, and
+    /// of heavy-tailed ones in less. Not for the median
     /// of few values, whose jackknife has but two outcomes: that has an exact interval.
     /// Golden: the mean of 1, 2 … 10 is symmetric, so a = 0 and BCa equals the percentile interval.
     pub fn bca(

@@ -6,11 +6,13 @@
 
 pub mod autocorrelation;
 pub mod bootstrap;
+pub mod changepoint;
 pub mod compare;
 pub mod distribution;
 pub mod forecast;
 pub mod histogram;
 pub mod interval;
+mod least_squares;
 pub mod multiple;
 pub mod permutation;
 pub mod random;
@@ -19,6 +21,8 @@ pub mod ratio;
 pub mod scaling;
 pub mod steady;
 pub mod summary;
+pub mod usl;
+pub mod warmup;
 pub mod warning;
 
 pub use histogram::{Histogram, HistogramError};

@@ -110,14 +110,26 @@ pub(crate) fn signed_rank_chances(n: usize) -> Vec<f64> {
 }
 
 /// P(U = u) of Mann–Whitney's statistic without ties, u = 0, 1 … n_a·n_b.
+///
+/// The largest of i + j values is one of the i of b with probability i/(i + j), and then it lies above all
+/// j of a: P(i, j, u) = i/(i + j)·P(i − 1, j, u − j) + j/(i + j)·P(i, j − 1, u).
 pub(crate) fn mann_whitney_chances(n_a: usize, n_b: usize) -> Vec<f64> {
-    let ranks: Vec<usize> = (1..=n_a + n_b).collect();
-    let sums = subset_sums(&ranks, n_b);
-    sums[n_b * (n_b + 1) / 2..]
-        .iter()
-        .copied()
-        .take(n_a * n_b + 1)
-        .collect()
+    let mut row = vec![vec![1.0]; n_a + 1];
+    for i in 1..=n_b {
+        row[0] = vec![1.0];
+        for j in 1..=n_a {
+            let (above, below) = (i as f64 / (i + j) as f64, j as f64 / (i + j) as f64);
+            let mut chances = vec![0.0; i * j + 1];
+            for (chance, before) in chances[j..].iter_mut().zip(&row[j]) {
+                *chance = above * before;
+            }
+            for (chance, before) in chances.iter_mut().zip(&row[j - 1]) {
+                *chance += below * before;
+            }
+            row[j] = chances;
+        }
+    }
+    row.swap_remove(n_a)
 }
 
 fn check(sides: &[&[f64]]) -> Result<(), Warning> {

@@ -1,4 +1,20 @@
 //! The ratio of two configurations by Hodges and Lehmann, with intervals that hold for few repetitions.
+//!
+//! The intervals invert exact rank tests, because that holds. Coverage in % at a nominal 95, simulated with
+//! normal, t₃, log-normal, autocorrelated (0.6) and drifting noise (`examples/coverage.rs`):
+//!
+//! | interval | n = 6 | 10 | 20 |
+//! |---|---|---|---|
+//! | signed ranks of pairs, order in each by lot: **chosen** | 96.9–97.0 | 94.8–95.2 | 95.1–95.2 |
+//! | the same with A B B A (lowest: autocorrelated) | 96.0–97.2 | 93.5–95.2 | 93.4–95.4 |
+//! | Student's t of pairs, by lot | 95.2–97.5 | 94.7–96.7 | 95.0–96.0 |
+//! | BCa bootstrap of pairs, by lot | 79.6–85.9 | 83.0–89.8 | 86.0–93.3 |
+//! | rank sum of sides, interleaved: **chosen** when not paired | 95.7–99.8 | 95.6–99.8 | 95.0–99.7 |
+//! | the same, all A then all B, independent noise | 95.8–95.9 | 95.9 | 94.9–95.3 |
+//! | … autocorrelated; drifting | 76.7; 28.9 | 72.2; 4.8 | 69.6; 0.0 |
+//!
+//! Student's t holds here too and is a fifth narrower at six pairs, but only ranks hold for any noise,
+//! and one disturbed repetition does not widen them at ten or more.
 
 use crate::autocorrelation::variance;
 use crate::distribution::normal_quantile;
@@ -27,7 +43,8 @@ pub struct Ratio {
 /// Formula: dᵢ = ln(bᵢ/aᵢ); the estimate is exp of the median of all Walsh averages (dᵢ + dⱼ)/2, i ≤ j. The
 /// interval runs between the k+1-th smallest and largest of them, k the largest with P(W ≤ k) ≤ α/2 for
 /// Wilcoxon's signed-rank statistic W. Source: Hodges & Lehmann 1963; Hollander & Wolfe, 3.2 and 3.3.
-/// Limits: the dᵢ must be symmetric around the true ratio; six pairs at least for 95 %. Pairs with a NaN
+/// Limits: the dᵢ must be symmetric around the true ratio, which they are whatever the noise when the
+/// order in each pair is drawn by lot; six pairs at least for 95 %. Pairs with a NaN
 /// or infinity are left out with a warning; zero or negative values are refused.
 /// Golden: b/a = e⁰·¹, e⁰·² … e⁰·⁶ gives e⁰·³⁵ (e⁰·¹ to e⁰·⁶) at 96.9 %.
 pub fn paired(a: &[f64], b: &[f64], confidence: f64) -> Result<Ratio, Warning> {
