@@ -4,7 +4,7 @@
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
 //! * [`measure`]: one point from start to verdict.
 //! * [`gates`]: what makes a point invalid, and what a reader should know about it.
-//! * [`run`]: the loop: measure, archive, next.
+//! * [`mod@run`]: the loop: measure, archive, next.
 
 pub mod agenda;
 pub mod error;
