@@ -307,7 +307,7 @@ fn classes() {
                     .map(|(i, z)| level(i) * (0.03 * z).exp())
                     .collect();
                 let found = classify(&series, 0.02, Direction::HigherIsBetter)
-                    .expect("sixty values suffice");
+                    .expect("sixty values suffice for classes");
                 counts[found.class as usize] += 1;
             }
             let of = |class: Class| pct(f64::from(counts[class as usize]) / 1_000.0);
