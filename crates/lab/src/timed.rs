@@ -19,9 +19,13 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
         return Vec::new();
     }
     let driver = outcome.driver_time();
-    let cpu = total(|job| job.cpu).saturating_sub(driver).min(active);
     let waited = total(|job| job.waited);
-    let run_queue: Option<Duration> = outcome.jobs.iter().map(|job| job.run_queue).sum();
+    // The kernel's counters begin a moment before the common start and move in steps, so each part
+    // gets at most what the others leave.
+    let left = active.saturating_sub(driver).saturating_sub(waited);
+    let cpu = total(|job| job.cpu).saturating_sub(driver).min(left);
+    let queued: Option<Duration> = outcome.jobs.iter().map(|job| job.run_queue).sum();
+    let run_queue = queued.map(|queued| queued.min(left.saturating_sub(cpu)));
     let known = driver + cpu + waited + run_queue.unwrap_or_default();
     let mut events = vec![
         event("DB CPU", "CPU", cpu, active),
@@ -88,6 +92,24 @@ mod tests {
         let share: f64 = events.iter().map(|e| e.share_pct).sum();
         assert!((share - 100.0).abs() < 0.1, "{events:?}");
         assert!((events[1].share_pct - 40.0).abs() < 0.1);
+    }
+
+    /// On a busy machine a thread waits for a processor before the common start already.
+    #[test]
+    fn the_parts_never_exceed_the_whole() {
+        let ms = Duration::from_millis;
+        let outcome = Outcome {
+            jobs: vec![JobOutcome {
+                active: ms(100),
+                service: ms(99),
+                cpu: ms(80),
+                run_queue: Some(ms(35)),
+                ..JobOutcome::default()
+            }],
+            ..Outcome::default()
+        };
+        let share: f64 = events(&outcome).iter().map(|e| e.share_pct).sum();
+        assert!((share - 100.0).abs() < 0.1, "{share}");
     }
 
     #[test]
