@@ -22,16 +22,11 @@ fn is_plain(codec: &str) -> bool {
 pub struct BulkLoad {
     bench: Bench,
     compressed: bool,
-    jobs: u32,
 }
 
 impl BulkLoad {
     pub fn new(bench: Bench, compressed: bool) -> Self {
-        Self {
-            bench,
-            compressed,
-            jobs: 0,
-        }
+        Self { bench, compressed }
     }
 
     fn can_compress(&self) -> bool {
@@ -65,7 +60,6 @@ impl Exercise for BulkLoad {
     }
 
     fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
-        self.jobs = jobs;
         (0..u64::from(jobs))
             .map(|job| {
                 let session = self.bench.target.open_session()?;
