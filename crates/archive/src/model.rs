@@ -1,13 +1,17 @@
 //! Runs, points and figures: the result schema as plain data.
 
 mod figures;
+mod inventory;
 mod platform;
 mod point;
 mod run;
+mod study;
 
 pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures};
+pub use inventory::{Advice, Fact, Inventory};
 pub use platform::{BlockDevice, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,
 };
 pub use run::{Missing, Run, RunState, TargetRecord};
+pub use study::StudyPart;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Missing, Platform, PointKey, Run, RunState, TargetRecord};
+use crate::{Inventory, Missing, Platform, PointKey, Run, RunState, StudyPart, TargetRecord};
 pub use error::{ArchiveError, Result};
 pub use name::{LABEL_CHARS_MAX, RunName, check_label};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
@@ -48,6 +48,10 @@ pub struct NewRun {
     pub targets: Vec<TargetRecord>,
     /// The machine.
     pub platform: Platform,
+    /// The machine in full, and what is advised for it.
+    pub inventory: Inventory,
+    /// The run's part in a study.
+    pub study: Option<StudyPart>,
     /// What the targets cannot do.
     pub missing: Vec<Missing>,
     /// Version of dbdyno that measures.

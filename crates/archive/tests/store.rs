@@ -32,8 +32,20 @@ fn a_run_comes_back_as_it_was_measured() {
         (id, "before", RunState::Complete)
     );
     assert_eq!(
-        (run.targets, run.platform, run.missing),
-        (given.targets, given.platform, given.missing)
+        (
+            run.targets,
+            run.platform,
+            run.inventory,
+            run.study,
+            run.missing
+        ),
+        (
+            given.targets,
+            given.platform,
+            given.inventory,
+            given.study,
+            given.missing
+        )
     );
     assert_eq!(
         (run.plan_name, run.plan_toml),

@@ -60,7 +60,7 @@ pub struct RunArguments {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Go on with a run that was interrupted or killed
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform"])]
     pub resume: Option<String>,
     /// Directory with a test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -68,6 +68,9 @@ pub struct RunArguments {
     /// Directory for the files of the default targets (default: the user's cache directory)
     #[arg(long, value_name = "DIR")]
     pub work_dir: Option<PathBuf>,
+    /// File that states what a machine cannot discover: array, RAID, cache, options
+    #[arg(long, value_name = "FILE.toml")]
+    pub platform: Option<PathBuf>,
 }
 
 /// `dbdyno list`.

@@ -7,17 +7,27 @@ pub mod report;
 pub mod run;
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::{Archive, Run, RunName};
 
+use crate::exit::Wrong;
 use crate::place;
 
 /// Loads the run called `name` from the archive.
 fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
     let name: RunName = name.parse()?;
     Ok(Archive::open_read_only(place::archive(archive))?.load_run(&name)?)
+}
+
+/// What the machine's owner states in a platform file; nothing without one.
+fn stated(platform: Option<&Path>) -> Result<Stated> {
+    match platform {
+        Some(path) => Ok(Stated::load(path).map_err(|e| Wrong(e.to_string()))?),
+        None => Ok(Stated::default()),
+    }
 }
 
 /// Prints to standard output; a reader that has gone away is no error.

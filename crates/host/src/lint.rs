@@ -9,6 +9,7 @@ mod rule;
 mod show;
 mod volumes;
 
+use archive::Advice;
 use serde::Serialize;
 use serde_json::json;
 
@@ -56,6 +57,24 @@ pub fn lint(found: &Inventory, stated: &Stated) -> Vec<Finding> {
     rule::all()
         .into_iter()
         .map(|rule| finding(rule, &facts))
+        .collect()
+}
+
+/// The findings as they are kept with a run.
+pub fn advice(findings: &[Finding]) -> Vec<Advice> {
+    let word = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    findings
+        .iter()
+        .map(|finding| Advice {
+            rule: finding.id.clone(),
+            severity: word(json!(finding.severity)),
+            decision: word(json!(finding.decision)),
+            what: finding.what.clone(),
+            found: finding.found.clone(),
+            advised: finding.advised.clone(),
+            why: finding.why.clone(),
+            source: finding.source.clone(),
+        })
         .collect()
 }
 

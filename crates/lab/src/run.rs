@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Archive, NewRun, Platform, Point, PointKey, Run, RunName, RunState};
+use archive::{Archive, Inventory, NewRun, Platform, Point, PointKey, Run, RunName, RunState};
+use host::inventory::{Document, Stated};
 use host::{Sampler, SamplerOptions, WallClock};
 use load::Progress;
 use workload::Library;
@@ -43,6 +44,8 @@ pub struct RunOptions {
     pub clock: Arc<dyn WallClock>,
     /// Version of the tool.
     pub tool_version: String,
+    /// What the machine's owner states of it.
+    pub stated: Stated,
 }
 
 /// What a finished run says of itself.
@@ -81,6 +84,8 @@ pub fn run(options: RunOptions, observer: &mut dyn Observer) -> Result<Finished>
         repetitions: options.plan.repeat,
         targets: targets.iter().map(Nodes::record).collect(),
         platform: platform.clone(),
+        inventory: inventory(&options.stated),
+        study: None,
         missing: agenda.missing,
         tool_version: options.tool_version.clone(),
         started_at: host::clock::rfc3339(options.clock.now()),
@@ -156,6 +161,22 @@ pub fn resume(
         todo,
     };
     work.through(&mut archive, &queue, observer)
+}
+
+/// The machine in full with what is advised for it; empty where nothing can be read.
+fn inventory(stated: &Stated) -> Inventory {
+    let Ok(found) = host::inventory::inventory(Path::new("/")) else {
+        return Inventory::default();
+    };
+    let advice = host::lint::advice(&host::lint::lint(&found, stated));
+    let document = Document {
+        found,
+        stated: stated.clone(),
+    };
+    Inventory {
+        facts: host::inventory::rows(&document),
+        advice,
+    }
 }
 
 /// Half a run from one machine and half from another would be one figure of neither.

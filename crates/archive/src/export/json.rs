@@ -40,9 +40,11 @@ pub fn json(run: &Run) -> Value {
             "repetitions": run.repetitions,
             "points_planned": run.points_planned,
             "points_finished": run.points.len(),
+            "study": run.study,
         },
         "targets": run.targets,
         "platform": run.platform,
+        "inventory": run.inventory,
         "missing": run.missing.iter().map(|m| json!({
             "target": target(run, m.target).name,
             "test": m.test,

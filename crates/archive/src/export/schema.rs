@@ -14,12 +14,13 @@ pub fn json_schema() -> Value {
         "description": "Unknown values are null, never 0. MB is 10^6 bytes. Times are RFC 3339 in UTC.",
         "type": "object",
         "additionalProperties": false,
-        "required": ["schema", "run", "targets", "platform", "missing", "points"],
+        "required": ["schema", "run", "targets", "platform", "inventory", "missing", "points"],
         "properties": {
             "schema": { "const": SCHEMA_NAME },
             "run": object(run_properties()),
             "targets": array(object(target_properties())),
             "platform": object(platform_properties()),
+            "inventory": object(inventory_properties()),
             "missing": array(object(missing_properties())),
             "points": array(object(point_properties())),
         },
@@ -117,6 +118,22 @@ fn run_properties() -> Properties {
         ("repetitions", count("Repetitions asked for.")),
         ("points_planned", count("Points of the complete run.")),
         ("points_finished", count("Points that are there.")),
+        ("study", or_null(object(study_properties()))),
+    ])
+}
+
+fn study_properties() -> Properties {
+    properties([
+        ("name", text("Name of the study, the same in both runs.")),
+        ("side", choice(&["a", "b"], "This run's configuration.")),
+        (
+            "order",
+            text("Order in which the repetitions were measured: \"abba…\", two letters a pair."),
+        ),
+        (
+            "settings",
+            array(text("What was set for this side alone, as KEY=VALUE.")),
+        ),
     ])
 }
 
@@ -170,6 +187,36 @@ fn platform_properties() -> Properties {
         ("memory_bytes", or_null(count("Main memory."))),
         ("swap_bytes", or_null(count("Swap space."))),
         ("block_devices", array(object(device))),
+    ])
+}
+
+fn inventory_properties() -> Properties {
+    let fact = properties([
+        ("section", text("Part of the inventory.")),
+        ("name", text("Name of the fact within its section.")),
+        ("value", text("Value as people write it.")),
+        (
+            "stated",
+            flag("Stated by the user rather than found on the machine."),
+        ),
+    ]);
+    let decisions = ["ok", "advised_otherwise", "cannot_be_decided"];
+    let advice = properties([
+        ("rule", text("Name of the rule.")),
+        (
+            "severity",
+            choice(&["important", "advice", "note"], "How much it matters."),
+        ),
+        ("decision", choice(&decisions, "How the rule came out.")),
+        ("what", text("What is looked at.")),
+        ("found", text("What was found or stated.")),
+        ("advised", text("What the source advises.")),
+        ("why", text("Why it matters, or why it cannot be decided.")),
+        ("source", text("Document and place.")),
+    ]);
+    properties([
+        ("facts", array(object(fact))),
+        ("advice", array(object(advice))),
     ])
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Platform, Point};
+use super::{Inventory, Platform, Point, StudyPart};
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +80,10 @@ pub struct Run {
     pub targets: Vec<TargetRecord>,
     /// The machine.
     pub platform: Platform,
+    /// The machine in full, and what published practice advises for it.
+    pub inventory: Inventory,
+    /// Its part in a study; `None` for a run that stands alone.
+    pub study: Option<StudyPart>,
     /// What the targets cannot do.
     pub missing: Vec<Missing>,
     /// Finished points in the order they were measured.

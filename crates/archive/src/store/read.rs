@@ -7,8 +7,8 @@ use stats::Histogram;
 use super::{Result, RunName, RunSummary};
 use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
 use crate::{
-    Component, FIGURES, Figures, Histograms, Missing, Platform, Point, PointKey, Run, RunState,
-    Sample, Steady, TargetRecord, TimedEvent, WorkDone,
+    Component, FIGURES, Figures, Histograms, Inventory, Missing, Platform, Point, PointKey, Run,
+    RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
 };
 
 const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
@@ -170,10 +170,19 @@ fn run_record(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Run>
         points_planned: 0,
         targets: json::<Vec<TargetRecord>>(row, "targets", reasons)?,
         platform: json::<Platform>(row, "platform", reasons)?,
+        inventory: json::<Inventory>(row, "inventory", reasons)?,
+        study: study(row, reasons)?,
         missing: Vec::new(),
         points: Vec::new(),
         reasons: Vec::new(),
     })
+}
+
+fn study(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Option<StudyPart>> {
+    let there: Option<String> = row.get("study")?;
+    there
+        .map(|_| json::<StudyPart>(row, "study", reasons))
+        .transpose()
 }
 
 /// The point's own row, and what in it could not be understood.

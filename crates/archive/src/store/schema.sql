@@ -15,6 +15,8 @@ CREATE TABLE run (
     repetitions    INTEGER NOT NULL CHECK (repetitions >= 0),
     targets        TEXT    NOT NULL CHECK (json_valid(targets)),   -- [{"name", "url", "engine", ...}]
     platform       TEXT    NOT NULL CHECK (json_valid(platform)),
+    inventory      TEXT    NOT NULL CHECK (json_valid(inventory)), -- {"facts": [...], "advice": [...]}
+    study          TEXT             CHECK (json_valid(study)),     -- {"name", "side", "order", ...}, NULL outside one
     digest         TEXT    NOT NULL              -- SHA-256 over this row, its planned and its missing rows
 ) STRICT;
 

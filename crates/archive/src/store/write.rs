@@ -23,8 +23,8 @@ pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i6
     let label = free_label(&transaction, id, new.label.as_deref())?;
     transaction.execute(
         "INSERT INTO run (id, label, state, started_at, tool_version, plan_name, plan_toml,
-                          seed, repetitions, targets, platform, digest)
-         VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '')",
+                          seed, repetitions, targets, platform, inventory, study, digest)
+         VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, '')",
         params![
             id,
             label,
@@ -36,6 +36,8 @@ pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i6
             new.repetitions,
             json(&new.targets),
             json(&new.platform),
+            json(&new.inventory),
+            new.study.as_ref().map(json),
         ],
     )?;
     insert_planned(&transaction, id, &new.planned)?;

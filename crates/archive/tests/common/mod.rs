@@ -2,8 +2,9 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Archive, Component, FIGURES, Histograms, Missing, NewRun, Platform, Point, PointKey, Run,
-    RunName, RunState, Sample, Steady, TargetRecord, TimedEvent, WorkDone,
+    Advice, Archive, Component, FIGURES, Fact, Histograms, Inventory, Missing, NewRun, Platform,
+    Point, PointKey, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
+    WorkDone,
 };
 use stats::Histogram;
 
@@ -43,6 +44,30 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
             cores: Some(2),
             ..Platform::default()
         },
+        inventory: Inventory {
+            facts: vec![Fact {
+                section: "processor".into(),
+                name: "governor".into(),
+                value: "performance".into(),
+                stated: false,
+            }],
+            advice: vec![Advice {
+                rule: "cpu-turbo".into(),
+                severity: "important".into(),
+                decision: "ok".into(),
+                what: "turbo mode".into(),
+                found: "on".into(),
+                advised: "on".into(),
+                why: "Speed.".into(),
+                source: "000, appendix B".into(),
+            }],
+        },
+        study: Some(StudyPart {
+            name: "ab-1".into(),
+            side: "a".into(),
+            order: "abba".into(),
+            settings: vec!["target.cache_mb=8".into()],
+        }),
         missing: vec![Missing {
             target: 0,
             test: "T332".into(),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use host::inventory::{
-    Changed, Document, Stated, changed_rows, difference, inventory, sections, stated_section,
+    Changed, Document, changed_rows, difference, inventory, sections, stated_section,
 };
 use host::lint::{findings, lint};
 
@@ -16,10 +16,7 @@ use crate::exit::{Status, Wrong};
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let stated = match &arguments.platform {
-        Some(path) => Stated::load(path).map_err(|e| Wrong(e.to_string()))?,
-        None => Stated::default(),
-    };
+    let stated = super::stated(arguments.platform.as_deref())?;
     let found = inventory(&arguments.root)?;
     let document = Document { found, stated };
     let changed = match &arguments.against {

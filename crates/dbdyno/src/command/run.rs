@@ -71,6 +71,7 @@ fn begin(
         library,
         clock: fault::clock(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        stated: super::stated(arguments.platform.as_deref())?,
     };
     match lab::run(options, screen) {
         Ok(finished) => Ok((finished, files)),

@@ -37,7 +37,7 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Vec<Change
 }
 
 /// Every known fact under its path; `null` is the same as absent.
-fn flat(value: &impl Serialize) -> BTreeMap<String, String> {
+pub(super) fn flat(value: &impl Serialize) -> BTreeMap<String, String> {
     let mut rows = BTreeMap::new();
     // Inventories and facts hold nothing that JSON cannot express; what fails has no facts.
     descend(
