@@ -30,19 +30,21 @@ pub enum LabError {
     Host(String),
     /// Its user stopped it.
     #[error(
-        "interrupted; {finished} of {planned} points are kept in the archive, go on with: dbdyno run --resume {label}"
+        "interrupted; {finished} of {planned} points are kept in the archive, go on with: dbdyno {verb} --resume {label}"
     )]
     Interrupted {
         /// Points finished.
         finished: usize,
         /// Points of the complete run.
         planned: usize,
-        /// Label of the run.
+        /// Label of the run, or name of the study.
         label: String,
+        /// Verb that goes on with it.
+        verb: &'static str,
     },
     /// The target or its device gave out in the middle of the run.
     #[error(
-        "{message} ({finished} of {planned} points are kept in the archive; when that is mended, go on with: dbdyno run --resume {label})"
+        "{message} ({finished} of {planned} points are kept in the archive; when that is mended, go on with: dbdyno {verb} --resume {label})"
     )]
     Broken {
         /// What happened.
@@ -51,12 +53,22 @@ pub enum LabError {
         finished: usize,
         /// Points of the complete run.
         planned: usize,
-        /// Label of the run.
+        /// Label of the run, or name of the study.
         label: String,
+        /// Verb that goes on with it.
+        verb: &'static str,
     },
 }
 
 impl LabError {
+    /// The same, of a study: another verb goes on with it.
+    pub(crate) fn of_study(mut self) -> Self {
+        if let Self::Interrupted { verb, .. } | Self::Broken { verb, .. } = &mut self {
+            *verb = "ab";
+        }
+        self
+    }
+
     /// True when the environment failed; false when what was asked for is wrong in itself.
     pub fn is_environment(&self) -> bool {
         match self {

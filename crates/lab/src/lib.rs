@@ -4,7 +4,8 @@
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
 //! * [`measure`]: one point from start to verdict.
 //! * [`gates`]: what makes a point invalid, and what a reader should know about it.
-//! * [`mod@run`]: the loop: measure, archive, next.
+//! * [`mod@run`]: one plan measured: measure, archive, next.
+//! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
 
 pub mod agenda;
 pub mod error;
@@ -15,7 +16,9 @@ pub mod plan;
 pub mod run;
 pub mod signal;
 mod start;
+pub mod study;
 mod timed;
+mod work;
 
 pub use error::{LabError, Result};
 pub use plan::{Mode, Plan, Setting, Step};

@@ -5,13 +5,14 @@ use std::time::Duration;
 use include_dir::{Dir, include_dir};
 use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
+use verdict::metric::Metric;
 
 use crate::{LabError, Result};
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
 /// Keys of a plan, for naming the nearest when one is misspelt.
-const PLAN_KEYS: [&str; 5] = ["name", "about", "sample_ms", "repeat", "step"];
+const PLAN_KEYS: [&str; 6] = ["name", "about", "sample_ms", "repeat", "primary", "step"];
 /// Keys of a step.
 const STEP_KEYS: [&str; 13] = [
     "use",
@@ -50,6 +51,10 @@ pub struct Plan {
     /// Repetitions of the whole plan.
     #[serde(default = "repeat_default")]
     pub repeat: u32,
+    /// Metrics on which a comparison is decided, named before the run; the throughput of every test when
+    /// there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub primary: Vec<String>,
     /// Steps, carried out in their order.
     pub step: Vec<Step>,
 }
@@ -242,6 +247,9 @@ impl Plan {
                 self.sample_ms
             ));
         }
+        for metric in &self.primary {
+            check_primary(metric)?;
+        }
         for (index, step) in self.step.iter().enumerate() {
             step.check()
                 .map_err(|what| LabError::Plan(format!("step {}: {what}", index + 1)))?;
@@ -342,6 +350,18 @@ impl Step {
             Some(ms) => format!("{load}, think time {ms} ms"),
             None => load,
         }
+    }
+}
+
+fn check_primary(text: &str) -> Result<()> {
+    let metric: Metric = text
+        .parse()
+        .map_err(|e: verdict::metric::MetricError| LabError::Plan(format!("primary: {e}")))?;
+    match verdict::metric::better(&metric.figure) {
+        archive::Better::Neither => Err(LabError::Plan(format!(
+            "primary: \"{text}\" has no good direction, so nothing can be decided on it; name a rate or a time"
+        ))),
+        archive::Better::Higher | archive::Better::Lower => Ok(()),
     }
 }
 
@@ -510,6 +530,8 @@ mod tests {
             ("step.9.size=small", "has 1 steps"),
             ("a.b.c.d=1", "no key of a plan"),
             ("step.jobs=many", "not right"),
+            ("primary=[\"T611\"]", "no metric"),
+            ("primary=[\"T611.cpu_pct_avg\"]", "no good direction"),
         ];
         for (setting, expected) in cases {
             let message = error(MINIMAL, &[setting]);

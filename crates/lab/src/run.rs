@@ -1,20 +1,19 @@
-//! The loop: measure a point, commit it to the archive, go on to the next.
+//! A run: enters a plan into the archive and measures it, or goes on with one that was interrupted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use archive::{Archive, Inventory, NewRun, Platform, Point, PointKey, Run, RunName, RunState};
-use host::inventory::{Document, Stated};
-use host::{Sampler, SamplerOptions, WallClock};
+use archive::{Archive, NewRun, Platform, Point, PointKey, Run, RunName, RunState};
+use host::WallClock;
+use host::inventory::Stated;
 use load::Progress;
 use workload::Library;
 
+use crate::Plan;
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
-use crate::measure::{Bay, Measured, fingerprint, measure};
 use crate::nodes::{Nodes, group, urls_of};
-use crate::{Plan, signal};
+use crate::work::{Queue, Work, inventory};
 
 /// Who watches a run: the terminal, a test.
 pub trait Observer {
@@ -100,11 +99,13 @@ pub fn run(options: RunOptions, observer: &mut dyn Observer) -> Result<Finished>
         platform: &platform,
         seed: options.seed,
         clock: &options.clock,
+        side: None,
     };
     let queue = Queue {
         id,
         label,
         planned: agenda.points.len(),
+        finished: 0,
         todo: agenda.points,
     };
     work.through(&mut archive, &queue, observer)
@@ -153,34 +154,20 @@ pub fn resume(
         platform: &platform,
         seed: begun.seed,
         clock: &clock,
+        side: None,
     };
     let queue = Queue {
         id: begun.id,
         label: begun.label.clone(),
         planned: planned.len(),
+        finished: planned.len() - todo.len(),
         todo,
     };
     work.through(&mut archive, &queue, observer)
 }
 
-/// The machine in full with what is advised for it; empty where nothing can be read.
-fn inventory(stated: &Stated) -> Inventory {
-    let Ok(found) = host::inventory::inventory(Path::new("/")) else {
-        return Inventory::default();
-    };
-    let advice = host::lint::advice(&host::lint::lint(&found, stated));
-    let document = Document {
-        found,
-        stated: stated.clone(),
-    };
-    Inventory {
-        facts: host::inventory::rows(&document),
-        advice,
-    }
-}
-
 /// Half a run from one machine and half from another would be one figure of neither.
-fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<()> {
+pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<()> {
     let same = begun.processor == now.processor
         && begun.threads == now.threads
         && begun.memory_bytes == now.memory_bytes;
@@ -194,7 +181,7 @@ fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<()> {
 }
 
 /// Nor may half of its points be measured with other tests than the rest.
-fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
+pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
     for point in &begun.points {
         let engine = begun.targets.get(point.key.target as usize);
         let engine = engine.map_or("", |target| target.name.as_str());
@@ -207,142 +194,4 @@ fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
         }
     }
     Ok(())
-}
-
-struct Queue {
-    id: i64,
-    label: String,
-    planned: usize,
-    todo: Vec<PointKey>,
-}
-
-struct Work<'a> {
-    plan: &'a Plan,
-    library: Arc<Library>,
-    targets: &'a [Nodes],
-    platform: &'a Platform,
-    seed: u64,
-    clock: &'a Arc<dyn WallClock>,
-}
-
-impl Work<'_> {
-    fn through(
-        &self,
-        archive: &mut Archive,
-        queue: &Queue,
-        observer: &mut dyn Observer,
-    ) -> Result<Finished> {
-        let ended = self.measure_all(archive, queue, observer);
-        let now = host::clock::rfc3339(self.clock.now());
-        match ended {
-            Ok(()) => {
-                archive.finish_run(queue.id, RunState::Complete, Some(&now))?;
-                let run = archive.load_run(&RunName::Id(queue.id))?;
-                let invalid = run.points.iter().filter(|p| !p.valid()).count();
-                Ok(Finished {
-                    id: queue.id,
-                    invalid,
-                })
-            }
-            Err(error) => {
-                // On a full disk this fails as well; the points are safe all the same and the run can
-                // be resumed, so the first error is the one to tell.
-                let _ = archive.finish_run(queue.id, RunState::Interrupted, Some(&now));
-                Err(error)
-            }
-        }
-    }
-
-    fn measure_all(
-        &self,
-        archive: &mut Archive,
-        queue: &Queue,
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let samplers = self.samplers()?;
-        let bay = Bay {
-            library: Arc::clone(&self.library),
-            targets: self.targets,
-            samplers: &samplers,
-            seed: self.seed,
-            interval: Duration::from_millis(self.plan.sample_ms),
-            platforms: self.platforms(),
-            clock: Arc::clone(self.clock),
-            stop: signal::stop_flag(),
-        };
-        let before = queue.planned - queue.todo.len();
-        for (done, key) in queue.todo.iter().enumerate() {
-            let step = &self.plan.step[key.step as usize - 1];
-            let title = &self.library.test(&key.test)?.definition.title;
-            let progress = Arc::new(Progress::new());
-            observer.point_begins(
-                key,
-                title,
-                &self.targets[key.target as usize].engine,
-                &progress,
-            );
-            let finished = before + done;
-            let measured = measure(&bay, step, key, &progress)
-                .map_err(|error| queue.broken(error.to_string(), finished))?;
-            let point = match measured {
-                Measured::Point(point) => point,
-                Measured::Interrupted => return Err(queue.interrupted(finished)),
-                Measured::Broken(message) => return Err(queue.broken(message, finished)),
-            };
-            archive.append_point(queue.id, &point)?;
-            observer.point_ends(&point);
-            if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
-                return Err(queue.interrupted(finished + 1));
-            }
-        }
-        Ok(())
-    }
-
-    fn samplers(&self) -> Result<Vec<Sampler>> {
-        self.targets
-            .iter()
-            .map(|target| {
-                let device = target.record().device;
-                let interval = Duration::from_millis(self.plan.sample_ms);
-                Sampler::start(SamplerOptions {
-                    interval,
-                    device,
-                    ..SamplerOptions::default()
-                })
-                .map_err(|e| LabError::Host(e.to_string()))
-            })
-            .collect()
-    }
-
-    fn platforms(&self) -> Vec<String> {
-        let machine = format!("{:?}", self.platform);
-        self.targets
-            .iter()
-            .map(|target| {
-                let mut record = target.record();
-                // Where the files lie is a place, not a property; their device is in the record.
-                record.url.clear();
-                fingerprint(&[&machine, &format!("{record:?}")])
-            })
-            .collect()
-    }
-}
-
-impl Queue {
-    fn interrupted(&self, finished: usize) -> LabError {
-        LabError::Interrupted {
-            finished,
-            planned: self.planned,
-            label: self.label.clone(),
-        }
-    }
-
-    fn broken(&self, message: String, finished: usize) -> LabError {
-        LabError::Broken {
-            message,
-            finished,
-            planned: self.planned,
-            label: self.label.clone(),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
 
-use target::{Fetched, Result, Session, Value};
+use target::{Fetched, Result, Session, Target, Value};
 
 use crate::bench::Bench;
 use crate::data::{self, Rows};
@@ -90,6 +90,20 @@ pub fn query(session: &mut dyn Session, sql: &str) -> Result<Fetched> {
 pub fn recreate(session: &mut dyn Session, bench: &Bench, shape: &str, name: &str) -> Result<()> {
     session.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
     session.batch(&bench.library.create_table(shape, &bench.engine, name))
+}
+
+/// Brings a database back to where every block of a study begins: without any table of the tests, so that
+/// each block loads what it reads and none profits from what another left behind.
+///
+/// # Errors
+/// When the target fails.
+pub fn restore(target: &dyn Target) -> Result<()> {
+    let mut session = target.open_session()?;
+    for name in Table::ALL.map(Table::name).into_iter().chain([REGISTER]) {
+        session.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
+    }
+    drop(session);
+    target.checkpoint()
 }
 
 fn is_loaded(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<bool> {

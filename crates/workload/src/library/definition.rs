@@ -126,6 +126,9 @@ pub enum Table {
 }
 
 impl Table {
+    /// All of them.
+    pub const ALL: [Table; 3] = [Self::Small, Self::Large, Self::Oltp];
+
     /// Its name in the database.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,328 @@
+//! Studies: two configurations measured in turn, pair by pair in an order drawn by lot, each block from the
+//! same start, so that a drift of the machine and what a block leaves behind meet both alike.
+
+mod side;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use archive::{Archive, NewRun, Platform, PointKey, Run, RunName, RunState, StudyPart};
+use host::WallClock;
+use host::inventory::Stated;
+use stats::random::Random;
+use workload::{Library, tables};
+
+use crate::agenda::{self, Agenda};
+use crate::error::{LabError, Result};
+use crate::nodes::{Nodes, group, urls_of};
+use crate::run::{Observer, refuse_other_library, refuse_other_machine};
+use crate::work::{Queue, Work, inventory};
+use crate::{Plan, signal};
+
+pub use side::{Side, SideSetting};
+
+/// Pairs when nothing else is asked for: with six, a true 5 % at 1.5 % spread is missed in one of three studies.
+pub const PAIRS_DEFAULT: u32 = 10;
+/// Most pairs of a study.
+pub const PAIRS_MAX: u32 = 1000;
+/// Names of the two sides.
+const SIDES: [&str; 2] = ["a", "b"];
+
+/// What a study is made of.
+pub struct StudyOptions {
+    /// The two configurations, A and B.
+    pub sides: [Side; 2],
+    /// Pairs of blocks.
+    pub pairs: u32,
+    /// Where the result goes.
+    pub archive: PathBuf,
+    /// Name; made up when `None`. The runs are called `NAME-a` and `NAME-b`.
+    pub name: Option<String>,
+    /// Seed of both runs and of the order.
+    pub seed: u64,
+    /// The library.
+    pub library: Library,
+    /// Wall clock.
+    pub clock: Arc<dyn WallClock>,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// What the machine's owner states of it.
+    pub stated: Stated,
+}
+
+/// Numbers of the two runs of a finished study, A and B.
+pub type Finished = [i64; 2];
+
+/// The order of the blocks: in each pair A or B first, as the lot falls.
+///
+/// By lot and not by a rigid A B B A, because the lot keeps the error rates whatever the noise does
+/// (docs/METHODOLOGY.md, "How sure a verdict is").
+pub fn draw_order(pairs: u32, seed: u64) -> String {
+    let mut random = Random::new(seed ^ 0x0ab5_70d1);
+    (0..pairs)
+        .map(|_| if random.below(2) == 0 { "ab" } else { "ba" })
+        .collect()
+}
+
+/// Carries out a study.
+///
+/// # Errors
+/// What is wrong in itself is found before anything is touched; what the environment does later ends the
+/// study with every finished point in the archive.
+pub fn study(options: StudyOptions, observer: &mut dyn Observer) -> Result<Finished> {
+    check(&options)?;
+    let mut archive = Archive::open(&options.archive)?;
+    let platform = host::facts(Path::new("/"));
+    let name = options
+        .name
+        .clone()
+        .unwrap_or_else(|| made_up_name(&options));
+    let order = draw_order(options.pairs, options.seed);
+    let mut ids = Vec::new();
+    let mut planned = Vec::new();
+    for (side, letter) in options.sides.iter().zip(SIDES) {
+        let targets = open(&side.targets)?;
+        let cores = platform.threads.unwrap_or(1);
+        let agenda = Agenda::lay(&side.plan, &options.library, &targets, cores)?;
+        planned.push(agenda.points.len());
+        ids.push(archive.create_run(&NewRun {
+            label: Some(format!("{name}-{letter}")),
+            plan_name: side.plan.name.clone(),
+            plan_toml: side.plan.to_toml(),
+            seed: options.seed,
+            repetitions: options.pairs,
+            targets: targets.iter().map(Nodes::record).collect(),
+            platform: platform.clone(),
+            inventory: inventory(&options.stated),
+            study: Some(StudyPart {
+                name: name.clone(),
+                side: letter.to_owned(),
+                order: order.clone(),
+                settings: side.settings.clone(),
+            }),
+            missing: agenda.missing,
+            tool_version: options.tool_version.clone(),
+            started_at: host::clock::rfc3339(options.clock.now()),
+            planned: agenda.points,
+        })?);
+    }
+    let total = planned.iter().sum();
+    observer.begins(&name, total, total);
+    let whole = Whole {
+        ids: [ids[0], ids[1]],
+        sides: &options.sides,
+        name: &name,
+        order: &order,
+        seed: options.seed,
+        platform: &platform,
+        library: Arc::new(options.library.clone()),
+        clock: &options.clock,
+    };
+    whole.through(&mut archive, observer)
+}
+
+/// Goes on with a study that was interrupted or killed. Blocks that are whole are kept; one that was broken
+/// off is restored and measured to its end.
+///
+/// # Errors
+/// As [`crate::resume`].
+pub fn resume(
+    name: &str,
+    archive_path: &Path,
+    library: Library,
+    clock: Arc<dyn WallClock>,
+    observer: &mut dyn Observer,
+) -> Result<Finished> {
+    let mut archive = Archive::open(archive_path)?;
+    let load = |letter: &str| -> Result<Run> {
+        let label = RunName::Label(format!("{name}-{letter}"));
+        Ok(archive.load_run(&label)?)
+    };
+    let runs = [load(SIDES[0])?, load(SIDES[1])?];
+    let order = match (&runs[0].study, &runs[1].study) {
+        (Some(a), Some(b)) if a.pairs_with(b) => a.order.clone(),
+        _ => {
+            return Err(LabError::Plan(format!(
+                "runs {name}-a and {name}-b are not the two sides of a study"
+            )));
+        }
+    };
+    if runs.iter().all(|run| run.state == RunState::Complete) {
+        return Err(LabError::Plan(format!(
+            "study {name} is complete; there is nothing to resume"
+        )));
+    }
+    let platform = host::facts(Path::new("/"));
+    for run in &runs {
+        refuse_other_machine(&run.platform, &platform)?;
+        refuse_other_library(run, &library)?;
+    }
+    let side = |run: &Run| -> Result<Side> {
+        Ok(Side {
+            plan: Plan::parse(&run.plan_toml, &[])?,
+            targets: run.targets.iter().flat_map(urls_of).collect(),
+            settings: run.study.clone().unwrap_or_default().settings,
+        })
+    };
+    let sides = [side(&runs[0])?, side(&runs[1])?];
+    let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
+    let finished: usize = runs.iter().map(|run| run.points.len()).sum();
+    observer.begins(name, planned as usize, planned as usize - finished);
+    let whole = Whole {
+        ids: [runs[0].id, runs[1].id],
+        sides: &sides,
+        name,
+        order: &order,
+        seed: runs[0].seed,
+        platform: &platform,
+        library: Arc::new(library),
+        clock: &clock,
+    };
+    whole.through(&mut archive, observer)
+}
+
+fn check(options: &StudyOptions) -> Result<()> {
+    if !(1..=PAIRS_MAX).contains(&options.pairs) {
+        return Err(LabError::Plan(format!(
+            "{} pairs are not between 1 and {PAIRS_MAX}",
+            options.pairs
+        )));
+    }
+    for side in &options.sides {
+        agenda::check(&side.plan, &options.library)?;
+        group(&side.targets)?;
+    }
+    match &options.name {
+        Some(name) => Ok(archive::store::check_label(&format!("{name}-a"))?),
+        None => Ok(()),
+    }
+}
+
+/// `ab-` and the time of day: two studies a second cannot be begun on one archive by hand.
+fn made_up_name(options: &StudyOptions) -> String {
+    let now: String = host::clock::rfc3339(options.clock.now())
+        .chars()
+        .filter(char::is_ascii_digit)
+        .take(14)
+        .collect();
+    format!("ab-{now}")
+}
+
+fn open(urls: &[String]) -> Result<Vec<Nodes>> {
+    group(urls)?.iter().map(|g| Nodes::open(g)).collect()
+}
+
+/// A study with everything that its blocks share.
+struct Whole<'a> {
+    ids: [i64; 2],
+    sides: &'a [Side; 2],
+    name: &'a str,
+    order: &'a str,
+    seed: u64,
+    platform: &'a Platform,
+    library: Arc<Library>,
+    clock: &'a Arc<dyn WallClock>,
+}
+
+impl Whole<'_> {
+    fn through(&self, archive: &mut Archive, observer: &mut dyn Observer) -> Result<Finished> {
+        let ended = self.blocks(archive, observer);
+        let now = host::clock::rfc3339(self.clock.now());
+        let state = match ended {
+            Ok(()) => RunState::Complete,
+            Err(_) => RunState::Interrupted,
+        };
+        for id in self.ids {
+            let kept = archive.finish_run(id, state, Some(&now));
+            // After a failure the points are safe all the same; the first error is the one to tell.
+            if ended.is_ok() {
+                kept?;
+            }
+        }
+        ended.map(|()| self.ids)
+    }
+
+    fn blocks(&self, archive: &mut Archive, observer: &mut dyn Observer) -> Result<()> {
+        let mut done = 0;
+        for id in self.ids {
+            done += archive.finished(id)?.len();
+        }
+        for (at, letter) in self.order.chars().enumerate() {
+            let side = usize::from(letter == 'b');
+            let repetition = at as u32 / 2 + 1;
+            let queue = self.queue(archive, side, repetition, done)?;
+            done += queue.todo.len();
+            if !queue.todo.is_empty() {
+                self.block(archive, side, &queue, observer)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn queue(
+        &self,
+        archive: &Archive,
+        side: usize,
+        repetition: u32,
+        finished: usize,
+    ) -> Result<Queue> {
+        let id = self.ids[side];
+        let there = archive.finished(id)?;
+        let planned = archive.planned(id)?;
+        let other = archive.planned(self.ids[1 - side])?.len();
+        let is_open = |key: &&PointKey| key.repetition == repetition && !there.contains(key);
+        Ok(Queue {
+            id,
+            label: self.name.to_owned(),
+            planned: planned.len() + other,
+            finished,
+            todo: planned.iter().filter(is_open).cloned().collect(),
+        })
+    }
+
+    /// Opens the side's targets, brings them to the common start, and measures its points.
+    fn block(
+        &self,
+        archive: &mut Archive,
+        side: usize,
+        queue: &Queue,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(queue.interrupted(queue.finished).of_study());
+        }
+        let targets = open(&self.sides[side].targets)?;
+        for node in targets.iter().flat_map(|t| &t.nodes) {
+            tables::restore(node.as_ref())?;
+        }
+        let letter = SIDES[side].to_uppercase();
+        let work = Work {
+            plan: &self.sides[side].plan,
+            library: Arc::clone(&self.library),
+            targets: &targets,
+            platform: self.platform,
+            seed: self.seed,
+            clock: self.clock,
+            side: Some(&letter),
+        };
+        work.measure_all(archive, queue, observer)
+            .map_err(LabError::of_study)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_holds_both_sides_and_the_lot_decides_which_is_first() {
+        let order = draw_order(200, 1);
+        assert_eq!(order, draw_order(200, 1));
+        assert_ne!(order, draw_order(200, 2));
+        let firsts = (0..200).filter(|i| &order[2 * i..=2 * i] == "a").count();
+        assert!((70..=130).contains(&firsts), "{firsts}");
+        for i in 0..200 {
+            assert!(["ab", "ba"].contains(&&order[2 * i..2 * i + 2]));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! One configuration of a study: the plan and the targets, with what is set for this side alone.
+
+use target::TargetUrl;
+
+use crate::error::{LabError, Result};
+use crate::{Plan, Setting};
+
+/// A configuration, ready to be measured.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// The plan with every setting applied.
+    pub plan: Plan,
+    /// URLs of its targets.
+    pub targets: Vec<String>,
+    /// What was set for this side, as it was written.
+    pub settings: Vec<String>,
+}
+
+/// What `--a` and `--b` set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SideSetting {
+    /// A key of the plan, as `--set`.
+    Plan(Setting),
+    /// `target=URL`: another target; several times for several.
+    Target(String),
+    /// `target.KEY=VALUE`: a setting of every target's URL.
+    TargetSetting(String, String),
+}
+
+impl SideSetting {
+    /// Parses what was written.
+    ///
+    /// # Errors
+    /// When it is not KEY=VALUE.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| LabError::Plan(format!("\"{text}\" is not KEY=VALUE")))?;
+        if key == "target" {
+            return Ok(Self::Target(value.to_owned()));
+        }
+        match key.strip_prefix("target.") {
+            Some("") => Err(LabError::Plan(format!(
+                "\"{text}\" names no setting; write target.KEY=VALUE"
+            ))),
+            Some(name) => Ok(Self::TargetSetting(name.to_owned(), value.to_owned())),
+            None => Ok(Self::Plan(Setting::parse(text)?)),
+        }
+    }
+}
+
+impl Side {
+    /// Puts a side together: the plan's text with the settings of both sides, then those of this one.
+    ///
+    /// # Errors
+    /// A setting, plan or URL that is wrong in itself; no target at all.
+    pub fn new(
+        plan_text: &str,
+        common: &[Setting],
+        own: &[String],
+        targets: &[String],
+    ) -> Result<Self> {
+        let parsed = own.iter().map(|text| SideSetting::parse(text));
+        let parsed: Vec<SideSetting> = parsed.collect::<Result<_>>()?;
+        let mut of_plan = common.to_vec();
+        let mut others = Vec::new();
+        for setting in &parsed {
+            match setting {
+                SideSetting::Plan(setting) if setting.key == "repeat" => {
+                    return Err(LabError::Plan(
+                        "a study repeats by pairs; give --pairs instead of repeat".into(),
+                    ));
+                }
+                SideSetting::Plan(setting) => of_plan.push(setting.clone()),
+                SideSetting::Target(url) => others.push(url.clone()),
+                SideSetting::TargetSetting(..) => {}
+            }
+        }
+        let targets = if others.is_empty() { targets } else { &others };
+        let targets = targets
+            .iter()
+            .map(|url| with_settings(url, &parsed))
+            .collect::<Result<Vec<_>>>()?;
+        if targets.is_empty() {
+            return Err(LabError::Plan(
+                "a side of the study has no target; give --target URL".into(),
+            ));
+        }
+        Ok(Self {
+            plan: Plan::parse(plan_text, &of_plan)?,
+            targets,
+            settings: own.to_vec(),
+        })
+    }
+}
+
+fn with_settings(url: &str, settings: &[SideSetting]) -> Result<String> {
+    let mut url = TargetUrl::parse(url)?;
+    for setting in settings {
+        if let SideSetting::TargetSetting(key, value) = setting {
+            url.settings.insert(key.clone(), value.clone());
+        }
+    }
+    target::find(&url)?;
+    Ok(url.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\n";
+
+    fn side(own: &[&str]) -> Result<Side> {
+        let own: Vec<String> = own.iter().map(|s| (*s).to_owned()).collect();
+        Side::new(PLAN, &[], &own, &["sqlite:/tmp/x.db".to_owned()])
+    }
+
+    #[test]
+    fn plan_target_and_settings_are_told_apart() {
+        let one = side(&["step.jobs=[2]", "target.cache_mb=8"]).unwrap();
+        assert_eq!(one.plan.step[0].jobs, [2]);
+        assert_eq!(one.targets, ["sqlite:/tmp/x.db?cache_mb=8"]);
+        let other = side(&["target=sqlite:", "target.cache_mb=8"]).unwrap();
+        assert_eq!(other.targets, ["sqlite:?cache_mb=8"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_before_anything_is_measured() {
+        for (own, expected) in [
+            ("cache_mb", "KEY=VALUE"),
+            ("target.=8", "names no setting"),
+            ("target.cash_mb=8", "cash_mb"),
+            ("target=nosql:x", "nosql"),
+            ("step.sise=quick", "sise"),
+            ("repeat=3", "--pairs"),
+        ] {
+            let message = side(&[own]).unwrap_err().to_string();
+            assert!(message.contains(expected), "{own}: {message}");
+        }
+        assert!(Side::new(PLAN, &[], &[], &[]).is_err());
+    }
+}
