@@ -1,6 +1,8 @@
 //! What the figures of runs say, from the archive alone.
 //!
+//! * [`mod@difference`]: what is configured differently in two runs.
 //! * [`metric`]: which figure of which points is looked at, and its value in each repetition.
 //! * [`mod@compare`]: two runs set against each other, with ratios, intervals and verdicts.
 
+pub mod difference;
 pub mod metric;

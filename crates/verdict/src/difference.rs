@@ -1,0 +1,229 @@
+//! What is configured differently in two runs: plan, targets and machine, as rows.
+//!
+//! Figures are compared elsewhere; here stands what a reader must know before looking at one of them. The
+//! seed and the labels are no configuration and are left out.
+
+use std::collections::BTreeMap;
+
+use archive::{Inventory, Platform, Run, TargetRecord};
+
+/// One row of the difference; `None` where a side does not have it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Difference {
+    /// What differs, e.g. "target sqlite: setting cache_size".
+    pub subject: String,
+    /// In the first run.
+    pub a: Option<String>,
+    /// In the second run.
+    pub b: Option<String>,
+}
+
+/// Named values of one side, in the order of their names.
+type Rows = BTreeMap<String, String>;
+
+/// What differs between two runs: the plan first, then the targets, then the machine.
+pub fn differences(a: &Run, b: &Run) -> Vec<Difference> {
+    let version = |run: &Run| Rows::from([("dbdyno version".to_owned(), run.tool_version.clone())]);
+    let mut found = changed("", &version(a), &version(b));
+    found.extend(changed("plan: ", &plan(a), &plan(b)));
+    found.extend(targets(&a.targets, &b.targets));
+    found.extend(machine(a, b));
+    found
+}
+
+/// The facts that differ between two inventories, in the order of their sections.
+pub fn inventory_differences(a: &Inventory, b: &Inventory) -> Vec<Difference> {
+    changed("machine: ", &facts(a), &facts(b))
+}
+
+fn changed(prefix: &str, a: &Rows, b: &Rows) -> Vec<Difference> {
+    let only_b = b.keys().filter(|name| !a.contains_key(*name));
+    let mut names: Vec<&String> = a.keys().chain(only_b).collect();
+    names.sort_unstable();
+    names
+        .into_iter()
+        .filter(|&name| a.get(name) != b.get(name))
+        .map(|name| Difference {
+            subject: format!("{prefix}{name}"),
+            a: a.get(name).cloned(),
+            b: b.get(name).cloned(),
+        })
+        .collect()
+}
+
+/// The plan key by key. One that is no TOML (an archive made by hand) is compared as a whole.
+fn plan(run: &Run) -> Rows {
+    let mut rows = Rows::from([("name".to_owned(), run.plan_name.clone())]);
+    match run.plan_toml.parse::<toml::Table>() {
+        Ok(table) => descend("", &toml::Value::Table(table), &mut rows),
+        Err(_) => {
+            rows.insert("text".to_owned(), run.plan_toml.clone());
+        }
+    }
+    // A sentence about the plan changes nothing that is measured.
+    rows.remove("about");
+    rows
+}
+
+fn descend(path: &str, value: &toml::Value, rows: &mut Rows) {
+    let below = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path} {name}"),
+    };
+    match value {
+        toml::Value::Table(fields) => {
+            for (name, value) in fields {
+                descend(&below(name), value, rows);
+            }
+        }
+        toml::Value::Array(items) if items.iter().any(toml::Value::is_table) => {
+            for (number, item) in (1..).zip(items) {
+                descend(&below(&number.to_string()), item, rows);
+            }
+        }
+        other => {
+            rows.insert(path.to_owned(), shown(other));
+        }
+    }
+}
+
+fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// Targets of one name belong together; where each run has one alone, these two.
+fn targets(a: &[TargetRecord], b: &[TargetRecord]) -> Vec<Difference> {
+    if let ([one], [other]) = (a, b) {
+        let prefix = match one.name == other.name {
+            true => format!("target {}: ", one.name),
+            false => "target: ".to_owned(),
+        };
+        return changed(&prefix, &target(one), &target(other));
+    }
+    let named = |side: &[TargetRecord], name: &str| side.iter().find(|t| t.name == name).cloned();
+    let only_b = b.iter().filter(|t| named(a, &t.name).is_none());
+    a.iter()
+        .chain(only_b)
+        .flat_map(|t| match (named(a, &t.name), named(b, &t.name)) {
+            (Some(one), Some(other)) => changed(
+                &format!("target {}: ", t.name),
+                &target(&one),
+                &target(&other),
+            ),
+            (one, other) => vec![Difference {
+                subject: format!("target {}", t.name),
+                a: one.map(|t| engine(&t)),
+                b: other.map(|t| engine(&t)),
+            }],
+        })
+        .collect()
+}
+
+fn engine(target: &TargetRecord) -> String {
+    format!("{} {}", target.engine, target.engine_version)
+}
+
+fn target(target: &TargetRecord) -> Rows {
+    let mut rows = Rows::from([
+        ("engine".to_owned(), target.engine.clone()),
+        ("version".to_owned(), target.engine_version.clone()),
+        ("nodes".to_owned(), target.nodes.to_string()),
+        ("URL".to_owned(), without_path(&target.url)),
+    ]);
+    if let Some(device) = &target.device {
+        rows.insert("device".to_owned(), device.clone());
+    }
+    let settings = target.settings.iter();
+    rows.extend(settings.map(|(name, value)| (format!("setting {name}"), value.clone())));
+    rows
+}
+
+/// Scheme, server and settings of a URL, and whether there is a file. Where exactly the data lie is
+/// another directory in every run and changes nothing; the device stands in a row of its own.
+fn without_path(url: &str) -> String {
+    let (place, settings) = match url.split_once('?') {
+        Some((place, settings)) => (place, format!(" with {settings}")),
+        None => (url, String::new()),
+    };
+    let (scheme, path) = place.split_once(':').unwrap_or((place, ""));
+    let where_to = match path.strip_prefix("//") {
+        Some(server) => format!("//{}", server.split('/').next().unwrap_or_default()),
+        None if path.is_empty() => " in memory".to_owned(),
+        None => " in a file".to_owned(),
+    };
+    format!("{scheme}:{where_to}{settings}")
+}
+
+/// The inventories hold all basic facts; these are asked only where a run has no inventory.
+fn machine(a: &Run, b: &Run) -> Vec<Difference> {
+    if a.inventory.facts.is_empty() || b.inventory.facts.is_empty() {
+        return changed("machine: ", &basic(&a.platform), &basic(&b.platform));
+    }
+    inventory_differences(&a.inventory, &b.inventory)
+}
+
+fn facts(inventory: &Inventory) -> Rows {
+    let rows = inventory.facts.iter().map(|fact| {
+        let stated = if fact.stated { " (stated)" } else { "" };
+        (
+            format!("{} {}{stated}", fact.section, fact.name),
+            fact.value.clone(),
+        )
+    });
+    rows.collect()
+}
+
+fn basic(platform: &Platform) -> Rows {
+    let number = |n: Option<u32>| n.map(|n| n.to_string());
+    let bytes = |n: Option<u64>| n.map(|n| format!("{n} bytes"));
+    let rows = [
+        ("host name", platform.host_name.clone()),
+        ("product", platform.product.clone()),
+        ("virtualisation", platform.virtualisation.clone()),
+        ("distribution", platform.distribution.clone()),
+        ("kernel", platform.kernel.clone()),
+        ("architecture", platform.architecture.clone()),
+        ("processor", platform.processor.clone()),
+        (
+            "processor MHz",
+            platform.processor_mhz.map(|mhz| mhz.to_string()),
+        ),
+        ("sockets", number(platform.sockets)),
+        ("cores", number(platform.cores)),
+        ("threads", number(platform.threads)),
+        ("NUMA nodes", number(platform.numa_nodes)),
+        ("memory", bytes(platform.memory_bytes)),
+        ("swap", bytes(platform.swap_bytes)),
+    ];
+    let rows = rows
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    let devices = platform.block_devices.iter().flat_map(|device| {
+        [
+            ("size", bytes(device.size_bytes)),
+            (
+                "rotational",
+                device
+                    .rotational
+                    .map(|yes| if yes { "yes" } else { "no" }.to_owned()),
+            ),
+            ("scheduler", device.scheduler.clone()),
+            ("model", device.model.clone()),
+            (
+                "mounts",
+                Some(device.mounts.join(", ")).filter(|mounts| !mounts.is_empty()),
+            ),
+        ]
+        .map(|(name, value)| (format!("block device {} {name}", device.name), value))
+    });
+    rows.chain(devices)
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

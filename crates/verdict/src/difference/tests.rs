@@ -1,0 +1,146 @@
+use archive::{Fact, Inventory, Platform, Run, RunState, TargetRecord};
+
+use super::*;
+
+fn fact(section: &str, name: &str, value: &str, stated: bool) -> Fact {
+    Fact {
+        section: section.into(),
+        name: name.into(),
+        value: value.into(),
+        stated,
+    }
+}
+
+fn target(name: &str, version: &str, settings: &[(&str, &str)]) -> TargetRecord {
+    let pairs = settings.iter();
+    TargetRecord {
+        name: name.into(),
+        url: format!("{name}:/tmp/{version}/x.db"),
+        engine: name.into(),
+        engine_version: version.into(),
+        nodes: 1,
+        device: None,
+        settings: pairs.map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+    }
+}
+
+fn run(plan_toml: &str, targets: Vec<TargetRecord>) -> Run {
+    Run {
+        id: 1,
+        label: "one".into(),
+        state: RunState::Complete,
+        started_at: "2026-01-01T00:00:00Z".into(),
+        finished_at: None,
+        tool_version: "0.1.0".into(),
+        plan_name: "quick".into(),
+        plan_toml: plan_toml.into(),
+        seed: 1,
+        repetitions: 1,
+        points_planned: 0,
+        targets,
+        platform: Platform::default(),
+        inventory: Inventory::default(),
+        study: None,
+        missing: Vec::new(),
+        points: Vec::new(),
+        reasons: Vec::new(),
+    }
+}
+
+fn rows(a: &Run, b: &Run) -> Vec<(String, String, String)> {
+    let dash = |value: Option<String>| value.unwrap_or_else(|| "–".into());
+    let rows = differences(a, b).into_iter();
+    rows.map(|d| (d.subject, dash(d.a), dash(d.b))).collect()
+}
+
+fn row(subject: &str, a: &str, b: &str) -> (String, String, String) {
+    (subject.into(), a.into(), b.into())
+}
+
+const PLAN: &str = "name = \"quick\"\nabout = \"one\"\nsample_ms = 250\n[[step]]\nuse = \"library\"\njobs = [1, 2]\n";
+
+#[test]
+fn the_plan_stands_before_the_targets_and_these_before_the_machine() {
+    let mut a = run(
+        PLAN,
+        vec![target("sqlite", "3.50", &[("cache_size", "64")])],
+    );
+    let mut b = run(
+        "name = \"quick\"\nabout = \"two\"\nsample_ms = 250\nrepeat = 3\n[[step]]\nuse = \"library\"\njobs = [1, 4]\n",
+        vec![target("sqlite", "3.51", &[("cache_size", "128")])],
+    );
+    a.inventory.facts = vec![
+        fact("machine", "kernel", "6.1", false),
+        fact("storage", "raid", "5", true),
+        fact("sysctl", "vm.swappiness", "60", false),
+    ];
+    b.inventory.facts = vec![
+        fact("machine", "kernel", "6.6", false),
+        fact("storage", "raid", "6", true),
+        fact("sysctl", "vm.swappiness", "60", false),
+    ];
+    b.tool_version = "0.2.0".into();
+    b.seed = 2;
+    let want = [
+        row("dbdyno version", "0.1.0", "0.2.0"),
+        row("plan: repeat", "–", "3"),
+        row("plan: step 1 jobs", "1, 2", "1, 4"),
+        row("target sqlite: setting cache_size", "64", "128"),
+        row("target sqlite: version", "3.50", "3.51"),
+        row("machine: machine kernel", "6.1", "6.6"),
+        row("machine: storage raid (stated)", "5", "6"),
+    ];
+    assert_eq!(rows(&a, &b), want);
+    assert!(differences(&a, &a).is_empty());
+}
+
+#[test]
+fn a_target_that_only_one_run_has_is_one_row() {
+    let a = run(PLAN, vec![target("sqlite", "3.50", &[])]);
+    let b = run(
+        PLAN,
+        vec![target("sqlite", "3.50", &[]), target("duckdb", "1.5", &[])],
+    );
+    assert_eq!(rows(&a, &b), [row("target duckdb", "–", "duckdb 1.5")]);
+}
+
+#[test]
+fn two_lone_targets_are_set_against_each_other_whatever_their_names() {
+    let a = run(PLAN, vec![target("sqlite", "3.50", &[])]);
+    let b = run(PLAN, vec![target("duckdb", "1.5", &[])]);
+    let want = [
+        row("target: URL", "sqlite: in a file", "duckdb: in a file"),
+        row("target: engine", "sqlite", "duckdb"),
+        row("target: version", "3.50", "1.5"),
+    ];
+    assert_eq!(rows(&a, &b), want);
+}
+
+#[test]
+fn a_run_without_an_inventory_is_held_by_its_basic_facts() {
+    let (mut a, mut b) = (run(PLAN, vec![]), run("not = [toml", vec![]));
+    a.platform.memory_bytes = Some(8);
+    b.platform.memory_bytes = Some(16);
+    a.inventory.facts = vec![fact("machine", "kernel", "6.1", false)];
+    let found = rows(&a, &b);
+    assert_eq!(
+        found.last(),
+        Some(&row("machine: memory", "8 bytes", "16 bytes"))
+    );
+    assert!(found.contains(&row("plan: text", "–", "not = [toml")));
+}
+
+#[test]
+fn of_a_url_everything_but_the_path_counts() {
+    for (url, want) in [
+        ("sqlite:/data/x.db", "sqlite: in a file"),
+        ("sqlite:", "sqlite: in memory"),
+        (
+            "sqlite:/data/x.db?cache_mb=8",
+            "sqlite: in a file with cache_mb=8",
+        ),
+        ("x://user@host:5432/bench", "x://user@host:5432"),
+    ] {
+        assert_eq!(without_path(url), want);
+    }
+}
