@@ -10,7 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(version, arg_required_else_help = true)]
 #[command(
     after_help = "Exit status: 0 measured and valid · 1 the environment failed · 2 wrong in itself \
-(flag, plan, scheme, name) · 3 measured but a gate failed · 130 interrupted"
+(flag, plan, scheme, name) · 3 measured but a gate failed · 4 measured but judged below what was asked \
+for · 130 interrupted"
 )]
 pub struct Arguments {
     /// What to do.
@@ -26,6 +27,10 @@ pub struct Arguments {
 pub enum Verb {
     /// Measure a plan on one or more targets
     Run(RunArguments),
+    /// Measure two configurations in turn, pair by pair, and say what the difference is worth
+    Ab(AbArguments),
+    /// Set two runs against each other: ratios with intervals, and verdicts
+    Compare(CompareArguments),
     /// Show what there is
     List(ListArguments),
     /// Print a run as JSON, CSV or Markdown
@@ -71,6 +76,124 @@ pub struct RunArguments {
     /// File that states what a machine cannot discover: array, RAID, cache, options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
+}
+
+/// `dbdyno compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// The run that is the measure: its number or label, or "last"
+    #[arg(value_name = "RUN-A")]
+    pub a: String,
+    /// The run that is judged
+    #[arg(value_name = "RUN-B")]
+    pub b: String,
+    /// Compare also what was measured differently (size, schedule, cache …), labelled
+    #[arg(long)]
+    pub anyway: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+}
+
+/// How two runs are judged, for `compare` and `ab`.
+#[derive(Debug, Args)]
+pub struct Judging {
+    /// Practical band in percent within which two count as alike, or "learned" from the archive's
+    /// studies of the same plan against itself
+    #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
+    pub band: BandAsked,
+    /// Smallest effect in percent that must be found: pairs are advised for it
+    #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
+    pub effect: f64,
+    /// Metric to decide on, as [TARGET:]TEST[@JOBS[xTHREADS]].FIGURE, instead of the plan's
+    #[arg(long, value_name = "METRIC")]
+    pub primary: Vec<String>,
+    /// Exit with status 4 when a primary metric is worse (or not even conclusive)
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+    /// Show every secondary metric and every difference
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON (docs/FORMAT.md)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which verdict makes the command fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOn {
+    /// A primary metric is worse
+    Worse,
+    /// A primary metric is worse or inconclusive
+    Inconclusive,
+}
+
+/// How wide the practical band is asked to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum BandAsked {
+    /// A share.
+    Share(f64),
+    /// From earlier studies.
+    Learned,
+}
+
+fn band(text: &str) -> Result<BandAsked, String> {
+    match text {
+        "learned" => Ok(BandAsked::Learned),
+        other => share(other).map(BandAsked::Share),
+    }
+}
+
+/// A share from percent.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse::<f64>().ok();
+    number
+        .filter(|pct| *pct > 0.0 && *pct < 100.0)
+        .map(|pct| pct / 100.0)
+        .ok_or_else(|| "give percent above 0 and below 100".to_owned())
+}
+
+/// `dbdyno ab`.
+#[derive(Debug, Args)]
+pub struct AbArguments {
+    /// Name of a built-in plan or path of a plan file
+    #[arg(required_unless_present = "resume", default_value = "")]
+    pub plan: String,
+    /// Sets something for side A alone: a key of the plan as in --set, target.KEY=VALUE (a setting of
+    /// the target's URL) or target=URL; without --a and --b the plan is measured against itself
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub a: Vec<String>,
+    /// Sets something for side B alone
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub b: Vec<String>,
+    /// Pairs of blocks; each block is the plan once, from the same start
+    #[arg(long, value_name = "N", default_value_t = lab::study::PAIRS_DEFAULT)]
+    pub pairs: u32,
+    /// Database to measure, for both sides; without it SQLite and DuckDB in files of their own
+    #[arg(long = "target", value_name = "URL")]
+    pub targets: Vec<String>,
+    /// Name of the study; its runs are called NAME-a and NAME-b
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Sets a key of the plan for both sides
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Seed of everything random, the order of the blocks included
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Go on with a study that was interrupted or killed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "targets", "name", "settings", "seed", "platform"])]
+    pub resume: Option<String>,
+    /// Directory with a test library to use instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    pub library: Option<PathBuf>,
+    /// Directory for the files of the default targets (default: the user's cache directory)
+    #[arg(long, value_name = "DIR")]
+    pub work_dir: Option<PathBuf>,
+    /// File that states what a machine cannot discover: array, RAID, cache, options
+    #[arg(long, value_name = "FILE.toml")]
+    pub platform: Option<PathBuf>,
+    #[command(flatten)]
+    pub judging: Judging,
 }
 
 /// `dbdyno list`.

@@ -1,5 +1,7 @@
 //! One module per verb.
 
+pub mod ab;
+pub mod compare;
 pub mod export;
 pub mod host;
 pub mod list;

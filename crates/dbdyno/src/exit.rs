@@ -17,6 +17,8 @@ pub enum Status {
     Wrong = 2,
     /// Measured, but a gate failed.
     GateFailed = 3,
+    /// Measured and valid, but judged below what was asked for: a limit missed, a verdict of --fail-on.
+    Missed = 4,
     /// Interrupted by its user.
     Interrupted = 130,
 }

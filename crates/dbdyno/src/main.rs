@@ -19,6 +19,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.verb {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
+        Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
+        Verb::Compare(compare) => command::compare::compare(&compare, &arguments.archive),
         Verb::List(list) => command::list::list(&list, &arguments.archive),
         Verb::Export(export) => command::export::export(&export, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),

@@ -78,13 +78,18 @@ impl WorkFiles {
     }
 
     /// URLs of a database file for every embedded engine that is there; `missing` is told the rest.
-    pub fn targets(&self, mut missing: impl FnMut(&str)) -> Vec<String> {
+    pub fn targets(&self, missing: impl FnMut(&str)) -> Vec<String> {
+        self.targets_named("bench", missing)
+    }
+
+    /// The same with files of another name, for the sides of a study.
+    pub fn targets_named(&self, name: &str, mut missing: impl FnMut(&str)) -> Vec<String> {
         let mut urls = Vec::new();
         for engine in target::engines() {
             match engine.info().version {
                 Ok(_) => {
                     let scheme = engine.scheme();
-                    let path = self.directory.join(format!("bench.{scheme}"));
+                    let path = self.directory.join(format!("{name}.{scheme}"));
                     urls.push(format!("{scheme}:{}", path.display()));
                 }
                 Err(how_to_get_it) => missing(&how_to_get_it),

@@ -9,6 +9,7 @@
 //! * [`svg`]: the small writer behind every chart.
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
+mod comparison;
 mod html;
 pub mod level;
 pub mod number;
@@ -17,6 +18,7 @@ pub mod scorecard;
 pub mod svg;
 mod terminal;
 
+pub use comparison::{Shown, chances, comparison};
 pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{point_line, terminal};

@@ -3,7 +3,7 @@
 
 mod card;
 mod general;
-mod table;
+pub(crate) mod table;
 
 use archive::reference::Reference;
 use archive::{Latency, Point, Run, RunState, Steady};
@@ -64,8 +64,8 @@ pub fn point_line(target: &str, point: &Point) -> String {
 }
 
 /// Colours, or none.
-struct Paint {
-    colour: bool,
+pub(crate) struct Paint {
+    pub colour: bool,
 }
 
 impl Paint {
@@ -77,21 +77,21 @@ impl Paint {
         }
     }
 
-    fn bold(&self, text: &str) -> String {
+    pub fn bold(&self, text: &str) -> String {
         self.wrap("1", text)
     }
 
-    fn dim(&self, text: &str) -> String {
+    pub fn dim(&self, text: &str) -> String {
         self.wrap("2", text)
     }
 
-    fn red(&self, text: &str) -> String {
+    pub fn red(&self, text: &str) -> String {
         self.wrap("31", text)
     }
 }
 
 /// Text from an archive must not be able to steer the terminal: control characters are replaced.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect()

@@ -93,6 +93,30 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run of a plan of which nothing has been measured yet.
+    pub fn planned(plan_name: &str) -> Self {
+        Self {
+            id: 0,
+            label: String::new(),
+            state: RunState::Running,
+            started_at: String::new(),
+            finished_at: None,
+            tool_version: String::new(),
+            plan_name: plan_name.to_owned(),
+            plan_toml: String::new(),
+            seed: 0,
+            repetitions: 0,
+            points_planned: 0,
+            targets: Vec::new(),
+            platform: Platform::default(),
+            inventory: Inventory::default(),
+            study: None,
+            missing: Vec::new(),
+            points: Vec::new(),
+            reasons: Vec::new(),
+        }
+    }
+
     /// True when the run is complete, its record unchanged and every point valid.
     pub fn valid(&self) -> bool {
         self.state == RunState::Complete

@@ -1,0 +1,119 @@
+//! `dbdyno compare`: two runs set against each other, from the archive alone.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use archive::{Archive, Run, RunName};
+use stats::compare::Verdict;
+use verdict::compare::{Band, Comparison, LEARNED_PAIRS_MIN, Options, compare as set_against};
+use verdict::metric::Metric;
+
+use super::{load_run, print, terminal_columns, wants_colour};
+use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
+use crate::exit::{Status, Wrong};
+use crate::place;
+
+pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let a = load_run(&arguments.a, archive)?;
+    let b = load_run(&arguments.b, archive)?;
+    judge_and_show(&a, &b, &arguments.judging, arguments.anyway, archive)
+}
+
+/// Compares, prints, and gives the status that was asked for.
+pub fn judge_and_show(
+    a: &Run,
+    b: &Run,
+    judging: &Judging,
+    anyway: bool,
+    archive: &Option<PathBuf>,
+) -> Result<Status> {
+    let primary = judging
+        .primary
+        .iter()
+        .map(|text| text.parse::<Metric>())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| Wrong(e.to_string()))?;
+    let earlier;
+    let band = match judging.band {
+        BandAsked::Share(band) => Band::Given(band),
+        BandAsked::Learned => {
+            earlier = equal_studies(a, archive)?;
+            Band::Learned(&earlier)
+        }
+    };
+    let options = Options {
+        band,
+        effect: judging.effect,
+        primary: &primary,
+        anyway,
+    };
+    let compared = set_against(a, b, &options).map_err(|e| Wrong(e.to_string()))?;
+    if judging.json {
+        print(&format!("{:#}\n", verdict::compare::json(&compared)))?;
+    } else {
+        print(&report::comparison(
+            &compared,
+            report::Shown {
+                width: terminal_columns(),
+                colour: wants_colour(),
+                all: judging.all,
+            },
+        ))?;
+    }
+    Ok(status(&compared, judging.fail_on))
+}
+
+fn status(compared: &Comparison, fail_on: Option<FailOn>) -> Status {
+    let is = |verdict| compared.any_primary(verdict);
+    let failed = match fail_on {
+        None => false,
+        Some(FailOn::Worse) => is(Verdict::Worse),
+        Some(FailOn::Inconclusive) => is(Verdict::Worse) || is(Verdict::Inconclusive),
+    };
+    if failed { Status::Missed } else { Status::Fine }
+}
+
+/// Complete studies of the same plan on the same processor whose two sides set nothing.
+pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, Run)>> {
+    let studies: Vec<(Run, Run)> = earlier_studies(like, archive)?
+        .into_iter()
+        .filter(|(a, b)| verdict::compare::is_same_on_purpose(a, b))
+        .collect();
+    let pairs: u32 = studies.iter().map(|(a, _)| a.repetitions).sum();
+    if (pairs as usize) < LEARNED_PAIRS_MIN {
+        return Err(Wrong(format!(
+            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, and a band is learned from {LEARNED_PAIRS_MIN} at least; measure them by `dbdyno ab {} --pairs 10` without --a and --b",
+            like.plan_name, like.plan_name
+        ))
+        .into());
+    }
+    Ok(studies)
+}
+
+/// Complete studies of the plan of `like` on its machine, itself excepted, oldest first.
+pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, Run)>> {
+    let archive = Archive::open_read_only(place::archive(archive))?;
+    let mut studies = Vec::new();
+    for summary in archive.list_runs()? {
+        let Some(other) = summary
+            .label
+            .strip_suffix("-a")
+            .map(|name| format!("{name}-b"))
+        else {
+            continue;
+        };
+        if summary.plan_name != like.plan_name || summary.label == like.label {
+            continue;
+        }
+        let a = archive.load_run(&RunName::Id(summary.id))?;
+        let Ok(b) = archive.load_run(&RunName::Label(other)) else {
+            continue;
+        };
+        let is_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
+        let same_machine = a.platform.processor == like.platform.processor;
+        if is_study && same_machine && a.valid() && b.valid() {
+            studies.push((a, b));
+        }
+    }
+    Ok(studies)
+}

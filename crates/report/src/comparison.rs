@@ -1,0 +1,272 @@
+//! A comparison of two runs for a terminal: what differs, the forest of ratios, what is still needed.
+
+mod chances;
+mod forest;
+
+use stats::Warning;
+use stats::compare::{Design, Verdict};
+use stats::forecast::Further;
+use verdict::compare::{Comparison, Named, Row, verdict_word as word};
+use verdict::metric;
+
+use crate::number;
+use crate::terminal::table::{self, Align, Column, Table};
+use crate::terminal::{Paint, clean};
+
+pub use chances::chances;
+pub(crate) use forest::Scale;
+
+/// How much of a comparison is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shown {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Colours.
+    pub colour: bool,
+    /// Also every secondary metric.
+    pub all: bool,
+}
+
+/// Columns of the drawing.
+const FOREST_WIDTH: usize = 25;
+/// Differences shown when not everything is asked for.
+const DIFFERENCES_MAX: usize = 24;
+
+/// Renders a comparison for a terminal.
+pub fn comparison(compared: &Comparison, shown: Shown) -> String {
+    let paint = Paint {
+        colour: shown.colour,
+    };
+    let mut out = head(compared, &paint);
+    out.push_str(&differences(compared, shown, &paint));
+    for caution in &compared.cautions {
+        let text = table::wrap(&format!("  ! {}", clean(caution)), shown.width, 4);
+        out.push_str(&format!("{}\n", paint.red(&text)));
+    }
+    let primary: Vec<&Row> = compared.primary().collect();
+    let secondary: Vec<&Row> = compared.rows.iter().filter(|r| !r.primary).collect();
+    out.push_str(&format!("\n{}\n", paint.bold(&named(compared.named))));
+    out.push_str(&forest_table(&primary, shown.width, &paint));
+    out.push_str(&remarks(compared, &primary, shown.width, &paint));
+    if !secondary.is_empty() {
+        out.push_str(&format!("\n{}\n", paint.bold(&tally(&secondary))));
+        if shown.all {
+            out.push_str(&forest_table(&secondary, shown.width, &paint));
+        } else {
+            out.push_str(&format!("{}\n", paint.dim("  --all shows them")));
+        }
+    }
+    out
+}
+
+fn head(compared: &Comparison, paint: &Paint) -> String {
+    let title = format!("{} against {}", clean(&compared.b), clean(&compared.a));
+    let (a, b) = compared.repetitions;
+    let design = match compared.design {
+        Design::Paired => format!("{a} pairs, measured in turn, the order of each drawn by lot"),
+        Design::Interleaved => format!("{a} and {b} repetitions, interleaved"),
+        Design::Sequential => {
+            format!("{a} and {b} repetitions, one run after the other: not interleaved")
+        }
+    };
+    let mut out = format!("{}\n{design}\n", paint.bold(&title));
+    if compared.is_one_each() {
+        out.push_str(&paint.red(
+            "One repetition of each cannot carry a verdict: nothing is known of the noise. \
+             Measure both by `dbdyno ab`.\n",
+        ));
+    }
+    out
+}
+
+fn named(named: Named) -> String {
+    match named {
+        Named::InPlan => "Primary metrics, named in the plan before the run",
+        Named::ByRule => "Primary metrics, by rule: the throughput of every test at its best level",
+        Named::Afterwards => "Primary metrics, named AFTER the run: a hint, not a proof",
+    }
+    .to_owned()
+}
+
+fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
+    let rows = &compared.differences;
+    if rows.is_empty() {
+        return "\nConfiguration: nothing that is recorded differs.\n".to_owned();
+    }
+    let left = |heads| Column {
+        heads,
+        align: Align::Left,
+        leave: 0,
+    };
+    let mut text = Table::new(vec![
+        left(["differs", "", ""]),
+        left(["A", "", ""]),
+        left(["B", "", ""]),
+    ]);
+    let limit = if shown.all {
+        rows.len()
+    } else {
+        DIFFERENCES_MAX
+    };
+    let room = shown.width.saturating_sub(36) / 2;
+    let cell = |value: &Option<String>| {
+        let value = value.as_deref().unwrap_or(number::UNKNOWN);
+        table::cut(&clean(value), room.max(12))
+    };
+    for row in rows.iter().take(limit) {
+        let subject = table::cut(&clean(&row.subject), 34);
+        text.row(vec![subject, cell(&row.a), cell(&row.b)], false);
+    }
+    let mut out = format!(
+        "\n{}\n{}",
+        paint.bold("Configuration"),
+        text.render(shown.width, paint)
+    );
+    if rows.len() > limit {
+        let more = format!("  … and {} more; --all shows them\n", rows.len() - limit);
+        out.push_str(&paint.dim(&more));
+    }
+    out
+}
+
+fn forest_table(rows: &[&Row], width: usize, paint: &Paint) -> String {
+    let scale = Scale::of(rows, FOREST_WIDTH);
+    let axis: &'static str = "B / A, log scale";
+    let column = |head, align, leave| Column {
+        heads: [head, "", ""],
+        align,
+        leave,
+    };
+    let mut text = Table::new(vec![
+        column("metric", Align::Left, 0),
+        column("A", Align::Right, 2),
+        column("B", Align::Right, 2),
+        column("B / A", Align::Right, 0),
+        column("95 % interval", Align::Left, 0),
+        column(axis, Align::Left, 1),
+        column("verdict", Align::Left, 0),
+    ]);
+    for row in rows {
+        text.row(cells(row, &scale), row.result.verdict == Verdict::Worse);
+    }
+    format!(
+        "{}{}\n",
+        text.render(width, paint),
+        paint.dim(&scale.legend())
+    )
+}
+
+fn cells(row: &Row, scale: &Scale) -> Vec<String> {
+    let unit = metric::unit(&row.metric.figure).unwrap_or_default();
+    let value = |side: &[f64]| {
+        let median = stats::summary::median(side);
+        if unit == "µs" {
+            number::latency(median)
+        } else {
+            number::figure_or_unknown(median)
+        }
+    };
+    let (ratio, interval) = match &row.result.ratio {
+        Some(r) => (
+            format!("{:.3}", r.estimate),
+            format!("{:.3} … {:.3}", r.low, r.high),
+        ),
+        None => (plain_ratio(row), "none".to_owned()),
+    };
+    let verdict = match row.result.ratio {
+        Some(_) => word(row.result.verdict).to_owned(),
+        None => "no verdict".to_owned(),
+    };
+    vec![
+        clean(&row.metric.to_string()),
+        value(&row.a),
+        value(&row.b),
+        ratio,
+        interval,
+        scale.draw(row),
+        verdict,
+    ]
+}
+
+/// The ratio of the medians, where the data carry no interval.
+fn plain_ratio(row: &Row) -> String {
+    let median = stats::summary::median;
+    match (median(&row.a), median(&row.b)) {
+        (Some(a), Some(b)) if a > 0.0 => format!("{:.3}", b / a),
+        _ => number::UNKNOWN.to_owned(),
+    }
+}
+
+/// What is still needed, and what weakens single metrics.
+fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for row in rows {
+        let name = clean(&row.metric.to_string());
+        if let Some(further) = row.result.further {
+            lines.push(format!("{name}: {}", needed(further, compared.design)));
+        }
+        if row.holm_p.is_some_and(|p| p > 0.05)
+            && matches!(row.result.verdict, Verdict::Better | Verdict::Worse)
+        {
+            lines.push(format!(
+                "{name}: its verdict does not survive Holm's adjustment for {} primary metrics",
+                rows.len()
+            ));
+        }
+        let own = |w: &&Warning| !matches!(w, Warning::NotInterleaved);
+        lines.extend(
+            row.result
+                .warnings
+                .iter()
+                .filter(own)
+                .map(|w| format!("{name}: {w}")),
+        );
+    }
+    lines.extend(advice(compared, rows));
+    let wrapped = lines
+        .iter()
+        .map(|line| format!("{}\n", table::wrap(&format!("  {line}"), width, 4)));
+    let text: String = wrapped.collect();
+    paint.dim(&text)
+}
+
+fn needed(further: Further, design: Design) -> String {
+    let what = match design {
+        Design::Paired => "pairs",
+        Design::Interleaved | Design::Sequential => "repetitions a side",
+    };
+    match further {
+        Further::More(n) => format!(
+            "inconclusive; about {n} more {what} would decide it, if the ratio found is the true one. Begin anew rather than add until it pleases"
+        ),
+        Further::Undecidable => format!(
+            "inconclusive, and no number of {what} up to {} would decide it: the ratio lies at the edge of the band, or the noise is too large",
+            stats::forecast::REPETITIONS_MAX
+        ),
+    }
+}
+
+/// How many pairs find the asked effect: the largest need of the primary metrics.
+fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
+    let most = rows.iter().filter_map(|r| r.advised).max()?;
+    let what = match compared.design {
+        Design::Paired => "pairs",
+        Design::Interleaved | Design::Sequential => "repetitions a side",
+    };
+    Some(format!(
+        "With this noise, {most} {what} find a true effect of {} % in four of five comparisons.",
+        number::figure(compared.effect * 100.0)
+    ))
+}
+
+fn tally(rows: &[&Row]) -> String {
+    let count = |verdict| rows.iter().filter(|r| r.result.verdict == verdict).count();
+    format!(
+        "{} secondary metrics: {} better, {} worse, {} equivalent, {} inconclusive",
+        rows.len(),
+        count(Verdict::Better),
+        count(Verdict::Worse),
+        count(Verdict::Equivalent),
+        count(Verdict::Inconclusive)
+    )
+}

@@ -1,0 +1,90 @@
+//! The forest in text: ratio and interval of each row on one logarithmic scale around 1.
+
+use verdict::compare::Row;
+
+/// Narrowest half range of the scale, so that tiny effects look tiny.
+const HALF_MIN: f64 = 0.05;
+/// Widest half range; what lies beyond is drawn as an arrow.
+const HALF_MAX: f64 = 1.0;
+
+/// A logarithmic scale that is symmetric around the ratio 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scale {
+    /// Largest |ln ratio| on it.
+    pub half: f64,
+    width: usize,
+}
+
+impl Scale {
+    /// The scale that shows all intervals of the rows.
+    pub fn of(rows: &[&Row], width: usize) -> Self {
+        let ends = rows
+            .iter()
+            .filter_map(|r| r.result.ratio)
+            .flat_map(|r| [r.low, r.high])
+            .filter(|v| v.is_finite() && *v > 0.0)
+            .map(|v| v.ln().abs());
+        Self {
+            half: ends.fold(HALF_MIN, f64::max).min(HALF_MAX) * 1.02,
+            width,
+        }
+    }
+
+    /// `┊` the edges of the band, `│` the ratio 1, `├─●─┤` interval and estimate.
+    pub fn draw(&self, row: &Row) -> String {
+        let mut line: Vec<char> = vec![' '; self.width];
+        let edge = row.band.ln_1p();
+        for (at, mark) in [(-edge, '┊'), (edge, '┊'), (0.0, '│')] {
+            if let Some(place) = self.place(at) {
+                line[place] = mark;
+            }
+        }
+        let Some(ratio) = row
+            .result
+            .ratio
+            .filter(|r| r.low > 0.0 && r.high.is_finite())
+        else {
+            return line.into_iter().collect();
+        };
+        let (low, high) = (ratio.low.ln(), ratio.high.ln());
+        let from = self
+            .place(low)
+            .unwrap_or(if low < 0.0 { 0 } else { self.width - 1 });
+        let to = self
+            .place(high)
+            .unwrap_or(if high < 0.0 { 0 } else { self.width - 1 });
+        for place in &mut line[from..=to] {
+            *place = '─';
+        }
+        line[from] = if self.place(low).is_some() {
+            '├'
+        } else {
+            '◄'
+        };
+        line[to] = if self.place(high).is_some() {
+            '┤'
+        } else {
+            '►'
+        };
+        if let Some(place) = self.place(ratio.estimate.ln()) {
+            line[place] = '●';
+        }
+        line.into_iter().collect()
+    }
+
+    /// What the ends of the scale stand for.
+    pub fn legend(&self) -> String {
+        format!(
+            "  scale {:.2} … {:.2} · │ no difference · ┊ practical band · ├●┤ ratio with its 95 % interval",
+            (-self.half).exp(),
+            self.half.exp()
+        )
+    }
+
+    fn place(&self, log: f64) -> Option<usize> {
+        let share = (log + self.half) / (2.0 * self.half);
+        (0.0..=1.0)
+            .contains(&share)
+            .then(|| (share * (self.width - 1) as f64).round() as usize)
+    }
+}

@@ -1,0 +1,317 @@
+//! Two runs set against each other: for every metric the ratio with its interval and a verdict.
+//!
+//! The two sides of one study are compared in pairs, as they were measured; any other two runs one after
+//! the other, which is said. Primary metrics were named before the first point was measured, in the plan or,
+//! when it names none, by rule: the throughput of every test, at its best level.
+
+mod comparable;
+mod json;
+mod metrics;
+
+use archive::{Better, Run};
+use stats::compare::{Design, Direction, Question, Verdict};
+use stats::forecast;
+use stats::multiple::holm;
+
+pub use comparable::{NotComparable, Pairing};
+pub use json::{json, verdict as verdict_word};
+
+use crate::difference::{Difference, differences};
+use crate::metric::{self, Metric, MetricError};
+
+/// Practical band when nothing else is asked for: ratios within 2 % count as alike.
+pub const BAND_DEFAULT: f64 = 0.02;
+/// Effect for which repetitions are advised when nothing else is asked for.
+pub const EFFECT_DEFAULT: f64 = 0.05;
+/// Confidence of the intervals.
+pub const CONFIDENCE: f64 = 0.95;
+/// Fewest pairs of earlier A/A studies from which a band is learned.
+pub const LEARNED_PAIRS_MIN: usize = 8;
+
+/// How wide the practical band is.
+#[derive(Debug, Clone, Copy)]
+pub enum Band<'a> {
+    /// The same share for every metric.
+    Given(f64),
+    /// What the same configuration, measured twice, showed in earlier studies, metric by metric.
+    Learned(&'a [(Run, Run)]),
+}
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// The practical band.
+    pub band: Band<'a>,
+    /// The effect, as a share, that must be found: repetitions are advised for it.
+    pub effect: f64,
+    /// Primary metrics that replace those of the plan; said in the result, because they were named later.
+    pub primary: &'a [Metric],
+    /// Compare also what is measured differently, labelled.
+    pub anyway: bool,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            band: Band::Given(BAND_DEFAULT),
+            effect: EFFECT_DEFAULT,
+            primary: &[],
+            anyway: false,
+        }
+    }
+}
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The runs do not measure the same.
+    #[error("{0}")]
+    NotComparable(#[from] NotComparable),
+    /// A primary metric is none.
+    #[error("{0}")]
+    Metric(#[from] MetricError),
+    /// A primary metric describes and does not judge.
+    #[error(
+        "the primary metric \"{0}\" has no good direction, so there is no verdict on it; name a rate or a time"
+    )]
+    NoDirection(Metric),
+    /// The effect or the band is no share.
+    #[error("the {0} must lie above 0 % and below 100 %")]
+    NotAShare(&'static str),
+}
+
+/// Who named the primary metrics, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The plan, before the run.
+    InPlan,
+    /// The rule for plans that name none: the throughput of every test at its best level.
+    ByRule,
+    /// Whoever asked for the comparison, after the run.
+    Afterwards,
+}
+
+/// Two runs compared. B is judged against A.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// Label of the run that is the measure.
+    pub a: String,
+    /// Label of the run that is judged.
+    pub b: String,
+    /// How the repetitions of the two lie in time.
+    pub design: Design,
+    /// Repetitions of A and of B.
+    pub repetitions: (u32, u32),
+    /// What is configured differently.
+    pub differences: Vec<Difference>,
+    /// What weakens the comparison as a whole, one sentence each.
+    pub cautions: Vec<String>,
+    /// Who named the primary metrics.
+    pub named: Named,
+    /// The effect for which repetitions are advised.
+    pub effect: f64,
+    /// Metrics, the primary ones first.
+    pub rows: Vec<Row>,
+}
+
+/// One metric compared.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The metric, with its target.
+    pub metric: Metric,
+    /// Title of the test.
+    pub title: String,
+    /// Named before the run.
+    pub primary: bool,
+    /// Which direction is good.
+    pub better: Better,
+    /// Practical band, as a share.
+    pub band: f64,
+    /// Values of A by repetition, those without a valid figure left out.
+    pub a: Vec<f64>,
+    /// Values of B.
+    pub b: Vec<f64>,
+    /// Ratio, interval, verdict, warnings.
+    pub result: stats::compare::Comparison,
+    /// The rank test's p adjusted for all primary metrics (Holm); only for those.
+    pub holm_p: Option<f64>,
+    /// Pairs, or repetitions a side, that find the asked effect in four of five cases.
+    pub advised: Option<usize>,
+}
+
+/// Compares run `b` with run `a`.
+///
+/// # Errors
+/// Runs that do not measure the same, or primary metrics that cannot be judged.
+pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
+    checked(options)?;
+    let pairing = comparable::pairing(a, b, options.anyway)?;
+    let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
+    let secondary = metrics::secondary(a, &pairing, &primary);
+    let judge = Judge {
+        a,
+        b,
+        pairing: &pairing,
+        options,
+    };
+    let rows = primary.iter().map(|m| judge.row(m, true));
+    let rows = rows.chain(secondary.iter().map(|m| judge.row(m, false)));
+    let mut rows: Vec<Row> = rows.collect();
+    adjust(&mut rows);
+    let mut cautions = pairing.cautions.clone();
+    let differences = differences(a, b);
+    if differences.is_empty() && !is_same_on_purpose(a, b) {
+        cautions.push("nothing that is recorded differs between the two runs; if something was changed, say what".into());
+    }
+    Ok(Comparison {
+        a: a.label.clone(),
+        b: b.label.clone(),
+        design: pairing.design,
+        repetitions: (a.repetitions, b.repetitions),
+        differences,
+        cautions,
+        named,
+        effect: options.effect,
+        rows,
+    })
+}
+
+/// Whether two runs are the sides of a study that sets nothing: the same configuration, twice.
+pub fn is_same_on_purpose(a: &Run, b: &Run) -> bool {
+    matches!((&a.study, &b.study), (Some(a), Some(b))
+        if a.pairs_with(b) && a.settings.is_empty() && b.settings.is_empty())
+}
+
+fn checked(options: &Options<'_>) -> Result<(), CompareError> {
+    let is_share = |share: f64| share > 0.0 && share < 1.0;
+    if !is_share(options.effect) {
+        return Err(CompareError::NotAShare("effect"));
+    }
+    match options.band {
+        Band::Given(band) if !is_share(band) => Err(CompareError::NotAShare("practical band")),
+        _ => Ok(()),
+    }
+}
+
+struct Judge<'a> {
+    a: &'a Run,
+    b: &'a Run,
+    pairing: &'a Pairing,
+    options: &'a Options<'a>,
+}
+
+impl Judge<'_> {
+    fn row(&self, metric: &Metric, primary: bool) -> Row {
+        let values_a = metric.values(self.a);
+        let values_b = self.pairing.in_b(metric).values(self.b);
+        let (a, b) = series(&values_a, &values_b, self.pairing.design);
+        let band = self.band(metric);
+        let question = Question {
+            design: self.pairing.design,
+            direction: match metric::better(&metric.figure) {
+                Better::Lower => Direction::LowerIsBetter,
+                Better::Higher | Better::Neither => Direction::HigherIsBetter,
+            },
+            band,
+            confidence: CONFIDENCE,
+            seed: self.a.seed,
+        };
+        let result = stats::compare::compare(&a, &b, &question);
+        Row {
+            title: title(self.a, metric),
+            better: metric::better(&metric.figure),
+            primary,
+            band,
+            holm_p: None,
+            advised: result
+                .sd_log
+                .and_then(|sd| self.advised(sd, a.len().min(b.len()), band)),
+            metric: metric.clone(),
+            a: a.into_iter().filter(|v| v.is_finite()).collect(),
+            b: b.into_iter().filter(|v| v.is_finite()).collect(),
+            result,
+        }
+    }
+
+    /// Repetitions that find the asked effect, planned with a spread that is exceeded only once in five.
+    fn advised(&self, sd_log: f64, n: usize, band: f64) -> Option<usize> {
+        let plan = forecast::Plan {
+            design: self.pairing.design,
+            band,
+            confidence: CONFIDENCE,
+        };
+        let upper = forecast::spread_upper(sd_log, n).ok()?;
+        forecast::repetitions(&plan, upper, 1.0 + self.options.effect).ok()?
+    }
+
+    fn band(&self, metric: &Metric) -> f64 {
+        match self.options.band {
+            Band::Given(band) => band,
+            Band::Learned(studies) => learned(studies, metric).unwrap_or(BAND_DEFAULT),
+        }
+    }
+}
+
+/// The band that earlier A/A studies show for a metric; `None` when they hold too few pairs.
+pub fn learned(studies: &[(Run, Run)], metric: &Metric) -> Option<f64> {
+    let ratios: Vec<f64> = studies
+        .iter()
+        .flat_map(|(a, b)| {
+            let pairs = metric.values(a).into_iter().zip(metric.values(b));
+            pairs.filter_map(|(a, b)| Some(b? / a?)).collect::<Vec<_>>()
+        })
+        .collect();
+    stats::compare::learned_band(&ratios).ok()
+}
+
+/// The series of both sides. Pairs keep their places, with NaN for a half that is missing, so that the
+/// statistics can say how many were left out.
+fn series(a: &[Option<f64>], b: &[Option<f64>], design: Design) -> (Vec<f64>, Vec<f64>) {
+    let known = |side: &[Option<f64>]| -> Vec<f64> { side.iter().flatten().copied().collect() };
+    match design {
+        Design::Paired => {
+            let pairs = a.iter().zip(b);
+            let nan = |v: &Option<f64>| v.unwrap_or(f64::NAN);
+            pairs.map(|(a, b)| (nan(a), nan(b))).unzip()
+        }
+        Design::Interleaved | Design::Sequential => (known(a), known(b)),
+    }
+}
+
+fn title(run: &Run, metric: &Metric) -> String {
+    let point = run.points.iter().find(|p| p.key.test == metric.test);
+    point.map_or_else(String::new, |p| p.title.clone())
+}
+
+/// Holm's adjustment over the primary metrics, so that a long list of them cannot buy a verdict by chance.
+fn adjust(rows: &mut [Row]) {
+    let p: Vec<f64> = rows
+        .iter()
+        .filter(|r| r.primary)
+        .filter_map(|r| r.result.rank_p)
+        .collect();
+    let Ok(adjusted) = holm(&p) else { return };
+    let judged = rows
+        .iter_mut()
+        .filter(|r| r.primary && r.result.rank_p.is_some());
+    for (row, p) in judged.zip(adjusted) {
+        row.holm_p = Some(p);
+    }
+}
+
+impl Comparison {
+    /// The primary metrics.
+    pub fn primary(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|r| r.primary)
+    }
+
+    /// Whether any primary metric has this verdict.
+    pub fn any_primary(&self, verdict: Verdict) -> bool {
+        self.primary().any(|r| r.result.verdict == verdict)
+    }
+
+    /// Whether each side was measured once: then nothing can be said of the noise, and so of an effect.
+    pub fn is_one_each(&self) -> bool {
+        self.repetitions == (1, 1)
+    }
+}

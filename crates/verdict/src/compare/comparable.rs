@@ -1,0 +1,236 @@
+//! Whether two runs measure the same: what must be alike, and what is only to be said.
+
+use std::collections::BTreeSet;
+
+use archive::{Point, Run, RunState};
+use stats::compare::Design;
+
+use crate::metric::Metric;
+
+/// Why two runs are not compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotComparable {
+    /// One and the same.
+    #[error(
+        "run {0} cannot be compared with itself; name two runs, or measure both by `dbdyno ab`"
+    )]
+    Itself(String),
+    /// Changed behind the tool's back.
+    #[error("run {run} is not compared: {reason}")]
+    Altered {
+        /// Label.
+        run: String,
+        /// What happened to it.
+        reason: String,
+    },
+    /// Nothing in common.
+    #[error(
+        "runs {a} and {b} have no test on a target of the same engine in common; `dbdyno list runs` shows what each measured"
+    )]
+    NothingInCommon {
+        /// Label.
+        a: String,
+        /// Label.
+        b: String,
+    },
+    /// Measured in different ways.
+    #[error(
+        "runs {a} and {b} were measured differently: {what}; measure them alike, or add --anyway to see the figures with that label"
+    )]
+    Differently {
+        /// Label.
+        a: String,
+        /// Label.
+        b: String,
+        /// What differs.
+        what: String,
+    },
+}
+
+/// How the two runs belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairing {
+    /// How their repetitions lie in time.
+    pub design: Design,
+    /// Short names of the targets: in A, in B.
+    pub targets: Vec<(String, String)>,
+    /// What is to be said of the comparison as a whole.
+    pub cautions: Vec<String>,
+}
+
+impl Pairing {
+    /// The metric of run A as it is called in run B.
+    pub fn in_b(&self, metric: &Metric) -> Metric {
+        let other = self
+            .targets
+            .iter()
+            .find(|(a, _)| Some(a) == metric.target.as_ref())
+            .map(|(_, b)| b.clone());
+        Metric {
+            target: other.or_else(|| metric.target.clone()),
+            ..metric.clone()
+        }
+    }
+}
+
+/// Finds how two runs belong together, or why they do not.
+pub(super) fn pairing(a: &Run, b: &Run, anyway: bool) -> Result<Pairing, NotComparable> {
+    if a.id == b.id && a.label == b.label && a.started_at == b.started_at {
+        return Err(NotComparable::Itself(a.label.clone()));
+    }
+    for run in [a, b] {
+        if let Some(reason) = run.reasons.first() {
+            return Err(NotComparable::Altered {
+                run: run.label.clone(),
+                reason: reason.clone(),
+            });
+        }
+    }
+    let targets = targets_in_common(a, b);
+    if common_tests(a, b, &targets).is_empty() {
+        return Err(NotComparable::NothingInCommon {
+            a: a.label.clone(),
+            b: b.label.clone(),
+        });
+    }
+    let in_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
+    let mut cautions = Vec::new();
+    let different = measured_differently(a, b, &targets);
+    if !different.is_empty() && !in_study && !anyway {
+        return Err(NotComparable::Differently {
+            a: a.label.clone(),
+            b: b.label.clone(),
+            what: different.join("; "),
+        });
+    }
+    cautions.extend(
+        different
+            .into_iter()
+            .map(|what| format!("measured differently: {what}")),
+    );
+    cautions.extend([a, b].into_iter().flat_map(of_run));
+    if a.seed != b.seed {
+        cautions.push("the seeds differ, so the two were given different keys".into());
+    }
+    let design = if in_study {
+        Design::Paired
+    } else {
+        Design::Sequential
+    };
+    Ok(Pairing {
+        design,
+        targets,
+        cautions,
+    })
+}
+
+/// Targets of one name belong together; where each run has one alone, these two.
+fn targets_in_common(a: &Run, b: &Run) -> Vec<(String, String)> {
+    if let ([one], [other]) = (a.targets.as_slice(), b.targets.as_slice()) {
+        return vec![(one.name.clone(), other.name.clone())];
+    }
+    a.targets
+        .iter()
+        .filter(|t| b.targets.iter().any(|u| u.name == t.name))
+        .map(|t| (t.name.clone(), t.name.clone()))
+        .collect()
+}
+
+fn tests_on(run: &Run, target: &str) -> BTreeSet<String> {
+    run.points
+        .iter()
+        .filter(|p| name_of(run, p) == target)
+        .map(|p| p.key.test.clone())
+        .collect()
+}
+
+fn common_tests(a: &Run, b: &Run, targets: &[(String, String)]) -> BTreeSet<String> {
+    targets
+        .iter()
+        .flat_map(|(x, y)| {
+            let of_b = tests_on(b, y);
+            tests_on(a, x).into_iter().filter(move |t| of_b.contains(t))
+        })
+        .collect()
+}
+
+fn name_of<'r>(run: &'r Run, point: &Point) -> &'r str {
+    let target = run.targets.get(point.key.target as usize);
+    target.map_or("", |t| t.name.as_str())
+}
+
+/// Scale, protocol and definition of what both measured, one phrase for each kind of difference.
+fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<String> {
+    let mut found: Vec<(&str, BTreeSet<String>)> = Vec::new();
+    for (x, y) in targets {
+        for one in a.points.iter().filter(|p| name_of(a, p) == x) {
+            let other = b.points.iter().find(|p| {
+                name_of(b, p) == y
+                    && (&p.key.test, p.key.jobs, p.key.threads)
+                        == (&one.key.test, one.key.jobs, one.key.threads)
+            });
+            for kind in other.map_or(Vec::new(), |other| unlike(one, other, x == y)) {
+                match found.iter_mut().find(|(k, _)| *k == kind) {
+                    Some((_, tests)) => drop(tests.insert(one.key.test.clone())),
+                    None => found.push((kind, [one.key.test.clone()].into())),
+                }
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|(kind, tests)| {
+            let tests: Vec<String> = tests.into_iter().collect();
+            format!("{kind} ({})", tests.join(", "))
+        })
+        .collect()
+}
+
+fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<&'static str> {
+    let (x, y) = (&a.work, &b.work);
+    let lukewarm = |cache: &str| cache.split(':').next().unwrap_or_default().to_owned();
+    [
+        (x.size != y.size, "the size of the data"),
+        (
+            x.mode != y.mode || x.seconds != y.seconds,
+            "the bound of a point (work or time)",
+        ),
+        (
+            same_engine && x.operations_per_job != y.operations_per_job,
+            "the amount of work",
+        ),
+        (x.schedule != y.schedule, "the schedule"),
+        (
+            lukewarm(&x.cache) != lukewarm(&y.cache),
+            "the state of the cache",
+        ),
+        (
+            same_engine && a.definition != b.definition,
+            "the definition of the test",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(differs, what)| differs.then_some(what))
+    .collect()
+}
+
+fn of_run(run: &Run) -> Vec<String> {
+    let mut said = Vec::new();
+    let invalid = run.points.iter().filter(|p| !p.valid()).count();
+    if invalid > 0 {
+        said.push(format!(
+            "{invalid} of {} points of run {} are invalid and left out",
+            run.points.len(),
+            run.label
+        ));
+    }
+    if run.state != RunState::Complete {
+        said.push(format!(
+            "run {} is not complete: {} of {} points",
+            run.label,
+            run.points.len(),
+            run.points_planned
+        ));
+    }
+    said
+}

@@ -1,0 +1,87 @@
+//! A comparison as JSON, for programs (docs/FORMAT.md).
+
+use serde_json::{Value, json as value};
+use stats::compare::{Design, Verdict};
+use stats::forecast::Further;
+
+use super::{Comparison, Named, Row};
+use crate::metric;
+
+/// Value of `schema` in the JSON; the number changes when a reader would have to change.
+pub const SCHEMA_NAME: &str = "dbdyno-comparison/1";
+
+/// The comparison as a JSON value.
+pub fn json(comparison: &Comparison) -> Value {
+    value!({
+        "schema": SCHEMA_NAME,
+        "a": comparison.a,
+        "b": comparison.b,
+        "design": design(comparison.design),
+        "repetitions_a": comparison.repetitions.0,
+        "repetitions_b": comparison.repetitions.1,
+        "primary_named": match comparison.named {
+            Named::InPlan => "in the plan",
+            Named::ByRule => "by rule",
+            Named::Afterwards => "afterwards",
+        },
+        "effect_pct": comparison.effect * 100.0,
+        "differences": comparison.differences.iter().map(|d| value!({
+            "subject": d.subject, "a": d.a, "b": d.b,
+        })).collect::<Vec<_>>(),
+        "cautions": comparison.cautions,
+        "metrics": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn row(row: &Row) -> Value {
+    let result = &row.result;
+    let (further, undecidable) = match result.further {
+        Some(Further::More(n)) => (Some(n), false),
+        Some(Further::Undecidable) => (None, true),
+        None => (None, false),
+    };
+    value!({
+        "metric": row.metric.to_string(),
+        "title": row.title,
+        "unit": metric::unit(&row.metric.figure),
+        "better": row.better,
+        "primary": row.primary,
+        "verdict": verdict(result.verdict),
+        "band_pct": row.band * 100.0,
+        "median_a": stats::summary::median(&row.a),
+        "median_b": stats::summary::median(&row.b),
+        "ratio": result.ratio.as_ref().map(|r| r.estimate),
+        "ratio_low": result.ratio.as_ref().map(|r| r.low),
+        "ratio_high": result.ratio.as_ref().map(|r| r.high),
+        "confidence": result.ratio.as_ref().map(|r| r.confidence),
+        "spread_log": result.sd_log,
+        "rank_p": result.rank_p,
+        "rank_p_holm": row.holm_p,
+        "permutation_p": result.permutation_p,
+        "cliffs_delta": result.cliffs_delta,
+        "further_needed": further,
+        "undecidable": undecidable,
+        "advised_for_effect": row.advised,
+        "values_a": row.a,
+        "values_b": row.b,
+        "warnings": result.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// Word for a verdict in tables and exports.
+pub fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+fn design(design: Design) -> &'static str {
+    match design {
+        Design::Paired => "pairs",
+        Design::Interleaved => "interleaved",
+        Design::Sequential => "one after the other",
+    }
+}

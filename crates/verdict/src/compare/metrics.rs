@@ -1,0 +1,150 @@
+//! Which metrics are compared: the primary ones, and everything else that both runs tell.
+
+use std::collections::BTreeSet;
+
+use archive::{Better, Run};
+
+use super::{CompareError, Named, NotComparable, Pairing};
+use crate::metric::{self, Metric};
+
+/// Figures of each level that are compared beside the primary metrics.
+const SECONDARY: [&str; 2] = ["response_us_p50", "response_us_p99"];
+/// Most metrics of one comparison; a plan with more is compared in its first ones.
+const METRICS_MAX: usize = 2_000;
+
+/// The primary metrics with who named them: asked for now, named by A's plan, or by rule.
+pub(super) fn primary(
+    a: &Run,
+    b: &Run,
+    asked: &[Metric],
+    pairing: &Pairing,
+) -> Result<(Vec<Metric>, Named), CompareError> {
+    let (wanted, named) = if asked.is_empty() {
+        (in_plan(a)?, Named::InPlan)
+    } else {
+        (asked.to_vec(), Named::Afterwards)
+    };
+    if wanted.is_empty() {
+        return Ok((by_rule(a, b, pairing), Named::ByRule));
+    }
+    let mut metrics = Vec::new();
+    for metric in &wanted {
+        if metric::better(&metric.figure) == Better::Neither {
+            return Err(CompareError::NoDirection(metric.clone()));
+        }
+        for (target, _) in &pairing.targets {
+            let one = metric.on(target);
+            let named = metric.target.as_ref().is_none_or(|t| t == target);
+            if named && a.points.iter().any(|p| one.covers(a, p)) {
+                metrics.push(one);
+            }
+        }
+    }
+    if metrics.is_empty() {
+        return Err(NotComparable::NothingInCommon {
+            a: a.label.clone(),
+            b: b.label.clone(),
+        }
+        .into());
+    }
+    Ok((metrics, named))
+}
+
+/// What the plan names under `primary`.
+fn in_plan(run: &Run) -> Result<Vec<Metric>, CompareError> {
+    // The plan was checked before it was measured; an altered one has been refused by now.
+    let plan: toml::Table = toml::from_str(&run.plan_toml).unwrap_or_default();
+    let list = plan.get("primary").and_then(toml::Value::as_array);
+    let texts = list.into_iter().flatten().filter_map(toml::Value::as_str);
+    Ok(texts.map(str::parse).collect::<Result<_, _>>()?)
+}
+
+/// The throughput of every test that both measured, at its best level.
+fn by_rule(a: &Run, b: &Run, pairing: &Pairing) -> Vec<Metric> {
+    let mut metrics = Vec::new();
+    for (target, _) in &pairing.targets {
+        for test in tests(a, target) {
+            let metric = throughput(a, target, &test, None);
+            let there = |run: &Run, m: &Metric| run.points.iter().any(|p| m.covers(run, p));
+            if there(b, &pairing.in_b(&metric)) {
+                metrics.push(metric);
+            }
+        }
+    }
+    metrics.truncate(METRICS_MAX);
+    metrics
+}
+
+/// Tests in the order in which they were measured.
+fn tests(run: &Run, target: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let on_target = |index: u32| {
+        run.targets
+            .get(index as usize)
+            .is_some_and(|t| t.name == target)
+    };
+    run.points
+        .iter()
+        .filter(|p| on_target(p.key.target) && seen.insert(p.key.test.clone()))
+        .map(|p| p.key.test.clone())
+        .collect()
+}
+
+/// Rows per second where the test reads or writes rows, else operations per second.
+fn throughput(run: &Run, target: &str, test: &str, level: Option<(u32, u32)>) -> Metric {
+    let metric = |figure: &str| Metric {
+        target: Some(target.to_owned()),
+        test: test.to_owned(),
+        level,
+        figure: figure.to_owned(),
+    };
+    let rows = metric("rows_per_s");
+    let mut points = run
+        .points
+        .iter()
+        .filter(|p| p.valid() && rows.covers(run, p));
+    if points.all(|p| p.figures.rows_per_s.is_some()) {
+        rows
+    } else {
+        metric("operations_per_s")
+    }
+}
+
+/// Throughput at every level where there are several, and the response times of all.
+pub(super) fn secondary(a: &Run, pairing: &Pairing, primary: &[Metric]) -> Vec<Metric> {
+    let mut metrics = Vec::new();
+    for (target, _) in &pairing.targets {
+        for test in tests(a, target) {
+            let levels = levels(a, target, &test);
+            for level in &levels {
+                if levels.len() > 1 {
+                    metrics.push(throughput(a, target, &test, Some(*level)));
+                }
+                metrics.extend(SECONDARY.map(|figure| Metric {
+                    target: Some(target.clone()),
+                    test: test.clone(),
+                    level: Some(*level),
+                    figure: figure.to_owned(),
+                }));
+            }
+        }
+    }
+    // What nobody tells on either side is no row.
+    metrics.retain(|m| !primary.contains(m) && m.values(a).iter().any(Option::is_some));
+    metrics.truncate(METRICS_MAX);
+    metrics
+}
+
+fn levels(run: &Run, target: &str, test: &str) -> BTreeSet<(u32, u32)> {
+    let any = Metric {
+        target: Some(target.to_owned()),
+        test: test.to_owned(),
+        level: None,
+        figure: "operations_per_s".to_owned(),
+    };
+    run.points
+        .iter()
+        .filter(|p| any.covers(run, p))
+        .map(|p| (p.key.jobs, p.key.threads))
+        .collect()
+}
