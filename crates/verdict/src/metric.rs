@@ -111,7 +111,7 @@ pub fn better(figure: &str) -> Better {
 }
 
 /// Endings of the latency figures.
-const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"];
+pub(crate) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"];
 
 fn is_latency(figure: &str) -> bool {
     ["service_us_", "response_us_"]

@@ -1,0 +1,362 @@
+//! Files of limits: `[[limit]]` tables in TOML, described in docs/FORMAT.md.
+
+use std::path::{Path, PathBuf};
+
+use archive::FIGURES;
+
+use crate::metric::{Metric, MetricError, PERCENTILES};
+
+/// A longer file is no file of limits.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// Most limits of a file.
+pub const LIMITS_MAX: usize = 1_000;
+/// Longest reason, in characters: it stands in one line.
+const REASON_CHARS_MAX: usize = 500;
+/// Keys of a file.
+const FILE_KEYS: [&str; 1] = ["limit"];
+/// Keys of a limit.
+const LIMIT_KEYS: [&str; 4] = ["metric", "at_least", "at_most", "reason"];
+
+/// What a run is held against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sla {
+    /// The limits in the order of the file; no metric stands there twice.
+    pub limits: Vec<Limit>,
+}
+
+/// One limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// What is limited.
+    pub metric: Metric,
+    /// Smallest value that keeps the limit, in the figure's unit.
+    pub at_least: Option<f64>,
+    /// Largest value that keeps it.
+    pub at_most: Option<f64>,
+    /// Why there is this limit, in its owner's words.
+    pub reason: Option<String>,
+}
+
+/// Why a file of limits cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SlaError {
+    /// It cannot be read.
+    #[error("the file of limits {} cannot be read ({source}); check the path", path.display())]
+    Unreadable {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is too long.
+    #[error("the file of limits {} is larger than 1 MiB; is it the right file?", path.display())]
+    TooLong {
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// Its content is wrong.
+    #[error("the file of limits {file}: {what}")]
+    Wrong {
+        /// The file.
+        file: String,
+        /// Place, fault and remedy.
+        what: String,
+    },
+}
+
+impl Sla {
+    /// Reads a file of limits.
+    ///
+    /// # Errors
+    /// When it cannot be read, or as [`Sla::parse`].
+    pub fn load(path: &Path) -> Result<Self, SlaError> {
+        let unreadable = |source| SlaError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
+            return Err(SlaError::TooLong {
+                path: path.to_owned(),
+            });
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        Self::parse(&path.display().to_string(), &text)
+    }
+
+    /// Parses the text of the file called `file`.
+    ///
+    /// # Errors
+    /// One sentence with the place of what is wrong, and the nearest known word.
+    pub fn parse(file: &str, text: &str) -> Result<Self, SlaError> {
+        parse(text).map_err(|what| SlaError::Wrong {
+            file: file.to_owned(),
+            what,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Sla, String> {
+    let table: toml::Table =
+        toml::from_str(text).map_err(|e| format!("it is not TOML; {}", toml_sentence(text, &e)))?;
+    check_keys("the file", table.keys(), &FILE_KEYS)?;
+    let tables = match table.get("limit") {
+        Some(toml::Value::Array(tables)) if !tables.is_empty() => tables,
+        Some(toml::Value::Array(_)) | None => {
+            return Err("it holds no limit; write at least one [[limit]] table".to_owned());
+        }
+        Some(_) => return Err("limit is no list; write [[limit]] in double brackets".to_owned()),
+    };
+    if tables.len() > LIMITS_MAX {
+        return Err(format!(
+            "it holds {} limits; {LIMITS_MAX} are the most, split it",
+            tables.len()
+        ));
+    }
+    let mut limits: Vec<Limit> = Vec::with_capacity(tables.len());
+    for (number, value) in (1..).zip(tables) {
+        let limit = parse_limit(value).map_err(|what| format!("limit {number}: {what}"))?;
+        if let Some(first) = limits.iter().position(|l| l.metric == limit.metric) {
+            return Err(format!(
+                "limit {number}: the metric \"{}\" stands already in limit {}; put both bounds into one",
+                limit.metric,
+                first + 1
+            ));
+        }
+        limits.push(limit);
+    }
+    Ok(Sla { limits })
+}
+
+fn parse_limit(value: &toml::Value) -> Result<Limit, String> {
+    let table = value
+        .as_table()
+        .ok_or("it is no table; write [[limit]] and the keys below it")?;
+    check_keys("it", table.keys(), &LIMIT_KEYS)?;
+    let metric = text_of(table, "metric")?
+        .ok_or("it has no metric; add, for example, metric = \"T611@4.response_us_p99\"")?;
+    if metric.chars().any(char::is_control) {
+        return Err(format!(
+            "the metric {metric:?} holds control characters; remove them"
+        ));
+    }
+    let metric = metric
+        .parse::<Metric>()
+        .map_err(|e| format!("{e}{}", figure_hint(&e)))?;
+    let (at_least, at_most) = (bound(table, "at_least")?, bound(table, "at_most")?);
+    match (at_least, at_most) {
+        (None, None) => {
+            return Err(format!(
+                "\"{metric}\" has no bound; add at_least, at_most or both"
+            ));
+        }
+        (Some(low), Some(high)) if low > high => {
+            return Err(format!(
+                "at_least = {low} lies above at_most = {high}, which no value can keep; exchange them"
+            ));
+        }
+        _ => {}
+    }
+    let reason = text_of(table, "reason")?.map(str::to_owned);
+    let unfit =
+        |r: &String| r.chars().count() > REASON_CHARS_MAX || r.chars().any(char::is_control);
+    if reason.as_ref().is_some_and(unfit) {
+        return Err(format!(
+            "the reason is no single line of at most {REASON_CHARS_MAX} characters; shorten it"
+        ));
+    }
+    Ok(Limit {
+        metric,
+        at_least,
+        at_most,
+        reason,
+    })
+}
+
+fn text_of<'a>(table: &'a toml::Table, key: &str) -> Result<Option<&'a str>, String> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(toml::Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("{key} is no text; put it in quotes")),
+    }
+}
+
+/// A bound that can be missed or kept: no figure is negative, infinite or NaN.
+fn bound(table: &toml::Table, key: &str) -> Result<Option<f64>, String> {
+    let value = match table.get(key) {
+        None => return Ok(None),
+        Some(toml::Value::Integer(whole)) => *whole as f64,
+        Some(toml::Value::Float(value)) => *value,
+        Some(_) => {
+            return Err(format!(
+                "{key} is no number; write it without quotes, the unit is the figure's"
+            ));
+        }
+    };
+    if value.is_finite() && value >= 0.0 {
+        return Ok(Some(value));
+    }
+    Err(format!(
+        "{key} = {value} is no limit; give a finite number that is not negative"
+    ))
+}
+
+fn check_keys<'a>(
+    place: &str,
+    keys: impl Iterator<Item = &'a String>,
+    known: &[&str],
+) -> Result<(), String> {
+    for key in keys {
+        if !known.contains(&key.as_str()) {
+            let hint = nearest(key, known.iter().copied());
+            return Err(format!(
+                "{place} has the unknown key {key:?}{hint}; docs/FORMAT.md lists the keys"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// ` (did you mean "…"?)` when something known is near, else nothing.
+pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    known
+        .into_iter()
+        .map(|k| (strsim::damerau_levenshtein(k, word), k))
+        .min()
+        .filter(|(distance, k)| *distance <= (k.len() / 2).clamp(1, 3))
+        .map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)"))
+}
+
+fn figure_hint(error: &MetricError) -> String {
+    let MetricError::UnknownFigure { figure, .. } = error else {
+        return String::new();
+    };
+    let latencies = ["service_us_", "response_us_"]
+        .iter()
+        .flat_map(|kind| PERCENTILES.map(|end| format!("{kind}{end}")));
+    let known: Vec<String> = FIGURES
+        .iter()
+        .map(|info| info.name.to_owned())
+        .chain(latencies)
+        .collect();
+    nearest(figure, known.iter().map(String::as_str))
+}
+
+/// Where and why the parser stopped, in one line.
+fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    match error.span().and_then(|span| text.get(..span.start)) {
+        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
+        None => what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Sla::parse("limits.toml", text).unwrap_err().to_string()
+    }
+
+    fn with(lines: &str) -> String {
+        format!("[[limit]]\nmetric = \"T611.operations_per_s\"\n{lines}\n")
+    }
+
+    #[test]
+    fn limits_keep_their_order_and_their_words() {
+        let text = with("at_least = 1000\nreason = \"the shop's peak\"")
+            + "[[limit]]\nmetric = \"sqlite:T611@4.response_us_p99\"\nat_most = 1.5e3\nat_least = 1\n";
+        let limits = Sla::parse("limits.toml", &text).unwrap().limits;
+        assert_eq!(limits.len(), 2);
+        assert_eq!((limits[0].at_least, limits[0].at_most), (Some(1e3), None));
+        assert_eq!(limits[0].reason.as_deref(), Some("the shop's peak"));
+        assert_eq!(
+            (limits[1].at_least, limits[1].at_most),
+            (Some(1.0), Some(1500.0))
+        );
+        assert_eq!(limits[1].metric.level, Some((4, 1)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let twice = with("at_least = 1") + &with("at_most = 2");
+        let long = with(&format!("at_least = 1\nreason = \"{}\"", "x".repeat(501)));
+        let many = (0..=LIMITS_MAX)
+            .map(|i| format!("[[limit]]\nmetric = \"T{i}.rows_per_s\"\nat_least = 1\n"));
+        let many = many.collect::<String>();
+        let cases: &[(&str, &str)] = &[
+            ("limit = ", "it is not TOML; line 1"),
+            ("", "holds no limit"),
+            ("limit = []", "holds no limit"),
+            ("limit = 3", "write [[limit]]"),
+            ("limit = [3]", "limit 1: it is no table"),
+            (
+                "[[limits]]\n",
+                "unknown key \"limits\" (did you mean \"limit\"?)",
+            ),
+            (&with("at_lest = 1"), "(did you mean \"at_least\"?)"),
+            (&with(""), "has no bound; add at_least, at_most or both"),
+            (&with("at_least = nan"), "at_least = NaN is no limit"),
+            (&with("at_most = inf"), "at_most = inf is no limit"),
+            (&with("at_most = -1"), "at_most = -1 is no limit"),
+            (&with("at_most = \"5 ms\""), "at_most is no number"),
+            (
+                &with("at_least = 2\nat_most = 1"),
+                "at_least = 2 lies above at_most = 1",
+            ),
+            (&with("at_least = 2\nreason = 7"), "reason is no text"),
+            (
+                &with("at_least = 2\nreason = \"a\\u001bb\""),
+                "no single line",
+            ),
+            (&long, "no single line of at most 500"),
+            (
+                &twice,
+                "limit 2: the metric \"T611.operations_per_s\" stands already in limit 1",
+            ),
+            ("[[limit]]\nat_least = 1\n", "limit 1: it has no metric"),
+            (
+                "[[limit]]\nmetric = \"T611\"\nat_least = 1\n",
+                "is no metric",
+            ),
+            (
+                "[[limit]]\nmetric = \"T6\\n.x\"\n",
+                "holds control characters",
+            ),
+            (
+                "[[limit]]\nmetric = \"T611.response_us_p98\"\nat_most = 1\n",
+                "(did you mean \"response_us_p9",
+            ),
+            (&many, "1001 limits"),
+        ];
+        for (text, expected) in cases {
+            let message = error(text);
+            assert!(
+                message.starts_with("the file of limits limits.toml: "),
+                "{message}"
+            );
+            assert!(message.contains(expected), "{expected}: {message}");
+            assert!(!message.contains('\n'), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_same_metric_written_otherwise_is_the_same() {
+        let text = "[[limit]]\nmetric = \"T611@4.rows_per_s\"\nat_least = 1\n\
+            [[limit]]\nmetric = \"T611@4x1.rows_per_s\"\nat_least = 2\n";
+        assert!(error(text).contains("stands already in limit 1"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_or_too_long_is_said() {
+        let gone = Sla::load(Path::new("/nowhere/limits.toml")).unwrap_err();
+        assert!(
+            gone.to_string()
+                .contains("/nowhere/limits.toml cannot be read")
+        );
+        let long = tempfile::NamedTempFile::new().unwrap();
+        long.as_file().set_len(FILE_BYTES_MAX + 1).unwrap();
+        let long = Sla::load(long.path()).unwrap_err().to_string();
+        assert!(long.contains("larger than 1 MiB"), "{long}");
+    }
+}

@@ -1,0 +1,88 @@
+//! The judgement for a person: what is wrong with the run, a line for each limit that is missed or met in
+//! doubt, and the count of those kept.
+
+use archive::Run;
+
+use super::hold::{Judgement, Outcome, Surety};
+use super::words::{plain, sentence};
+
+/// The judgement as lines.
+pub fn text(run: &Run, judgement: &Judgement) -> String {
+    let mut lines = about_the_run(run, judgement);
+    for row in &judgement.rows {
+        let word = match &row.outcome {
+            Outcome::Missed { .. } => "missed ",
+            Outcome::Unjudged { .. } => "failed ",
+            // What is met from few repetitions is counted below: it would be every line of a short run.
+            Outcome::Met(finding) if finding.surety == Surety::WithinNoise => "noise  ",
+            Outcome::Met(_) => continue,
+        };
+        lines.push(format!(
+            "{word} {}: {}",
+            plain(&row.metric.to_string()),
+            sentence(row)
+        ));
+    }
+    for left_out in &judgement.left_out {
+        let metric = plain(&left_out.metric.to_string());
+        lines.push(format!("without {metric}: {}", plain(&left_out.reason)));
+    }
+    lines.push(count(judgement));
+    lines.join("\n") + "\n"
+}
+
+fn about_the_run(run: &Run, judgement: &Judgement) -> Vec<String> {
+    let label = plain(&run.label);
+    let soundness = &judgement.soundness;
+    let mut lines = Vec::new();
+    for fault in &soundness.faults {
+        lines.push(format!("invalid run {label}: {}", plain(fault)));
+    }
+    if soundness.points_invalid > 0 {
+        lines.push(format!(
+            "invalid points: {} of {} in run {label}; they fail the limits on them",
+            soundness.points_invalid, soundness.points
+        ));
+    }
+    lines
+}
+
+/// "3 of 5 limits kept (2 from one repetition); 1 missed, 1 cannot be judged".
+fn count(judgement: &Judgement) -> String {
+    let met_with = |surety| {
+        let is = |o: &Outcome| matches!(o, Outcome::Met(finding) if finding.surety == surety);
+        judgement.rows.iter().filter(|row| is(&row.outcome)).count()
+    };
+    let list = |parts: &[(usize, &str)]| {
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(n, what)| format!("{n} {what}")).collect();
+        parts.join(", ")
+    };
+    let doubts = list(&[
+        (met_with(Surety::WithinNoise), "within the noise"),
+        (
+            met_with(Surety::FewRepetitions),
+            "from fewer than six repetitions",
+        ),
+        (met_with(Surety::OneRepetition), "from one repetition"),
+    ]);
+    let failures = list(&[
+        (judgement.missed(), "missed"),
+        (judgement.unjudged(), "cannot be judged"),
+    ]);
+    let mut line = format!(
+        "{} of {} limits kept",
+        judgement.met(),
+        judgement.rows.len()
+    );
+    if !doubts.is_empty() {
+        line.push_str(&format!(" ({doubts})"));
+    }
+    if !failures.is_empty() {
+        line.push_str(&format!("; {failures}"));
+    }
+    if !judgement.sound() {
+        line.push_str("; the run is invalid, so this decides nothing");
+    }
+    line
+}
