@@ -85,7 +85,8 @@ impl WorkFiles {
     /// The same with files of another name, for the sides of a study.
     pub fn targets_named(&self, name: &str, mut missing: impl FnMut(&str)) -> Vec<String> {
         let mut urls = Vec::new();
-        for engine in target::engines() {
+        let embedded = |engine: &&&dyn target::Engine| engine.reach() == target::Reach::Embedded;
+        for engine in target::engines().iter().filter(embedded) {
             match engine.info().version {
                 Ok(_) => {
                     let scheme = engine.scheme();

@@ -14,7 +14,7 @@ use crate::Result;
 
 /// One target of a run: a database, or the nodes of a cluster of one engine.
 pub struct Nodes {
-    /// Name of the engine, which is the target's short name.
+    /// Name of the engine in the library's files.
     pub engine: String,
     /// The databases.
     pub nodes: Vec<Arc<dyn Target>>,
@@ -91,7 +91,7 @@ impl Nodes {
             .map(target::open)
             .collect::<target::Result<Vec<_>>>()?;
         Ok(Self {
-            engine: urls[0].scheme.clone(),
+            engine: urls[0].engine().to_owned(),
             proven: nodes.iter().map(|_| Arc::default()).collect(),
             nodes,
         })

@@ -9,6 +9,11 @@ pub trait Engine: Sync {
     /// Its scheme in a target URL.
     fn scheme(&self) -> &'static str;
 
+    /// Where its databases are.
+    fn reach(&self) -> Reach {
+        Reach::Embedded
+    }
+
     /// What `dbdyno list engines` shows.
     fn info(&self) -> EngineInfo;
 
@@ -26,6 +31,17 @@ pub trait Engine: Sync {
     /// # Errors
     /// When it cannot be reached, is damaged or is not ours.
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
+}
+
+/// Where the databases of an engine are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// In a file or in memory, inside this process.
+    Embedded,
+    /// In a server that dbdyno starts and removes.
+    LocalServer,
+    /// In a server that runs already.
+    Network,
 }
 
 /// One line of `dbdyno list engines`.

@@ -14,12 +14,12 @@ pub mod sqlite;
 mod url;
 
 pub use capability::Feature;
-pub use engines::{Engine, EngineInfo, engines, find, open};
+pub use engines::{Engine, EngineInfo, Reach, engines, find, open};
 pub use error::{ErrorKind, Result, TargetError};
 pub use session::{
     BulkRow, Cooled, Counters, Fetched, RowSource, Session, Statement, Target, Value, cell_digest,
 };
-pub use url::{TargetUrl, UrlError};
+pub use url::{Address, Password, TargetUrl, UrlError};
 
 /// Sets up what engines need once per process; to be called before anything else of the process uses
 /// one, the archive included.

@@ -95,6 +95,12 @@ pub trait Session: Send {
     /// Loads rows into `table` by the engine's fastest path, in one transaction; gives their number.
     fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64>;
 
+    /// Refreshes the planner's statistics of a table that was just loaded, and does whatever else lets
+    /// reading it afterwards write nothing.
+    fn analyse(&mut self, table: &str) -> Result<()> {
+        self.batch(&format!("ANALYZE {table}"))
+    }
+
     /// Pages asked of the engine's cache and log bytes written by this session so far.
     fn counters(&mut self) -> Counters;
 }

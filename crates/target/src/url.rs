@@ -1,18 +1,30 @@
-//! Targets are named by URLs: `SCHEME:PATH[?KEY=VALUE&…]`.
+//! Targets are named by URLs: `SCHEME:PATH[?KEY=VALUE&…]` for files and local servers,
+//! `SCHEME://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?KEY=VALUE&…]` for servers.
+
+mod address;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::engines::{Reach, engines};
+
+pub use address::{Address, Password};
+
 /// A parsed target URL. Nothing is opened yet.
+///
+/// Its text, for messages and archives, never has the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetUrl {
     /// Kind of database, e.g. "sqlite".
     pub scheme: String,
-    /// Path of the database; empty means in memory.
+    /// Path of the database, empty means in memory; for a server everything up to the question mark,
+    /// without the password.
     pub path: String,
     /// Settings after the question mark.
     pub settings: BTreeMap<String, String>,
+    /// The password that stood in the URL of a server.
+    pub password: Option<Password>,
 }
 
 /// What can be wrong with a URL, knowable without touching the target.
@@ -34,6 +46,14 @@ pub enum UrlError {
     /// A setting is not KEY=VALUE.
     #[error("\"{0}\" in a target URL is not KEY=VALUE")]
     BadSetting(String),
+    /// The place of a server is not one.
+    #[error("\"{url}\" names no server: {what}; write it as ENGINE://USER@HOST[:PORT]/DATABASE")]
+    BadAddress {
+        /// The URL, without its password.
+        url: String,
+        /// What is wrong.
+        what: String,
+    },
     /// The value of a setting is none that the engine knows.
     #[error("{0}")]
     BadValue(String),
@@ -61,7 +81,12 @@ impl TargetUrl {
                 !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '+')
             })
             .ok_or_else(|| UrlError::NoScheme(url.into()))?;
-        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (path, query) = split_query(scheme, rest);
+        let (path, password) = if is_file_engine(scheme) {
+            (path.to_owned(), None)
+        } else {
+            address::without_password(path)
+        };
         let mut settings = BTreeMap::new();
         for part in query.split('&').filter(|p| !p.is_empty()) {
             let (key, value) = part
@@ -72,15 +97,56 @@ impl TargetUrl {
         }
         Ok(Self {
             scheme: scheme.to_owned(),
-            path: path.to_owned(),
+            path,
             settings,
+            password,
         })
     }
 
-    /// The file the URL names, `None` for a database in memory.
+    /// The file or directory the URL names, `None` for a database in memory and for a server.
     pub fn file(&self) -> Option<PathBuf> {
-        (!self.path.is_empty()).then(|| PathBuf::from(&self.path))
+        let is_file = !self.path.is_empty() && reach(&self.scheme) != Some(Reach::Network);
+        is_file.then(|| PathBuf::from(&self.path))
     }
+
+    /// Name of the engine in the library's files: the scheme without the `+local` of servers that
+    /// dbdyno starts itself.
+    pub fn engine(&self) -> &str {
+        self.scheme.split('+').next().unwrap_or(&self.scheme)
+    }
+
+    /// Where the server is and who logs on.
+    ///
+    /// # Errors
+    /// When there is no user, host or database, or the port is none.
+    pub fn address(&self) -> Result<Address, UrlError> {
+        Address::parse(&self.path).map_err(|what| UrlError::BadAddress {
+            url: self.to_string(),
+            what,
+        })
+    }
+}
+
+fn reach(scheme: &str) -> Option<Reach> {
+    let engine = engines().iter().find(|e| e.scheme() == scheme);
+    engine.map(|engine| engine.reach())
+}
+
+/// Parts the settings. A question mark before the @ of a server is the password's.
+fn split_query<'a>(scheme: &str, rest: &'a str) -> (&'a str, &'a str) {
+    let from = match rest.find('@') {
+        Some(at) if rest.starts_with("//") && !is_file_engine(scheme) => at,
+        _ => 0,
+    };
+    match rest[from..].find('?') {
+        Some(mark) => (&rest[..from + mark], &rest[from + mark + 1..]),
+        None => (rest, ""),
+    }
+}
+
+/// Only a file's name may hold what looks like a password and is none.
+fn is_file_engine(scheme: &str) -> bool {
+    reach(scheme).is_some_and(|reach| reach != Reach::Network)
 }
 
 impl fmt::Display for TargetUrl {
@@ -112,6 +178,30 @@ mod tests {
             "sqlite:/data/a.db?cache_mb=64&page_size=4096"
         );
         assert_eq!(TargetUrl::parse("duckdb:").unwrap().file(), None);
+    }
+
+    #[test]
+    fn the_text_of_a_url_never_has_the_password() {
+        let url = TargetUrl::parse("nosuch://u:s?c=r@h/d?x=1").unwrap();
+        assert_eq!(url.to_string(), "nosuch://u@h/d?x=1");
+        assert_eq!(url.password.as_ref().unwrap().expose(), "s?c=r");
+        assert!(!format!("{url:?}").contains("s?c"));
+        assert!(!find_error(&url).contains("s?c"));
+        let error = TargetUrl::parse("nosuch://u:secret@h/d?x").unwrap_err();
+        assert!(!error.to_string().contains("secret"));
+        // A file may be called anything.
+        let file = TargetUrl::parse("sqlite://a:b@c").unwrap();
+        assert_eq!((file.path.as_str(), file.password), ("//a:b@c", None));
+    }
+
+    fn find_error(url: &TargetUrl) -> String {
+        crate::find(url).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn a_local_server_uses_the_files_of_its_engine() {
+        let url = TargetUrl::parse("duckdb+local:/a/b?x=1").unwrap();
+        assert_eq!(url.engine(), "duckdb");
     }
 
     #[test]

@@ -36,6 +36,17 @@ impl Bench {
         self.test.sql(&self.engine)
     }
 
+    /// Creates the stored code of the test anew, so that what runs is what the fingerprint says.
+    ///
+    /// # Errors
+    /// When the target refuses it.
+    pub(crate) fn create_stored_code(&self) -> Result<()> {
+        match self.test.set_up_sql(&self.engine) {
+            "" => Ok(()),
+            sql => self.target.open_session()?.batch(sql),
+        }
+    }
+
     /// Brings the log to the data files.
     ///
     /// # Errors

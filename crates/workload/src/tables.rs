@@ -138,7 +138,7 @@ fn load(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<()> {
     if table == Table::Small {
         session.batch(&format!("CREATE INDEX {name}_skey ON {name} (skey)"))?;
     }
-    session.batch(&format!("ANALYZE {name}"))?;
+    session.analyse(name)?;
     // Entered last, so that a load that was killed half-way is done again.
     session.batch(&format!(
         "INSERT INTO {REGISTER} VALUES ('{name}', {rows}, {})",

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use archive::{Archive, RunState, reference};
 use lab::Plan;
+use target::Reach;
 use workload::Library;
 
 use super::print;
@@ -59,7 +60,12 @@ fn engines() -> String {
             .version
             .unwrap_or_else(|how_to_get_it| format!("– {how_to_get_it}"));
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}:PATH  {}  {version}", info.scheme, info.title);
+        let place = match engine.reach() {
+            Reach::Embedded => "PATH",
+            Reach::LocalServer => "[DATA_DIR]",
+            Reach::Network => "//USER[:PASSWORD]@HOST[:PORT]/DATABASE",
+        };
+        let _ = writeln!(text, "{}:{place}  {}  {version}", info.scheme, info.title);
         for (key, meaning) in engine.settings() {
             let _ = writeln!(text, "    ?{key}=  {meaning}");
         }

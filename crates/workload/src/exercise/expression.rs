@@ -26,6 +26,7 @@ impl Expression {
 
 impl Exercise for Expression {
     fn prepare(&mut self) -> Result<Prepared> {
+        self.bench.create_stored_code()?;
         Ok(Prepared {
             state: "no table".into(),
             cache: self.bench.test.definition.cache.name().into(),
