@@ -77,6 +77,18 @@ pub struct Fit {
     pub peak: Peak,
     /// Parameters on their bound, a maximum that was not observed.
     pub warnings: Vec<Warning>,
+    laws: Vec<Law>,
+    confidence: f64,
+}
+
+impl Fit {
+    /// Interval of the throughput at a parallelism, by the laws of the resamples: σ and κ depend on each
+    /// other, so it cannot be made from their intervals. `None` below [`DOPS_MIN_INTERVAL`] degrees of
+    /// parallelism. Beyond the measured range it tells the noise, not whether the law holds there.
+    pub fn rate_interval(&self, dop: f64) -> Option<Interval> {
+        let rates = self.laws.iter().map(|law| law.rate(dop)).collect();
+        between(self.law.rate(dop), rates, self.confidence)
+    }
 }
 
 /// How intervals of a fit are resampled.
@@ -158,6 +170,8 @@ pub fn usl(loads: &[Load], resampling: &Resampling) -> Result<Fit, Warning> {
         law,
         peak,
         warnings,
+        laws,
+        confidence: resampling.confidence,
     })
 }
 

@@ -170,3 +170,21 @@ fn golden_amdahl() {
     );
     assert!(amdahl(&[(1, 1.0), (2, 1.0)], &RESAMPLING).is_err());
 }
+
+#[test]
+fn the_interval_of_a_rate_lies_around_the_law_and_widens_beyond_the_data() {
+    let fit = usl(&loads(1..=16), &RESAMPLING).expect("sixteen positive rates can be fitted");
+    let share = |dop: f64| {
+        let interval = fit.rate_interval(dop).expect("sixteen levels have one");
+        assert!(interval.low < interval.estimate && interval.estimate < interval.high);
+        (interval.high - interval.low) / interval.estimate
+    };
+    assert!(
+        share(32.0) > 2.0 * share(8.0),
+        "{} {}",
+        share(32.0),
+        share(8.0)
+    );
+    let few = usl(&loads(1..=4), &RESAMPLING).expect("four positive rates can be fitted");
+    assert_eq!(few.rate_interval(2.0), None);
+}
