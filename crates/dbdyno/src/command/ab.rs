@@ -63,7 +63,7 @@ fn begin(
 ) -> Measured {
     let common = arguments.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
-    common.push(Setting::parse("repeat=1")?);
+    common.push(Setting::parse(&format!("repeat={}", arguments.pairs))?);
     let text = Plan::text(&arguments.plan)?;
     let plan = Plan::parse(&text, &common)?;
     lab::agenda::check(&plan, &library)?;
