@@ -149,11 +149,24 @@ fn forest_table(rows: &[&Row], width: usize, paint: &Paint) -> String {
     for row in rows {
         text.row(cells(row, &scale), row.result.verdict == Verdict::Worse);
     }
-    format!(
-        "{}{}\n",
-        text.render(width, paint),
-        paint.dim(&scale.legend())
-    )
+    let legend = format!("{}{}", scale.legend(), band_words(rows));
+    format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
+}
+
+/// " (±2 %)", or that each metric has its own band.
+fn band_words(rows: &[&Row]) -> String {
+    let same = |first: &&Row| rows.iter().all(|r| r.band == first.band);
+    match rows.first() {
+        Some(first) if same(first) => format!(" (±{} %)", percent(first.band)),
+        Some(_) => " (learned for each metric)".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// A share in percent, without digits that say nothing: "2", "0.5", "37.5".
+pub(crate) fn percent(share: f64) -> String {
+    let rounded = (share * 1000.0).round() / 10.0;
+    format!("{rounded}")
 }
 
 fn cells(row: &Row, scale: &Scale) -> Vec<String> {
@@ -202,8 +215,15 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
     let mut lines: Vec<String> = Vec::new();
     for row in rows {
         let name = clean(&row.metric.to_string());
-        if let Some(further) = row.result.further {
-            lines.push(format!("{name}: {}", needed(further, compared.design)));
+        match (row.result.further, row.result.ratio) {
+            (Some(Further::More(n)), None) => lines.push(format!(
+                "{name}: no interval can be given; {n} more {} are the least",
+                repeats(compared.design)
+            )),
+            (Some(further), _) => {
+                lines.push(format!("{name}: {}", needed(further, compared.design)))
+            }
+            (None, _) => {}
         }
         if row.holm_p.is_some_and(|p| p > 0.05)
             && matches!(row.result.verdict, Verdict::Better | Verdict::Worse)
@@ -213,7 +233,8 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
                 rows.len()
             ));
         }
-        let own = |w: &&Warning| !matches!(w, Warning::NotInterleaved);
+        // Said once above, or just now.
+        let own = |w: &&Warning| !matches!(w, Warning::NotInterleaved | Warning::TooFew { .. });
         lines.extend(
             row.result
                 .warnings
@@ -230,11 +251,16 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
     paint.dim(&text)
 }
 
-fn needed(further: Further, design: Design) -> String {
-    let what = match design {
+/// What is repeated.
+fn repeats(design: Design) -> &'static str {
+    match design {
         Design::Paired => "pairs",
         Design::Interleaved | Design::Sequential => "repetitions a side",
-    };
+    }
+}
+
+fn needed(further: Further, design: Design) -> String {
+    let what = repeats(design);
     match further {
         Further::More(n) => format!(
             "inconclusive; about {n} more {what} would decide it, if the ratio found is the true one. Begin anew rather than add until it pleases"
@@ -249,13 +275,10 @@ fn needed(further: Further, design: Design) -> String {
 /// How many pairs find the asked effect: the largest need of the primary metrics.
 fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
     let most = rows.iter().filter_map(|r| r.advised).max()?;
-    let what = match compared.design {
-        Design::Paired => "pairs",
-        Design::Interleaved | Design::Sequential => "repetitions a side",
-    };
+    let what = repeats(compared.design);
     Some(format!(
         "With this noise, {most} {what} find a true effect of {} % in four of five comparisons.",
-        number::figure(compared.effect * 100.0)
+        percent(compared.effect)
     ))
 }
 

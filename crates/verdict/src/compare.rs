@@ -25,6 +25,8 @@ pub const BAND_DEFAULT: f64 = 0.02;
 pub const EFFECT_DEFAULT: f64 = 0.05;
 /// Confidence of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
+/// Widest band that is learned; beyond it the machine was too noisy to learn anything.
+pub const BAND_MAX: f64 = 0.25;
 /// Fewest pairs of earlier A/A studies from which a band is learned.
 pub const LEARNED_PAIRS_MIN: usize = 8;
 
@@ -75,6 +77,16 @@ pub enum CompareError {
         "the primary metric \"{0}\" has no good direction, so there is no verdict on it; name a rate or a time"
     )]
     NoDirection(Metric),
+    /// The machine scattered too much for a band to be learned.
+    #[error(
+        "studies of this plan against itself scatter so much that a band learned for {metric} would be ±{pct:.0} %; measure them again while nothing else runs, or give --band a number"
+    )]
+    TooNoisy {
+        /// The metric.
+        metric: Metric,
+        /// Half the band, in percent.
+        pct: f64,
+    },
     /// The effect or the band is no share.
     #[error("the {0} must lie above 0 % and below 100 %")]
     NotAShare(&'static str),
@@ -154,6 +166,9 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         pairing: &pairing,
         options,
     };
+    for metric in &primary {
+        judge.refuse_noise(metric)?;
+    }
     let rows = primary.iter().map(|m| judge.row(m, true));
     let rows = rows.chain(secondary.iter().map(|m| judge.row(m, false)));
     let mut rows: Vec<Row> = rows.collect();
@@ -242,6 +257,17 @@ impl Judge<'_> {
         };
         let upper = forecast::spread_upper(sd_log, n).ok()?;
         forecast::repetitions(&plan, upper, 1.0 + self.options.effect).ok()?
+    }
+
+    /// A band so wide that everything within it counts as alike would be worth nothing.
+    fn refuse_noise(&self, metric: &Metric) -> Result<(), CompareError> {
+        match self.band(metric) {
+            band if band > BAND_MAX => Err(CompareError::TooNoisy {
+                metric: metric.clone(),
+                pct: band * 100.0,
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn band(&self, metric: &Metric) -> f64 {

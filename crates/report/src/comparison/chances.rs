@@ -4,7 +4,7 @@ use stats::compare::Design;
 use stats::forecast::{self, Plan};
 use verdict::compare::CONFIDENCE;
 
-use crate::number;
+use super::percent;
 
 /// Spreads of a pair's ratio that are told when nothing is known of the machine.
 const SPREADS_ASSUMED: [f64; 3] = [0.005, 0.015, 0.04];
@@ -12,7 +12,6 @@ const SPREADS_ASSUMED: [f64; 3] = [0.005, 0.015, 0.04];
 /// Sentences on the chance that `pairs` pairs find a true `effect`, or find two equal ones equivalent.
 /// `spread`: what earlier studies of this plan showed, with the number of studies; else some are assumed.
 pub fn chances(pairs: u32, band: f64, effect: f64, spread: Option<(f64, usize)>) -> String {
-    let percent = |share: f64| number::figure(share * 100.0);
     let mut out = format!(
         "{pairs} pairs, band ±{} %; chances told before the run:\n",
         percent(band)

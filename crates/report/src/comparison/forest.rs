@@ -75,7 +75,7 @@ impl Scale {
     /// What the ends of the scale stand for.
     pub fn legend(&self) -> String {
         format!(
-            "  scale {:.2} … {:.2} · │ no difference · ┊ practical band · ├●┤ ratio with its 95 % interval",
+            "  scale {:.2} … {:.2} · │ no difference · ├●┤ ratio with its 95 % interval · ┊ practical band",
             (-self.half).exp(),
             self.half.exp()
         )

@@ -1,0 +1,281 @@
+//! Two made-up runs compared: pairing, refusals, labels, primary metrics, advice.
+
+#[path = "../sla/runs.rs"]
+#[allow(dead_code)] // the limits' tests use the rest
+mod runs;
+
+use archive::{Run, RunState, StudyPart};
+use runs::{frame, point};
+use stats::Warning;
+use stats::compare::{Design, Verdict};
+use stats::forecast::Further;
+use verdict::compare::{
+    Band, CompareError, Comparison, Named, NotComparable, Options, compare, json,
+};
+use verdict::metric::Metric;
+
+/// Ten repetitions of T611 at one and four jobs that scatter by one percent around `rate`.
+fn run(label: &str, rate: f64) -> Run {
+    const WOBBLE: [f64; 10] = [
+        1.0, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998, 1.007, 0.993, 1.0,
+    ];
+    let mut run = frame(10);
+    run.id = label.len() as i64 * 100 + i64::from(label.as_bytes()[0]);
+    run.label = label.into();
+    for (repetition, wobble) in (1..).zip(WOBBLE) {
+        for jobs in [1, 4] {
+            let rate = rate * wobble * f64::from(jobs).sqrt();
+            run.points.push(point(repetition, 0, "T611", jobs, rate));
+        }
+    }
+    run.points_planned = 20;
+    run
+}
+
+/// The two sides of one study; B's noise is its own.
+fn study(rate_b: f64) -> (Run, Run) {
+    let (mut a, mut b) = (run("s-a", 1000.0), run("s-b", rate_b));
+    for (at, point) in b.points.iter_mut().enumerate() {
+        let own = 1.0 + 0.002 * ((at * 7 % 5) as f64 - 2.0);
+        point.figures.operations_per_s = point.figures.operations_per_s.map(|v| v * own);
+    }
+    for (run, side) in [(&mut a, "a"), (&mut b, "b")] {
+        run.study = Some(StudyPart {
+            name: "s".into(),
+            side: side.into(),
+            order: "abba".repeat(5),
+            settings: Vec::new(),
+        });
+    }
+    (a, b)
+}
+
+fn with_defaults(a: &Run, b: &Run) -> Comparison {
+    compare(a, b, &Options::default()).unwrap()
+}
+
+fn refusal(a: &Run, b: &Run) -> String {
+    compare(a, b, &Options::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn the_sides_of_a_study_are_compared_in_pairs() {
+    let (a, b) = study(1100.0);
+    let found = with_defaults(&a, &b);
+    assert_eq!((found.design, found.named), (Design::Paired, Named::ByRule));
+    let primary: Vec<_> = found.primary().collect();
+    assert_eq!(primary.len(), 1);
+    assert_eq!(
+        primary[0].metric.to_string(),
+        "sqlite:T611.operations_per_s"
+    );
+    assert_eq!(primary[0].result.verdict, Verdict::Better);
+    let ratio = primary[0].result.ratio.unwrap();
+    assert!((ratio.estimate - 1.1).abs() < 0.01, "{ratio:?}");
+    assert!(primary[0].advised.is_some_and(|n| (6..=10).contains(&n)));
+    assert!(primary[0].holm_p.is_some_and(|p| p < 0.01));
+    // The best level is that of four jobs; each level and its response times stand beside.
+    let others: Vec<String> = found.rows[1..]
+        .iter()
+        .map(|r| r.metric.to_string())
+        .collect();
+    assert_eq!(others.len(), 6, "{others:?}");
+    assert!(others.contains(&"sqlite:T611@4.response_us_p99".to_owned()));
+    let equal = with_defaults(&study(1000.0).0, &study(1000.0).1);
+    assert!(equal.any_primary(Verdict::Equivalent) && equal.cautions.is_empty());
+}
+
+#[test]
+fn runs_one_after_the_other_say_so() {
+    let (a, b) = (run("before", 1000.0), run("after", 900.0));
+    let found = with_defaults(&a, &b);
+    assert_eq!(found.design, Design::Sequential);
+    let row = found.primary().next().unwrap();
+    assert_eq!(row.result.verdict, Verdict::Worse);
+    assert!(row.result.warnings.contains(&Warning::NotInterleaved));
+    assert!(found.cautions[0].contains("nothing that is recorded differs"));
+}
+
+#[test]
+fn one_repetition_of_each_carries_no_verdict() {
+    let cut = |mut run: Run| {
+        run.repetitions = 1;
+        run.points.retain(|p| p.key.repetition == 1);
+        run
+    };
+    let (a, b) = (cut(run("before", 1000.0)), cut(run("after", 900.0)));
+    let found = with_defaults(&a, &b);
+    assert!(found.is_one_each());
+    let row = found.primary().next().unwrap();
+    assert_eq!(row.result.verdict, Verdict::Inconclusive);
+    assert_eq!(row.result.ratio, None);
+    assert_eq!(row.result.further, Some(Further::More(3)));
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let (a, b) = (run("before", 1000.0), run("after", 900.0));
+    assert!(refusal(&a, &a).contains("with itself"));
+    let mut altered = b.clone();
+    altered
+        .reasons
+        .push("the archive's record was changed".into());
+    assert!(refusal(&a, &altered).contains("record was changed"));
+    let mut other = b.clone();
+    other
+        .points
+        .iter_mut()
+        .for_each(|p| p.key.test = "T421".into());
+    assert!(matches!(
+        compare(&a, &other, &Options::default()),
+        Err(CompareError::NotComparable(
+            NotComparable::NothingInCommon { .. }
+        ))
+    ));
+}
+
+#[test]
+fn scale_protocol_and_definition_must_be_alike_or_are_labelled() {
+    let a = run("before", 1000.0);
+    type Change = fn(&mut archive::Point);
+    let changes: [(Change, &str); 5] = [
+        (|p| p.work.size = "small".into(), "the size of the data"),
+        (
+            |p| p.work.schedule = "open, constant, 5/s".into(),
+            "the schedule",
+        ),
+        (|p| p.work.cache = "cold".into(), "the state of the cache"),
+        (|p| p.work.seconds = Some(3.0), "the bound of a point"),
+        (
+            |p| p.definition = "beef".into(),
+            "the definition of the test",
+        ),
+    ];
+    for (change, expected) in changes {
+        let mut b = run("after", 900.0);
+        b.points.iter_mut().for_each(change);
+        let said = refusal(&a, &b);
+        assert!(said.contains(expected) && said.contains("T611"), "{said}");
+        let anyway = Options {
+            anyway: true,
+            ..Options::default()
+        };
+        let labelled = compare(&a, &b, &anyway).unwrap();
+        let label = labelled.cautions.join(" ");
+        assert!(
+            label.contains("measured differently") && label.contains(expected),
+            "{label}"
+        );
+    }
+    let mut b = run("after", 900.0);
+    b.seed = 7;
+    b.points[3].reasons.push("a wrong row".into());
+    b.state = RunState::Interrupted;
+    let said = with_defaults(&a, &b).cautions.join("; ");
+    for expected in [
+        "seeds differ",
+        "1 of 20 points of run after are invalid",
+        "not complete",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn an_invalid_half_breaks_its_pair_alone() {
+    let (a, mut b) = study(1100.0);
+    for point in b.points.iter_mut().filter(|p| p.key.repetition == 2) {
+        point.reasons.push("a wrong row".into());
+    }
+    let found = with_defaults(&a, &b);
+    let row = found.primary().next().unwrap();
+    assert_eq!(row.b.len(), 9);
+    assert!(
+        row.result
+            .warnings
+            .contains(&Warning::NotFinite { dropped: 1 })
+    );
+    assert_eq!(row.result.verdict, Verdict::Better);
+}
+
+#[test]
+fn a_plan_names_the_primary_metrics_and_a_later_wish_is_said() {
+    let (mut a, b) = study(1100.0);
+    a.plan_toml = "name = \"p\"\nprimary = [\"T611@1.response_us_p50\"]\n".into();
+    let found = with_defaults(&a, &b);
+    assert_eq!(found.named, Named::InPlan);
+    let names: Vec<String> = found.primary().map(|r| r.metric.to_string()).collect();
+    assert_eq!(names, ["sqlite:T611@1.response_us_p50"]);
+    let asked: Vec<Metric> = vec!["sqlite:T611@4.operations_per_s".parse().unwrap()];
+    let options = Options {
+        primary: &asked,
+        ..Options::default()
+    };
+    assert_eq!(compare(&a, &b, &options).unwrap().named, Named::Afterwards);
+    let undirected: Vec<Metric> = vec!["T611.cpu_pct_avg".parse().unwrap()];
+    let options = Options {
+        primary: &undirected,
+        ..Options::default()
+    };
+    assert!(matches!(
+        compare(&a, &b, &options),
+        Err(CompareError::NoDirection(_))
+    ));
+}
+
+#[test]
+fn a_band_is_learned_from_studies_against_themselves() {
+    let (a, b) = study(1030.0);
+    let earlier = [study(1000.0)];
+    let with = |band| Options {
+        band,
+        ..Options::default()
+    };
+    let found = compare(&a, &b, &with(Band::Learned(&earlier))).unwrap();
+    let row = found.primary().next().unwrap();
+    assert!(row.band > 0.0 && row.band < 0.02, "{}", row.band);
+    assert_eq!(row.result.verdict, Verdict::Better);
+    let mut noisy = study(1000.0);
+    for (at, point) in noisy.1.points.iter_mut().enumerate() {
+        let factor = [0.5, 1.0, 2.0][at % 3];
+        point.figures.operations_per_s = point.figures.operations_per_s.map(|v| v * factor);
+    }
+    let noisy = [noisy];
+    let error = compare(&a, &b, &with(Band::Learned(&noisy)))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("scatter so much"), "{error}");
+    let wild = with(Band::Given(1.5));
+    assert!(matches!(
+        compare(&a, &b, &wild),
+        Err(CompareError::NotAShare(_))
+    ));
+}
+
+#[test]
+fn the_json_holds_values_ratio_and_reasons() {
+    let (a, b) = study(1100.0);
+    let value = json(&with_defaults(&a, &b));
+    assert_eq!(value["schema"], "dbdyno-comparison/1");
+    let first = &value["metrics"][0];
+    assert_eq!(
+        (&first["verdict"], &first["primary"]),
+        (&"better".into(), &true.into())
+    );
+    assert_eq!(first["values_a"].as_array().unwrap().len(), 10);
+    assert!(first["ratio_low"].as_f64().unwrap() > 1.02);
+    assert_eq!(value["design"], "pairs");
+}
+
+#[test]
+fn odd_figures_never_panic() {
+    for odd in [f64::NAN, 0.0, -1.0, f64::INFINITY, 7.0] {
+        let (mut a, mut b) = study(1000.0);
+        for point in a.points.iter_mut().chain(&mut b.points) {
+            point.figures.operations_per_s = Some(odd);
+        }
+        let found = with_defaults(&a, &b);
+        let row = found.primary().next().unwrap();
+        assert!(!row.result.warnings.is_empty(), "{odd}: {row:?}");
+    }
+}
