@@ -17,6 +17,11 @@ pub trait Engine: Sync {
     /// What `dbdyno list engines` shows.
     fn info(&self) -> EngineInfo;
 
+    /// Where there may be several versions: each one found, with its program.
+    fn found(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
 
@@ -70,7 +75,10 @@ pub fn find(url: &TargetUrl) -> std::result::Result<&'static dyn Engine, UrlErro
         .find(|e| e.scheme() == url.scheme)
         .ok_or_else(|| unknown_engine(&url.scheme))?;
     for key in url.settings.keys() {
-        if !engine.settings().iter().any(|(known, _)| known == key) {
+        // What else a local server is given is a setting of the server, which checks it itself.
+        let is_known = engine.reach() == Reach::LocalServer
+            || engine.settings().iter().any(|(known, _)| known == key);
+        if !is_known {
             return Err(UrlError::UnknownSetting {
                 engine: engine.scheme(),
                 key: key.clone(),

@@ -66,6 +66,9 @@ fn engines() -> String {
             Reach::Network => "//USER[:PASSWORD]@HOST[:PORT]/DATABASE",
         };
         let _ = writeln!(text, "{}:{place}  {}  {version}", info.scheme, info.title);
+        for found in engine.found() {
+            let _ = writeln!(text, "    {found}");
+        }
         for (key, meaning) in engine.settings() {
             let _ = writeln!(text, "    ?{key}=  {meaning}");
         }

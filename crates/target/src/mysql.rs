@@ -1,0 +1,3 @@
+//! MariaDB, and what speaks its protocol.
+
+pub mod local;

@@ -1,0 +1,298 @@
+//! PostgreSQL as a throw-away local server.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::server::{
+    Installation, Layout, Segment, ServerKind, ServerSpec, Signals, Surroundings, Version,
+    memory_for,
+};
+use crate::server::{SESSIONS_MAX, SESSIONS_RESERVE, ask_all, newest_first};
+use crate::{ErrorKind, Result, TargetError};
+
+/// The kind.
+pub struct PostgresServer;
+
+/// Its socket is alone in its directory, so the number need not be free.
+pub const PORT: u16 = 5432;
+/// Shared buffers, never more than a quarter of the memory: enough for the small tables of the library,
+/// little enough for its large ones to be read from the device.
+const SHARED_BUFFERS_BYTES: u64 = 256 << 20;
+/// Parallel workers that may be asked for; the server's own 8 would quietly give fewer than a test's
+/// degree of parallelism says.
+const WORKERS_MIN: usize = 64;
+/// Memory of the server without sessions, beside its shared buffers.
+const MEMORY_BASE_BYTES: u64 = 64 << 20;
+/// Memory of a session that uses prepared statements on the library's tables.
+const MEMORY_PER_SESSION_BYTES: u64 = 4 << 20;
+
+const RESERVED: &[(&str, &str)] = &[
+    ("listen_addresses", "it listens on its socket only"),
+    ("port", "its socket is in a directory of its own"),
+    (
+        "unix_socket_directories",
+        "its socket is in a directory of its own",
+    ),
+    ("unix_socket_permissions", "nobody else may reach it"),
+    ("data_directory", "write it after the colon of the URL"),
+    ("config_file", "write settings into the URL"),
+    ("hba_file", "nobody else may reach it"),
+    ("ident_file", "nobody else may reach it"),
+    ("external_pid_file", "it must leave nothing behind"),
+    ("logging_collector", "its log is where dbdyno reads it"),
+    ("log_destination", "its log is where dbdyno reads it"),
+];
+
+impl ServerKind for PostgresServer {
+    fn title(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn variable(&self) -> &'static str {
+        "PG_BIN"
+    }
+
+    fn how_to_get_it(&self) -> &'static str {
+        "no server is installed; run `make postgres`, install one (on Debian: apt-get install \
+         postgresql), or name the directory of its programs in $PG_BIN"
+    }
+
+    fn accounts(&self) -> &'static [&'static str] {
+        &["postgres"]
+    }
+
+    fn superuser(&self) -> &'static str {
+        "dbdyno"
+    }
+
+    fn find(&self, surroundings: &Surroundings) -> Result<Vec<Installation>> {
+        let surroundings = surroundings.clone().with_named(self.variable());
+        let mut directories: Vec<PathBuf> = surroundings.named.iter().cloned().collect();
+        if let Some(named) = &surroundings.named
+            && !is_complete(named)
+        {
+            // Named but absent is a mistake to tell, not a reason to measure another server.
+            return Err(TargetError::new(
+                ErrorKind::NotInstalled,
+                format!(
+                    "$PG_BIN names {}, where the programs postgres and initdb are not; correct it or \
+                     unset it",
+                    named.display()
+                ),
+            ));
+        }
+        let bins = |parent: PathBuf| newest_first(&parent).into_iter().map(|d| d.join("bin"));
+        directories.extend(bins(surroundings.root.join("usr/lib/postgresql")));
+        directories.extend(surroundings.path_directories());
+        let cached = surroundings.cache.as_ref().map(|c| c.join("postgres"));
+        directories.extend(cached.clone().into_iter().flat_map(bins));
+        directories.retain(|directory| is_complete(directory));
+        let mut found = ask_all(&directories, &["postgres"]);
+        for installation in &mut found {
+            // Programs outside the system find their other files from where they lie.
+            if !installation.server.starts_with("/usr") {
+                let bin = installation.server.parent().and_then(Path::parent);
+                installation.root = bin.map(Path::to_owned);
+            }
+        }
+        Ok(found)
+    }
+
+    fn reserved(&self) -> &'static [(&'static str, &'static str)] {
+        RESERVED
+    }
+
+    fn canonical(&self, key: &str) -> String {
+        key.to_ascii_lowercase()
+    }
+
+    fn defaults(&self, spec: &ServerSpec) -> BTreeMap<String, String> {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from) * 2;
+        let workers = workers.max(WORKERS_MIN);
+        let shared_buffers_kib = SHARED_BUFFERS_BYTES.min(memory_for(spec) / 4) >> 10;
+        let shared_buffers = format!("{shared_buffers_kib}kB");
+        let connections = (SESSIONS_MAX + SESSIONS_RESERVE).to_string();
+        let workers = workers.to_string();
+        [
+            // What a commit promises: written out, so that nobody has to look up that it is kept.
+            ("fsync", "on"),
+            ("synchronous_commit", "on"),
+            ("full_page_writes", "on"),
+            ("autovacuum", "on"),
+            ("shared_buffers", shared_buffers.as_str()),
+            ("max_connections", connections.as_str()),
+            ("max_worker_processes", workers.as_str()),
+            ("max_parallel_workers", workers.as_str()),
+            // Compiling a query costs more than it brings for most of the library, depends on the build
+            // (many have no LLVM), and would make two versions differ by their builds.
+            ("jit", "off"),
+            // One figure for the time in reads and writes; the clock costs some 25 ns for each.
+            ("track_io_timing", "on"),
+            ("track_wal_io_timing", "on"),
+            ("timezone", "UTC"),
+            ("log_timezone", "UTC"),
+            ("lc_messages", "C"),
+            // Errors go to their sessions; the log has what concerns the server, and stays small.
+            ("log_min_messages", "log"),
+            ("log_min_error_statement", "panic"),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into()
+    }
+
+    fn memory_need_bytes(&self, settings: &BTreeMap<String, String>, sessions: u32) -> u64 {
+        let shared = settings.get("shared_buffers").and_then(|v| size_bytes(v));
+        MEMORY_BASE_BYTES
+            + shared.unwrap_or(SHARED_BUFFERS_BYTES)
+            + u64::from(sessions) * MEMORY_PER_SESSION_BYTES
+    }
+
+    fn initialise(&self, layout: &Layout) -> Command {
+        let mut command = Command::new(layout.installation.server.with_file_name("initdb"));
+        command
+            .arg("--pgdata")
+            .arg(&layout.data)
+            .arg(format!("--username={}", self.superuser()))
+            // The order of bytes: the same on every system, and that of the embedded engines.
+            .args(["--locale=C", "--encoding=UTF8"])
+            // Who can enter the socket's directory is dbdyno's user.
+            .args(["--auth-local=trust", "--auth-host=reject"])
+            // PostgreSQL 18 has them by default; so versions compare.
+            .arg("--data-checksums")
+            // dbdyno syncs once, for all.
+            .args(["--no-sync", "--no-instructions"]);
+        clean_environment(&mut command);
+        command
+    }
+
+    fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String {
+        let mut text = String::from("# Made by dbdyno for one run.\n");
+        let socket = layout.socket_directory.display().to_string();
+        let port = PORT.to_string();
+        let own = [
+            ("listen_addresses", ""),
+            ("port", port.as_str()),
+            ("unix_socket_directories", socket.as_str()),
+            ("unix_socket_permissions", "0700"),
+        ];
+        let asked = settings.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        for (key, value) in asked.chain(own) {
+            let value = value.replace('\\', "\\\\").replace('\'', "''");
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{key} = '{value}'");
+        }
+        text
+    }
+
+    fn serve(&self, layout: &Layout) -> Command {
+        let mut command = Command::new(&layout.installation.server);
+        command
+            .arg("-D")
+            .arg(&layout.data)
+            .arg("-c")
+            .arg(format!("config_file={}", layout.configuration.display()));
+        clean_environment(&mut command);
+        command
+    }
+
+    fn socket_path(&self, socket_directory: &Path) -> PathBuf {
+        socket_directory.join(format!(".s.PGSQL.{PORT}"))
+    }
+
+    fn is_ready(&self, layout: &Layout, pid: u32) -> bool {
+        let lock = lock_file(&layout.data);
+        let line = |number: usize| lock.get(number).map(String::as_str).unwrap_or_default();
+        line(0) == pid.to_string() && line(7).trim() == "ready"
+    }
+
+    fn signals(&self) -> Signals {
+        Signals {
+            // "Fast": sessions are ended, then a checkpoint is made.
+            stop: libc::SIGINT,
+            // "Immediate": no checkpoint, but the shared memory is removed.
+            abandon: libc::SIGQUIT,
+        }
+    }
+
+    fn version_of_data(&self, data: &Path) -> Option<Version> {
+        Version::find_in(&std::fs::read_to_string(data.join("PG_VERSION")).ok()?)
+    }
+
+    fn complaint(&self, log: &str) -> Option<String> {
+        let has = |mark: &'static str| move |line: &&str| line.contains(mark);
+        let last = |mark| log.lines().rev().find(has(mark));
+        let mut line = last("FATAL:")
+            .or_else(|| last("PANIC:"))
+            .or_else(|| last("error:"))?;
+        if line.contains("configuration file") && line.ends_with("contains errors") {
+            // Which, the first line says.
+            line = log.lines().find(has("LOG:")).unwrap_or(line);
+        }
+        let sentence = [":  ", "error: "]
+            .iter()
+            .find_map(|mark| Some(line.split_once(mark)?.1))
+            .unwrap_or(line);
+        let end = sentence.find(" in file \"").unwrap_or(sentence.len());
+        Some(sentence[..end].to_owned())
+    }
+
+    fn adjustments(&self, _log: &str) -> Vec<String> {
+        // It refuses what it does not take.
+        Vec::new()
+    }
+
+    fn segments(&self, data: &Path) -> Vec<Segment> {
+        let lock = lock_file(data);
+        let line = lock.get(6).map(String::as_str).unwrap_or_default();
+        let mut numbers = line.split_whitespace().map(str::parse::<i64>);
+        match (numbers.next(), numbers.next()) {
+            // The key is written unsigned, the kernel has it signed.
+            (Some(Ok(key)), Some(Ok(id))) => vec![Segment {
+                id: id as i32,
+                key: key as i32,
+            }],
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn is_complete(bin: &Path) -> bool {
+    bin.join("postgres").is_file() && bin.join("initdb").is_file()
+}
+
+/// Nothing of dbdyno's environment is a setting of the server.
+fn clean_environment(command: &mut Command) {
+    command
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC");
+}
+
+/// Lines of the server's own lock file: process, …, shared memory (6), state (7).
+fn lock_file(data: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A size as PostgreSQL writes it; a bare number is of blocks.
+fn size_bytes(text: &str) -> Option<u64> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let unit = match text[digits..].trim() {
+        "" => 8 << 10,
+        "B" => 1,
+        "kB" => 1 << 10,
+        "MB" => 1 << 20,
+        "GB" => 1 << 30,
+        _ => return None,
+    };
+    text[..digits].parse::<u64>().ok()?.checked_mul(unit)
+}

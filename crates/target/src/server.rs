@@ -1,0 +1,89 @@
+//! Throw-away local database servers: found, initialised, started, restarted and removed by dbdyno.
+//!
+//! A [`LocalServer`] runs as an unprivileged user, listens on a Unix socket only, and leaves nothing
+//! behind: what dropping it cannot remove, because dbdyno was killed, the next start removes. What
+//! differs between kinds of server is in their [`ServerKind`].
+
+mod account;
+mod cache;
+mod find;
+mod group;
+mod janitor;
+mod keeper;
+mod kind;
+mod local;
+mod place;
+mod process;
+mod run_directory;
+mod spec;
+mod staging;
+
+pub use account::Account;
+pub use find::{Installation, Surroundings, Version};
+pub(crate) use find::{ask_all, newest_first};
+pub use kind::{Layout, Segment, ServerKind, Signals};
+pub use local::LocalServer;
+pub(crate) use spec::SESSIONS_RESERVE;
+pub use spec::{SESSIONS_MAX, ServerSpec, parse_bytes};
+
+use crate::{ErrorKind, TargetError};
+
+/// Memory that a server's areas are sized by: the group's when there is one, else the machine's.
+pub fn memory_for(spec: &ServerSpec) -> u64 {
+    spec.memory_bytes.unwrap_or_else(machine_memory_bytes)
+}
+
+fn machine_memory_bytes() -> u64 {
+    // SAFETY: sysconf reads two constants of the running system and touches no memory of ours.
+    let (pages, page_bytes) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    u64::try_from(pages).unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
+}
+
+/// Settings of every local server, as `dbdyno list engines` shows them.
+pub const SETTINGS: &[(&str, &str)] = &[
+    (
+        "version",
+        "version of the server, or a series of versions, among those found",
+    ),
+    (
+        "memory",
+        "size that the server is held to with its page cache, e.g. 2GiB (default: no limit)",
+    ),
+    ("KEY", "any setting of the server itself"),
+];
+
+/// Versions of the servers of a kind that are installed, or the sentence that says how to get one.
+///
+/// # Errors
+/// That sentence, or what is wrong with the variable that names one.
+pub fn versions(kind: &dyn ServerKind) -> std::result::Result<String, String> {
+    let found = kind
+        .find(&Surroundings::of_process())
+        .map_err(|error| error.message)?;
+    if found.is_empty() {
+        return Err(kind.how_to_get_it().to_owned());
+    }
+    let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
+    Ok(versions.join(", "))
+}
+
+/// The servers of a kind that are installed, each with its program; the first is taken by default.
+pub fn found(kind: &dyn ServerKind) -> Vec<String> {
+    let found = kind.find(&Surroundings::of_process());
+    let line = |i: &Installation| format!("{} {}", i.version, i.server.display());
+    found.iter().flatten().map(line).collect()
+}
+
+/// Turns an error of the operating system into the user's sentence.
+fn failed(what: &str, error: &std::io::Error) -> TargetError {
+    let kind = match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => ErrorKind::Full,
+        _ => ErrorKind::Unreachable,
+    };
+    TargetError::new(kind, format!("{what}: {error}"))
+}

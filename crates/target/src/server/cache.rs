@@ -1,0 +1,148 @@
+//! Makes the kernel forget the files of a data directory, and proves that it did.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use crate::Cooled;
+
+/// Directories inside each other in a data directory.
+const DEPTH_MAX: u32 = 16;
+/// Part of a file that is mapped at once to count its pages.
+const WINDOW_BYTES: usize = 1 << 30;
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// Writes everything on the file system of `directory` to its device.
+pub(super) fn sync(directory: &Path) -> io::Result<()> {
+    let directory = File::open(directory)?;
+    // SAFETY: the descriptor is open for the whole call.
+    match unsafe { libc::syncfs(directory.as_raw_fd()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Empties the page cache of all files below `directory`; to be called when the server is down.
+///
+/// File by file, which leaves the rest of the machine alone. What that does not reach is dropped with
+/// the caches of the whole machine, when dbdyno may do so; what then remains makes it lukewarm.
+///
+/// # Errors
+/// When the files cannot be read.
+pub(super) fn forget(directory: &Path) -> io::Result<Cooled> {
+    sync(directory)?;
+    let advise = |file: &File| {
+        // SAFETY: the descriptor is open for the whole call and the advice touches no memory of ours.
+        match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+            0 => Ok(0),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    };
+    for_each_file(directory, DEPTH_MAX, &advise)?;
+    let mut bytes = for_each_file(directory, DEPTH_MAX, &cached_bytes)?;
+    if bytes > 0 && drop_caches().is_ok() {
+        bytes = for_each_file(directory, DEPTH_MAX, &cached_bytes)?;
+    }
+    if bytes == 0 {
+        return Ok(Cooled::Cold);
+    }
+    Ok(Cooled::Lukewarm(format!(
+        "{} KiB of the files in {} stay in the page cache",
+        bytes >> 10,
+        directory.display()
+    )))
+}
+
+fn drop_caches() -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(DROP_CACHES)?;
+    io::Write::write_all(&mut file, b"1")
+}
+
+/// Sum of `work` over all files below `directory`, links not followed.
+fn for_each_file(
+    directory: &Path,
+    depth: u32,
+    work: &dyn Fn(&File) -> io::Result<u64>,
+) -> io::Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth > 0 {
+            sum += for_each_file(&entry.path(), depth - 1, work)?;
+        } else if kind.is_file() {
+            match File::open(entry.path()) {
+                Ok(file) => sum += work(&file)?,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    Ok(sum)
+}
+
+fn cached_bytes(file: &File) -> io::Result<u64> {
+    // SAFETY: sysconf reads a constant of the running system.
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    let mut pages = 0;
+    let mut begin = 0;
+    while begin < length {
+        let window = WINDOW_BYTES.min(length - begin);
+        let mut resident = vec![0_u8; window.div_ceil(page_bytes)];
+        // SAFETY: a new mapping that nobody reads through; the vector has a byte for each of its pages.
+        let code = unsafe {
+            let address = libc::mmap(
+                std::ptr::null_mut(),
+                window,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                begin as libc::off_t,
+            );
+            if address == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let code = libc::mincore(address, window, resident.as_mut_ptr());
+            libc::munmap(address, window);
+            code
+        };
+        if code != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        pages += resident.iter().filter(|page| **page & 1 == 1).count();
+        begin += window;
+    }
+    Ok((pages * page_bytes) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_forgotten_and_proven_so() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        fs::create_dir(dir.path().join("base")).unwrap();
+        fs::write(dir.path().join("base/1"), vec![7; 3_000_000]).unwrap();
+        assert!(for_each_file(dir.path(), DEPTH_MAX, &cached_bytes).unwrap() >= 3_000_000);
+        assert_eq!(forget(dir.path()).unwrap(), Cooled::Cold);
+        assert_eq!(
+            for_each_file(dir.path(), DEPTH_MAX, &cached_bytes).unwrap(),
+            0
+        );
+        fs::read(dir.path().join("base/1")).unwrap();
+        assert!(for_each_file(dir.path(), DEPTH_MAX, &cached_bytes).unwrap() >= 3_000_000);
+    }
+
+    #[test]
+    fn files_in_memory_are_lukewarm() {
+        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+        fs::write(dir.path().join("1"), vec![7; 8192]).unwrap();
+        let Cooled::Lukewarm(reason) = forget(dir.path()).unwrap() else {
+            panic!("files of a tmpfs cannot be cold");
+        };
+        assert!(reason.contains("8 KiB"), "{reason}");
+    }
+}

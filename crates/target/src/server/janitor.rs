@@ -1,0 +1,118 @@
+//! Removes what servers leave behind, above all those of a dbdyno that was killed.
+//!
+//! What is removed is known from notes that were made beforehand, never guessed: the directory by its
+//! locked file, processes by program and working directory, the control group and shared memory by name.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use super::group;
+use super::process::{self, SHARED_MEMORY};
+use super::run_directory::OWNER;
+
+/// Notes read of one directory: those of some ten thousand restarts.
+const NOTES_BYTES_MAX: u64 = 4 << 20;
+
+/// Keys of the notes.
+pub(super) const PROGRAM: &str = "program";
+pub(super) const DATA: &str = "data";
+pub(super) const GROUP: &str = "group";
+/// A segment of System V shared memory: number and key.
+pub(super) const SEGMENT: &str = "segment";
+/// A file of shared memory.
+pub(super) const SHARED: &str = "shared";
+
+/// Removes the directories below `parent` whose owners are gone.
+pub(super) fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let owner = entry.path().join(OWNER);
+        // Opened, never created: without the file the directory is none of ours.
+        let Ok(owner) = OpenOptions::new().read(true).append(true).open(owner) else {
+            continue;
+        };
+        if owner.try_lock().is_ok() {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Ends what still runs for the directory and removes it with everything noted in it.
+///
+/// Problems are not told: there is nobody who could do more, and the next start tries again.
+pub(super) fn remove(directory: &Path) {
+    let notes = read_notes(&directory.join(OWNER));
+    let values = |key: &'static str| {
+        let is_asked = move |note: &&(String, String)| note.0 == key;
+        notes
+            .iter()
+            .filter(is_asked)
+            .map(|(_, value)| value.as_str())
+    };
+    let programs: Vec<PathBuf> = values(PROGRAM).map(PathBuf::from).collect();
+    let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
+    let places: Vec<&Path> = values(DATA).map(Path::new).chain([directory]).collect();
+    let mut shared: Vec<PathBuf> = values(SHARED).map(PathBuf::from).collect();
+    let all_ended = process::kill_all(|| {
+        let pids = process::working_in(&places, &programs);
+        shared.extend(pids.iter().flat_map(|pid| process::shared_files(*pid)));
+        pids
+    });
+    if !all_ended {
+        return;
+    }
+    let mut is_clean = true;
+    for path in values(GROUP) {
+        is_clean &= group::remove(Path::new(path)).is_ok();
+    }
+    for value in values(SEGMENT) {
+        let mut numbers = value.split(' ').map(str::parse);
+        if let (Some(Ok(id)), Some(Ok(key))) = (numbers.next(), numbers.next()) {
+            remove_segment(id, key);
+        }
+    }
+    for file in shared
+        .iter()
+        .filter(|file| file.parent() == Some(Path::new(SHARED_MEMORY)))
+    {
+        let _ = fs::remove_file(file);
+    }
+    // The notes go last: without them nobody would know of a group that is still there.
+    if is_clean {
+        remove_but_owner(directory);
+        let _ = fs::remove_dir_all(directory);
+    }
+}
+
+fn remove_but_owner(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_name() != OWNER {
+            let path = entry.path();
+            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+        }
+    }
+}
+
+fn read_notes(path: &Path) -> Vec<(String, String)> {
+    let is_sane = fs::metadata(path).is_ok_and(|m| m.len() <= NOTES_BYTES_MAX);
+    let text = if is_sane {
+        fs::read_to_string(path).unwrap_or_default()
+    } else {
+        String::new()
+    };
+    text.lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// Removes a System V segment when it is still the one noted and nobody is attached.
+fn remove_segment(id: i32, key: i32) {
+    // SAFETY: the struct is plain data of ours that outlives the calls.
+    unsafe {
+        let mut state: libc::shmid_ds = std::mem::zeroed();
+        let is_there = libc::shmctl(id, libc::IPC_STAT, &mut state) == 0;
+        if is_there && state.shm_nattch == 0 && state.shm_perm.__key == key {
+            libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut());
+        }
+    }
+}

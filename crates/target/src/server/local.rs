@@ -1,0 +1,421 @@
+//! One server that dbdyno made and owns.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use super::group::MemoryGroup;
+use super::janitor;
+use super::place::{self, Place};
+use super::process::{self, Bonds};
+use super::run_directory::RunDirectory;
+use super::{Account, Layout, ServerKind, ServerSpec, Surroundings, cache, failed, find, staging};
+use crate::{Cooled, ErrorKind, Result, TargetError};
+
+/// Making a data directory takes a second or two, on a busy machine with a slow disk far longer.
+const INITIALISE_TIME_MAX: Duration = Duration::from_secs(300);
+/// A start may include the recovery of a given data directory.
+const START_TIME_MAX: Duration = Duration::from_secs(600);
+/// Stopping in order writes everything that is dirty.
+const STOP_TIME_MAX: Duration = Duration::from_secs(300);
+/// Without order nothing is written.
+const ABANDON_TIME_MAX: Duration = Duration::from_secs(20);
+const POLL: Duration = Duration::from_millis(10);
+/// What is read of a log: its end, where the reasons stand.
+const LOG_BYTES_MAX: u64 = 256 * 1024;
+/// What a Unix socket's address holds, without the zero at its end.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+
+/// A local server; dropping it stops it and removes everything that is not the user's.
+pub struct LocalServer {
+    kind: &'static dyn ServerKind,
+    account: Account,
+    layout: Layout,
+    settings: BTreeMap<String, String>,
+    child: Mutex<Option<Child>>,
+    // Dropped in this order: the data's lock, the group when nobody is in it, the directory with the notes.
+    place: Place,
+    group: Option<MemoryGroup>,
+    run: RunDirectory,
+}
+
+impl LocalServer {
+    /// Makes a server as asked, and returns when it takes connections.
+    ///
+    /// # Errors
+    /// When there is no such server, the data directory is not ours, memory cannot be held to a size, or
+    /// the server does not start, with its own reason.
+    pub fn start(kind: &'static dyn ServerKind, spec: &ServerSpec) -> Result<Self> {
+        let account = Account::for_server(kind.accounts())?;
+        // First, because it removes what may still hold the data directory.
+        let run = RunDirectory::create(spec, kind.name())?;
+        let place = match &spec.data_directory {
+            None => Place::throw_away(run.path(), &account)?,
+            Some(given) => Place::given(given, kind, &account)?,
+        };
+        let made_by = kind.version_of_data(&place.data);
+        let found = kind.find(&Surroundings::of_process())?;
+        let installation = find::choose(kind, found, spec.version.as_deref(), made_by.as_ref())?;
+        let installation = staging::reachable(installation, &account, run.path())?;
+        run.note(janitor::PROGRAM, &installation.server.display().to_string())?;
+        run.note(janitor::DATA, &place.data.display().to_string())?;
+        let group = match spec.memory_bytes {
+            None => None,
+            Some(bytes) => Some(make_group(&run, bytes)?),
+        };
+        let layout = Layout {
+            installation,
+            data: place.data.clone(),
+            socket_directory: run.path().join("socket"),
+            configuration: run.path().join("server.conf"),
+            run: run.path().to_owned(),
+        };
+        refuse_long_socket_path(&kind.socket_path(&layout.socket_directory))?;
+        place::make_for(&layout.socket_directory, &account)?;
+        let mut server = Self {
+            kind,
+            account,
+            settings: spec.all_settings(kind),
+            layout,
+            child: Mutex::new(None),
+            place,
+            group,
+            run,
+        };
+        server.configure()?;
+        server.initialise()?;
+        server.forget_files()?;
+        server.launch()?;
+        Ok(server)
+    }
+
+    /// Directory of its socket.
+    pub fn socket_directory(&self) -> &Path {
+        &self.layout.socket_directory
+    }
+
+    /// Its socket.
+    pub fn socket_path(&self) -> PathBuf {
+        self.kind.socket_path(&self.layout.socket_directory)
+    }
+
+    /// Its process, `None` while it is stopped.
+    pub fn pid(&self) -> Option<u32> {
+        self.child().as_ref().map(Child::id)
+    }
+
+    /// The user of the operating system it runs as.
+    pub fn os_user(&self) -> &str {
+        &self.account.name
+    }
+
+    /// The database user that may do everything, without a password.
+    pub fn superuser(&self) -> &'static str {
+        self.kind.superuser()
+    }
+
+    /// Its data directory.
+    pub fn data_directory(&self) -> &Path {
+        &self.layout.data
+    }
+
+    /// Its version, e.g. "15.18".
+    pub fn version(&self) -> String {
+        self.layout.installation.version.to_string()
+    }
+
+    /// What its program says about itself.
+    pub fn title(&self) -> &str {
+        &self.layout.installation.title
+    }
+
+    /// Its program.
+    pub fn program(&self) -> &Path {
+        &self.layout.installation.server
+    }
+
+    /// The settings it was given: dbdyno's defaults and what was asked for over them.
+    pub fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    /// Size of the memory it is held to, page cache included.
+    pub fn memory_limit_bytes(&self) -> Option<u64> {
+        self.group.as_ref().map(MemoryGroup::bytes)
+    }
+
+    /// Memory charged to it now; only with a limit.
+    pub fn memory_used_bytes(&self) -> Option<u64> {
+        self.group.as_ref().and_then(MemoryGroup::usage_bytes)
+    }
+
+    /// What a reader of its figures should know for a load of `sessions` sessions: settings that it took
+    /// otherwise than asked, and a memory limit that is too small.
+    pub fn notes(&self, sessions: u32) -> Vec<String> {
+        let mut notes = self.kind.adjustments(&self.log());
+        let need = self.kind.memory_need_bytes(&self.settings, sessions);
+        if let Some(limit) = self.memory_limit_bytes().filter(|limit| *limit < need) {
+            notes.push(format!(
+                "memory is held to {} MiB, but {sessions} sessions may need {} MiB: the kernel may kill \
+                 the server",
+                limit >> 20,
+                need >> 20
+            ));
+        }
+        notes
+    }
+
+    /// Fails with the reason when the server has ended by itself.
+    ///
+    /// # Errors
+    /// When it has, or is stopped.
+    pub fn check_alive(&self) -> Result<()> {
+        let mut child = self.child();
+        let Some(running) = child.as_mut() else {
+            return Err(self.error("is stopped"));
+        };
+        match running.try_wait() {
+            Ok(Some(status)) => Err(self.ended(&process::describe(status))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops it in order; its data files are then complete. Fine when it is stopped already.
+    ///
+    /// # Errors
+    /// When it did not end by itself in time and was killed.
+    pub fn stop(&self) -> Result<()> {
+        let mut child = self.child();
+        let Some(running) = child.as_mut() else {
+            return Ok(());
+        };
+        let status = process::end(running, self.kind.signals().stop, STOP_TIME_MAX)
+            .map_err(|e| failed(&format!("{} cannot be stopped", self.kind.title()), &e))?;
+        *child = None;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(self.ended(&process::describe(status)))
+        }
+    }
+
+    /// Stops it in order and starts it again on the same data.
+    ///
+    /// # Errors
+    /// As for [`LocalServer::stop`], or when it does not start.
+    pub fn restart(&self) -> Result<()> {
+        self.stop()?;
+        self.launch()
+    }
+
+    /// Restarts it with nothing of its data in memory, neither its own nor the kernel's.
+    ///
+    /// # Errors
+    /// As for [`LocalServer::restart`], or when its files cannot be read.
+    pub fn cool(&self) -> Result<Cooled> {
+        self.stop()?;
+        let cooled = self.forget_files()?;
+        self.launch()?;
+        Ok(cooled)
+    }
+
+    /// The end of its log.
+    pub fn log(&self) -> String {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut file = File::open(self.log_path())?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(LOG_BYTES_MAX)))?;
+            let mut text = Vec::new();
+            file.take(LOG_BYTES_MAX).read_to_end(&mut text)?;
+            Ok(text)
+        };
+        String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    }
+
+    fn log_path(&self) -> PathBuf {
+        self.run.path().join("server.log")
+    }
+
+    /// A log that begins anew with every start cannot grow over a long series of them.
+    fn new_log(&self) -> io::Result<File> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(self.log_path())?;
+        file.set_len(0)?;
+        Ok(file)
+    }
+
+    fn child(&self) -> MutexGuard<'_, Option<Child>> {
+        self.child.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn configure(&self) -> Result<()> {
+        let path = &self.layout.configuration;
+        let text = self.kind.configuration(&self.layout, &self.settings);
+        fs::write(path, text)
+            .and_then(|()| fs::set_permissions(path, PermissionsExt::from_mode(0o644)))
+            .map_err(|e| failed(&format!("{} cannot be written", path.display()), &e))
+    }
+
+    fn initialise(&mut self) -> Result<()> {
+        if self.place.is_initialised {
+            return Ok(());
+        }
+        let cannot =
+            |e: io::Error| failed(&format!("{} cannot be initialised", self.kind.title()), &e);
+        let log = self.new_log().map_err(cannot)?;
+        let mut command = self.kind.initialise(&self.layout);
+        command.current_dir(&self.layout.run);
+        let bonds = Bonds {
+            account: self.account.clone(),
+            group: None,
+            death_signal: libc::SIGKILL,
+        };
+        let mut child = process::spawn(command, bonds, &log).map_err(cannot)?;
+        let waited = process::wait(&mut child, INITIALISE_TIME_MAX).map_err(cannot)?;
+        let Some(status) = waited else {
+            process::end(&mut child, libc::SIGKILL, ABANDON_TIME_MAX).map_err(cannot)?;
+            return Err(self.error("took too long to make its data directory"));
+        };
+        if !status.success() {
+            return Err(self.ended(&format!(
+                "{} while making its data directory",
+                process::describe(status)
+            )));
+        }
+        self.place.set_initialised(self.kind)
+    }
+
+    /// Pages that others brought into the cache would not be charged to the server's group.
+    fn forget_files(&self) -> Result<Cooled> {
+        cache::forget(&self.layout.data).map_err(|e| {
+            let what = format!("the files in {} cannot be read", self.layout.data.display());
+            failed(&what, &e)
+        })
+    }
+
+    fn launch(&self) -> Result<()> {
+        let cannot = |e: io::Error| failed(&format!("{} cannot be started", self.kind.title()), &e);
+        let log = self.new_log().map_err(cannot)?;
+        let mut command = self.kind.serve(&self.layout);
+        command.current_dir(&self.layout.data);
+        let entrance = self.group.as_ref().map(MemoryGroup::entrance);
+        let bonds = Bonds {
+            account: self.account.clone(),
+            group: entrance.transpose().map_err(cannot)?,
+            death_signal: self.kind.signals().abandon,
+        };
+        let child = process::spawn(command, bonds, &log).map_err(cannot)?;
+        let pid = child.id();
+        *self.child() = Some(child);
+        let ready = self.wait_until_ready(pid);
+        if ready.is_err() {
+            self.abandon();
+        }
+        ready
+    }
+
+    fn wait_until_ready(&self, pid: u32) -> Result<()> {
+        let begin = Instant::now();
+        while !self.kind.is_ready(&self.layout, pid) {
+            self.check_alive()?;
+            if begin.elapsed() > START_TIME_MAX {
+                return Err(self.error("takes no connections in time"));
+            }
+            std::thread::sleep(POLL);
+        }
+        self.note_shared_memory(pid)
+    }
+
+    /// What would stay if the server were killed, which then nobody could know any more.
+    fn note_shared_memory(&self, pid: u32) -> Result<()> {
+        for segment in self.kind.segments(&self.layout.data) {
+            let value = format!("{} {}", segment.id, segment.key);
+            self.run.note(janitor::SEGMENT, &value)?;
+        }
+        for file in process::shared_files(pid) {
+            self.run
+                .note(janitor::SHARED, &file.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Ends it without order.
+    fn abandon(&self) {
+        if let Some(mut running) = self.child().take() {
+            // What does not end is told nobody; removing the directory kills whatever is left.
+            let _ = process::end(&mut running, self.kind.signals().abandon, ABANDON_TIME_MAX);
+        }
+    }
+
+    fn ended(&self, how: &str) -> TargetError {
+        let mut reasons = Vec::new();
+        if let Some((kills, group)) = self
+            .group
+            .as_ref()
+            .and_then(|group| Some((group.kills()?, group)))
+            .filter(|(kills, _)| *kills > 0)
+        {
+            reasons.push(format!(
+                "the kernel killed {kills} of its processes because they needed more than the {} MiB of \
+                 memory=",
+                group.bytes() >> 20
+            ));
+        }
+        reasons.extend(self.kind.complaint(&self.log()));
+        if reasons.is_empty() {
+            return self.error(&format!("ended with {how}"));
+        }
+        self.error(&format!("ended with {how}: {}", reasons.join("; ")))
+    }
+
+    fn error(&self, what: &str) -> TargetError {
+        let kind = if what.contains("No space left on device") {
+            ErrorKind::Full
+        } else {
+            ErrorKind::Unreachable
+        };
+        let version = &self.layout.installation.version;
+        TargetError::new(kind, format!("{} {version} {what}", self.kind.title()))
+    }
+}
+
+impl Drop for LocalServer {
+    fn drop(&mut self) {
+        // Data that stays is worth a checkpoint, data that goes is not.
+        if self.place.is_given() && self.stop().is_ok() {
+            return;
+        }
+        self.abandon();
+    }
+}
+
+/// Notes the group before it is made, so that there is none without a note.
+fn make_group(run: &RunDirectory, bytes: u64) -> Result<MemoryGroup> {
+    let name = run.path().file_name().unwrap_or_default().to_string_lossy();
+    let path = MemoryGroup::place(&format!("dbdyno-{name}"))?;
+    run.note(janitor::GROUP, &path.display().to_string())?;
+    MemoryGroup::create(path, bytes)
+}
+
+fn refuse_long_socket_path(path: &Path) -> Result<()> {
+    let bytes = path.as_os_str().len();
+    if bytes <= SOCKET_PATH_BYTES_MAX {
+        return Ok(());
+    }
+    Err(TargetError::new(
+        ErrorKind::Unreachable,
+        format!(
+            "the path of the server's socket, {}, has {bytes} bytes where the system allows \
+             {SOCKET_PATH_BYTES_MAX}; name a shorter directory in $DBDYNO_SERVER_DIR",
+            path.display()
+        ),
+    ))
+}

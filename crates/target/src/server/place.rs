@@ -1,0 +1,203 @@
+//! The data directory: one that goes with the server, or one that was given and stays.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::kind::ServerKind;
+use super::{Account, failed, run_directory};
+use crate::{ErrorKind, Result, TargetError};
+
+/// Stands in every given directory that dbdyno made a server in.
+const MARKER: &str = ".dbdyno-server";
+/// The server's own directory inside the given one.
+const DATA: &str = "data";
+/// What a new file system holds; a directory with nothing else is empty.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Where the data is, and whether it is there already.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The server's data directory.
+    pub data: PathBuf,
+    /// Whether a server was made in it before.
+    pub is_initialised: bool,
+    given: Option<Given>,
+}
+
+#[derive(Debug)]
+struct Given {
+    directory: PathBuf,
+    marker: File,
+}
+
+impl Place {
+    /// A directory that goes with the server.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn throw_away(run: &Path, account: &Account) -> Result<Self> {
+        let data = run.join(DATA);
+        make_for(&data, account)?;
+        Ok(Self {
+            data,
+            is_initialised: false,
+            given: None,
+        })
+    }
+
+    /// The directory that the user gave: empty, or one that dbdyno made a server in before.
+    ///
+    /// # Errors
+    /// When it holds something else, is in use, or cannot be reached by the server's user.
+    pub(super) fn given(
+        directory: &Path,
+        kind: &dyn ServerKind,
+        account: &Account,
+    ) -> Result<Self> {
+        let shown = directory.display();
+        let cannot =
+            |e: &io::Error| failed(&format!("the data directory {shown} cannot be used"), e);
+        if !directory.exists() {
+            run_directory::make(directory).map_err(|e| cannot(&e))?;
+        }
+        let directory = directory.canonicalize().map_err(|e| cannot(&e))?;
+        let is_new = is_free(&directory).map_err(|e| cannot(&e))?;
+        if !is_new && !directory.join(MARKER).is_file() {
+            return Err(TargetError::new(
+                ErrorKind::Foreign,
+                format!(
+                    "the data directory {shown} is not empty, and dbdyno did not make what is in it; \
+                     name an empty one"
+                ),
+            ));
+        }
+        if account.is_changed_to && !account.reaches(&directory) {
+            return Err(TargetError::new(
+                ErrorKind::Unreachable,
+                format!(
+                    "the data directory {shown} cannot be reached by the user {} that the server runs \
+                     as; make it and the directories above it passable (chmod o+x), or name another",
+                    account.name
+                ),
+            ));
+        }
+        let mut marker = open_marker(&directory).map_err(|e| cannot(&e))?;
+        if marker.try_lock().is_err() {
+            return Err(TargetError::new(
+                ErrorKind::Foreign,
+                format!(
+                    "the data directory {shown} is in use by another dbdyno; wait for it, or name another"
+                ),
+            ));
+        }
+        let text = read(&mut marker).map_err(|e| cannot(&e))?;
+        let is_initialised = match text.trim() {
+            "" => false,
+            name if name == kind.name() => true,
+            name => {
+                return Err(TargetError::new(
+                    ErrorKind::Foreign,
+                    format!(
+                        "the data directory {shown} belongs to a server of {name}; name another"
+                    ),
+                ));
+            }
+        };
+        let data = directory.join(DATA);
+        if !is_initialised {
+            // Half made, by a dbdyno that was killed.
+            remove_if_there(&data).map_err(|e| cannot(&e))?;
+            make_for(&data, account)?;
+        }
+        Ok(Self {
+            data,
+            is_initialised,
+            given: Some(Given { directory, marker }),
+        })
+    }
+
+    /// Whether the data stays when the server goes.
+    pub(super) fn is_given(&self) -> bool {
+        self.given.is_some()
+    }
+
+    /// Remembers that the server in it is whole.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub(super) fn set_initialised(&mut self, kind: &dyn ServerKind) -> Result<()> {
+        if let Some(given) = &mut self.given {
+            let write = |marker: &mut File| {
+                marker.write_all(kind.name().as_bytes())?;
+                marker.sync_all()
+            };
+            write(&mut given.marker).map_err(|e| {
+                failed(
+                    &format!("{} cannot be written", given.directory.display()),
+                    &e,
+                )
+            })?;
+        }
+        self.is_initialised = true;
+        Ok(())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A given directory that was empty and got no whole server is left empty again.
+        if let (Some(given), false) = (&self.given, self.is_initialised) {
+            let _ = remove_if_there(&self.data);
+            let _ = fs::remove_file(given.directory.join(MARKER));
+        }
+    }
+}
+
+fn is_free(directory: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(directory)? {
+        if entry?.file_name() != LOST_AND_FOUND {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn open_marker(directory: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(directory.join(MARKER))
+}
+
+fn read(marker: &mut File) -> io::Result<String> {
+    let mut text = String::new();
+    marker.rewind()?;
+    // A name; more would be somebody else's file.
+    marker.take(256).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a directory that is `account`'s alone.
+///
+/// # Errors
+/// When it cannot be made.
+pub(super) fn make_for(path: &Path, account: &Account) -> Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, chown};
+    let make = || {
+        fs::DirBuilder::new().mode(0o700).create(path)?;
+        if account.is_changed_to {
+            chown(path, Some(account.uid), Some(account.gid))?;
+        }
+        Ok(())
+    };
+    make().map_err(|e: io::Error| failed(&format!("{} cannot be made", path.display()), &e))
+}
