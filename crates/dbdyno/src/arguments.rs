@@ -31,6 +31,8 @@ pub enum Verb {
     Ab(AbArguments),
     /// Set two runs against each other: ratios with intervals, and verdicts
     Compare(CompareArguments),
+    /// Hold a run against limits, for a person or a build server
+    Judge(JudgeArguments),
     /// Show what there is
     List(ListArguments),
     /// Print a run as JSON, CSV or Markdown
@@ -150,6 +152,26 @@ fn share(text: &str) -> Result<f64, String> {
         .filter(|pct| *pct > 0.0 && *pct < 100.0)
         .map(|pct| pct / 100.0)
         .ok_or_else(|| "give percent above 0 and below 100".to_owned())
+}
+
+/// `dbdyno judge`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 all limits are met · 3 the run is incomplete or its record was changed, \
+whatever its limits say · 4 a limit is missed, or cannot be judged because nothing valid was measured under it"
+)]
+pub struct JudgeArguments {
+    /// Number or label of a run, or "last"
+    pub run: String,
+    /// File of limits (docs/FORMAT.md)
+    #[arg(long, value_name = "FILE.toml")]
+    pub sla: PathBuf,
+    /// Also write JUnit XML, which build servers read
+    #[arg(long, value_name = "FILE.xml")]
+    pub junit: Option<PathBuf>,
+    /// Print JSON (docs/FORMAT.md) instead of lines
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `dbdyno ab`.

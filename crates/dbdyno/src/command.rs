@@ -4,6 +4,7 @@ pub mod ab;
 pub mod compare;
 pub mod export;
 pub mod host;
+pub mod judge;
 pub mod list;
 pub mod report;
 pub mod run;

@@ -15,9 +15,11 @@ pub enum Status {
     Environment = 1,
     /// Wrong in itself, knowable without touching a target.
     Wrong = 2,
-    /// Measured, but a gate failed.
+    /// Measured, but a gate failed. In `judge`: the run as a whole is incomplete or was changed, which wins
+    /// over any limit.
     GateFailed = 3,
-    /// Measured and valid, but judged below what was asked for: a limit missed, a verdict of --fail-on.
+    /// Measured, but judged below what was asked for: a limit missed or without a valid figure under it, a
+    /// verdict of --fail-on.
     Missed = 4,
     /// Interrupted by its user.
     Interrupted = 130,

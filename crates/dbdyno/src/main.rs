@@ -4,6 +4,7 @@ mod arguments;
 mod command;
 mod exit;
 mod fault;
+mod output;
 mod place;
 mod progress;
 mod say;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
         Verb::Compare(compare) => command::compare::compare(&compare, &arguments.archive),
+        Verb::Judge(judge) => command::judge::judge(&judge, &arguments.archive),
         Verb::List(list) => command::list::list(&list, &arguments.archive),
         Verb::Export(export) => command::export::export(&export, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),

@@ -219,7 +219,7 @@ fn default_targets_are_removed_when_the_run_is_complete() {
 #[test]
 fn the_help_says_what_there_is() {
     let place = Place::new();
-    for verb in ["", "run", "list", "export", "report"] {
+    for verb in ["", "run", "judge", "list", "export", "report"] {
         let arguments: Vec<&str> = [verb, "--help"]
             .into_iter()
             .filter(|a| !a.is_empty())

@@ -1,0 +1,257 @@
+//! `dbdyno judge`: a measured run held against limits, from the file to the exit status.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Ended, Place, TINY};
+use roxmltree::Document;
+use rusqlite::Connection;
+use serde_json::Value;
+
+/// Limits that any machine keeps, and one that none does.
+const KEPT: &str = "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n\
+    [[limit]]\nmetric = \"sqlite:T132@1.errors\"\nat_most = 0\n";
+const MISSED: &str =
+    "[[limit]]\nmetric = \"T132@1.elapsed_s\"\nat_most = 0.001\nreason = \"a joke\"\n";
+const UNJUDGED: &str = "[[limit]]\nmetric = \"T611.operations_per_s\"\nat_least = 0\n";
+
+fn measured() -> Place {
+    let place = Place::new();
+    let ended = place.run(TINY, &["--name", "night"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    place
+}
+
+fn judge(place: &Place, limits: &str, more: &[&str]) -> Ended {
+    let sla = place.file("limits.toml", limits);
+    place.dbdyno(&[&["judge", "night", "--sla", &sla], more].concat())
+}
+
+fn change(place: &Place, sql: &str) {
+    let connection = Connection::open(place.archive()).unwrap();
+    // Who changes an archive by hand need not have foreign keys on.
+    connection
+        .pragma_update(None, "foreign_keys", false)
+        .unwrap();
+    assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
+}
+
+#[test]
+fn limits_that_are_kept_end_with_status_0() {
+    let ended = judge(&measured(), KEPT, &[]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout, "2 of 2 limits kept (2 from one repetition)\n");
+}
+
+#[test]
+fn a_missed_limit_is_one_line_and_status_4() {
+    let ended = judge(&measured(), &(KEPT.to_owned() + MISSED), &[]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (4, ""));
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", ended.stdout);
+    assert!(
+        lines[0].starts_with("missed  sqlite:T132@1.elapsed_s: "),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[0].contains(" s, at most 0.001 s: "), "{}", lines[0]);
+    assert!(
+        lines[0].ends_with(" % above, from one repetition, at DOP 1 (a joke)"),
+        "{}",
+        lines[0]
+    );
+    assert_eq!(
+        lines[1],
+        "2 of 3 limits kept (2 from one repetition); 1 missed"
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_not_passed() {
+    let ended = judge(&measured(), UNJUDGED, &[]);
+    assert_eq!(ended.status, 4);
+    assert!(
+        ended
+            .stdout
+            .contains("cannot be judged: the run has no point of the test \"T611\"")
+    );
+    assert!(
+        ended
+            .stdout
+            .ends_with("0 of 1 limits kept; 1 cannot be judged\n")
+    );
+}
+
+#[test]
+fn six_repetitions_carry_an_interval() {
+    let place = Place::new();
+    let ended = place.run(TINY, &["--name", "night", "--repeat", "6"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let ended = judge(&place, KEPT, &["--json"]);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let row = &json["limits"][0];
+    assert_eq!(row["surety"], "clear");
+    assert_eq!(row["values"].as_array().unwrap().len(), 6);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let (low, high) = (&row["interval"]["low"], &row["interval"]["high"]);
+    let (low, value, high) = (number(low), number(&row["value"]), number(high));
+    assert!(low <= value && value <= high, "{row}");
+    assert_eq!(row["levels"][0]["dop"], 1);
+}
+
+#[test]
+fn the_json_says_what_the_lines_say() {
+    let limits = [KEPT, MISSED, UNJUDGED].concat();
+    let ended = judge(&measured(), &limits, &["--json"]);
+    assert_eq!(ended.status, 4);
+    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(json["schema"], "dbdyno-judgement/1");
+    assert_eq!(json["run"]["label"], "night");
+    let outcomes: Vec<&str> = json["limits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["outcome"].as_str().unwrap())
+        .collect();
+    assert_eq!(outcomes, ["met", "met", "missed", "unjudged"]);
+    assert_eq!((&json["met"], &json["missed"]), (&2.into(), &1.into()));
+    assert!(json["limits"][2]["missed_by_pct"].as_f64().unwrap() > 1000.0);
+}
+
+#[test]
+fn the_junit_file_can_be_read_by_others() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = measured();
+    let limits = [KEPT, MISSED, UNJUDGED].concat();
+    let ended = judge(&place, &limits, &["--junit", "limits.xml"]);
+    assert_eq!(ended.status, 4);
+    let path = place.path("limits.xml");
+    let xml = std::fs::read_to_string(&path).unwrap();
+    let document = Document::parse(&xml).unwrap();
+    let suite = document.descendants().find(|n| n.has_tag_name("testsuite"));
+    let counts = ["name", "tests", "failures", "errors"].map(|n| suite.unwrap().attribute(n));
+    assert_eq!(counts, [Some("night"), Some("5"), Some("1"), Some("1")]);
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o644
+    );
+    // Nothing else is left beside the archive, the database, the plan and the two files.
+    let left = std::fs::read_dir(place.path(".")).unwrap();
+    let names: Vec<_> = left.map(|e| e.unwrap().file_name()).collect();
+    assert!(
+        !names
+            .iter()
+            .any(|n| n.to_string_lossy().starts_with(".dbdyno-output")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_changed_point_fails_the_limits_on_it() {
+    let place = measured();
+    change(
+        &place,
+        "UPDATE point SET operations_per_s = operations_per_s * 2",
+    );
+    let ended = judge(&place, KEPT, &[]);
+    assert_eq!(ended.status, 4);
+    let first = ended.stdout.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "invalid points: 1 of 1 in run night; they fail the limits on them"
+    );
+    assert!(ended.stdout.contains("is invalid: "), "{}", ended.stdout);
+    assert!(
+        ended
+            .stdout
+            .ends_with("0 of 2 limits kept; 2 cannot be judged\n")
+    );
+}
+
+#[test]
+fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
+    for sql in ["UPDATE run SET seed = '9'", "DELETE FROM point"] {
+        let place = measured();
+        change(&place, sql);
+        let ended = judge(
+            &place,
+            &(KEPT.to_owned() + MISSED),
+            &["--junit", "limits.xml"],
+        );
+        assert_eq!(ended.status, 3, "{sql}: {}", ended.stdout);
+        assert!(
+            ended.stdout.starts_with("invalid run night: "),
+            "{}",
+            ended.stdout
+        );
+        assert!(
+            ended
+                .stdout
+                .trim_end()
+                .ends_with("the run is invalid, so this decides nothing")
+        );
+        let xml = std::fs::read_to_string(place.path("limits.xml")).unwrap();
+        assert!(xml.contains("type=\"invalid run\""), "{xml}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
+    let place = measured();
+    let cases = [
+        ("", "holds no limit"),
+        ("[[limit", "is not TOML; line 1"),
+        ("[[limits]]\n", "did you mean \"limit\"?"),
+        (
+            &KEPT.replace("at_least", "at_lest"),
+            "did you mean \"at_least\"?",
+        ),
+        (&KEPT.replace("at_most = 0", ""), "has no bound"),
+        (&KEPT.replace("= 1", "= nan"), "at_least = NaN is no limit"),
+        (&KEPT.replace("= 1", "= 2\nat_most = 1"), "lies above"),
+        (&KEPT.repeat(2), "stands already in limit 1"),
+        (
+            &KEPT.replace("operations_per_s", "operations_per_h"),
+            "did you mean \"operations_per_s\"?",
+        ),
+    ];
+    for (limits, expected) in cases {
+        let ended = judge(&place, limits, &["--junit", "limits.xml"]);
+        assert_eq!(
+            (ended.status, ended.stdout.as_str()),
+            (2, ""),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.sentence().contains(expected), "{}", ended.stderr);
+        assert!(!place.path("limits.xml").exists(), "{limits}");
+    }
+    let gone = place.dbdyno(&["judge", "night", "--sla", "gone.toml"]);
+    assert_eq!(gone.status, 2);
+    assert!(gone.sentence().contains("gone.toml cannot be read"));
+    let sla = place.file("limits.toml", KEPT);
+    let unknown = place.dbdyno(&["judge", "day", "--sla", &sla]);
+    assert_eq!(unknown.status, 2, "{}", unknown.stderr);
+    assert!(unknown.sentence().contains("day"));
+    let nowhere = judge(&place, KEPT, &["--junit", "no/such/limits.xml"]);
+    assert_eq!((nowhere.status, nowhere.stdout.as_str()), (1, ""));
+    assert!(
+        nowhere
+            .sentence()
+            .contains("choose another file with --junit")
+    );
+}
+
+#[test]
+fn the_example_file_is_one() {
+    let place = measured();
+    let example = common::repository("docs/examples/limits.toml");
+    let ended = place.dbdyno(&["judge", "night", "--sla", example.to_str().unwrap()]);
+    assert_eq!(ended.status, 4, "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("cannot be judged"),
+        "{}",
+        ended.stdout
+    );
+}
