@@ -1,6 +1,6 @@
 //! A run held against limits: which are met, which are missed, and which cannot be judged.
 //!
-//! * [`file`]: the file of limits, as TOML.
+//! * [`mod@file`]: the file of limits, as TOML.
 //! * [`hold`]: the judgement, one row for each limit and target.
 //! * [`mod@text`], [`mod@json`] and [`mod@junit`]: the same rows for a person, a program and a build server.
 //!
