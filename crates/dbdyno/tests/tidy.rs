@@ -41,6 +41,7 @@ const ENGINES: &[&str] = &[
     "mysql",
     "mariadb",
     "oracle",
+    "mock",
 ];
 type Rule = fn(&[File]) -> Vec<String>;
 

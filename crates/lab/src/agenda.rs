@@ -101,7 +101,19 @@ fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
 }
 
 fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
-    test.needs.iter().find_map(|feature| target.lacks(*feature))
+    let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
+    let wordless = || {
+        // What works on tables may do without SQL of its own; a computation is nothing else.
+        let unwritten =
+            !test.definition.exercise.uses_tables() && test.sql(&target.engine).is_empty();
+        unwritten.then(|| {
+            format!(
+                "the library holds no statement of this test for {}",
+                target.engine
+            )
+        })
+    };
+    lacking.or_else(wordless)
 }
 
 /// Why a test that could be swept is measured at one point alone; `None` when it is swept.

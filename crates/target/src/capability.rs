@@ -3,6 +3,8 @@
 /// A thing that a test needs and an engine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Feature {
+    /// Holds tables at all; needed by every test that does more than compute.
+    Tables,
     /// Keeps its data in files on a device, so that storage can be measured through it.
     Storage,
     /// Can be made to forget its cache and the kernel's, so that reads reach the device.
@@ -21,7 +23,8 @@ pub enum Feature {
 
 impl Feature {
     /// Every feature with the name used in the library's files.
-    pub const NAMED: [(&'static str, Feature); 7] = [
+    pub const NAMED: [(&'static str, Feature); 8] = [
+        ("tables", Feature::Tables),
         ("storage", Feature::Storage),
         ("cold_cache", Feature::ColdCache),
         ("random_block_read", Feature::RandomBlockRead),

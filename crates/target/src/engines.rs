@@ -38,9 +38,11 @@ pub trait Engine: Sync {
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
 }
 
-/// Where the databases of an engine are.
+/// Where the databases of an engine are. A run that names no target measures the embedded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
+    /// There is no database.
+    Nowhere,
     /// In a file or in memory, inside this process.
     Embedded,
     /// In a server that dbdyno starts and removes.
@@ -62,7 +64,11 @@ pub struct EngineInfo {
 
 /// All engines.
 pub fn engines() -> &'static [&'static dyn Engine] {
-    &[&crate::sqlite::Sqlite, &crate::duckdb::DuckDb]
+    &[
+        &crate::sqlite::Sqlite,
+        &crate::duckdb::DuckDb,
+        &crate::mock::Mock,
+    ]
 }
 
 /// The engine of a URL, with its settings and their values checked; touches nothing.

@@ -9,6 +9,7 @@ pub mod duckdb;
 mod engines;
 mod error;
 mod files;
+pub mod mock;
 pub mod mysql;
 pub mod postgres;
 pub mod server;

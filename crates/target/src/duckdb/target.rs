@@ -120,7 +120,8 @@ impl Target for DuckDbTarget {
                     .into(),
             ),
             Feature::ProceduralLanguage => Some("DuckDB has no procedural language".into()),
-            Feature::Storage
+            Feature::Tables
+            | Feature::Storage
             | Feature::ColdCache
             | Feature::Compression
             | Feature::ConcurrentWriters

@@ -272,6 +272,7 @@ impl Target for SqliteTarget {
     fn lacks(&self, feature: Feature) -> Option<String> {
         let in_memory = matches!(self.place, Place::Memory(_));
         match feature {
+            Feature::Tables => None,
             Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => {
                 in_memory.then(|| "this database is in memory: there is no storage under it".into())
             }

@@ -207,6 +207,13 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether it works on tables; a statement that only computes does not.
+    pub fn uses_tables(&self) -> bool {
+        !matches!(self, Self::Expression { .. })
+    }
+}
+
 /// How much a job does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

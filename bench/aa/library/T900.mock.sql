@@ -1,0 +1,1 @@
+work; answer 1764

@@ -1,0 +1,68 @@
+//! The plans that dbdyno itself is measured with, from one end to the other.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Place, TINY, points, repository};
+
+fn of_the_repository(name: &str) -> String {
+    repository(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_mock_is_measured_at_the_speed_that_it_states() {
+    let place = Place::new();
+    let (plan, library) = (
+        of_the_repository("bench/aa/mock.toml"),
+        of_the_repository("bench/aa/library"),
+    );
+    let url = "mock:?service_us=100&noise_pct=0&session_noise_pct=0&slow_down_pct=25";
+    place.fine(&["run", &plan, "--library", &library, "--target", url]);
+    let run = place.export("last");
+    let settings = &run["targets"][0]["settings"];
+    assert_eq!(settings["slow_down_pct"], "25");
+    assert_eq!(settings["noise_pct"], "0");
+    let point = &points(&run)[0];
+    assert_eq!(point["valid"], true);
+    // 125 µs a statement: never more than 8000 of them in a second, however fast the machine is.
+    let rate = point["operations_per_s"].as_f64().unwrap();
+    assert!(rate > 100.0 && rate <= 8000.0, "{rate}");
+}
+
+#[test]
+fn the_short_plan_on_a_database_is_valid_and_reads_its_cache_back() {
+    let place = Place::new();
+    let plan = of_the_repository("bench/aa/smoke.toml");
+    let url = format!("{}?cache_mb=17", place.url("sqlite", "bench.db"));
+    place.fine(&["run", &plan, "--target", &url]);
+    let run = place.export("last");
+    assert_eq!(run["run"]["valid"], true);
+    // SQLite counts KiB as negative numbers: 17·10⁶ / 1024.
+    let settings = &run["targets"][0]["settings"];
+    assert_eq!(settings["cache_size"], "-16601");
+}
+
+#[test]
+fn the_mock_is_listed_but_never_measured_unasked() {
+    let place = Place::new();
+    let engines = place.fine(&["list", "engines"]).stdout;
+    assert!(engines.contains("mock:  no database"), "{engines}");
+    let (plan, directory) = (place.file("plan.toml", TINY), place.path("work"));
+    place.fine(&["run", &plan, "--work-dir", directory.to_str().unwrap()]);
+    let run = place.export("last");
+    let targets = run["targets"].as_array().unwrap();
+    assert!(!targets.is_empty() && targets.iter().all(|t| t["name"] != "mock"));
+}
+
+#[test]
+fn what_the_mock_cannot_do_is_missing_with_its_reason() {
+    let place = Place::new();
+    let printed = place.fine(&["run", "smoke", "--target", "mock:"]).stdout;
+    for reason in [
+        "T611 In-memory SQL, primary key access: there is no database behind mock: it has no tables",
+        "T132 Integer processing: the library holds no statement of this test for mock",
+    ] {
+        assert!(printed.contains(reason), "{printed}");
+    }
+}

@@ -1,0 +1,134 @@
+//! The engine and its target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::TargetRecord;
+
+use super::pace::{Pace, SETTINGS};
+use super::session::MockSession;
+use crate::engines::{Engine, EngineInfo, Reach};
+use crate::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+};
+
+/// Statements cannot change without a release of dbdyno, so its version is theirs.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The engine.
+pub struct Mock;
+
+impl Engine for Mock {
+    fn scheme(&self) -> &'static str {
+        "mock"
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mock",
+            title: "no database: statements that take a stated time, to measure dbdyno itself",
+            version: Ok(VERSION.to_owned()),
+        }
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Nowhere
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        Pace::from_url(url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        Ok(Arc::new(MockTarget {
+            url: url.to_string(),
+            pace: Pace::from_url(url)?,
+        }))
+    }
+}
+
+struct MockTarget {
+    url: String,
+    pace: Pace,
+}
+
+impl Target for MockTarget {
+    fn record(&self) -> TargetRecord {
+        TargetRecord {
+            name: "mock".into(),
+            url: self.url.clone(),
+            engine: "no database (mock)".into(),
+            engine_version: VERSION.into(),
+            nodes: 1,
+            device: None,
+            settings: self.pace.record(),
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        let what = match feature {
+            Feature::Tables => "tables",
+            Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage under it",
+            Feature::Compression => "tables that could be compressed",
+            Feature::ConcurrentWriters => "rows that could be written",
+            Feature::ParallelStatement => "statements on several threads",
+            Feature::ProceduralLanguage => "procedural language",
+        };
+        Some(format!(
+            "there is no database behind mock: it has no {what}"
+        ))
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        Ok(Box::new(MockSession::new(&self.pace)))
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    /// Nothing is in any log.
+    fn checkpoint(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        Ok(Cooled::Lukewarm(
+            "nothing is stored that could be cold".into(),
+        ))
+    }
+
+    fn threads(&self) -> u32 {
+        1
+    }
+
+    fn set_threads(&self, _threads: u32) -> Result<()> {
+        Err(self.refusal(Feature::ParallelStatement))
+    }
+
+    fn set_compression(&self, _compressed: bool) -> Result<()> {
+        Err(self.refusal(Feature::Compression))
+    }
+
+    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
+        Ok(BTreeMap::new())
+    }
+}
+
+impl MockTarget {
+    fn refusal(&self, feature: Feature) -> TargetError {
+        TargetError::new(
+            ErrorKind::Statement,
+            self.lacks(feature).unwrap_or_default(),
+        )
+    }
+}
