@@ -188,7 +188,8 @@ pub struct AbArguments {
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub b: Vec<String>,
     /// Pairs of blocks; each block is the plan once, from the same start
-    #[arg(long, value_name = "N", default_value_t = lab::study::PAIRS_DEFAULT)]
+    #[arg(long, value_name = "N", default_value_t = lab::study::PAIRS_DEFAULT,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub pairs: u32,
     /// Database to measure, for both sides; without it SQLite and DuckDB in files of their own
     #[arg(long = "target", value_name = "URL")]

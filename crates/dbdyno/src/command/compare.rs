@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use ::archive::{Archive, ArchiveError, Run, RunName};
 use anyhow::Result;
-use archive::{Archive, Run, RunName};
 use stats::compare::Verdict;
 use verdict::compare::{Band, Comparison, LEARNED_PAIRS_MIN, Options, compare as set_against};
 use verdict::metric::Metric;
@@ -92,7 +92,10 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
 
 /// Complete studies of the plan of `like` on its machine, itself excepted, oldest first.
 pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, Run)>> {
-    let archive = Archive::open_read_only(place::archive(archive))?;
+    let archive = match Archive::open_read_only(place::archive(archive)) {
+        Err(ArchiveError::Absent { .. }) => return Ok(Vec::new()),
+        other => other?,
+    };
     let mut studies = Vec::new();
     for summary in archive.list_runs()? {
         let Some(other) = summary

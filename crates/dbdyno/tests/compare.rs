@@ -1,0 +1,206 @@
+//! Two configurations measured in turn and compared, on the real thing.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Place, TINY, points};
+use serde_json::Value;
+
+/// One repetition of a plan that is done in a quarter of a second.
+fn ab(place: &Place, more: &[&str]) -> common::Ended {
+    let plan = place.file("plan.toml", TINY);
+    let url = place.url("sqlite", "bench.db");
+    let fixed = ["ab", plan.as_str(), "--target", url.as_str()];
+    place.dbdyno(&[&fixed, more].concat())
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
+    let place = Place::new();
+    // Twice the jobs on a machine of two cores or more: an effect that no noise hides.
+    let ended = ab(
+        &place,
+        &[
+            "--b",
+            "step.jobs=[2]",
+            "--pairs",
+            "6",
+            "--name",
+            "jobs",
+            "--json",
+        ],
+    );
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("chances told before the run"),
+        "{}",
+        ended.stderr
+    );
+    let compared = json(&ended.stdout);
+    assert_eq!(compared["design"], "pairs");
+    let differences = compared["differences"].as_array().unwrap();
+    assert!(
+        differences
+            .iter()
+            .any(|d| d["subject"].as_str().unwrap().contains("jobs")),
+        "{differences:?}"
+    );
+    let primary = &compared["metrics"][0];
+    assert_eq!(primary["values_b"].as_array().unwrap().len(), 6);
+
+    // The points lie in time as the lot fell, and every block began from the same start.
+    let (a, b) = (place.export("jobs-a"), place.export("jobs-b"));
+    let order = a["run"]["study"]["order"].as_str().unwrap();
+    assert_eq!(
+        (order.len(), &b["run"]["study"]["order"]),
+        (12, &Value::from(order))
+    );
+    assert_eq!(b["run"]["study"]["settings"][0], "step.jobs=[2]");
+    let mut measured: Vec<(String, char)> = Vec::new();
+    for (run, side) in [(&a, 'a'), (&b, 'b')] {
+        let times = points(run)
+            .iter()
+            .map(|p| p["started_at"].as_str().unwrap().to_owned());
+        measured.extend(times.map(|t| (t, side)));
+    }
+    measured.sort();
+    let found: String = measured.iter().map(|(_, side)| side).collect();
+    assert_eq!(found, order);
+    let seeds = |run: &Value| {
+        points(run)
+            .iter()
+            .map(|p| p["repetition"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(seeds(&a), seeds(&b));
+
+    // The same comparison later, from the archive alone.
+    let later = place.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
+    assert_eq!(json(&later.stdout), compared);
+    let text = place.fine(&["compare", "jobs-a", "jobs-b", "--all"]).stdout;
+    assert!(text.contains("6 pairs, measured in turn"), "{text}");
+}
+
+#[test]
+fn a_metric_that_got_worse_fails_the_command_when_asked() {
+    let place = Place::new();
+    // Offered a hundred lookups a second, the job idles: far slower than any noise makes it.
+    let slower = [
+        "--b",
+        "step.rate_per_s=100.0",
+        "--pairs",
+        "6",
+        "--name",
+        "slow",
+    ];
+    assert_eq!(ab(&place, &slower).status, 0);
+    let judged = place.dbdyno(&["compare", "slow-a", "slow-b", "--fail-on", "worse"]);
+    assert_eq!(judged.status, 4, "{}", judged.stdout);
+    assert!(judged.stdout.contains("worse"), "{}", judged.stdout);
+    assert!(
+        judged
+            .stdout
+            .contains("measured differently: the schedule (T611)"),
+        "{}",
+        judged.stdout
+    );
+    let other_way = place.dbdyno(&["compare", "slow-b", "slow-a", "--fail-on", "worse"]);
+    assert_eq!(other_way.status, 0, "{}", other_way.stdout);
+}
+
+#[test]
+fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
+    let place = Place::new();
+    for name in ["one", "two"] {
+        assert_eq!(place.run(TINY, &["--name", name]).status, 0);
+    }
+    let compared = place.fine(&["compare", "one", "two"]).stdout;
+    assert!(compared.contains("cannot carry a verdict"), "{compared}");
+    assert!(compared.contains("not interleaved"), "{compared}");
+    let longer = place.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
+    assert_eq!(longer.status, 0);
+    let refused = place.dbdyno(&["compare", "one", "longer"]);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.sentence().contains("measured differently"),
+        "{}",
+        refused.stderr
+    );
+    let anyway = place.fine(&["compare", "one", "longer", "--anyway"]).stdout;
+    assert!(
+        anyway.contains("measured differently: the bound of a point"),
+        "{anyway}"
+    );
+}
+
+#[test]
+fn what_is_wrong_in_itself_measures_nothing() {
+    let place = Place::new();
+    let cases: [(&[&str], &str); 7] = [
+        (&["--b", "step.sise=quick"], "sise"),
+        (&["--b", "target.cash_mb=8"], "cash_mb"),
+        (&["--a", "speed"], "KEY=VALUE"),
+        (&["--pairs", "0"], "pairs"),
+        (&["--band", "learned"], "0 pairs"),
+        (&["--b", "repeat=3"], "--pairs"),
+        (&["--primary", "T132.speed"], "speed"),
+    ];
+    for (arguments, expected) in cases {
+        let ended = ab(&place, arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(expected),
+            "{arguments:?}: {}",
+            ended.stderr
+        );
+    }
+    let unknown = place.dbdyno(&["compare", "nobody", "last"]);
+    assert_ne!(unknown.status, 0);
+    assert_eq!(place.dbdyno(&["ab", "--resume", "nothing"]).status, 2);
+}
+
+#[test]
+fn a_killed_study_is_resumed_to_its_end() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let url = place.url("sqlite", "bench.db");
+    let mut child = place
+        .command(&[
+            "ab", &plan, "--target", &url, "--pairs", "20", "--name", "cut",
+        ])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Killed once something of it is safe.
+    for _ in 0..400 {
+        std::thread::sleep(Duration::from_millis(25));
+        let exported = place.dbdyno(&["export", "cut-a"]);
+        if exported.status == 0 && points(&json(&exported.stdout)).len() >= 2 {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = points(&place.export("cut-a")).len();
+    assert!((1..20).contains(&before), "{before}");
+    let resumed = place.fine(&["ab", "--resume", "cut", "--json"]);
+    assert_eq!(json(&resumed.stdout)["repetitions_a"], 20);
+    for run in ["cut-a", "cut-b"] {
+        let exported = place.export(run);
+        assert_eq!(
+            (points(&exported).len(), &exported["run"]["valid"]),
+            (20, &true.into())
+        );
+    }
+    let again = place.dbdyno(&["ab", "--resume", "cut"]);
+    assert_eq!(again.status, 2);
+    assert!(again.sentence().contains("complete"), "{}", again.stderr);
+}
