@@ -93,6 +93,8 @@ fn a_metric_that_got_worse_fails_the_command_when_asked() {
     let place = Place::new();
     // Offered a hundred lookups a second, the job idles: far slower than any noise makes it.
     let slower = [
+        "--set",
+        "step.tests=[\"T611\"]",
         "--b",
         "step.rate_per_s=100.0",
         "--pairs",
