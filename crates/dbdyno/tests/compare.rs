@@ -91,12 +91,12 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
 #[test]
 fn a_metric_that_got_worse_fails_the_command_when_asked() {
     let place = Place::new();
-    // Offered a hundred lookups a second, the job idles: far slower than any noise makes it.
+    // Thinking 2 ms after each lookup, the job idles: far slower than any noise makes it.
     let slower = [
         "--set",
         "step.tests=[\"T611\"]",
         "--b",
-        "step.rate_per_s=100.0",
+        "step.think_ms=2.0",
         "--pairs",
         "6",
         "--name",
