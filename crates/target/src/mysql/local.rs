@@ -273,6 +273,10 @@ impl ServerKind for MariaDbServer {
             .collect()
     }
 
+    fn forget_dead(&self, _data: &Path) {
+        // The kernel drops the locks of what has died.
+    }
+
     fn segments(&self, _data: &Path) -> Vec<Segment> {
         Vec::new()
     }

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::server::{
-    Installation, Layout, Segment, ServerKind, ServerSpec, Signals, Surroundings, Version,
-    memory_for,
+    Installation, Layout, SESSIONS_MAX, SESSIONS_RESERVE, Segment, ServerKind, ServerSpec, Signals,
+    Surroundings, Version, ask_all, is_zombie, memory_for, newest_first,
 };
-use crate::server::{SESSIONS_MAX, SESSIONS_RESERVE, ask_all, newest_first};
 use crate::{ErrorKind, Result, TargetError};
 
 /// The kind.
@@ -17,6 +16,8 @@ pub struct PostgresServer;
 
 /// Its socket is alone in its directory, so the number need not be free.
 pub const PORT: u16 = 5432;
+/// The server's own lock on its data directory.
+const LOCK_FILE: &str = "postmaster.pid";
 /// Shared buffers, never more than a quarter of the memory: enough for the small tables of the library,
 /// little enough for its large ones to be read from the device.
 const SHARED_BUFFERS_BYTES: u64 = 256 << 20;
@@ -91,14 +92,17 @@ impl ServerKind for PostgresServer {
         directories.extend(bins(surroundings.root.join("usr/lib/postgresql")));
         directories.extend(surroundings.path_directories());
         let cached = surroundings.cache.as_ref().map(|c| c.join("postgres"));
-        directories.extend(cached.clone().into_iter().flat_map(bins));
+        let cached: Vec<PathBuf> = cached.iter().flat_map(|p| newest_first(p)).collect();
+        directories.extend(cached.iter().map(|tree| tree.join("bin")));
         directories.retain(|directory| is_complete(directory));
         let mut found = ask_all(&directories, &["postgres"]);
         for installation in &mut found {
+            let server = &installation.server;
             // Programs outside the system find their other files from where they lie.
-            if !installation.server.starts_with("/usr") {
-                let bin = installation.server.parent().and_then(Path::parent);
-                installation.root = bin.map(Path::to_owned);
+            if !server.starts_with("/usr") {
+                let tree = cached.iter().find(|tree| server.starts_with(tree));
+                let tree = tree.map(PathBuf::as_path);
+                installation.root = tree.or(server.ancestors().nth(2)).map(Path::to_owned);
             }
         }
         Ok(found)
@@ -247,6 +251,15 @@ impl ServerKind for PostgresServer {
         Vec::new()
     }
 
+    fn forget_dead(&self, data: &Path) {
+        // A zombie, where nobody waits for it, looks alive to the server, which then does not start.
+        let pid = lock_file(data).first().and_then(|line| line.parse().ok());
+        if pid.is_some_and(is_zombie) {
+            // Otherwise the start fails with the server's own reason.
+            let _ = std::fs::remove_file(data.join(LOCK_FILE));
+        }
+    }
+
     fn segments(&self, data: &Path) -> Vec<Segment> {
         let lock = lock_file(data);
         let line = lock.get(6).map(String::as_str).unwrap_or_default();
@@ -277,7 +290,7 @@ fn clean_environment(command: &mut Command) {
 
 /// Lines of the server's own lock file: process, …, shared memory (6), state (7).
 fn lock_file(data: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    let text = std::fs::read_to_string(data.join(LOCK_FILE)).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 

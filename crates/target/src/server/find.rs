@@ -166,6 +166,19 @@ pub(super) fn choose(
             TargetError::new(ErrorKind::Statement, message)
         })?),
     };
+    if let (Some(asked), Some(data), Some(wanted)) = (asked, data, &wanted)
+        && !wanted.is(data)
+        && !data.is(wanted)
+    {
+        return Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!(
+                "the data directory was made by version {data} of {}, which version {asked} must not \
+                 open; leave version= out, or name another directory",
+                kind.title()
+            ),
+        ));
+    }
     let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
     let matching = found
         .into_iter()

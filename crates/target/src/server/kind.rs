@@ -105,6 +105,10 @@ pub trait ServerKind: Sync {
     /// What the server said about settings that it took otherwise than asked, from its log.
     fn adjustments(&self, log: &str) -> Vec<String>;
 
+    /// Removes what a dead server left in a data directory that would keep the next one from starting.
+    /// Called when nothing works in the directory.
+    fn forget_dead(&self, data: &Path);
+
     /// The running server's segments of System V shared memory.
     fn segments(&self, data: &Path) -> Vec<Segment>;
 }

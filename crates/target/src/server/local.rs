@@ -158,6 +158,7 @@ impl LocalServer {
     /// otherwise than asked, and a memory limit that is too small.
     pub fn notes(&self, sessions: u32) -> Vec<String> {
         let mut notes = self.kind.adjustments(&self.log());
+        notes.extend(self.kills());
         let need = self.kind.memory_need_bytes(&self.settings, sessions);
         if let Some(limit) = self.memory_limit_bytes().filter(|limit| *limit < need) {
             notes.push(format!(
@@ -303,6 +304,7 @@ impl LocalServer {
 
     fn launch(&self) -> Result<()> {
         let cannot = |e: io::Error| failed(&format!("{} cannot be started", self.kind.title()), &e);
+        self.kind.forget_dead(&self.layout.data);
         let log = self.new_log().map_err(cannot)?;
         let mut command = self.kind.serve(&self.layout);
         command.current_dir(&self.layout.data);
@@ -356,24 +358,26 @@ impl LocalServer {
     }
 
     fn ended(&self, how: &str) -> TargetError {
-        let mut reasons = Vec::new();
-        if let Some((kills, group)) = self
-            .group
-            .as_ref()
-            .and_then(|group| Some((group.kills()?, group)))
-            .filter(|(kills, _)| *kills > 0)
-        {
-            reasons.push(format!(
-                "the kernel killed {kills} of its processes because they needed more than the {} MiB of \
-                 memory=",
-                group.bytes() >> 20
-            ));
-        }
-        reasons.extend(self.kind.complaint(&self.log()));
+        let mut reasons: Vec<String> = self.kills().into_iter().collect();
+        let log = self.log();
+        // Where the server has no reason of its own, the last words will do.
+        let words = || log.lines().rev().find(|line| !line.trim().is_empty());
+        let words = || words().map(|line| line.trim().to_owned());
+        reasons.extend(self.kind.complaint(&log).or_else(words));
         if reasons.is_empty() {
             return self.error(&format!("ended with {how}"));
         }
         self.error(&format!("ended with {how}: {}", reasons.join("; ")))
+    }
+
+    /// What the kernel killed because it outgrew the memory group.
+    fn kills(&self) -> Option<String> {
+        let group = self.group.as_ref()?;
+        let kills = group.kills().filter(|kills| *kills > 0)?;
+        Some(format!(
+            "the kernel killed {kills} of its processes because they needed more than the {} MiB of memory=",
+            group.bytes() >> 20
+        ))
     }
 
     fn error(&self, what: &str) -> TargetError {

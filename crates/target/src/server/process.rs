@@ -99,6 +99,14 @@ pub(super) fn signal(pid: u32, signal: libc::c_int) -> bool {
     pid > 0 && unsafe { libc::kill(pid, signal) } == 0
 }
 
+/// Whether a process has ended but nobody has asked how.
+pub(crate) fn is_zombie(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')')
+        .next()
+        .is_some_and(|rest| rest.starts_with(" Z"))
+}
+
 /// Waits until the child has ended; `None` when the time is over first.
 pub(super) fn wait(child: &mut Child, time_max: Duration) -> io::Result<Option<ExitStatus>> {
     let begin = Instant::now();

