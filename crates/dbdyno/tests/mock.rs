@@ -66,3 +66,37 @@ fn what_the_mock_cannot_do_is_missing_with_its_reason() {
         assert!(printed.contains(reason), "{printed}");
     }
 }
+
+#[test]
+fn two_paces_are_set_against_each_other() {
+    let place = Place::new();
+    let (plan, library) = (
+        of_the_repository("bench/aa/mock.toml"),
+        of_the_repository("bench/aa/library"),
+    );
+    let study = place.fine(&[
+        "ab",
+        &plan,
+        "--library",
+        &library,
+        "--target",
+        "mock:?service_us=100",
+        "--b",
+        "target.slow_down_pct=5",
+        "--set",
+        "step.seconds=0.1",
+        "--pairs",
+        "3",
+        "--name",
+        "paces",
+    ]);
+    assert!(
+        study.stdout.contains("T900.operations_per_s"),
+        "{}",
+        study.stdout
+    );
+    let slow_down = |side: &str| {
+        place.export(&format!("paces-{side}"))["targets"][0]["settings"]["slow_down_pct"].clone()
+    };
+    assert_eq!((slow_down("a"), slow_down("b")), ("0".into(), "5".into()));
+}
