@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# How seldom dbdyno is fooled, and how small a difference it finds, on the real thing:
+#   1. the same configuration against itself: false "better" or "worse" at most 5 % of comparisons;
+#   2. a slow-down by 5 % in the target `mock:`, and one by a known setting of SQLite, at the number of pairs that
+#      the tool itself advises after the first comparison of (1): found in at least 80 %.
+# Usage: bench/aa.sh [TRIALS]     (default 40; about half an hour)
+#   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where archive and table go (default: a new directory)
+# Nothing is judged by the clock: only the verdicts count. Docs: docs/METHODOLOGY.md, "How sure a verdict is".
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+trials=${1:-40}
+dbdyno=${DBDYNO:-bin/dbdyno}
+out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-aa.XXXXXX")}
+mkdir -p "$out"
+table=$out/trials.csv
+echo "case,trial,pairs,verdict,ratio,ratio_low,ratio_high,spread_log,advised" >"$table"
+
+mock=(ab bench/aa/mock.toml --library bench/aa/library --target "mock:?service_us=100")
+sqlite=(ab bench/aa/smoke.toml)
+# 16 kB pages hold the small table in two levels, 8 kB pages in three: about 5 % of a lookup (bench/aa/smoke.toml).
+coarse=target=sqlite:$out/coarse.db?page_size=16384
+fine=target=sqlite:$out/fine.db?page_size=8192
+
+# The first value of a key in the JSON of a comparison: the primary metric comes first.
+value() { grep -o "\"$2\": [^,]*" "$1" | head -n 1 | sed 's/^[^:]*: //; s/"//g'; }
+
+# trial CASE NUMBER PAIRS ARGUMENTS…: measures one study and writes one line.
+trial() {
+    local name=$1 number=$2 pairs=$3 json=$out/comparison.json status=0
+    shift 3
+    "$dbdyno" "$@" --pairs "$pairs" --seed "$number" --name "$name-$number" --json \
+        --archive "$out/aa.dbdyno" >"$json" 2>"$out/log.txt" || status=$?
+    # 3: a gate failed, on a busy machine a late driver for instance; such points are left out and counted as they are.
+    case $status in 0 | 3) ;; *) cat "$out/log.txt" >&2; exit "$status" ;; esac
+    local line=$name,$number,$pairs key
+    for key in verdict ratio ratio_low ratio_high spread_log advised_for_effect; do
+        line+=,$(value "$json" "$key")
+    done
+    echo "$line" | tee -a "$table" >&2
+}
+
+# count CASE PATTERN: trials of a case whose verdict matches.
+count() { awk -F, -v c="$1" -v v="$2" '$1 == c && $4 ~ v { n++ } END { print n + 0 }' "$table"; }
+
+# Chance, in percent, of k or more false verdicts among n when each has a chance of 5 %.
+tail_pct() {
+    awk -v k="$1" -v n="$2" 'BEGIN {
+        p = 0.05; below = 0; term = (1 - p) ^ n
+        for (i = 0; i < k; i++) { below += term; term *= (n - i) / (i + 1) * p / (1 - p) }
+        printf "%.1f", 100 * (1 - below)
+    }'
+}
+
+# advised CASE: the pairs that the first comparison advised for an effect of 5 %.
+advised() { awk -F, -v c="$1" '$1 == c && $2 == 1 { print $9 }' "$table"; }
+
+failed=0
+# false_verdicts CASE: at most 5 % beyond what chance explains.
+false_verdicts() {
+    local k p
+    k=$(count "$1" "^(better|worse)$")
+    p=$(tail_pct "$k" "$trials")
+    printf '%-22s %2d of %d false verdicts (chance of as many at 5 %%: %s %%), %d equivalent, %d inconclusive\n' \
+        "$1" "$k" "$trials" "$p" "$(count "$1" equivalent)" "$(count "$1" inconclusive)"
+    awk -v p="$p" 'BEGIN { exit p < 5 }' || failed=1
+}
+# found CASE PAIRS: the slow-down found in 80 % at least.
+found() {
+    local k
+    k=$(count "$1" "^worse$")
+    printf '%-22s %2d of %d found with %d pairs (%d %%), %d better, %d inconclusive\n' \
+        "$1" "$k" "$trials" "$2" $((100 * k / trials)) "$(count "$1" better)" "$(count "$1" inconclusive)"
+    ((100 * k >= 80 * trials)) || failed=1
+}
+
+for number in $(seq "$trials"); do
+    trial mock-equal "$number" 10 "${mock[@]}"
+    trial sqlite-equal "$number" 10 "${sqlite[@]}" --a "$fine" --b "$fine"
+done
+mock_pairs=$(advised mock-equal)
+sqlite_pairs=$(advised sqlite-equal)
+if [[ $mock_pairs == null || $sqlite_pairs == null ]]; then
+    echo "bench/aa.sh: this machine is too noisy: no number of pairs up to 1000 is advised; try again while it is quiet" >&2
+    exit 1
+fi
+for number in $(seq "$trials"); do
+    trial mock-5-percent "$number" "$mock_pairs" "${mock[@]}" --b target.slow_down_pct=5
+    trial sqlite-5-percent "$number" "$sqlite_pairs" "${sqlite[@]}" --a "$coarse" --b "$fine"
+done
+
+echo
+echo "$(date -u +%F), $(uname -n), $(nproc) threads, $trials trials each; every line of $table is one comparison"
+false_verdicts mock-equal
+false_verdicts sqlite-equal
+found mock-5-percent "$mock_pairs"
+found sqlite-5-percent "$sqlite_pairs"
+exit "$failed"
