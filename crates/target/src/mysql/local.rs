@@ -22,9 +22,10 @@ const BUFFER_POOL_BYTES: u64 = 256 << 20;
 /// Log: as much as PostgreSQL writes between two checkpoints (its max_wal_size); with the server's own
 /// 96 MiB a load of a second is a test of flushing.
 const LOG_FILE_BYTES: u64 = 1 << 30;
-/// Memory of the server without sessions, beside its buffer pool: most is the performance schema's.
+/// Memory of the server without sessions, beside its buffer pool: 216 MiB were measured, most of it the
+/// performance schema's.
 const MEMORY_BASE_BYTES: u64 = 256 << 20;
-/// Memory of a session that uses prepared statements on the library's tables.
+/// Memory of a session: 0.2 MiB were measured over 200 of them, and sorts take buffers beside.
 const MEMORY_PER_SESSION_BYTES: u64 = 1 << 20;
 /// Version of the protocol, the first byte that a server says.
 const PROTOCOL: u8 = 10;

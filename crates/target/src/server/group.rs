@@ -213,3 +213,48 @@ fn refused(why: &str) -> TargetError {
         format!("the server cannot be held to a size of memory: {why}"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Version 2 as the kernel shows it, where the machine at hand has version 1.
+    #[test]
+    fn version_2_gets_its_limit_and_no_swap() {
+        let dir = tempfile::tempdir().unwrap();
+        let mounts = dir.path();
+        assert_eq!(parent_below(mounts), None);
+        fs::write(mounts.join("cgroup.controllers"), "cpu io memory pids\n").unwrap();
+        assert_eq!(parent_below(mounts).as_deref(), Some(mounts));
+        let group = MemoryGroup::create(mounts.join("g"), 1 << 30).unwrap();
+        assert_eq!(group.interface, Interface::V2);
+        let read = |name: &str| fs::read_to_string(mounts.join(name)).unwrap();
+        assert_eq!(read("cgroup.subtree_control"), "+memory");
+        assert_eq!(read("g/memory.max"), "1073741824");
+        fs::write(mounts.join("g/memory.events"), "low 0\noom 1\noom_kill 3\n").unwrap();
+        assert_eq!(group.kills(), Some(3));
+        fs::write(mounts.join("g/memory.current"), "4096\n").unwrap();
+        assert_eq!(group.usage_bytes(), Some(4096));
+    }
+
+    #[test]
+    fn version_1_is_found_where_both_are_mounted() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = dir.path().join("memory");
+        fs::create_dir(&memory).unwrap();
+        fs::write(memory.join("memory.limit_in_bytes"), "0").unwrap();
+        assert_eq!(parent_below(dir.path()), Some(memory));
+    }
+
+    #[test]
+    fn a_place_that_is_no_group_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = MemoryGroup::create(dir.path().join("g"), 1 << 30).unwrap_err();
+        assert!(
+            error.message.contains("no control group"),
+            "{}",
+            error.message
+        );
+        assert!(!dir.path().join("g").exists());
+    }
+}

@@ -25,6 +25,8 @@ const START_TIME_MAX: Duration = Duration::from_secs(600);
 const STOP_TIME_MAX: Duration = Duration::from_secs(300);
 /// Without order nothing is written.
 const ABANDON_TIME_MAX: Duration = Duration::from_secs(20);
+/// A server that took its connections with it has ended by then.
+const LOSS_TIME_MAX: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
 /// What is read of a log: its end, where the reasons stand.
 const LOG_BYTES_MAX: u64 = 256 * 1024;
@@ -183,6 +185,23 @@ impl LocalServer {
         match running.try_wait() {
             Ok(Some(status)) => Err(self.ended(&process::describe(status))),
             _ => Ok(()),
+        }
+    }
+
+    /// Why a connection broke, where the server itself is the reason. To be asked after the loss, because a
+    /// server that ends takes a moment to; `None` when it goes on as if nothing was.
+    pub fn reason_for_loss(&self) -> Option<TargetError> {
+        let begin = Instant::now();
+        loop {
+            if let Err(error) = self.check_alive() {
+                return Some(error);
+            }
+            if begin.elapsed() > LOSS_TIME_MAX {
+                return self
+                    .kills()
+                    .map(|kills| self.error(&format!("lost sessions: {kills}")));
+            }
+            std::thread::sleep(POLL);
         }
     }
 

@@ -13,6 +13,9 @@ fn a_server_starts_answers_restarts_and_leaves_nothing() {
         let server = parent.start(kind, "").unwrap();
         let pid = server.pid().unwrap();
         assert_ne!(uid_of(pid), 0, "{} runs as root", kind.title());
+        // Ctrl-C on the terminal is not for it: it has a session of its own.
+        // SAFETY: the call touches no memory.
+        assert_eq!(unsafe { libc::getsid(pid as i32) }, pid as i32);
         assert_eq!(ask(&server, "SELECT 1 + 1"), "2");
         assert!(server.socket_path().exists());
         assert!(server.notes(1).is_empty(), "{:?}", server.notes(1));

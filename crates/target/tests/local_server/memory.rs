@@ -46,9 +46,13 @@ fn a_server_that_outgrows_its_memory_says_so() {
         !answers(&server, &sql),
         "the server did not outgrow 512 MiB"
     );
-    let message = server.check_alive().unwrap_err().message;
+    let message = server.reason_for_loss().unwrap().message;
     assert!(message.contains("512 MiB of memory="), "{message}");
-    assert!(message.contains("killed"), "{message}");
+    assert!(
+        message.contains("ended with signal 9: the kernel killed 1"),
+        "{message}"
+    );
+    assert!(server.check_alive().is_err());
 
     // A session that is killed takes the others with it, but the server goes on: the notes say it.
     let server = parent
