@@ -41,7 +41,7 @@ pub(super) fn forget(directory: &Path) -> io::Result<Cooled> {
     };
     for_each_file(directory, DEPTH_MAX, &advise)?;
     let mut bytes = for_each_file(directory, DEPTH_MAX, &cached_bytes)?;
-    if bytes > 0 && drop_caches().is_ok() {
+    if bytes > 0 && !is_memory(directory)? && drop_caches().is_ok() {
         bytes = for_each_file(directory, DEPTH_MAX, &cached_bytes)?;
     }
     if bytes == 0 {
@@ -52,6 +52,21 @@ pub(super) fn forget(directory: &Path) -> io::Result<Cooled> {
         bytes >> 10,
         directory.display()
     )))
+}
+
+/// Whether the file system keeps its files in the page cache and nowhere else: then all the machine's
+/// caches would be dropped for nothing.
+fn is_memory(directory: &Path) -> io::Result<bool> {
+    let directory = File::open(directory)?;
+    // SAFETY: the struct is plain data of ours, and the descriptor is open for the whole call.
+    let (code, state) = unsafe {
+        let mut state: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(directory.as_raw_fd(), &mut state), state)
+    };
+    match code {
+        0 => Ok(state.f_type == libc::TMPFS_MAGIC),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn drop_caches() -> io::Result<()> {

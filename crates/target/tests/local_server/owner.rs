@@ -136,6 +136,44 @@ fn the_server_dies_with_its_owner_and_the_next_start_cleans_up() {
     }
 }
 
+/// Processes with their working directory below `place`.
+fn working_below(place: &Path) -> Vec<PathBuf> {
+    let links = fs::read_dir("/proc").unwrap().flatten();
+    let cwds = links.filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok());
+    cwds.filter(|cwd| cwd.starts_with(place)).collect()
+}
+
+#[test]
+fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
+    for kind in KINDS {
+        let parent = Parent::new();
+        let given = parent.path().join("given");
+        for (delay_ms, rest) in [
+            (50, ""),
+            (400, ""),
+            (800, ""),
+            (500, given.to_str().unwrap()),
+        ] {
+            let mut process = Command::new(example())
+                .args([kind.name(), rest])
+                .env("DBDYNO_SERVER_DIR", parent.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(delay_ms));
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+        let server = parent.start(kind, given.to_str().unwrap()).unwrap();
+        assert_eq!(ask(&server, "SELECT 1"), "1");
+        assert_eq!(parent.runs().len(), 1, "only the new one");
+        drop(server);
+        assert_eq!(working_below(parent.path()), Vec::<PathBuf>::new());
+        assert!(parent.runs().is_empty());
+    }
+}
+
 #[test]
 fn shared_memory_of_a_killed_server_is_removed() {
     let kind = KINDS[0];
