@@ -1,3 +1,3 @@
-//! PostgreSQL.
+//! PostgreSQL: its throw-away local server.
 
 pub mod local;
