@@ -2,8 +2,11 @@
 
 mod card;
 mod charts;
+mod differences;
 mod facts;
+mod inventory;
 mod method;
+mod scaling;
 mod sweep;
 mod test;
 mod timeline;
@@ -15,6 +18,9 @@ use askama::Template;
 use crate::level;
 use crate::scorecard::{self, Against};
 use crate::svg::escape;
+
+/// Significant digits of the figures in the embedded data: no clock and no counter is better than that.
+const DIGITS: usize = 9;
 
 /// What may be chosen about a page.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +56,8 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json
         run,
         verdict: verdict::view(run, &groups),
         facts: facts::view(run, against),
+        differences: differences::view(run, against),
+        inventory: inventory::view(run),
         card: card::view(run, against),
         components,
         missing: missing(run),
@@ -70,6 +78,8 @@ struct Page<'a> {
     run: &'a Run,
     verdict: verdict::View,
     facts: facts::View,
+    differences: differences::View,
+    inventory: inventory::View,
     card: card::View,
     components: Vec<ComponentView>,
     missing: Vec<[String; 3]>,
@@ -116,7 +126,22 @@ struct Figure {
     caption: String,
     svg: String,
     how: String,
-    table: Table,
+    /// What the figure says, one sentence each; under the sentence that says how to read it.
+    said: Vec<String>,
+    /// Its figures; the first table holds what is drawn.
+    tables: Vec<Table>,
+}
+
+impl Figure {
+    fn new(caption: String, svg: String, how: String, table: Table) -> Self {
+        Self {
+            caption,
+            svg,
+            how,
+            said: Vec::new(),
+            tables: vec![table],
+        }
+    }
 }
 
 fn component_title(component: Component) -> &'static str {
@@ -141,15 +166,24 @@ fn missing(run: &Run) -> Vec<[String; 3]> {
         .collect()
 }
 
-/// JSON without white space between its tokens, and unable to end the script element around it: in
-/// JSON, "<" stands only inside strings, where its escape means the same.
+/// JSON without white space between its tokens, unable to end the script element around it (in JSON, "<"
+/// stands only inside strings, where its escape means the same), and with no more digits of a measured
+/// figure than anybody can use.
 fn embeddable(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
-    for c in json.chars() {
+    let mut rest = json.chars().peekable();
+    while let Some(c) = rest.next() {
         match c {
             '<' => out.push_str("\\u003c"),
             c if c.is_ascii_whitespace() && !in_string => {}
+            c if (c.is_ascii_digit() || c == '-') && !in_string => {
+                let mut number = String::from(c);
+                while let Some(c) = rest.next_if(|c| c.is_ascii_digit() || "+-.eE".contains(*c)) {
+                    number.push(c);
+                }
+                out.push_str(&shortened(&number));
+            }
             c => out.push(c),
         }
         match c {
@@ -159,6 +193,21 @@ fn embeddable(json: &str) -> String {
         escaped = in_string && c == '\\' && !escaped;
     }
     out
+}
+
+/// A number with a fraction, rounded to [`DIGITS`] significant digits; a whole one stays as it is.
+fn shortened(number: &str) -> String {
+    let is_whole = !number.contains(['.', 'e', 'E']);
+    let rounded = number
+        .parse::<f64>()
+        .ok()
+        .filter(|_| !is_whole)
+        .and_then(|value| format!("{value:.*e}", DIGITS - 1).parse::<f64>().ok());
+    let Some(value) = rounded.filter(|v| v.is_finite()) else {
+        return number.to_owned();
+    };
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
 /// A name that is safe as an element's id.
@@ -172,6 +221,14 @@ fn id_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn embedded_figures_have_no_digits_that_nobody_can_use() {
+        let json = r#"{ "a": [1234567.891234567, 0.30000000000000004, -1.5e-7, 18446744073709551615, 2.0], "s": "1.23456789012345" }"#;
+        let want =
+            r#"{"a":[1234567.89,0.3,-1.5e-7,18446744073709551615,2],"s":"1.23456789012345"}"#;
+        assert_eq!(embeddable(json), want);
+    }
 
     #[test]
     fn json_cannot_leave_its_element() {

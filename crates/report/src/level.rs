@@ -78,6 +78,13 @@ impl<'a> Level<'a> {
         span(each.collect())
     }
 
+    /// Hardware threads of the host that the CPU share `cpu` (average or peak) leaves idle; `None` where
+    /// the host tells one of the two not.
+    pub fn cores_left(&self, threads: Option<u32>, cpu: &str) -> Option<f64> {
+        let busy = (self.figure(cpu)? / 100.0).clamp(0.0, 1.0);
+        Some(f64::from(threads?) * (1.0 - busy))
+    }
+
     /// Service times of all repetitions as one distribution.
     pub fn service(&self) -> Histogram {
         self.merged(Kind::Service)

@@ -44,6 +44,14 @@ pub fn whole(value: Option<f64>) -> String {
     }
 }
 
+/// A quantity of which tenths matter and no more: "0.3", "12.0", or "–".
+pub fn one_decimal(value: Option<f64>) -> String {
+    match value {
+        Some(v) if v.is_finite() && v.abs() < 1000.0 => format!("{:.1}", v + 0.0),
+        other => whole(other),
+    }
+}
+
 /// A count of things: "1,024".
 pub fn count(value: u64) -> String {
     grouped(&value.to_string())
@@ -173,6 +181,9 @@ mod tests {
         assert_eq!(whole(Some(-0.2)), "0");
         assert_eq!(whole(Some(1234.5)), "1,234");
         assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(one_decimal(Some(0.26)), "0.3");
+        assert_eq!(one_decimal(Some(1234.5)), "1,234");
+        assert_eq!(one_decimal(None), "–");
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod chart;
 mod scale;
 
 pub use bars::{Bar, bars};
-pub use chart::{Chart, Dash, Mark, Series, Shape};
+pub use chart::{Chart, Dash, Mark, Series, Shape, Trace};
 pub use scale::{Axis, Scale, Tick};
 
 /// Makes a text safe inside elements and quoted attributes.

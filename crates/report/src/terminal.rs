@@ -195,6 +195,8 @@ fn columns(run: &Run) -> Vec<Column> {
         right(["Rows/sec", "", "[rps]"], 0),
         right(["Ops/sec", "", "[ops]"], 0),
         right(["CPU", "", "[%]"], 0),
+        right(["cores", "left", "avg"], 10),
+        right(["cores", "left", "peak"], 10),
         right(["read", "", "[iops]"], 3),
         right(["write", "", "[iops]"], 3),
         right(["total", "", "[iops]"], 7),
@@ -221,6 +223,7 @@ fn row(run: &Run, level: &Level<'_>, mark: String) -> Vec<String> {
     let shown = level.shown();
     let whole = |name: &str| number::whole(shown.figure(name));
     let rate = |name: &str| number::figure_or_unknown(shown.figure(name));
+    let left = |cpu: &str| number::one_decimal(shown.cores_left(run.platform.threads, cpu));
     let mut cells = vec![
         run.id.to_string(),
         level.number.to_string(),
@@ -231,6 +234,8 @@ fn row(run: &Run, level: &Level<'_>, mark: String) -> Vec<String> {
         rate("rows_per_s"),
         rate("operations_per_s"),
         whole("cpu_pct_avg"),
+        left("cpu_pct_avg"),
+        left("cpu_pct_peak"),
         whole("read_iops"),
         whole("write_iops"),
         whole("total_iops"),

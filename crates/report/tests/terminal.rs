@@ -75,6 +75,17 @@ fn a_line_for_each_point() {
 }
 
 #[test]
+fn the_cores_left_need_a_wide_terminal() {
+    let run = fixture::few();
+    let wide = terminal(&run, &[], 150, false);
+    let row = wide.lines().find(|l| l.starts_with(" 14   9 T611"));
+    // Two threads, half busy on average and 55 % at the peak.
+    let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
+    assert_eq!(cells[8..11], ["50", "1.0", "0.9"]);
+    assert!(!terminal(&run, &[], 120, false).contains("cores"));
+}
+
+#[test]
 fn notes_of_whole_tables_are_said_once() {
     let mut run = fixture::few();
     let pool = "the pool is shared by all jobs";

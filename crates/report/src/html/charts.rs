@@ -3,6 +3,7 @@
 use archive::TimedEvent;
 use stats::{Histogram, scaling};
 
+use super::scaling::Laws;
 use super::sweep::{Place, Rate, Sweep};
 use super::{Figure, Table};
 use crate::number::{self, tick, tick_latency};
@@ -26,8 +27,8 @@ const PERCENTILES: [f64; 16] = [
 const ALIKE: f64 = 0.02;
 const DOP_TITLE: &str = "degree of parallelism (jobs × threads)";
 
-/// Throughput against parallelism; bars where there is only one level each.
-pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
+/// Throughput against parallelism with the scaling laws; bars where there is only one level each.
+pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<Figure> {
     if !sweeps
         .iter()
         .any(|s| s.places.iter().any(|p| p.rate.is_some()))
@@ -38,22 +39,28 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let table = throughput_table(sweeps, rate);
     let caption = format!("Throughput, {}", rate.unit);
     if !lines {
-        return Some(Figure {
-            svg: bars(&caption, &throughput_bars(sweeps)),
-            caption,
-            how: bars_how(sweeps),
-            table,
-        });
+        let svg = bars(&caption, &throughput_bars(sweeps));
+        return Some(Figure::new(caption, svg, bars_how(sweeps), table));
     }
-    let axis = rate_axis(sweeps);
+    let axis = rate_axis(sweeps, laws);
     let logarithmic = axis.scale == crate::svg::Scale::Log;
+    let dops: Vec<u32> = dops(sweeps).into_iter().chain(laws.dops()).collect();
     let chart = Chart {
         title: format!("{caption}, against the degree of parallelism"),
-        x: Axis::dops(DOP_TITLE, &dops(sweeps)),
+        x: Axis::dops(DOP_TITLE, &dops),
         y: axis,
         series: sweeps.iter().map(throughput_series).collect(),
         marks: knees(sweeps),
+        traces: laws.traces(),
     };
+    let how = throughput_how(sweeps, laws, logarithmic);
+    let mut figure = Figure::new(caption, chart.render(), how, table);
+    figure.said = laws.sentences();
+    figure.tables.extend(laws.table());
+    Some(figure)
+}
+
+fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool) -> String {
     let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the ring marks the knee, the smallest level within 5 % of the maximum.".to_owned();
     if logarithmic {
         how.push_str(" Logarithmic: equal distances are equal factors.");
@@ -67,12 +74,8 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     if sweeps.iter().any(|s| s.other_runtime) {
         how.push_str(OTHER_RUNTIME);
     }
-    Some(Figure {
-        caption,
-        svg: chart.render(),
-        how,
-        table,
-    })
+    how.push_str(&laws.how());
+    how
 }
 
 fn bars_how(sweeps: &[Sweep<'_>]) -> String {
@@ -88,13 +91,15 @@ fn dops(sweeps: &[Sweep<'_>]) -> Vec<u32> {
         .collect()
 }
 
-fn rate_axis(sweeps: &[Sweep<'_>]) -> Axis {
+fn rate_axis(sweeps: &[Sweep<'_>], laws: &Laws<'_>) -> Axis {
+    let drawn = laws.rates();
     let rates = || {
         sweeps
             .iter()
             .flat_map(|s| &s.places)
             .flat_map(|p| [p.rate, p.range.map(|r| r.1)])
             .flatten()
+            .chain(drawn.iter().copied())
             .filter(|v| *v > 0.0)
     };
     let best: Vec<f64> = sweeps.iter().filter_map(Sweep::best).collect();
@@ -248,14 +253,15 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         y: latency_axis(&values),
         series,
         marks: Vec::new(),
+        traces: Vec::new(),
     };
     let names = ["p50", "p95", "p99"];
-    Some(Figure {
-        caption: "Response time, p50 · p95 · p99".to_owned(),
-        svg: chart.render(),
-        how: "Lower is better; logarithmic. A flat line means that more jobs wait for nothing; lines that drift apart mean a growing tail.".to_owned(),
-        table: by_dop(sweeps, &names, |p| p.response_us.iter().map(|v| number::latency(*v)).collect()),
-    })
+    Some(Figure::new(
+        "Response time, p50 · p95 · p99".to_owned(),
+        chart.render(),
+        "Lower is better; logarithmic. A flat line means that more jobs wait for nothing; lines that drift apart mean a growing tail.".to_owned(),
+        by_dop(sweeps, &names, |p| p.response_us.iter().map(|v| number::latency(*v)).collect()),
+    ))
 }
 
 /// An entry of the legend alone.
@@ -323,6 +329,7 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
             })
             .collect(),
         marks: Vec::new(),
+        traces: Vec::new(),
     };
     let rows = scaled.iter().flat_map(|(sweep, scaled)| {
         scaled.iter().map(|s| {
@@ -334,12 +341,12 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
             (sweep.label.clone(), row)
         })
     });
-    Some(Figure {
-        caption: "Scaling efficiency".to_owned(),
-        svg: chart.render(),
-        how: "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %. More than 100 % means that the smallest level was held back, by a cold cache for instance.".to_owned(),
-        table: Table::new(&["DOP", "speed-up", "efficiency"], rows),
-    })
+    Some(Figure::new(
+        "Scaling efficiency".to_owned(),
+        chart.render(),
+        "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %. More than 100 % means that the smallest level was held back, by a cold cache for instance.".to_owned(),
+        Table::new(&["DOP", "speed-up", "efficiency"], rows),
+    ))
 }
 
 /// Percentile curves, response against service time, at each sweep's best level.
@@ -389,17 +396,18 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         y: latency_axis(&values),
         series,
         marks: Vec::new(),
+        traces: Vec::new(),
     };
     let mut how = "So many percent of all operations took no longer than this; both axes logarithmic. Lower and flatter is better; where response lies above service, operations had to wait for their turn.".to_owned();
     if same {
         how.push_str(" A service time that is the response time is not drawn again.");
     }
-    Some(Figure {
-        caption: "Latency distribution at the best level".to_owned(),
-        svg: chart.render(),
+    Some(Figure::new(
+        "Latency distribution at the best level".to_owned(),
+        chart.render(),
         how,
-        table: percentile_table(&columns),
-    })
+        percentile_table(&columns),
+    ))
 }
 
 /// The percentiles that a distribution can tell, in µs: one beyond 1 / count says no more than the maximum does.
@@ -473,14 +481,15 @@ pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     }
     let caption = "Top timed events at the best level".to_owned();
     let heads = ["event", "class", "waits", "time s", "share %", "known by"];
-    Some(Figure {
-        svg: bars(&caption, &shown),
+    let svg = bars(&caption, &shown);
+    let how =
+        "Where the jobs' time went, in percent of it: the longest bar is what to look at first.";
+    Some(Figure::new(
         caption,
-        how:
-            "Where the jobs' time went, in percent of it: the longest bar is what to look at first."
-                .to_owned(),
-        table: Table::new(&heads, rows),
-    })
+        svg,
+        how.to_owned(),
+        Table::new(&heads, rows),
+    ))
 }
 
 fn event_row(event: &TimedEvent) -> Vec<String> {

@@ -34,7 +34,15 @@ pub const METHOD: &[(&str, &str)] = &[
         "Parallelism",
         "DOP is jobs × threads inside a job. Efficiency is the throughput per unit of parallelism relative to \
          the smallest level. The knee is the smallest level that reaches 95 % of the largest measured \
-         throughput; nothing is extrapolated.",
+         throughput. Cores left are the host's hardware threads that were idle, on average and at the peak.",
+    ),
+    (
+        "Scaling law",
+        "The thin line on a chart of throughput is the Universal Scalability Law fitted to the valid points of \
+         one sweep: contention σ is the share of the work for which jobs queue, coherency κ what every pair of \
+         jobs costs to stay in agreement, λ the throughput of one job. It needs four levels, its 95 % intervals \
+         six; without coherency it is Amdahl's law. Beyond the measured range it is dashed, at most to twice \
+         the largest level, and a guess; a maximum that was not observed is not given.",
     ),
     (
         "The driver",

@@ -3,6 +3,7 @@
 use archive::{Point, Run};
 use stats::scaling;
 
+use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
 use super::{Figure, charts, id_of, timeline};
 use crate::level::{Level, TestGroup};
@@ -68,8 +69,12 @@ const fn column(
     }
 }
 
+/// Columns that are made of a figure and the host's hardware threads.
+const CORES_LEFT_AVG: &str = "cores_left_avg";
+const CORES_LEFT_PEAK: &str = "cores_left_peak";
+
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 20] = [
+const COLUMNS: [Column; 22] = [
     column(
         ["rows", "/s"],
         "rows_per_s",
@@ -96,6 +101,18 @@ const COLUMNS: [Column; 20] = [
     ),
     column(["CPU", "% avg"], "cpu_pct_avg", number::whole, true),
     column(["CPU", "% peak"], "cpu_pct_peak", number::whole, false),
+    column(
+        ["cores left", "avg"],
+        CORES_LEFT_AVG,
+        number::one_decimal,
+        true,
+    ),
+    column(
+        ["cores left", "at peak"],
+        CORES_LEFT_PEAK,
+        number::one_decimal,
+        false,
+    ),
     column(["read", "IOPS"], "read_iops", number::whole, true),
     column(["write", "IOPS"], "write_iops", number::whole, true),
     column(["total", "IOPS"], "total_iops", number::whole, true),
@@ -167,7 +184,8 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
     let rate = sweep::rate_figure(group);
     let sweeps = sweep::sweeps(group, run, against, rate);
     let repeated = run.points.iter().any(|p| p.key.repetition > 1);
-    let columns = columns(group);
+    let columns = columns(run, group);
+    let laws = Laws::of(&sweeps, rate, run);
     let mut notes = Numbered::default();
     let mut heads: Vec<[&'static str; 2]> = vec![["Tst", ""], ["#N", ""], ["#J", ""], ["#T", ""]];
     heads.extend(columns.iter().map(|c| c.heads));
@@ -180,7 +198,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         .map(|c| {
             let rows = c.levels.iter();
             let standing = remarks::standing(c);
-            let rows = rows.map(|l| row(l, &columns, repeated, &standing, &mut notes));
+            let rows = rows.map(|l| row(run, l, &columns, repeated, &standing, &mut notes));
             (c.label.clone(), rows.collect())
         })
         .collect();
@@ -192,7 +210,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         work: work(group),
         heads,
         curves,
-        figures: figures(&sweeps, rate),
+        figures: figures(&sweeps, rate, &laws),
         notes: notes.texts(),
         standing: standing(run, group, against),
     }
@@ -218,9 +236,9 @@ fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<St
     said.chain(caution.map(str::to_owned)).collect()
 }
 
-fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
+fn figures(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Vec<Figure> {
     [
-        charts::throughput(sweeps, rate),
+        charts::throughput(sweeps, rate, laws),
         charts::response(sweeps),
         charts::efficiency(sweeps),
         charts::percentiles(sweeps, rate),
@@ -232,10 +250,19 @@ fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
     .collect()
 }
 
-fn columns(group: &TestGroup<'_>) -> Vec<&'static Column> {
+/// A figure of a level, or what is made of one.
+fn value(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
+    match figure {
+        CORES_LEFT_AVG => level.cores_left(run.platform.threads, "cpu_pct_avg"),
+        CORES_LEFT_PEAK => level.cores_left(run.platform.threads, "cpu_pct_peak"),
+        figure => level.figure(figure),
+    }
+}
+
+fn columns(run: &Run, group: &TestGroup<'_>) -> Vec<&'static Column> {
     let known = |figure: &str| {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
-        levels.any(|l| l.figure(figure).is_some())
+        levels.any(|l| value(run, l, figure).is_some())
     };
     COLUMNS
         .iter()
@@ -244,6 +271,7 @@ fn columns(group: &TestGroup<'_>) -> Vec<&'static Column> {
 }
 
 fn row(
+    run: &Run,
     level: &Level<'_>,
     columns: &[&Column],
     repeated: bool,
@@ -258,7 +286,11 @@ fn row(
         key.jobs.to_string(),
         key.threads.to_string(),
     ];
-    cells.extend(columns.iter().map(|c| (c.write)(shown.figure(c.figure))));
+    cells.extend(
+        columns
+            .iter()
+            .map(|c| (c.write)(value(run, &shown, c.figure))),
+    );
     let (bad, all) = (level.invalid(), level.points.len());
     if repeated {
         cells.push(all.to_string());

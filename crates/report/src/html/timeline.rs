@@ -129,13 +129,14 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
         y: value_axis(quantity, &series),
         series,
         marks: Vec::new(),
+        traces: Vec::new(),
     };
-    Some(Figure {
-        caption: quantity.caption.to_owned(),
-        svg: chart.render(),
-        how: quantity.how.to_owned(),
-        table: Table::new(&["second", "value"], rows),
-    })
+    Some(Figure::new(
+        quantity.caption.to_owned(),
+        chart.render(),
+        quantity.how.to_owned(),
+        Table::new(&["second", "value"], rows),
+    ))
 }
 
 /// Operations of the result row in one recorded operation: a statement may be 100,000 loop passes.

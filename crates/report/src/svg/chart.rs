@@ -102,6 +102,19 @@ pub struct Mark {
     pub colour: usize,
 }
 
+/// A thin line that was fitted, not measured, with the band of its interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// Colour class.
+    pub colour: usize,
+    /// Dash.
+    pub dash: Dash,
+    /// Points in ascending x.
+    pub points: Vec<(f64, f64)>,
+    /// Interval at some x: (x, low, high); drawn up to the ends of the axis. Empty for none.
+    pub band: Vec<(f64, f64, f64)>,
+}
+
 /// A whole chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
@@ -115,6 +128,8 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Rings around places.
     pub marks: Vec<Mark>,
+    /// Fitted lines, drawn below the measured ones.
+    pub traces: Vec<Trace>,
 }
 
 impl Chart {
@@ -131,6 +146,9 @@ impl Chart {
         out.push_str(&legend);
         let plot = Plot { chart: self, top };
         out.push_str(&plot.axes());
+        for trace in &self.traces {
+            out.push_str(&plot.trace(trace));
+        }
         for series in &self.series {
             out.push_str(&plot.series(series));
         }
@@ -254,6 +272,33 @@ impl Plot<'_> {
         )
     }
 
+    fn trace(&self, trace: &Trace) -> String {
+        let mut out = String::new();
+        let inside = |value: f64| value.clamp(self.chart.y.low, self.chart.y.high);
+        let place = |x: f64, y: f64| {
+            let (x, y) = (self.x(x)?, self.y(inside(y))?);
+            Some(format!("{} {}", px(x), px(y)))
+        };
+        let up = trace.band.iter().filter_map(|&(x, _, high)| place(x, high));
+        let back = trace.band.iter().rev();
+        let back = back.filter_map(|&(x, low, _)| place(x, low));
+        let around: Vec<String> = up.chain(back).collect();
+        if around.len() > 3 {
+            let path = around.join("L");
+            out.push_str(&format!("<path class=\"b\" d=\"M{path}z\"/>"));
+        }
+        let points: Vec<_> = trace.points.iter().map(|&(x, y)| (x, Some(y))).collect();
+        let path = self.path(&points);
+        if !path.is_empty() {
+            let dashed = if trace.dash == Dash::Solid { "" } else { " d" };
+            out.push_str(&format!("<path class=\"f{dashed}\" d=\"{path}\"/>"));
+        }
+        match out.is_empty() {
+            true => out,
+            false => format!("<g class=\"s{}\">{out}</g>", trace.colour % 8),
+        }
+    }
+
     fn series(&self, series: &Series) -> String {
         let mut out = String::new();
         for &(x, low, high) in &series.ranges {
@@ -372,7 +417,26 @@ mod tests {
                 y: 90.0,
                 colour: 0,
             }],
+            traces: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_fitted_line_is_thin_and_its_band_ends_at_the_axis() {
+        let mut chart = chart(vec![(1.0, Some(50.0)), (2.0, Some(100.0))]);
+        chart.traces = vec![Trace {
+            colour: 1,
+            dash: Dash::Dashed,
+            points: vec![(2.0, 90.0), (4.0, 95.0)],
+            band: vec![(2.0, 80.0, 100.0), (4.0, 70.0, 900.0)],
+        }];
+        let svg = chart.render();
+        assert!(
+            svg.contains("<path class=\"f d\" d=\"M217 46L386 37.5\"/>"),
+            "{svg}"
+        );
+        let band = "<path class=\"b\" d=\"M217 29L386 29L386 80L217 63z\"/>";
+        assert!(svg.contains(band), "{svg}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub enum Align {
 /// One column.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Head in up to three lines; empty ones are left out when they are empty in every column.
+    /// Head in up to three lines; empty ones are left out when they are empty in every column that stays.
     pub heads: [&'static str; 3],
     pub align: Align,
     /// Order of leaving when space is short: the largest goes first, 0 never goes.
@@ -53,7 +53,7 @@ impl Table {
         let mut out = String::new();
         for level in 0..3 {
             let heads: Vec<&str> = self.columns.iter().map(|c| c.heads[level]).collect();
-            if heads.iter().any(|h| !h.is_empty()) {
+            if kept.iter().any(|&at| !heads[at].is_empty()) {
                 out.push_str(&paint.dim(&line(&heads)));
                 out.push('\n');
             }

@@ -1,0 +1,325 @@
+//! The scaling laws of a test's own sweeps: thin lines on the chart of the throughput, and in plain words.
+
+use archive::Run;
+use stats::Warning;
+use stats::interval::Interval;
+use stats::scaling::Load;
+use stats::usl::{Amdahl, DOPS_MIN, Fit, Peak, Resampling, amdahl, usl};
+
+use super::Table;
+use super::sweep::{Rate, Sweep};
+use crate::number;
+use crate::svg::{Dash, Trace};
+
+/// A law that misses a measured point by more than this share is not drawn: it does not describe the curve.
+const MISFIT_MAX: f64 = 0.2;
+/// The dashed part ends at so many times the largest measured parallelism.
+const BEYOND: f64 = 2.0;
+/// Pieces of a drawn line for each doubling.
+const PIECES: f64 = 12.0;
+/// Most pieces of a line.
+const PIECES_MAX: f64 = 120.0;
+const CONFIDENCE: f64 = 0.95;
+const RESAMPLES: usize = 1000;
+
+/// The laws of one test.
+pub struct Laws<'a> {
+    laws: Vec<Law<'a>>,
+    /// Hardware threads of the host.
+    threads: Option<u32>,
+    unit: &'static str,
+}
+
+/// What became of one sweep.
+struct Law<'a> {
+    label: &'a str,
+    colour: usize,
+    /// Smallest and largest measured parallelism.
+    measured: (u32, u32),
+    outcome: Outcome,
+}
+
+enum Outcome {
+    /// A law that describes the curve.
+    Fitted {
+        fit: Box<Fit>,
+        /// Where no coherency is to be seen, what is left is Amdahl's law.
+        amdahl: Option<Amdahl>,
+        /// Largest deviation of a level from it, as a share.
+        misfit: f64,
+    },
+    /// Why there is none.
+    Refused(String),
+}
+
+impl<'a> Laws<'a> {
+    /// Fits the run's own sweeps. A sweep of one level has no scaling, and nothing is said of it.
+    pub fn of(sweeps: &'a [Sweep<'_>], rate: Rate, run: &Run) -> Self {
+        let resampling = Resampling {
+            confidence: CONFIDENCE,
+            resamples: RESAMPLES,
+            seed: run.seed,
+        };
+        let own = sweeps.iter().filter(|s| s.own);
+        Self {
+            laws: own.filter_map(|s| law(s, rate, &resampling)).collect(),
+            threads: run.platform.threads,
+            unit: rate.unit,
+        }
+    }
+
+    fn fitted(&self) -> impl Iterator<Item = (&Law<'a>, &Fit)> {
+        self.laws.iter().filter_map(|law| match &law.outcome {
+            Outcome::Fitted { fit, .. } => Some((law, &**fit)),
+            Outcome::Refused(_) => None,
+        })
+    }
+
+    /// Where the dashed parts end, so that the axis reaches so far.
+    pub fn dops(&self) -> Vec<u32> {
+        let ends = self.fitted().map(|(law, _)| law.end().round() as u32);
+        ends.collect()
+    }
+
+    /// Rates that must have a place on the axis.
+    pub fn rates(&self) -> Vec<f64> {
+        self.traces()
+            .iter()
+            .flat_map(|t| t.points.iter().map(|p| p.1))
+            .collect()
+    }
+
+    /// The lines: solid within the measured range, dashed beyond it.
+    pub fn traces(&self) -> Vec<Trace> {
+        let trace = |law: &Law<'_>, fit: &Fit, dash, (from, to): (f64, f64)| Trace {
+            colour: law.colour,
+            dash,
+            points: steps(from, to)
+                .map(|dop| (dop, fit.law.rate(dop)))
+                .collect(),
+            band: steps(from, to)
+                .filter_map(|dop| fit.rate_interval(dop).map(|i| (dop, i.low, i.high)))
+                .collect(),
+        };
+        self.fitted()
+            .flat_map(|(law, fit)| {
+                let (low, high) = (f64::from(law.measured.0), f64::from(law.measured.1));
+                [
+                    trace(law, fit, Dash::Solid, (low, high)),
+                    trace(law, fit, Dash::Dashed, (high, law.end())),
+                ]
+            })
+            .collect()
+    }
+
+    /// How to read the lines; empty when there are none.
+    pub fn how(&self) -> String {
+        if self.fitted().next().is_none() {
+            return String::new();
+        }
+        let mut how = " A thin line is the scaling law fitted to the points; dashed it is a guess beyond them.".to_owned();
+        if self.fitted().any(|(_, fit)| fit.contention.is_some()) {
+            how.push_str(" The band is its 95 % interval.");
+        }
+        let most = self.fitted().map(|(law, _)| law.measured.1).max();
+        if let (Some(threads), Some(most)) = (self.threads, most)
+            && most > threads
+        {
+            how.push_str(&format!(
+                " Beyond a DOP of {threads}, waiting for one of the {threads} hardware threads counts as contention."
+            ));
+        }
+        how
+    }
+
+    /// One sentence or two a sweep.
+    pub fn sentences(&self) -> Vec<String> {
+        self.laws.iter().map(|law| law.sentence()).collect()
+    }
+
+    /// The parameters with their intervals; `None` when nothing was fitted.
+    pub fn table(&self) -> Option<Table> {
+        let rows: Vec<(String, Vec<String>)> = self
+            .fitted()
+            .flat_map(|(law, fit)| {
+                let row = |name: String, value: f64, interval: Option<Interval>| {
+                    let end = |of: fn(&Interval) -> f64| {
+                        number::figure_or_unknown(interval.as_ref().map(of))
+                    };
+                    let cells = [name, number::figure(value), end(|i| i.low), end(|i| i.high)];
+                    (law.label.to_owned(), cells.to_vec())
+                };
+                [
+                    row(
+                        format!("λ, {} of one", self.unit),
+                        fit.law.rate_of_one,
+                        None,
+                    ),
+                    row(
+                        "σ, contention".to_owned(),
+                        fit.law.contention,
+                        law.contention(fit),
+                    ),
+                    row("κ, coherency".to_owned(), fit.law.coherency, fit.coherency),
+                    row("R²".to_owned(), fit.r_squared, None),
+                ]
+            })
+            .collect();
+        let heads = ["scaling law", "estimate", "95 % from", "to"];
+        (!rows.is_empty()).then(|| Table::new(&heads, rows))
+    }
+}
+
+fn law<'a>(sweep: &'a Sweep<'_>, rate: Rate, resampling: &Resampling) -> Option<Law<'a>> {
+    let levels = sweep.loads();
+    let low = levels.iter().map(|l| l.dop).min()?;
+    let high = levels.iter().map(|l| l.dop).max()?;
+    (high > low).then(|| Law {
+        label: &sweep.label,
+        colour: sweep.colour,
+        measured: (low, high),
+        outcome: outcome(&levels, &repetitions(sweep, rate), resampling),
+    })
+}
+
+/// Every valid repetition: they show the noise, their median does not.
+fn repetitions(sweep: &Sweep<'_>, rate: Rate) -> Vec<Load> {
+    let levels = sweep.curve.iter().flat_map(|c| &c.levels);
+    levels
+        .filter(|level| !level.extra())
+        .flat_map(|level| &level.points)
+        .filter(|point| point.valid())
+        .filter_map(|point| {
+            Some(Load {
+                dop: point.key.dop(),
+                rate: point.figures.get(rate.name)?,
+            })
+        })
+        .collect()
+}
+
+fn outcome(levels: &[Load], loads: &[Load], resampling: &Resampling) -> Outcome {
+    let fit = match usl(loads, resampling) {
+        Ok(fit) => fit,
+        Err(Warning::TooFew { have, need }) => {
+            return Outcome::Refused(format!(
+                "no scaling law: it needs {need} degrees of parallelism, {have} were measured"
+            ));
+        }
+        Err(warning) => return Outcome::Refused(format!("no scaling law: {warning}")),
+    };
+    let misfit = levels
+        .iter()
+        .map(|level| (level.rate / fit.law.rate(f64::from(level.dop)) - 1.0).abs())
+        .fold(0.0, f64::max);
+    if misfit > MISFIT_MAX {
+        return Outcome::Refused(format!(
+            "no scaling law: the best one misses a measured level by {:.0} %",
+            misfit * 100.0
+        ));
+    }
+    let times: Vec<(u32, f64)> = loads.iter().map(|l| (l.dop, 1.0 / l.rate)).collect();
+    let no_coherency = fit.law.coherency == 0.0;
+    Outcome::Fitted {
+        amdahl: no_coherency
+            .then(|| amdahl(&times, resampling).ok())
+            .flatten(),
+        fit: Box::new(fit),
+        misfit,
+    }
+}
+
+impl Law<'_> {
+    fn end(&self) -> f64 {
+        f64::from(self.measured.1) * BEYOND
+    }
+
+    /// Amdahl's law needs fewer levels for an interval.
+    fn contention(&self, fit: &Fit) -> Option<Interval> {
+        match &self.outcome {
+            Outcome::Fitted { amdahl, .. } => {
+                fit.contention.or_else(|| amdahl.as_ref()?.serial_interval)
+            }
+            Outcome::Refused(_) => None,
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let (fit, amdahl, misfit) = match &self.outcome {
+            Outcome::Fitted {
+                fit,
+                amdahl,
+                misfit,
+            } => (fit, amdahl, misfit),
+            Outcome::Refused(why) => return format!("{}: {why}.", self.label),
+        };
+        let contention = match (fit.law.contention, amdahl) {
+            (0.0, _) => "no contention to be seen".to_owned(),
+            (share, Some(_)) => format!(
+                "{} of the work waits in turn (Amdahl's law)",
+                percent(share, self.contention(fit))
+            ),
+            (share, None) => format!("contention {}", percent(share, fit.contention)),
+        };
+        let coherency = match fit.law.coherency {
+            0.0 => "no coherency cost to be seen".to_owned(),
+            share => format!("coherency {} for each pair", percent(share, fit.coherency)),
+        };
+        let mut text = format!(
+            "{}: {contention}, {coherency}; the law lies within {:.0} % of every level.",
+            self.label,
+            (misfit * 100.0).ceil()
+        );
+        if fit.contention.is_none() && self.contention(fit).is_none() {
+            let need = |w: &Warning| match w {
+                Warning::TooFew { need, .. } => Some(*need),
+                _ => None,
+            };
+            let need = fit.warnings.iter().find_map(need).unwrap_or(DOPS_MIN);
+            text.push_str(&format!(" Intervals need {need} degrees of parallelism."));
+        }
+        text.push_str(&peak(fit));
+        text
+    }
+}
+
+/// A maximum only where it was observed, else what to do.
+fn peak(fit: &Fit) -> String {
+    match fit.peak {
+        Peak::Observed { dop, .. } => {
+            let interval = fit.peak_dop.map_or_else(String::new, |i| {
+                let high = match i.high.is_finite() {
+                    true => format!("{:.0}", i.high),
+                    false => "beyond".to_owned(),
+                };
+                format!(" (95 %: {:.0} to {high})", i.low)
+            });
+            format!(" It turns down at DOP {dop}{interval}.")
+        }
+        Peak::NotObserved => format!(" {}.", capital(&Warning::PeakNotObserved.to_string())),
+    }
+}
+
+fn percent(share: f64, interval: Option<Interval>) -> String {
+    let figure = |share: f64| number::figure(share * 100.0);
+    let interval = interval.map_or_else(String::new, |i| {
+        format!(" (95 %: {} to {})", figure(i.low), figure(i.high))
+    });
+    format!("{} %{interval}", figure(share))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// Parallelisms at equal distances on the axis, both ends included.
+fn steps(from: f64, to: f64) -> impl Iterator<Item = f64> {
+    let doublings = (to / from).log2();
+    let pieces = (doublings * PIECES).ceil().clamp(1.0, PIECES_MAX) as u32;
+    (0..=pieces).map(move |i| from * (doublings * f64::from(i) / f64::from(pieces)).exp2())
+}
+
+#[cfg(test)]
+mod tests;
