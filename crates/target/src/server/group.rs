@@ -178,7 +178,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    process::kill_all(|| members(path));
+    process::kill_all(Duration::ZERO, || members(path));
     let mut result = Ok(());
     for _ in 0..REMOVAL_TRIES {
         result = fs::remove_dir(path);

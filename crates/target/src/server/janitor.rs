@@ -3,8 +3,11 @@
 //! What is removed is known from notes that were made beforehand, never guessed: the directory by its
 //! locked file, processes by program and working directory, the control group and shared memory by name.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::group;
 use super::process::{self, SHARED_MEMORY};
@@ -12,6 +15,12 @@ use super::run_directory::OWNER;
 
 /// Notes read of one directory: those of some ten thousand restarts.
 const NOTES_BYTES_MAX: u64 = 4 << 20;
+
+/// Size of a file of shared memory that may list others.
+const LIST_BYTES_MAX: u64 = 16 << 20;
+
+/// Time for what lost its owner to end by itself, which then removes more than anybody else could.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Keys of the notes.
 pub(super) const PROGRAM: &str = "program";
@@ -52,7 +61,7 @@ pub(super) fn remove(directory: &Path) {
     let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
     let places: Vec<&Path> = values(DATA).map(Path::new).chain([directory]).collect();
     let mut shared: Vec<PathBuf> = values(SHARED).map(PathBuf::from).collect();
-    let all_ended = process::kill_all(|| {
+    let all_ended = process::kill_all(GRACE, || {
         let pids = process::working_in(&places, &programs);
         shared.extend(pids.iter().flat_map(|pid| process::shared_files(*pid)));
         pids
@@ -70,6 +79,8 @@ pub(super) fn remove(directory: &Path) {
             remove_segment(id, key);
         }
     }
+    let related: Vec<PathBuf> = shared.iter().flat_map(|file| related(file)).collect();
+    shared.extend(related);
     for file in shared
         .iter()
         .filter(|file| file.parent() == Some(Path::new(SHARED_MEMORY)))
@@ -105,13 +116,40 @@ fn read_notes(path: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Removes a System V segment when it is still the one noted and nobody is attached.
+/// Files of shared memory that `file` lists: those of its owner and stem whose number, the part behind
+/// the last point, stands in it. PostgreSQL's control segment names the segments that its sessions made
+/// later, of which nobody could have taken a note.
+fn related(file: &Path) -> Vec<PathBuf> {
+    let parts = |path: &Path| {
+        let (stem, number) = path.file_name()?.to_str()?.rsplit_once('.')?;
+        Some((stem.to_owned(), number.parse::<u32>().ok()?))
+    };
+    let state = |path: &Path| fs::symlink_metadata(path).ok();
+    let (Some((stem, _)), Some(own)) = (parts(file), state(file)) else {
+        return Vec::new();
+    };
+    if own.len() > LIST_BYTES_MAX || !own.is_file() {
+        return Vec::new();
+    }
+    let bytes = fs::read(file).unwrap_or_default();
+    let (words, _) = bytes.as_chunks::<4>();
+    let numbers: BTreeSet<u32> = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
+    let entries = fs::read_dir(SHARED_MEMORY).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| parts(path).is_some_and(|(s, n)| s == stem && numbers.contains(&n)))
+        .filter(|path| state(path).is_some_and(|other| other.uid() == own.uid()))
+        .collect()
+}
+
+/// Removes a System V segment when it is still the one noted; processes that are about to end may be
+/// attached to it for a moment longer.
 fn remove_segment(id: i32, key: i32) {
     // SAFETY: the struct is plain data of ours that outlives the calls.
     unsafe {
         let mut state: libc::shmid_ds = std::mem::zeroed();
         let is_there = libc::shmctl(id, libc::IPC_STAT, &mut state) == 0;
-        if is_there && state.shm_nattch == 0 && state.shm_perm.__key == key {
+        if is_there && state.shm_perm.__key == key {
             libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut());
         }
     }

@@ -182,18 +182,20 @@ pub(super) fn shared_files(pid: u32) -> Vec<PathBuf> {
     files
 }
 
-/// Kills what `list` names until it names nothing; false when that does not help.
-pub(super) fn kill_all(mut list: impl FnMut() -> Vec<u32>) -> bool {
+/// Waits until `list` names nothing, and kills what it names after `grace`; false when that does not help.
+pub(super) fn kill_all(grace: Duration, mut list: impl FnMut() -> Vec<u32>) -> bool {
     let begin = Instant::now();
     loop {
         let pids = list();
         if pids.is_empty() {
             return true;
         }
-        for pid in pids {
-            signal(pid, libc::SIGKILL);
+        if begin.elapsed() >= grace {
+            for pid in pids {
+                signal(pid, libc::SIGKILL);
+            }
         }
-        if begin.elapsed() > KILL_TIME_MAX {
+        if begin.elapsed() > grace + KILL_TIME_MAX {
             return false;
         }
         std::thread::sleep(POLL);
