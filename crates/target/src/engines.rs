@@ -25,6 +25,12 @@ pub trait Engine: Sync {
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
 
+    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server
+    /// itself, which the server checks when it starts.
+    fn takes_settings_of_the_server(&self) -> bool {
+        false
+    }
+
     /// Checks the values of the URL's settings; touches nothing.
     ///
     /// # Errors
@@ -68,6 +74,8 @@ pub fn engines() -> &'static [&'static dyn Engine] {
         &crate::sqlite::Sqlite,
         &crate::duckdb::DuckDb,
         &crate::mock::Mock,
+        &crate::postgres::Postgres,
+        &crate::postgres::LocalPostgres,
     ]
 }
 

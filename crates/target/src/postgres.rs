@@ -1,3 +1,17 @@
-//! PostgreSQL: its throw-away local server.
+//! PostgreSQL: a client of its own over the server's protocol.
 
+mod connection;
+mod endpoint;
+mod engine;
+mod explain;
+mod guard;
 pub mod local;
+mod placeholders;
+mod session;
+mod set_up;
+mod settings;
+mod stream;
+mod target;
+pub mod wire;
+
+pub use engine::{LocalPostgres, Postgres};

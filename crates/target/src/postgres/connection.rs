@@ -1,0 +1,310 @@
+//! A blocking connection: a socket driven through the wire.
+
+use std::io::{self, Read, Write};
+use std::os::fd::RawFd;
+
+use super::endpoint::Endpoint;
+use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
+use super::stream::Stream;
+use super::wire::{Event, Logon, Prepared, ServerError, Transaction, Wire};
+use crate::{ErrorKind, Result, TargetError, Value};
+
+/// A logged-on connection.
+pub(crate) struct Connection {
+    stream: Stream,
+    wire: Wire,
+    place: String,
+    transaction: Transaction,
+    process: i32,
+    version: String,
+    /// Why the connection is of no use any more.
+    broken: Option<TargetError>,
+    statements: u64,
+}
+
+impl Connection {
+    /// Connects and logs on; `settings` are in force from the beginning.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or lets nobody in.
+    pub(super) fn open(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
+        let place = endpoint.place();
+        let stream = Stream::connect(endpoint).map_err(|e| unreachable(&place, &e))?;
+        let mut connection = Self {
+            stream,
+            wire: Wire::default(),
+            place,
+            transaction: Transaction::Idle,
+            process: 0,
+            version: String::new(),
+            broken: None,
+            statements: 0,
+        };
+        connection.log_on(endpoint, settings)?;
+        let forever = connection.stream.wait_forever();
+        forever.map_err(|e| unreachable(&connection.place, &e))?;
+        Ok(connection)
+    }
+
+    fn log_on(&mut self, endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<()> {
+        let mut parameters = vec![
+            ("user", endpoint.user.as_str()),
+            ("database", endpoint.database.as_str()),
+            ("client_encoding", "UTF8"),
+        ];
+        parameters.extend_from_slice(settings);
+        self.wire.start_up(&parameters).map_err(|e| unaskable(&e))?;
+        let mut logon = Logon::new(&endpoint.user, endpoint.password.as_ref());
+        loop {
+            self.send()?;
+            let request = loop {
+                match self.wire.next_event() {
+                    Ok(None) => self.receive()?,
+                    Ok(Some(Event::Ready(_))) => return Ok(()),
+                    Ok(Some(Event::Authentication(request))) => break request,
+                    Ok(Some(Event::Process(process))) => self.process = process,
+                    Ok(Some(Event::Setting { name, value })) if name == "server_version" => {
+                        value.clone_into(&mut self.version);
+                    }
+                    Ok(Some(Event::Failed(error))) => {
+                        let over_network = endpoint.socket.is_none();
+                        return Err(refused(&self.place, over_network, &error));
+                    }
+                    Ok(Some(_)) => {}
+                    Err(error) => return Err(lost(&self.place, &error.to_string())),
+                }
+            };
+            logon
+                .answer(&mut self.wire, request)
+                .map_err(|e| no_logon(&self.place, &e))?;
+        }
+    }
+
+    /// Version as the server reports it, e.g. "15.18 (Debian 15.18-0+deb12u1)".
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Number of the server's process that serves this connection.
+    pub(super) fn process(&self) -> i32 {
+        self.process
+    }
+
+    /// State of the transaction when the server was last ready.
+    pub(super) fn transaction(&self) -> Transaction {
+        self.transaction
+    }
+
+    /// The socket's descriptor, for a loop that drives many connections.
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.stream.descriptor()
+    }
+
+    /// The wire, for encoding requests.
+    pub(crate) fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
+    /// Sends what was encoded and takes events until the server is ready. Its last error is given back,
+    /// after everything that came has been taken.
+    ///
+    /// # Errors
+    /// What the server said about the first statement that failed, or that the connection broke.
+    #[inline]
+    pub(super) fn exchange(
+        &mut self,
+        context: &str,
+        mut take: impl FnMut(&Event<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.send()?;
+        let mut outcome: Result<()> = Ok(());
+        loop {
+            match self.wire.next_event() {
+                Ok(None) => self.receive()?,
+                Ok(Some(Event::Ready(transaction))) => {
+                    self.transaction = transaction;
+                    return outcome;
+                }
+                Ok(Some(Event::Failed(error))) => self.failed(context, &error, &mut outcome)?,
+                Ok(Some(event)) => {
+                    if let (Ok(()), Err(error)) = (&outcome, take(&event)) {
+                        outcome = Err(error);
+                    }
+                }
+                Err(error) => return Err(self.break_off(&error.to_string())),
+            }
+        }
+    }
+
+    #[cold]
+    fn failed(
+        &mut self,
+        context: &str,
+        error: &ServerError,
+        outcome: &mut Result<()>,
+    ) -> Result<()> {
+        let explained = explain(context, error);
+        if error.is_fatal() {
+            self.broken = Some(explained.clone());
+            return Err(explained);
+        }
+        if outcome.is_ok() {
+            *outcome = Err(explained);
+        }
+        Ok(())
+    }
+
+    /// Takes events until the server takes the rows of a COPY.
+    pub(super) fn begin_copy(&mut self, sql: &str) -> Result<()> {
+        self.wire.query(sql).map_err(|e| unaskable(&e))?;
+        self.send()?;
+        loop {
+            match self.wire.next_event() {
+                Ok(None) => self.receive()?,
+                Ok(Some(Event::CopyIn)) => return Ok(()),
+                Ok(Some(Event::Failed(error))) => {
+                    let mut outcome = Ok(());
+                    self.failed(sql, &error, &mut outcome)?;
+                    // The server says that it is ready before anything else can be asked.
+                    self.exchange(sql, |_| Ok(()))?;
+                    return outcome;
+                }
+                Ok(Some(_)) => {}
+                Err(error) => return Err(self.break_off(&error.to_string())),
+            }
+        }
+    }
+
+    /// Statements that are not measured, separated by semicolons.
+    pub(super) fn batch(&mut self, sql: &str) -> Result<()> {
+        self.wire.query(sql).map_err(|e| unaskable(&e))?;
+        self.exchange(&format!("\"{}\"", sql.trim()), |_| Ok(()))
+    }
+
+    /// Prepares a statement with `$n` for its parameters.
+    pub(super) fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        self.statements += 1;
+        let mut prepared = Prepared {
+            name: format!("s{}", self.statements),
+            ..Prepared::default()
+        };
+        let encoded = self.wire.prepare(&prepared.name, sql);
+        encoded.map_err(|e| unaskable(&e))?;
+        self.wire.sync();
+        let (mut parameters, mut columns) = (Vec::new(), Vec::new());
+        self.exchange(&format!("cannot prepare \"{}\"", sql.trim()), |event| {
+            match event {
+                Event::ParameterTypes(types) => parameters.extend(types.iter()),
+                Event::ColumnTypes(types) => {
+                    columns = types.types().map_err(|e| {
+                        TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}"))
+                    })?;
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        (prepared.parameters, prepared.columns) = (parameters, columns);
+        Ok(prepared)
+    }
+
+    /// Rows of a small query that is not measured, every cell as text, null as `None`.
+    pub(super) fn texts(
+        &mut self,
+        sql: &str,
+        parameters: &[Value<'_>],
+    ) -> Result<Vec<Vec<Option<String>>>> {
+        let mut prepared = self.prepare(sql)?;
+        // An unknown type is asked for as text.
+        prepared.columns.fill(0);
+        let encoded = self.wire.execute(&prepared, parameters);
+        encoded.map_err(|e| unaskable(&e))?;
+        self.wire.sync();
+        let mut rows = Vec::new();
+        self.exchange(sql, |event| {
+            if let Event::Row(row) = event {
+                let cells = row.cells().map(|cell| {
+                    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+                    cell.map(|cell| cell.map(text))
+                });
+                rows.push(
+                    cells
+                        .collect::<std::result::Result<Vec<_>, _>>()
+                        .map_err(|e| {
+                            TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}"))
+                        })?,
+                );
+            }
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Writes everything that was encoded.
+    pub(super) fn send(&mut self) -> Result<()> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
+        while !self.wire.output().is_empty() {
+            match self.stream.write(self.wire.output()) {
+                Ok(0) => return Err(self.break_off("nothing can be sent")),
+                Ok(bytes) => self.wire.sent(bytes),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.last_words(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<()> {
+        loop {
+            match self.stream.read(self.wire.space()) {
+                Ok(0) => return Err(self.break_off("end of data")),
+                Ok(bytes) => {
+                    self.wire.received(bytes);
+                    return Ok(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Err(self.break_off("no answer in time"));
+                }
+                Err(error) => return Err(self.break_off(&error.to_string())),
+            }
+        }
+    }
+
+    /// A server that ends says why before it closes, which then is still to be read.
+    #[cold]
+    fn last_words(&mut self, error: &io::Error) -> TargetError {
+        self.wire.discard_output();
+        while let Ok(bytes @ 1..) = self.stream.read(self.wire.space()) {
+            self.wire.received(bytes);
+        }
+        while let Ok(Some(event)) = self.wire.next_event() {
+            if let Event::Failed(said) = event {
+                let explained = explain("the session has ended", &said);
+                self.broken = Some(explained.clone());
+                return explained;
+            }
+        }
+        self.break_off(&error.to_string())
+    }
+
+    #[cold]
+    fn break_off(&mut self, why: &str) -> TargetError {
+        let error = lost(&self.place, why);
+        self.broken = Some(error.clone());
+        error
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.broken.is_none() {
+            self.wire.discard_output();
+            self.wire.terminate();
+            // A goodbye that does not get through is none.
+            let _ = self.stream.write(self.wire.output());
+        }
+    }
+}

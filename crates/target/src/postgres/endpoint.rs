@@ -1,0 +1,200 @@
+//! Where a server is, who logs on, and where the password comes from.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::{Address, ErrorKind, Password, Result, TargetError, TargetUrl};
+
+/// The port of a server that gives none.
+const PORT_DEFAULT: u16 = 5432;
+/// Longer password files are nobody's.
+const PASSWORD_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Everything that opening a connection needs.
+#[derive(Debug, Clone)]
+pub(super) struct Endpoint {
+    /// The socket's file, for a server of this machine.
+    pub socket: Option<PathBuf>,
+    /// Host name or address, when there is no socket.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Who logs on.
+    pub user: String,
+    /// The database.
+    pub database: String,
+    /// Password, when one is known.
+    pub password: Option<Password>,
+}
+
+impl Endpoint {
+    /// The endpoint that a URL names, with the password from the URL, the environment or the password
+    /// file.
+    ///
+    /// # Errors
+    /// When the URL names no server, or the password file cannot be used.
+    pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
+        let Address {
+            user,
+            host,
+            port,
+            database,
+        } = url
+            .address()
+            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        let port = port.unwrap_or(PORT_DEFAULT);
+        let socket = host
+            .starts_with('/')
+            .then(|| Path::new(&host).join(format!(".s.PGSQL.{port}")));
+        let mut endpoint = Self {
+            socket,
+            host,
+            port,
+            user,
+            database,
+            password: url.password.clone(),
+        };
+        if endpoint.password.is_none() {
+            endpoint.password = match std::env::var("PGPASSWORD") {
+                Ok(password) if !password.is_empty() => Some(Password::new(password)),
+                _ => endpoint.from_password_file(&password_file())?,
+            };
+        }
+        Ok(endpoint)
+    }
+
+    /// A server that dbdyno started: through its socket, without a password.
+    pub(super) fn local(socket: PathBuf, user: &str) -> Self {
+        Self {
+            socket: Some(socket),
+            host: String::new(),
+            port: PORT_DEFAULT,
+            user: user.to_owned(),
+            database: "postgres".into(),
+            password: None,
+        }
+    }
+
+    /// The place for messages; without the password.
+    pub(super) fn place(&self) -> String {
+        match &self.socket {
+            Some(socket) => socket.display().to_string(),
+            None => format!("{}:{}", self.host, self.port),
+        }
+    }
+
+    fn from_password_file(&self, path: &Path) -> Result<Option<Password>> {
+        let wrong = |what: String| {
+            TargetError::new(
+                ErrorKind::Unreachable,
+                format!("the password file {} {what}", path.display()),
+            )
+        };
+        let Ok(facts) = fs::metadata(path) else {
+            return Ok(None);
+        };
+        if !facts.is_file() || facts.len() > PASSWORD_FILE_BYTES_MAX {
+            return Err(wrong("is none: it is no file or far too long".into()));
+        }
+        if facts.mode() & 0o077 != 0 {
+            return Err(wrong(
+                "can be read by others and is not used; protect it with chmod 0600".into(),
+            ));
+        }
+        let text = fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+        // The file knows servers behind a socket as "localhost".
+        let host = match &self.socket {
+            Some(_) => "localhost",
+            None => self.host.as_str(),
+        };
+        let port = self.port.to_string();
+        let asked = [host, &port, &self.database, &self.user];
+        Ok(text.lines().find_map(|line| password_in(line, asked)))
+    }
+}
+
+fn password_file() -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".pgpass"));
+    std::env::var_os("PGPASSFILE")
+        .map(PathBuf::from)
+        .or_else(home)
+        .unwrap_or_default()
+}
+
+/// The password of a line `host:port:database:user:password` that fits what is asked for.
+fn password_in(line: &str, asked: [&str; 4]) -> Option<Password> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let mut fields = vec![String::new()];
+    let mut plain: Vec<bool> = vec![true];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let last = fields.len() - 1;
+        match letter {
+            ':' if fields.len() < 5 => {
+                fields.push(String::new());
+                plain.push(true);
+            }
+            '\\' => {
+                fields[last].push(letters.next()?);
+                plain[last] = false;
+            }
+            other => fields[last].push(other),
+        }
+    }
+    let fits =
+        |(at, asked): (usize, &&str)| fields[at] == **asked || (fields[at] == "*" && plain[at]);
+    let all = fields.len() == 5 && asked.iter().enumerate().all(fits);
+    all.then(|| Password::new(fields.pop().unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const ASKED: [&str; 4] = ["db", "5432", "bench", "me"];
+
+    fn found(line: &str) -> Option<String> {
+        password_in(line, ASKED).map(|p| p.expose().to_owned())
+    }
+
+    #[test]
+    fn lines_of_the_password_file_fit_or_do_not() {
+        assert_eq!(
+            found("db:5432:bench:me:se:cr\\\\et").as_deref(),
+            Some("se:cr\\et")
+        );
+        assert_eq!(found("*:*:*:me:x").as_deref(), Some("x"));
+        assert_eq!(found("\\*:*:*:me:x"), None);
+        assert_eq!(found("db:5433:bench:me:x"), None);
+        assert_eq!(found("#db:5432:bench:me:x"), None);
+        assert_eq!(found("db:5432:bench:me"), None);
+    }
+
+    #[test]
+    fn a_password_file_that_others_can_read_is_not_used() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pgpass");
+        fs::write(&path, "localhost:5432:postgres:me:secret\n").unwrap();
+        let endpoint = Endpoint::local("/run/.s.PGSQL.5432".into(), "me");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let message = endpoint.from_password_file(&path).unwrap_err().message;
+        assert!(
+            message.contains("chmod 0600") && !message.contains("secret"),
+            "{message}"
+        );
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let password = endpoint.from_password_file(&path).unwrap().unwrap();
+        assert_eq!(password.expose(), "secret");
+        assert!(
+            endpoint
+                .from_password_file(Path::new("/nowhere"))
+                .unwrap()
+                .is_none()
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! The engines: databases of running servers, and servers that dbdyno makes itself.
+
+use std::sync::Arc;
+
+use super::endpoint::Endpoint;
+use super::local::PostgresServer;
+use super::set_up::{SETTINGS, SETTINGS_LOCAL, SetUp};
+use super::target::PostgresTarget;
+use crate::engines::{Engine, EngineInfo, Reach};
+use crate::server::{self, LocalServer, ServerSpec};
+use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
+
+/// A database of a server that runs already.
+pub struct Postgres;
+
+impl Engine for Postgres {
+    fn scheme(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Network
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "postgres",
+            title: "PostgreSQL, a running server (client built in)",
+            version: Ok("12 or later".into()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        url.address()
+            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        SetUp::from_url(url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let set_up = SetUp::from_url(url)?;
+        let endpoint = Endpoint::from_url(url)?;
+        let target = PostgresTarget::open("postgres", url.to_string(), endpoint, set_up, None)?;
+        Ok(Arc::new(target))
+    }
+}
+
+/// A server that dbdyno makes, tunes, restarts and removes.
+pub struct LocalPostgres;
+
+impl LocalPostgres {
+    /// What is asked of the server, and of the sessions.
+    fn asked(url: &TargetUrl) -> Result<(ServerSpec, SetUp)> {
+        let mut of_server = url.clone();
+        of_server.settings.remove("threads");
+        let spec = ServerSpec::from_url(&PostgresServer, &of_server)?;
+        let mut of_sessions = url.clone();
+        of_sessions.settings.retain(|key, _| key == "threads");
+        let mut set_up = SetUp::from_url(&of_sessions)?;
+        // Nobody else can reach it.
+        set_up.others_allowed = true;
+        Ok((spec, set_up))
+    }
+}
+
+impl Engine for LocalPostgres {
+    fn scheme(&self) -> &'static str {
+        "postgres+local"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::LocalServer
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "postgres+local",
+            title: "PostgreSQL, a throw-away server",
+            version: server::found(&PostgresServer).map(|found| found.join(", ")),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS_LOCAL
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        Self::asked(url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let (spec, set_up) = Self::asked(url)?;
+        let server = LocalServer::start(&PostgresServer, &spec)?;
+        let endpoint = Endpoint::local(server.socket_path(), server.superuser());
+        let url = url.to_string();
+        let target = PostgresTarget::open("postgres+local", url, endpoint, set_up, Some(server))?;
+        Ok(Arc::new(target))
+    }
+}

@@ -1,0 +1,87 @@
+//! Turns the server's errors into what the user can do about them.
+
+use super::wire::{LogonError, RequestError, ServerError};
+use crate::{ErrorKind, TargetError};
+
+/// An error of the server while `context` was done.
+pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
+    let kind = kind_of(error);
+    let advice = match (error.code.as_str(), kind) {
+        ("53300", _) => "; raise max_connections, end other sessions or measure with fewer jobs",
+        ("53200", _) => "; the server is out of memory: fewer jobs or smaller work_mem need less",
+        ("42501", _) => "; grant the right to dbdyno's user or log on as another one",
+        (_, ErrorKind::Full) => "; free some space on the server's disk",
+        (_, ErrorKind::Damaged) => "; the database is damaged, choose another one",
+        ("57P01" | "57P02" | "57P05", _) => "; the server ended the session, look into its log",
+        _ => "",
+    };
+    TargetError::new(kind, format!("PostgreSQL: {context}: {error}{advice}"))
+}
+
+fn kind_of(error: &ServerError) -> ErrorKind {
+    if error.is_retryable() {
+        return ErrorKind::Conflict;
+    }
+    match error.code.as_str() {
+        "53100" => ErrorKind::Full,
+        "XX001" | "XX002" => ErrorKind::Damaged,
+        // One statement of many may be too much for the server; the other points can be measured.
+        "53300" | "53200" => ErrorKind::Statement,
+        "57P01" | "57P02" | "57P03" | "57P05" => ErrorKind::Unreachable,
+        code if code.starts_with("08") || code.starts_with("28") || code.starts_with("3D") => {
+            ErrorKind::Unreachable
+        }
+        _ if error.is_fatal() => ErrorKind::Unreachable,
+        _ => ErrorKind::Statement,
+    }
+}
+
+/// A server that let nobody in.
+pub(super) fn refused(place: &str, over_network: bool, error: &ServerError) -> TargetError {
+    let mut told = explain(&format!("cannot log on to {place}"), error);
+    match error.code.as_str() {
+        "28P01" => told.message.push_str(
+            "; check the password in the target's URL, $PGPASSWORD or ~/.pgpass",
+        ),
+        "28000" if over_network => told.message.push_str(
+            "; dbdyno does not speak TLS: where pg_hba.conf demands it (hostssl), add a host line for \
+             this machine or go through an SSH tunnel",
+        ),
+        _ => {}
+    }
+    told
+}
+
+/// A server that is not there.
+pub(super) fn unreachable(place: &str, error: &std::io::Error) -> TargetError {
+    TargetError::new(
+        ErrorKind::Unreachable,
+        format!(
+            "PostgreSQL at {place} cannot be reached: {error}; check that it runs and listens there"
+        ),
+    )
+}
+
+/// A connection that broke.
+pub(super) fn lost(place: &str, why: &str) -> TargetError {
+    TargetError::new(
+        ErrorKind::Unreachable,
+        format!(
+            "PostgreSQL at {place} has closed the connection in the middle of the work ({why}): the \
+             server or this session's process has ended, look into the server's log"
+        ),
+    )
+}
+
+/// A logon that cannot go on.
+pub(super) fn no_logon(place: &str, error: &LogonError) -> TargetError {
+    TargetError::new(
+        ErrorKind::Unreachable,
+        format!("PostgreSQL: cannot log on to {place}: {error}"),
+    )
+}
+
+/// A request that cannot be made.
+pub(super) fn unaskable(error: &RequestError) -> TargetError {
+    TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {error}"))
+}

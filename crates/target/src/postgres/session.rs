@@ -1,0 +1,249 @@
+//! One connection as a session.
+
+use super::connection::Connection;
+use super::explain::unaskable;
+use super::placeholders::numbered;
+use super::wire::{Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row};
+use crate::{
+    Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
+};
+
+/// A message of a COPY is sent when it has grown so far; larger ones gain nothing.
+const COPY_BYTES: usize = 64 << 10;
+
+/// Statements around a transaction, prepared once.
+#[derive(Clone, Copy)]
+enum Control {
+    Begin,
+    BeginRead,
+    Commit,
+    Flush,
+}
+
+impl Control {
+    const SQL: [&str; 4] = [
+        "BEGIN",
+        "BEGIN READ ONLY",
+        "COMMIT",
+        "SELECT pg_stat_force_next_flush()",
+    ];
+}
+
+pub(super) struct PostgresSession {
+    connection: Connection,
+    statements: Vec<Prepared>,
+    controls: [Option<Prepared>; Control::SQL.len()],
+    /// A BEGIN is encoded and travels with the first statement of its transaction, as drivers of
+    /// applications send it: it costs no round trip of its own.
+    begun: bool,
+    /// Whether the server can be asked to publish a session's counters at once (15 and later).
+    flushes: bool,
+}
+
+impl PostgresSession {
+    pub(super) fn new(connection: Connection, flushes: bool) -> Self {
+        Self {
+            connection,
+            statements: Vec::new(),
+            controls: [const { None }; Control::SQL.len()],
+            begun: false,
+            flushes,
+        }
+    }
+
+    /// Encodes a control statement; the first time it is prepared, which takes a round trip.
+    fn control(&mut self, control: Control) -> Result<()> {
+        let place = control as usize;
+        if self.controls[place].is_none() {
+            self.controls[place] = Some(self.connection.prepare(Control::SQL[place])?);
+        }
+        let prepared = self.controls[place]
+            .as_ref()
+            .expect("the line above has just filled this place");
+        let encoded = self.connection.wire().execute(prepared, &[]);
+        encoded.map_err(|e| unaskable(&e))
+    }
+
+    fn begin_with(&mut self, control: Control) -> Result<()> {
+        if self.begun || self.connection.transaction() != Transaction::Idle {
+            return Err(statement("a transaction is begun inside another one"));
+        }
+        self.control(control)?;
+        self.begun = true;
+        Ok(())
+    }
+
+    #[inline]
+    fn encode(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
+        let prepared = &self.statements[statement.0];
+        let wire = self.connection.wire();
+        wire.execute(prepared, parameters)
+            .map_err(|e| unaskable(&e))?;
+        wire.sync();
+        self.begun = false;
+        Ok(())
+    }
+
+    fn copy(&mut self, columns: &[u32], rows: &mut dyn RowSource) -> Result<u64> {
+        self.connection.wire().copy_begin();
+        let mut loaded = 0;
+        let mut more = true;
+        while more {
+            self.connection.wire().copy_rows(|message| -> Result<()> {
+                while more && message.bytes() < COPY_BYTES {
+                    more = rows.next_row(&mut |row| {
+                        loaded += 1;
+                        message.put(columns, row).map_err(|e| unloadable(&e))
+                    })?;
+                }
+                Ok(())
+            })?;
+            self.connection.send()?;
+        }
+        self.connection.wire().copy_end();
+        Ok(loaded)
+    }
+}
+
+/// An empty message would be allowed, but a source may fail before its first row.
+fn unloadable(error: &RequestError) -> TargetError {
+    statement(&format!("bulk load: {error}"))
+}
+
+fn statement(message: &str) -> TargetError {
+    TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {message}"))
+}
+
+fn unreadable(error: &Unreadable) -> TargetError {
+    statement(&format!("query failed: {error}"))
+}
+
+impl From<WireError> for TargetError {
+    fn from(error: WireError) -> Self {
+        TargetError::new(ErrorKind::Unreachable, format!("PostgreSQL: {error}"))
+    }
+}
+
+impl Session for PostgresSession {
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        if self.begun {
+            // What is not measured need not save a round trip.
+            self.begun = false;
+            self.connection.wire().sync();
+            self.connection.exchange("BEGIN", |_| Ok(()))?;
+        }
+        self.connection.batch(sql)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let prepared = self.connection.prepare(&numbered(sql))?;
+        self.statements.push(prepared);
+        Ok(Statement(self.statements.len() - 1))
+    }
+
+    fn execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<u64> {
+        self.encode(statement, parameters)?;
+        let mut rows = 0;
+        self.connection.exchange("statement failed", |event| {
+            // The last one counts: a BEGIN before it says 0.
+            if let Event::Complete(tag) = event {
+                rows = tag.rows();
+            }
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched> {
+        self.encode(statement, parameters)?;
+        let columns = &self.statements[statement.0].columns;
+        let mut fetched = Fetched::default();
+        self.connection
+            .exchange("query failed", |event| match event {
+                Event::Row(row) => add_row(&mut fetched, columns, *row).map_err(|e| unreadable(&e)),
+                _ => Ok(()),
+            })?;
+        Ok(fetched)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.begin_with(Control::Begin)
+    }
+
+    fn begin_read(&mut self) -> Result<()> {
+        self.begin_with(Control::BeginRead)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.control(Control::Commit)?;
+        self.begun = false;
+        self.connection.wire().sync();
+        let mut rolled_back = false;
+        self.connection.exchange("COMMIT", |event| {
+            if let Event::Complete(tag) = event {
+                // The server answers the commit of a failed transaction like this, without an error.
+                rolled_back = tag.0 == b"ROLLBACK";
+            }
+            Ok(())
+        })?;
+        match rolled_back {
+            false => Ok(()),
+            true => Err(statement(
+                "COMMIT: the transaction had failed before and was rolled back",
+            )),
+        }
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        if self.begun {
+            // It never left.
+            self.begun = false;
+            self.connection.wire().discard_output();
+        }
+        match self.connection.transaction() {
+            Transaction::Idle => Ok(()),
+            Transaction::Open | Transaction::Failed => self.connection.batch("ROLLBACK"),
+        }
+    }
+
+    /// By a binary COPY, which is a transaction of its own.
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        let shape = self.connection.prepare(&format!("SELECT * FROM {table}"))?;
+        let sql = format!("COPY {table} FROM STDIN (FORMAT binary)");
+        self.connection.begin_copy(&sql)?;
+        let outcome = self.copy(&shape.columns, rows);
+        if outcome.is_err() {
+            // The first error is the one to tell; the server's answer is that it rolled back.
+            let wire = self.connection.wire();
+            let _ = wire.copy_give_up("the rows could not be made");
+            let _ = self.connection.exchange(&sql, |_| Ok(()));
+            return outcome;
+        }
+        let mut copied = 0;
+        self.connection.exchange(&sql, |event| {
+            if let Event::Complete(tag) = event {
+                copied = tag.rows();
+            }
+            Ok(())
+        })?;
+        Ok(copied)
+    }
+
+    /// VACUUM sets the hint bits and the visibility map, so that reading the table writes nothing, and
+    /// freezes its rows, so that no later vacuum comes in between.
+    fn analyse(&mut self, table: &str) -> Result<()> {
+        self.connection
+            .batch(&format!("VACUUM (FREEZE, ANALYZE) {table}"))
+    }
+
+    /// The server counts by database, see the target; a session only publishes what it has counted.
+    fn counters(&mut self) -> Counters {
+        if self.flushes && self.connection.transaction() == Transaction::Idle && !self.begun {
+            let asked = self.control(Control::Flush);
+            self.connection.wire().sync();
+            // A session that is gone has published by ending.
+            let _ = asked.and_then(|()| self.connection.exchange("counters", |_| Ok(())));
+        }
+        Counters::default()
+    }
+}

@@ -1,0 +1,117 @@
+//! A socket to the server.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use super::endpoint::Endpoint;
+
+/// A server that does not answer a knock for so long is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same for its part of the logon.
+const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
+/// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
+const KEEPALIVE_SECONDS: libc::c_int = 30;
+
+/// A socket, blocking.
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Knocks at the server.
+    pub(super) fn connect(endpoint: &Endpoint) -> io::Result<Self> {
+        let stream = match &endpoint.socket {
+            Some(path) => Stream::Unix(UnixStream::connect(path)?),
+            None => Stream::Tcp(tcp(&endpoint.host, endpoint.port)?),
+        };
+        stream.set_timeout(Some(LOGON_TIMEOUT))?;
+        Ok(stream)
+    }
+
+    /// After the logon an answer may take as long as it takes.
+    pub(super) fn wait_forever(&self) -> io::Result<()> {
+        self.set_timeout(None)
+    }
+
+    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_read_timeout(timeout),
+            Stream::Tcp(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    /// The descriptor, for a loop that waits for many.
+    pub(super) fn descriptor(&self) -> RawFd {
+        match self {
+            Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Tcp(stream) => stream.as_raw_fd(),
+        }
+    }
+}
+
+fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut refused = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                keep_alive(&stream)?;
+                return Ok(stream);
+            }
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+fn keep_alive(stream: &TcpStream) -> io::Result<()> {
+    let options = [
+        (libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1),
+        #[cfg(target_os = "linux")]
+        (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, KEEPALIVE_SECONDS),
+        #[cfg(target_os = "linux")]
+        (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, KEEPALIVE_SECONDS),
+    ];
+    for (level, name, value) in options {
+        // SAFETY: the descriptor is open and the option one int of ours.
+        let code = unsafe {
+            libc::setsockopt(
+                stream.as_raw_fd(),
+                level,
+                name,
+                (&raw const value).cast(),
+                size_of::<libc::c_int>() as libc::socklen_t,
+            )
+        };
+        if code != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(into),
+            Stream::Tcp(stream) => stream.read(into),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(from),
+            Stream::Tcp(stream) => stream.write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,242 @@
+//! A database of a running or a local server as a target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use archive::TargetRecord;
+
+use super::connection::Connection;
+use super::endpoint::Endpoint;
+use super::guard::{self, Facts};
+use super::session::PostgresSession;
+use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
+use super::settings::settings;
+use crate::server::{LocalServer, SESSIONS_MAX};
+use crate::{Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError};
+
+/// The first version whose statistics can be read without a delay.
+const VERSION_OF_FLUSH: u32 = 15;
+
+pub(super) struct PostgresTarget {
+    scheme: &'static str,
+    url: String,
+    endpoint: Endpoint,
+    set_up: SetUp,
+    facts: Facts,
+    version: String,
+    threads: AtomicU32,
+    /// Holds the lock, and serves for everything that is not a job's; none while the server restarts.
+    anchor: Mutex<Option<Connection>>,
+    /// The server, when dbdyno started it; dropped last.
+    server: Option<LocalServer>,
+}
+
+impl PostgresTarget {
+    /// Logs on, and makes sure that the database may be used.
+    pub(super) fn open(
+        scheme: &'static str,
+        url: String,
+        endpoint: Endpoint,
+        set_up: SetUp,
+        server: Option<LocalServer>,
+    ) -> Result<Self> {
+        let mut anchor = Connection::open(&endpoint, OF_SESSIONS)?;
+        let facts = guard::claim(&mut anchor, set_up.others_allowed)?;
+        let target = Self {
+            scheme,
+            url,
+            endpoint,
+            version: anchor.version().to_owned(),
+            threads: AtomicU32::new(1),
+            set_up,
+            facts,
+            anchor: Mutex::new(Some(anchor)),
+            server,
+        };
+        target.set_threads(target.set_up.threads)?;
+        Ok(target)
+    }
+
+    /// Does something on the anchor; connects it again when the server was restarted or has ended it.
+    fn with_anchor<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = match anchor.take() {
+            Some(connection) => connection,
+            None => {
+                let mut fresh = self.connect()?;
+                guard::claim(&mut fresh, self.set_up.others_allowed)?;
+                fresh
+            }
+        };
+        let outcome = work(&mut connection);
+        let is_gone = |e: &TargetError| e.kind == ErrorKind::Unreachable;
+        if !outcome.as_ref().err().is_some_and(is_gone) {
+            *anchor = Some(connection);
+        }
+        outcome
+    }
+
+    /// One more connection; a local server that has ended tells why.
+    fn connect(&self) -> Result<Connection> {
+        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| {
+            let server = self.server.as_ref();
+            let ended = server.and_then(|server| server.check_alive().err());
+            ended.unwrap_or(error)
+        })
+    }
+
+    fn has_current_statistics(&self) -> bool {
+        self.facts.major >= VERSION_OF_FLUSH
+    }
+}
+
+/// What a local server adds to its settings.
+fn about(server: &LocalServer) -> Vec<(String, String)> {
+    let mut about = vec![
+        (
+            "dbdyno.program".to_owned(),
+            server.program().display().to_string(),
+        ),
+        ("dbdyno.os_user".to_owned(), server.os_user().to_owned()),
+    ];
+    if let Some(bytes) = server.memory_limit_bytes() {
+        about.push(("dbdyno.memory_bytes".into(), bytes.to_string()));
+    }
+    let notes = server.notes(SESSIONS_MAX);
+    if !notes.is_empty() {
+        about.push(("dbdyno.notes".into(), notes.join("; ")));
+    }
+    about
+}
+
+impl Target for PostgresTarget {
+    fn record(&self) -> TargetRecord {
+        let mut recorded = self.with_anchor(settings).unwrap_or_default();
+        if !self.has_current_statistics() {
+            let why = format!(
+                "buffer gets are unknown: the statistics of PostgreSQL {} come with a delay",
+                self.facts.major
+            );
+            recorded.insert("dbdyno.statistics".into(), why);
+        }
+        if !self.facts.notes.is_empty() {
+            recorded.insert("dbdyno.rights".into(), self.facts.notes.join("; "));
+        }
+        if let Some(server) = &self.server {
+            recorded.extend(about(server));
+        }
+        TargetRecord {
+            name: self.scheme.into(),
+            url: self.url.clone(),
+            engine: "PostgreSQL".into(),
+            engine_version: self.version.clone(),
+            nodes: 1,
+            device: None,
+            settings: recorded,
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        match feature {
+            Feature::Compression => Some(
+                "PostgreSQL compresses single values above 2 kB, not rows like those of this test"
+                    .into(),
+            ),
+            Feature::ParallelStatement if self.facts.workers_max == 0 => Some(
+                "this server starts no parallel workers (max_parallel_workers or \
+                 max_worker_processes is 0)"
+                    .into(),
+            ),
+            _ => None,
+        }
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        let mut connection = self.connect()?;
+        connection.batch(&threads_sql(self.threads()))?;
+        Ok(Box::new(PostgresSession::new(
+            connection,
+            self.has_current_statistics(),
+        )))
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        self.server.as_ref().map(LocalServer::data_directory)
+    }
+
+    /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
+    /// the whole server.
+    fn counters(&self) -> Counters {
+        let gets = match self.has_current_statistics() {
+            true => "(blks_hit + blks_read)::text",
+            false => "NULL",
+        };
+        let sql = format!(
+            "SELECT {gets}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text \
+             FROM pg_stat_database WHERE datname = current_database()"
+        );
+        let rows = self.with_anchor(|anchor| anchor.texts(&sql, &[]));
+        let Some(row) = rows.ok().and_then(|rows| rows.into_iter().next()) else {
+            return Counters::default();
+        };
+        let number = |at: usize| row.get(at)?.as_ref()?.parse().ok();
+        Counters {
+            buffer_gets: number(0),
+            redo_bytes: number(1),
+        }
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        self.with_anchor(|anchor| anchor.batch("CHECKPOINT"))
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        let Some(server) = &self.server else {
+            return Ok(Cooled::Lukewarm(
+                "dbdyno did not start this server: it can neither restart it nor empty its page \
+                 cache"
+                    .into(),
+            ));
+        };
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        // The restart ends it; the next one who needs it connects again.
+        *anchor = None;
+        server.cool()
+    }
+
+    fn threads(&self) -> u32 {
+        self.threads.load(Ordering::Relaxed)
+    }
+
+    fn set_threads(&self, threads: u32) -> Result<()> {
+        if !(1..=THREADS_MAX).contains(&threads) || threads > self.facts.workers_max + 1 {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "PostgreSQL: {threads} processes for one statement are more than the server's {} \
+                     parallel workers and the session's own; raise max_parallel_workers and \
+                     max_worker_processes",
+                    self.facts.workers_max
+                ),
+            ));
+        }
+        self.threads.store(threads, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn set_compression(&self, compressed: bool) -> Result<()> {
+        match compressed {
+            false => Ok(()),
+            true => Err(TargetError::new(
+                ErrorKind::Statement,
+                "PostgreSQL: tables are not stored compressed",
+            )),
+        }
+    }
+
+    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
+        Ok(BTreeMap::new())
+    }
+}

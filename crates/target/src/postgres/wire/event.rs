@@ -1,0 +1,271 @@
+//! What the server says, message by message.
+
+use super::WireError;
+use super::server_error::ServerError;
+
+/// One message of the server. What borrows lives until the next call of the wire.
+#[derive(Debug, PartialEq)]
+pub enum Event<'a> {
+    /// A step of the logon, for [`super::Logon`].
+    Authentication(Authentication),
+    /// A setting that the server reports, e.g. its version.
+    Setting {
+        /// Its name.
+        name: &'a str,
+        /// Its value.
+        value: &'a str,
+    },
+    /// The number of the server's process.
+    Process(i32),
+    /// Everything up to a synchronisation was done; the server waits.
+    Ready(Transaction),
+    /// A statement was prepared.
+    Prepared,
+    /// Types of the parameters of a described statement.
+    ParameterTypes(Numbers<'a>),
+    /// Types of the columns of a described statement; none when it returns no rows.
+    ColumnTypes(ColumnTypes<'a>),
+    /// Parameters were bound.
+    Bound,
+    /// A row of a result.
+    Row(Row<'a>),
+    /// A statement is complete.
+    Complete(Tag<'a>),
+    /// The server takes rows of a COPY.
+    CopyIn,
+    /// A statement failed; everything up to the next synchronisation is skipped.
+    Failed(Box<ServerError>),
+    /// Something that needs no answer: notices, notifications, closed statements.
+    Other,
+}
+
+/// A request of the server during the logon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authentication {
+    /// The user is logged on.
+    Done,
+    /// The password in clear text.
+    Cleartext,
+    /// A digest of the password with this salt.
+    Md5([u8; 4]),
+    /// One of these mechanisms.
+    Mechanisms(Vec<String>),
+    /// The server's part of the mechanism.
+    Continue(Vec<u8>),
+    /// The server's proof.
+    Final(Vec<u8>),
+    /// A method by its number.
+    Other(u32),
+}
+
+/// State of the transaction when the server waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Transaction {
+    /// There is none.
+    #[default]
+    Idle,
+    /// In one.
+    Open,
+    /// In one that failed and takes nothing but a rollback.
+    Failed,
+}
+
+/// What a complete statement says, e.g. "UPDATE 1".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tag<'a>(pub &'a [u8]);
+
+impl Tag<'_> {
+    /// Rows that were changed, inserted or returned; 0 when it tells none.
+    pub fn rows(self) -> u64 {
+        let digits = self.0.rsplit(|b| *b == b' ').next().unwrap_or_default();
+        digits.iter().fold(0, |rows: u64, digit| match digit {
+            b'0'..=b'9' => rows.wrapping_mul(10) + u64::from(digit - b'0'),
+            _ => 0,
+        })
+    }
+}
+
+/// Big-endian numbers of four bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers<'a>(&'a [u8]);
+
+impl Numbers<'_> {
+    /// The numbers in their order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|n| u32::from_be_bytes(*n))
+    }
+}
+
+/// The description of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnTypes<'a>(&'a [u8]);
+
+impl ColumnTypes<'_> {
+    /// Types of the columns in their order.
+    ///
+    /// # Errors
+    /// When the description is shorter than it says.
+    pub fn types(&self) -> Result<Vec<u32>, WireError> {
+        let mut reader = Reader(self.0);
+        let mut types = Vec::new();
+        while !reader.0.is_empty() {
+            reader.text()?;
+            reader.take(6)?; // table and column
+            types.push(reader.u32()?);
+            reader.take(8)?; // length, modifier, format
+        }
+        Ok(types)
+    }
+}
+
+/// A row of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row<'a> {
+    columns: u16,
+    cells: &'a [u8],
+}
+
+impl<'a> Row<'a> {
+    /// The cells in the order of the columns, null as `None`.
+    #[inline]
+    pub fn cells(self) -> Cells<'a> {
+        Cells {
+            left: self.columns,
+            rest: self.cells,
+        }
+    }
+}
+
+/// The cells of a row.
+pub struct Cells<'a> {
+    left: u16,
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Cells<'a> {
+    type Item = Result<Option<&'a [u8]>, WireError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let cut = || Some(Err(WireError::Malformed("a row shorter than it says")));
+        let Some((length, rest)) = self.rest.split_first_chunk::<4>() else {
+            return cut();
+        };
+        let length = i32::from_be_bytes(*length);
+        if length < 0 {
+            self.rest = rest;
+            return Some(Ok(None));
+        }
+        let Some((cell, rest)) = rest.split_at_checked(length as usize) else {
+            return cut();
+        };
+        self.rest = rest;
+        Some(Ok(Some(cell)))
+    }
+}
+
+/// Takes the body of a message apart.
+pub(super) fn decode(tag: u8, body: &[u8]) -> Result<Event<'_>, WireError> {
+    let mut reader = Reader(body);
+    Ok(match tag {
+        b'D' => Event::Row(Row {
+            columns: reader.u16()?,
+            cells: reader.0,
+        }),
+        b'2' => Event::Bound,
+        b'C' => Event::Complete(Tag(reader.bytes_to_zero()?)),
+        b'Z' => Event::Ready(match body {
+            b"I" => Transaction::Idle,
+            b"T" => Transaction::Open,
+            b"E" => Transaction::Failed,
+            _ => return Err(WireError::Malformed("an unknown state of the transaction")),
+        }),
+        b'E' => Event::Failed(Box::new(ServerError::decode(&mut reader)?)),
+        b'1' => Event::Prepared,
+        b't' => {
+            reader.take(2)?;
+            Event::ParameterTypes(Numbers(reader.0))
+        }
+        b'T' => {
+            reader.take(2)?;
+            Event::ColumnTypes(ColumnTypes(reader.0))
+        }
+        // A statement without rows is described by a message of its own.
+        b'n' => Event::ColumnTypes(ColumnTypes(&[])),
+        b'I' => Event::Complete(Tag(&[])),
+        b'G' => Event::CopyIn,
+        b'R' => Event::Authentication(authentication(&mut reader)?),
+        b'S' => Event::Setting {
+            name: reader.text()?,
+            value: reader.text()?,
+        },
+        b'K' => Event::Process(reader.u32()? as i32),
+        b'N' | b'A' | b'3' | b's' => Event::Other,
+        _ => return Err(WireError::Malformed("an unknown kind of message")),
+    })
+}
+
+fn authentication(reader: &mut Reader<'_>) -> Result<Authentication, WireError> {
+    Ok(match reader.u32()? {
+        0 => Authentication::Done,
+        3 => Authentication::Cleartext,
+        5 => Authentication::Md5(
+            *reader
+                .take(4)?
+                .first_chunk()
+                .ok_or(WireError::Malformed("a salt that is too short"))?,
+        ),
+        10 => {
+            let mut mechanisms = Vec::new();
+            while reader.0.len() > 1 {
+                mechanisms.push(reader.text()?.to_owned());
+            }
+            Authentication::Mechanisms(mechanisms)
+        }
+        11 => Authentication::Continue(reader.0.to_vec()),
+        12 => Authentication::Final(reader.0.to_vec()),
+        method => Authentication::Other(method),
+    })
+}
+
+/// Reads the parts of a message from its front.
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub(super) fn take(&mut self, bytes: usize) -> Result<&'a [u8], WireError> {
+        let (front, rest) = self
+            .0
+            .split_at_checked(bytes)
+            .ok_or(WireError::Malformed("a message shorter than it says"))?;
+        self.0 = rest;
+        Ok(front)
+    }
+
+    fn u16(&mut self) -> Result<u16, WireError> {
+        let bytes = self.take(2)?;
+        Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    fn u32(&mut self) -> Result<u32, WireError> {
+        let bytes = self.take(4)?;
+        Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    pub(super) fn bytes_to_zero(&mut self) -> Result<&'a [u8], WireError> {
+        let end = self.0.iter().position(|b| *b == 0);
+        let end = end.ok_or(WireError::Malformed("a text without an end"))?;
+        let text = self.take(end)?;
+        self.take(1)?;
+        Ok(text)
+    }
+
+    fn text(&mut self) -> Result<&'a str, WireError> {
+        std::str::from_utf8(self.bytes_to_zero()?)
+            .map_err(|_| WireError::Malformed("a text that is not UTF-8"))
+    }
+}

@@ -1,0 +1,267 @@
+//! What is asked of the server: requests encoded into the output buffer.
+
+use std::fmt::Write;
+
+use bytes::{BufMut, BytesMut};
+use postgres_protocol::IsNull;
+use postgres_protocol::message::frontend;
+
+use super::buffer::Wire;
+use super::cell::{column_format, types};
+use crate::Value;
+
+/// Format of a value: as text or in the binary form of its type.
+const TEXT: i16 = 0;
+const BINARY: i16 = 1;
+
+/// A prepared statement: its name on the server, and the types of its parameters and columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// Its name on the server.
+    pub name: String,
+    /// Types of the parameters.
+    pub parameters: Vec<u32>,
+    /// Types of the columns.
+    pub columns: Vec<u32>,
+}
+
+/// What cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// A text with a zero byte, or one too long for a message.
+    #[error("the text cannot be sent: {0}")]
+    Text(String),
+    /// A number of parameters that is not the statement's.
+    #[error("the statement takes {takes} parameters and got {got}")]
+    Parameters {
+        /// What it takes.
+        takes: usize,
+        /// What it got.
+        got: usize,
+    },
+    /// A number that does not fit into its type.
+    #[error("{0} does not fit into the type of its column")]
+    Range(i64),
+    /// A value for a column of a type that a binary COPY is not written for.
+    #[error("a column has the type number {0}, which a bulk load does not write")]
+    Type(u32),
+}
+
+impl From<std::io::Error> for RequestError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Text(error.to_string())
+    }
+}
+
+impl Wire {
+    /// Begins a connection with these parameters, `user` and `database` among them.
+    ///
+    /// # Errors
+    /// When a text holds a zero byte.
+    pub fn start_up(&mut self, parameters: &[(&str, &str)]) -> Result<(), RequestError> {
+        let parameters = parameters.iter().copied();
+        Ok(frontend::startup_message(parameters, &mut self.out)?)
+    }
+
+    /// Statements without parameters, separated by semicolons; the server answers up to
+    /// [`super::Event::Ready`] by itself.
+    ///
+    /// # Errors
+    /// When the text holds a zero byte.
+    pub fn query(&mut self, sql: &str) -> Result<(), RequestError> {
+        Ok(frontend::query(sql, &mut self.out)?)
+    }
+
+    /// Prepares a statement with `$n` for its parameters and has it described.
+    ///
+    /// # Errors
+    /// When the text holds a zero byte.
+    pub fn prepare(&mut self, name: &str, sql: &str) -> Result<(), RequestError> {
+        frontend::parse(name, sql, [], &mut self.out)?;
+        Ok(frontend::describe(b'S', name, &mut self.out)?)
+    }
+
+    /// Binds and executes a prepared statement; every row is sent.
+    ///
+    /// # Errors
+    /// When the number of parameters is not the statement's, or one does not fit. The output is then as
+    /// it was before.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        statement: &Prepared,
+        parameters: &[Value<'_>],
+    ) -> Result<(), RequestError> {
+        if parameters.len() != statement.parameters.len() {
+            return Err(RequestError::Parameters {
+                takes: statement.parameters.len(),
+                got: parameters.len(),
+            });
+        }
+        let before = self.out.len();
+        let outcome = bind(&mut self.out, statement, parameters);
+        if outcome.is_err() {
+            self.out.truncate(before);
+        }
+        outcome
+    }
+
+    /// Ends a group of executions: the server carries them out, answers, and says that it is ready.
+    #[inline]
+    pub fn sync(&mut self) {
+        frontend::sync(&mut self.out);
+    }
+
+    /// Says goodbye.
+    pub fn terminate(&mut self) {
+        frontend::terminate(&mut self.out);
+    }
+
+    /// The next rows of a COPY, begun by [`Wire::copy_begin`]: one message with what `fill` appends.
+    ///
+    /// # Errors
+    /// What `fill` says; the output is then as it was before.
+    pub fn copy_rows<E>(
+        &mut self,
+        fill: impl FnOnce(&mut CopyRow<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let before = self.out.len();
+        self.out.put_slice(b"d\0\0\0\0");
+        let outcome = fill(&mut CopyRow { out: &mut self.out });
+        if outcome.is_err() {
+            self.out.truncate(before);
+        } else {
+            let length = (self.out.len() - before - 1) as u32;
+            self.out[before + 1..before + 5].copy_from_slice(&length.to_be_bytes());
+        }
+        outcome
+    }
+
+    /// The signature in front of the rows of a binary COPY.
+    pub fn copy_begin(&mut self) {
+        self.out
+            .put_slice(b"d\0\0\0\x17PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
+    }
+
+    /// The end of the rows of a COPY.
+    pub fn copy_end(&mut self) {
+        self.out.put_slice(b"d\0\0\0\x06\xff\xff");
+        frontend::copy_done(&mut self.out);
+    }
+
+    /// Gives a COPY up: the server rolls it back and says so as an error.
+    ///
+    /// # Errors
+    /// When the reason holds a zero byte.
+    pub fn copy_give_up(&mut self, reason: &str) -> Result<(), RequestError> {
+        Ok(frontend::copy_fail(reason, &mut self.out)?)
+    }
+}
+
+fn bind(
+    out: &mut BytesMut,
+    statement: &Prepared,
+    parameters: &[Value<'_>],
+) -> Result<(), RequestError> {
+    let typed = || parameters.iter().zip(&statement.parameters);
+    let mut unfit = None;
+    let bound = frontend::bind(
+        "",
+        &statement.name,
+        typed().map(|(value, oid)| parameter_format(*value, *oid)),
+        typed(),
+        |(value, oid), out| {
+            if let Err(error) = put_parameter(*value, *oid, out) {
+                unfit = Some(error);
+            }
+            Ok(IsNull::No)
+        },
+        statement.columns.iter().map(|oid| column_format(*oid)),
+        out,
+    );
+    if let Some(error) = unfit {
+        return Err(error);
+    }
+    match bound {
+        Ok(()) => Ok(frontend::execute("", 0, out)?),
+        Err(frontend::BindError::Serialization(error)) => Err(error.into()),
+        Err(frontend::BindError::Conversion(error)) => Err(RequestError::Text(error.to_string())),
+    }
+}
+
+/// Everything that has no exact binary form here is sent as text, which the server converts.
+fn parameter_format(value: Value<'_>, oid: u32) -> i16 {
+    match (value, oid) {
+        (Value::Int(_), types::INT2 | types::INT4 | types::INT8) => BINARY,
+        (Value::Blob(_), _) => BINARY,
+        _ => TEXT,
+    }
+}
+
+#[inline]
+fn put_parameter(value: Value<'_>, oid: u32, out: &mut BytesMut) -> Result<(), RequestError> {
+    match value {
+        Value::Int(n) => match oid {
+            types::INT2 | types::INT4 | types::INT8 => put_integer(n, oid, out)?,
+            // Writing to a buffer that grows cannot fail.
+            _ => drop(write!(out, "{n}")),
+        },
+        Value::Text(text) => out.put_slice(text.as_bytes()),
+        Value::Blob(bytes) => out.put_slice(bytes),
+    }
+    Ok(())
+}
+
+#[inline]
+fn put_integer(n: i64, oid: u32, out: &mut BytesMut) -> Result<(), RequestError> {
+    let range = |_| RequestError::Range(n);
+    match oid {
+        types::INT2 => out.put_i16(n.try_into().map_err(range)?),
+        types::INT4 => out.put_i32(n.try_into().map_err(range)?),
+        types::INT8 => out.put_i64(n),
+        other => return Err(RequestError::Type(other)),
+    }
+    Ok(())
+}
+
+/// Where the rows of a binary COPY are appended.
+pub struct CopyRow<'a> {
+    out: &'a mut BytesMut,
+}
+
+impl CopyRow<'_> {
+    /// Appends one row for columns of these types.
+    ///
+    /// # Errors
+    /// When the numbers of values and columns differ, or a value is none of its column's type.
+    #[inline]
+    pub fn put(&mut self, columns: &[u32], row: &[Value<'_>]) -> Result<(), RequestError> {
+        if columns.len() != row.len() {
+            return Err(RequestError::Parameters {
+                takes: columns.len(),
+                got: row.len(),
+            });
+        }
+        self.out.put_i16(row.len() as i16);
+        for (value, oid) in row.iter().zip(columns) {
+            let place = self.out.len();
+            self.out.put_i32(0);
+            match (*value, *oid) {
+                (Value::Int(n), oid) => put_integer(n, oid, self.out)?,
+                (Value::Text(text), types::TEXT | types::VARCHAR | types::BPCHAR) => {
+                    self.out.put_slice(text.as_bytes());
+                }
+                (Value::Blob(bytes), types::BYTEA) => self.out.put_slice(bytes),
+                (_, oid) => return Err(RequestError::Type(oid)),
+            }
+            let length = (self.out.len() - place - 4) as u32;
+            self.out[place..place + 4].copy_from_slice(&length.to_be_bytes());
+        }
+        Ok(())
+    }
+
+    /// Bytes of the message so far.
+    pub fn bytes(&self) -> usize {
+        self.out.len()
+    }
+}

@@ -1,0 +1,159 @@
+//! The wire without a server: bytes in, events out.
+
+use super::*;
+use crate::{Fetched, Value};
+
+/// A message of the server.
+fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    let mut message = vec![tag];
+    message.extend((body.len() as u32 + 4).to_be_bytes());
+    message.extend(body);
+    message
+}
+
+fn row(cells: &[Option<&[u8]>]) -> Vec<u8> {
+    let mut body = (cells.len() as u16).to_be_bytes().to_vec();
+    for cell in cells {
+        match cell {
+            None => body.extend((-1i32).to_be_bytes()),
+            Some(bytes) => {
+                body.extend((bytes.len() as u32).to_be_bytes());
+                body.extend(*bytes);
+            }
+        }
+    }
+    message(b'D', &body)
+}
+
+/// Feeds `bytes` in pieces of `piece` and gives what `read` makes of the events.
+fn fed<T>(bytes: &[u8], piece: usize, read: impl Fn(&Event<'_>) -> T) -> Vec<T> {
+    let mut wire = Wire::default();
+    let mut seen = Vec::new();
+    for piece in bytes.chunks(piece) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let space = wire.space();
+            let fit = space.len().min(rest.len());
+            space[..fit].copy_from_slice(&rest[..fit]);
+            wire.received(fit);
+            rest = &rest[fit..];
+        }
+        while let Some(event) = wire.next_event().unwrap() {
+            seen.push(read(&event));
+        }
+    }
+    seen
+}
+
+#[test]
+fn events_do_not_depend_on_how_the_bytes_arrive() {
+    let mut bytes = message(b'2', b"");
+    bytes.extend(row(&[Some(&7i64.to_be_bytes()), None, Some(b"abc")]));
+    bytes.extend(row(&[Some(&[0; 8]), Some(&vec![b'x'; 300_000]), Some(b"")]));
+    bytes.extend(message(b'C', b"SELECT 2\0"));
+    bytes.extend(message(b'Z', b"T"));
+    let whole = fed(&bytes, bytes.len(), |event| format!("{event:?}"));
+    assert_eq!(whole.len(), 5);
+    for piece in [1, 2, 5, 7, 4096, 100_000] {
+        assert_eq!(
+            fed(&bytes, piece, |event| format!("{event:?}")),
+            whole,
+            "in pieces of {piece}"
+        );
+    }
+}
+
+#[test]
+fn rows_become_a_digest() {
+    let columns = [20, 25, 23];
+    let cells = row(&[
+        Some(&7i64.to_be_bytes()),
+        Some(b"abc"),
+        Some(&(-2i32).to_be_bytes()),
+    ]);
+    let found = fed(&cells, 3, |event| {
+        let mut fetched = Fetched::default();
+        if let Event::Row(row) = event {
+            add_row(&mut fetched, &columns, *row).unwrap();
+        }
+        fetched
+    });
+    let mut right = Fetched { rows: 1, digest: 0 };
+    right.add_int(0, 7);
+    right.add_text(1, b"abc");
+    right.add_int(2, -2);
+    assert_eq!(found, [right]);
+}
+
+#[test]
+fn damaged_messages_are_refused() {
+    for bytes in [
+        vec![b'Z', 0, 0, 0, 3],
+        message(b'Z', b"?"),
+        message(b'!', b""),
+        message(b'C', b"no end"),
+        message(b'D', b"\0"),
+        vec![b'D', 0xff, 0xff, 0xff, 0xff],
+    ] {
+        let mut wire = Wire::default();
+        wire.space()[..bytes.len()].copy_from_slice(&bytes);
+        wire.received(bytes.len());
+        assert!(wire.next_event().is_err(), "{bytes:?}");
+    }
+    let short = row(&[Some(b"abcd")]);
+    let cut = message(b'D', &short[5..short.len() - 1]);
+    let broken = fed(&cut, 100, |event| match event {
+        Event::Row(row) => add_row(&mut Fetched::default(), &[25], *row).is_err(),
+        _ => false,
+    });
+    assert_eq!(broken, [true]);
+}
+
+#[test]
+fn an_execution_that_cannot_be_encoded_leaves_the_output_as_it_was() {
+    let mut wire = Wire::default();
+    let statement = Prepared {
+        name: "s1".into(),
+        parameters: vec![23],
+        columns: vec![20],
+    };
+    wire.execute(&statement, &[Value::Int(1)]).unwrap();
+    let before = wire.output().to_vec();
+    let error = wire.execute(&statement, &[]).unwrap_err();
+    assert_eq!(error, RequestError::Parameters { takes: 1, got: 0 });
+    let error = wire
+        .execute(&statement, &[Value::Int(1 << 40)])
+        .unwrap_err();
+    assert_eq!(error, RequestError::Range(1 << 40));
+    assert_eq!(wire.output(), before);
+    wire.sent(3);
+    assert_eq!(wire.output(), &before[3..]);
+}
+
+#[test]
+fn errors_of_the_server_keep_their_state() {
+    let body = b"SFEHLER\0VERROR\0C40001\0Mcould not serialize\0Dtwo writers.\0\0";
+    let said = fed(&message(b'E', body), 9, |event| match event {
+        Event::Failed(error) => (error.is_retryable(), error.is_fatal(), error.to_string()),
+        other => panic!("{other:?}"),
+    });
+    let text = "could not serialize (two writers) [40001]".to_owned();
+    assert_eq!(said, [(true, false, text)]);
+}
+
+#[test]
+fn a_server_that_leaves_its_proof_out_is_not_believed() {
+    let password = crate::Password::new("secret");
+    let mut wire = Wire::default();
+    let mut logon = Logon::new("me", Some(&password));
+    let offered = Authentication::Mechanisms(vec!["SCRAM-SHA-256".into()]);
+    assert!(!logon.answer(&mut wire, offered).unwrap());
+    assert!(wire.output().starts_with(b"p"));
+    let error = logon.answer(&mut wire, Authentication::Done).unwrap_err();
+    assert!(matches!(error, LogonError::Proof(_)), "{error}");
+    // Without a password the user learns where to put it.
+    let error = Logon::new("me", None).answer(&mut wire, Authentication::Md5([0; 4]));
+    assert_eq!(error, Err(LogonError::NoPassword));
+    let error = Logon::new("me", None).answer(&mut wire, Authentication::Other(7));
+    assert!(error.unwrap_err().to_string().contains("GSSAPI"));
+}
