@@ -69,11 +69,7 @@ pub fn measure(bay: &Bay, step: &Step, key: &PointKey, progress: &Progress) -> R
         amount: test.amount(size, &target.engine),
         seed: point_seed(bay.seed, key),
     };
-    if sweeps_threads(test, target) {
-        for node in &target.nodes {
-            node.set_threads(key.threads)?;
-        }
-    }
+    target.set_threads(sweeps_threads(test, target).then_some(key.threads))?;
     let meter = Arc::new(Meter::default());
     let mut exercise = task.exercise(&meter, size);
     Ok(match task.carry_out(exercise.as_mut(), &meter, progress) {

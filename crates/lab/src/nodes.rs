@@ -20,6 +20,8 @@ pub struct Nodes {
     pub nodes: Vec<Arc<dyn Target>>,
     /// The tables of each that were proven in this run.
     pub proven: Vec<Arc<Proven>>,
+    /// Threads inside one statement as each was opened, for tests that do not sweep them.
+    threads: Vec<u32>,
 }
 
 /// Groups URLs by engine, in the order in which the engines are first named; touches no target.
@@ -93,8 +95,24 @@ impl Nodes {
         Ok(Self {
             engine: urls[0].engine().to_owned(),
             proven: nodes.iter().map(|_| Arc::default()).collect(),
+            threads: nodes.iter().map(|node| node.threads()).collect(),
             nodes,
         })
+    }
+
+    /// Sets the threads inside one statement on every node: those of a sweep, or without one those that
+    /// the target was opened with, which an earlier sweep has changed.
+    ///
+    /// # Errors
+    /// When a node refuses.
+    pub fn set_threads(&self, swept: Option<u32>) -> target::Result<()> {
+        for (node, opened) in self.nodes.iter().zip(&self.threads) {
+            let wanted = swept.unwrap_or(*opened);
+            if node.threads() != wanted {
+                node.set_threads(wanted)?;
+            }
+        }
+        Ok(())
     }
 
     /// The first node, which speaks for all.

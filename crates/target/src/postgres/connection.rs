@@ -1,7 +1,6 @@
 //! A blocking connection: a socket driven through the wire.
 
 use std::io::{self, Read, Write};
-use std::os::fd::RawFd;
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
@@ -10,12 +9,11 @@ use super::wire::{Event, Logon, Prepared, ServerError, Transaction, Wire};
 use crate::{ErrorKind, Result, TargetError, Value};
 
 /// A logged-on connection.
-pub(crate) struct Connection {
+pub(super) struct Connection {
     stream: Stream,
     wire: Wire,
     place: String,
     transaction: Transaction,
-    process: i32,
     version: String,
     /// Why the connection is of no use any more.
     broken: Option<TargetError>,
@@ -35,7 +33,6 @@ impl Connection {
             wire: Wire::default(),
             place,
             transaction: Transaction::Idle,
-            process: 0,
             version: String::new(),
             broken: None,
             statements: 0,
@@ -62,7 +59,6 @@ impl Connection {
                     Ok(None) => self.receive()?,
                     Ok(Some(Event::Ready(_))) => return Ok(()),
                     Ok(Some(Event::Authentication(request))) => break request,
-                    Ok(Some(Event::Process(process))) => self.process = process,
                     Ok(Some(Event::Setting { name, value })) if name == "server_version" => {
                         value.clone_into(&mut self.version);
                     }
@@ -85,23 +81,13 @@ impl Connection {
         &self.version
     }
 
-    /// Number of the server's process that serves this connection.
-    pub(super) fn process(&self) -> i32 {
-        self.process
-    }
-
     /// State of the transaction when the server was last ready.
     pub(super) fn transaction(&self) -> Transaction {
         self.transaction
     }
 
-    /// The socket's descriptor, for a loop that drives many connections.
-    pub(crate) fn descriptor(&self) -> RawFd {
-        self.stream.descriptor()
-    }
-
     /// The wire, for encoding requests.
-    pub(crate) fn wire(&mut self) -> &mut Wire {
+    pub(super) fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::endpoint::Endpoint;
 use super::local::PostgresServer;
-use super::set_up::{SETTINGS, SETTINGS_LOCAL, SetUp};
+use super::set_up::{SETTINGS, SetUp};
 use super::target::PostgresTarget;
 use crate::engines::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
@@ -51,21 +51,6 @@ impl Engine for Postgres {
 /// A server that dbdyno makes, tunes, restarts and removes.
 pub struct LocalPostgres;
 
-impl LocalPostgres {
-    /// What is asked of the server, and of the sessions.
-    fn asked(url: &TargetUrl) -> Result<(ServerSpec, SetUp)> {
-        let mut of_server = url.clone();
-        of_server.settings.remove("threads");
-        let spec = ServerSpec::from_url(&PostgresServer, &of_server)?;
-        let mut of_sessions = url.clone();
-        of_sessions.settings.retain(|key, _| key == "threads");
-        let mut set_up = SetUp::from_url(&of_sessions)?;
-        // Nobody else can reach it.
-        set_up.others_allowed = true;
-        Ok((spec, set_up))
-    }
-}
-
 impl Engine for LocalPostgres {
     fn scheme(&self) -> &'static str {
         "postgres+local"
@@ -79,12 +64,16 @@ impl Engine for LocalPostgres {
         EngineInfo {
             scheme: "postgres+local",
             title: "PostgreSQL, a throw-away server",
-            version: server::found(&PostgresServer).map(|found| found.join(", ")),
+            version: server::versions(&PostgresServer),
         }
     }
 
+    fn found(&self) -> Vec<String> {
+        server::found(&PostgresServer)
+    }
+
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS_LOCAL
+        server::SETTINGS
     }
 
     fn takes_settings_of_the_server(&self) -> bool {
@@ -92,11 +81,15 @@ impl Engine for LocalPostgres {
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
-        Self::asked(url).map(|_| ())
+        ServerSpec::from_url(&PostgresServer, url).map(|_| ())
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let (spec, set_up) = Self::asked(url)?;
+        let spec = ServerSpec::from_url(&PostgresServer, url)?;
+        // Nobody else can reach it.
+        let set_up = SetUp {
+            others_allowed: true,
+        };
         let server = LocalServer::start(&PostgresServer, &spec)?;
         let endpoint = Endpoint::local(server.socket_path(), server.superuser());
         let url = url.to_string();

@@ -21,30 +21,6 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
         "others",
         "allow: measure although other sessions are active (default refuse)",
     ),
-    (
-        "threads",
-        "processes of one statement where no test sweeps them (default 1)",
-    ),
-];
-
-/// Settings of a URL of a local server that are not the server's own.
-pub(super) const SETTINGS_LOCAL: &[(&str, &str)] = &[
-    (
-        "version",
-        "which of the installed versions, e.g. 15 (default the newest)",
-    ),
-    (
-        "memory",
-        "memory that the server is held to with its page cache, e.g. 2GiB (default no limit)",
-    ),
-    (
-        "threads",
-        "processes of one statement where no test sweeps them (default 1)",
-    ),
-    (
-        "KEY",
-        "any setting of the server itself, e.g. shared_buffers=1GB",
-    ),
 ];
 
 /// What a URL asked for.
@@ -52,8 +28,6 @@ pub(super) const SETTINGS_LOCAL: &[(&str, &str)] = &[
 pub(super) struct SetUp {
     /// Whether sessions of others may be active.
     pub others_allowed: bool,
-    /// Processes of one statement, that of the session included.
-    pub threads: u32,
 }
 
 impl SetUp {
@@ -77,19 +51,7 @@ impl SetUp {
             Some("allow") => true,
             Some(other) => return bad(format!("others={other} is neither allow nor refuse")),
         };
-        let threads = match value("threads").map(|text| (text, text.parse())) {
-            None => 1,
-            Some((_, Ok(threads))) if (1..=THREADS_MAX).contains(&threads) => threads,
-            Some((text, _)) => {
-                return bad(format!(
-                    "setting threads={text} of {url} is not a whole number from 1 to {THREADS_MAX}"
-                ));
-            }
-        };
-        Ok(Self {
-            others_allowed,
-            threads,
-        })
+        Ok(Self { others_allowed })
     }
 }
 
@@ -138,10 +100,12 @@ mod tests {
 
     #[test]
     fn settings_are_read() {
-        let plain = set_up("").unwrap();
-        assert_eq!((plain.others_allowed, plain.threads), (false, 1));
-        let asked = set_up("others=allow&threads=4&sslmode=disable").unwrap();
-        assert_eq!((asked.others_allowed, asked.threads), (true, 4));
+        assert!(!set_up("").unwrap().others_allowed);
+        assert!(
+            set_up("others=allow&sslmode=disable")
+                .unwrap()
+                .others_allowed
+        );
     }
 
     #[test]
@@ -150,8 +114,6 @@ mod tests {
             ("sslmode=require", "TLS"),
             ("sslmode=maybe", "none of"),
             ("others=some", "neither"),
-            ("threads=0", "whole number"),
-            ("threads=x", "whole number"),
         ] {
             let error = set_up(bad).unwrap_err();
             assert!(error.message.contains(what), "{error}");

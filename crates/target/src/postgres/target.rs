@@ -44,7 +44,7 @@ impl PostgresTarget {
     ) -> Result<Self> {
         let mut anchor = Connection::open(&endpoint, OF_SESSIONS)?;
         let facts = guard::claim(&mut anchor, set_up.others_allowed)?;
-        let target = Self {
+        Ok(Self {
             scheme,
             url,
             endpoint,
@@ -54,9 +54,7 @@ impl PostgresTarget {
             facts,
             anchor: Mutex::new(Some(anchor)),
             server,
-        };
-        target.set_threads(target.set_up.threads)?;
-        Ok(target)
+        })
     }
 
     /// Does something on the anchor; connects it again when the server was restarted or has ended it.
