@@ -59,7 +59,10 @@ impl Connection {
                     Ok(None) => self.receive()?,
                     Ok(Some(Event::Ready(_))) => return Ok(()),
                     Ok(Some(Event::Authentication(request))) => break request,
-                    Ok(Some(Event::Setting { name, value })) if name == "server_version" => {
+                    Ok(Some(Event::Setting {
+                        name: "server_version",
+                        value,
+                    })) => {
                         value.clone_into(&mut self.version);
                     }
                     Ok(Some(Event::Failed(error))) => {

@@ -58,7 +58,7 @@ impl Endpoint {
         if endpoint.password.is_none() {
             endpoint.password = match std::env::var("PGPASSWORD") {
                 Ok(password) if !password.is_empty() => Some(Password::new(password)),
-                _ => endpoint.from_password_file(&password_file())?,
+                _ => endpoint.password_from_file(&password_file())?,
             };
         }
         Ok(endpoint)
@@ -84,7 +84,7 @@ impl Endpoint {
         }
     }
 
-    fn from_password_file(&self, path: &Path) -> Result<Option<Password>> {
+    fn password_from_file(&self, path: &Path) -> Result<Option<Password>> {
         let wrong = |what: String| {
             TargetError::new(
                 ErrorKind::Unreachable,
@@ -182,17 +182,17 @@ mod tests {
         fs::write(&path, "localhost:5432:postgres:me:secret\n").unwrap();
         let endpoint = Endpoint::local("/run/.s.PGSQL.5432".into(), "me");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let message = endpoint.from_password_file(&path).unwrap_err().message;
+        let message = endpoint.password_from_file(&path).unwrap_err().message;
         assert!(
             message.contains("chmod 0600") && !message.contains("secret"),
             "{message}"
         );
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        let password = endpoint.from_password_file(&path).unwrap().unwrap();
+        let password = endpoint.password_from_file(&path).unwrap().unwrap();
         assert_eq!(password.expose(), "secret");
         assert!(
             endpoint
-                .from_password_file(Path::new("/nowhere"))
+                .password_from_file(Path::new("/nowhere"))
                 .unwrap()
                 .is_none()
         );

@@ -36,7 +36,7 @@ pub(super) struct Facts {
 /// Checks that the database may be used and makes the schema; `connection` keeps the lock.
 pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
     let mut facts = Facts {
-        major: major(connection)?,
+        major: major(connection.version())?,
         ..Facts::default()
     };
     refuse_standby_and_no_rights(connection, facts.major)?;
@@ -55,8 +55,7 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
     Ok(facts)
 }
 
-fn major(connection: &Connection) -> Result<u32> {
-    let version = connection.version();
+fn major(version: &str) -> Result<u32> {
     let digits = version.split(|c: char| !c.is_ascii_digit()).next();
     let major = digits.and_then(|d| d.parse().ok()).unwrap_or(0);
     if major >= VERSION_MIN {
@@ -191,5 +190,20 @@ fn schema(connection: &mut Connection) -> Result<()> {
         false => Err(foreign(&format!(
             "holds \"{stranger}\", which is not dbdyno's"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_servers_are_refused() {
+        assert_eq!(major("15.18 (Debian 15.18-0+deb12u1)").unwrap(), 15);
+        assert_eq!(major("18beta1").unwrap(), 18);
+        for old in ["11.22", "9.6.24", "unknown"] {
+            let error = major(old).unwrap_err();
+            assert!(error.message.contains("too old"), "{error}");
+        }
     }
 }

@@ -72,7 +72,7 @@ mod tests {
             "$f$ ? $$ ? $f$",
             "'open ?",
         ] {
-            assert_eq!(numbered(&format!("{same}")), same);
+            assert_eq!(numbered(same), same);
         }
         assert_eq!(numbered("'?' ? -- ?\n ? $1 ?"), "'?' $1 -- ?\n $2 $1 $3");
     }

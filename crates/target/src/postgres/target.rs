@@ -68,21 +68,26 @@ impl PostgresTarget {
                 fresh
             }
         };
-        let outcome = work(&mut connection);
-        let is_gone = |e: &TargetError| e.kind == ErrorKind::Unreachable;
-        if !outcome.as_ref().err().is_some_and(is_gone) {
-            *anchor = Some(connection);
+        match work(&mut connection) {
+            Err(error) if error.kind == ErrorKind::Unreachable => Err(self.because(error)),
+            outcome => {
+                *anchor = Some(connection);
+                outcome
+            }
         }
-        outcome
     }
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| {
-            let server = self.server.as_ref();
-            let ended = server.and_then(|server| server.check_alive().err());
-            ended.unwrap_or(error)
-        })
+        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| self.because(error))
+    }
+
+    /// The reason of a loss, where a local server knows a better one than its connection.
+    fn because(&self, error: TargetError) -> TargetError {
+        let server = self.server.as_ref();
+        let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
+        let reason = lost.and_then(LocalServer::reason_for_loss);
+        reason.unwrap_or(error)
     }
 
     fn has_current_statistics(&self) -> bool {

@@ -60,7 +60,7 @@ impl Wire {
     /// When a text holds a zero byte.
     pub fn start_up(&mut self, parameters: &[(&str, &str)]) -> Result<(), RequestError> {
         let parameters = parameters.iter().copied();
-        Ok(frontend::startup_message(parameters, &mut self.out)?)
+        self.encode(|out| Ok(frontend::startup_message(parameters, out)?))
     }
 
     /// Statements without parameters, separated by semicolons; the server answers up to
@@ -69,7 +69,7 @@ impl Wire {
     /// # Errors
     /// When the text holds a zero byte.
     pub fn query(&mut self, sql: &str) -> Result<(), RequestError> {
-        Ok(frontend::query(sql, &mut self.out)?)
+        self.encode(|out| Ok(frontend::query(sql, out)?))
     }
 
     /// Prepares a statement with `$n` for its parameters and has it described.
@@ -77,8 +77,10 @@ impl Wire {
     /// # Errors
     /// When the text holds a zero byte.
     pub fn prepare(&mut self, name: &str, sql: &str) -> Result<(), RequestError> {
-        frontend::parse(name, sql, [], &mut self.out)?;
-        Ok(frontend::describe(b'S', name, &mut self.out)?)
+        self.encode(|out| {
+            frontend::parse(name, sql, [], out)?;
+            Ok(frontend::describe(b'S', name, out)?)
+        })
     }
 
     /// Binds and executes a prepared statement; every row is sent.
@@ -98,8 +100,14 @@ impl Wire {
                 got: parameters.len(),
             });
         }
+        self.encode(|out| bind(out, statement, parameters))
+    }
+
+    /// Encodes something; when it cannot be, the output is as it was before.
+    #[inline]
+    fn encode<E>(&mut self, request: impl FnOnce(&mut BytesMut) -> Result<(), E>) -> Result<(), E> {
         let before = self.out.len();
-        let outcome = bind(&mut self.out, statement, parameters);
+        let outcome = request(&mut self.out);
         if outcome.is_err() {
             self.out.truncate(before);
         }
@@ -125,16 +133,14 @@ impl Wire {
         &mut self,
         fill: impl FnOnce(&mut CopyRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let before = self.out.len();
-        self.out.put_slice(b"d\0\0\0\0");
-        let outcome = fill(&mut CopyRow { out: &mut self.out });
-        if outcome.is_err() {
-            self.out.truncate(before);
-        } else {
-            let length = (self.out.len() - before - 1) as u32;
-            self.out[before + 1..before + 5].copy_from_slice(&length.to_be_bytes());
-        }
-        outcome
+        self.encode(|out| {
+            let begin = out.len();
+            out.put_slice(b"d\0\0\0\0");
+            fill(&mut CopyRow { out })?;
+            let length = (out.len() - begin - 1) as u32;
+            out[begin + 1..begin + 5].copy_from_slice(&length.to_be_bytes());
+            Ok(())
+        })
     }
 
     /// The signature in front of the rows of a binary COPY.
@@ -154,7 +160,7 @@ impl Wire {
     /// # Errors
     /// When the reason holds a zero byte.
     pub fn copy_give_up(&mut self, reason: &str) -> Result<(), RequestError> {
-        Ok(frontend::copy_fail(reason, &mut self.out)?)
+        self.encode(|out| Ok(frontend::copy_fail(reason, out)?))
     }
 }
 

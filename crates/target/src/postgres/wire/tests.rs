@@ -125,6 +125,8 @@ fn an_execution_that_cannot_be_encoded_leaves_the_output_as_it_was() {
         .execute(&statement, &[Value::Int(1 << 40)])
         .unwrap_err();
     assert_eq!(error, RequestError::Range(1 << 40));
+    assert!(wire.query("SELECT 1\0").is_err());
+    assert!(wire.prepare("s2", "SELECT 1\0").is_err());
     assert_eq!(wire.output(), before);
     wire.sent(3);
     assert_eq!(wire.output(), &before[3..]);

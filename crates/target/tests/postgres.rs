@@ -1,0 +1,15 @@
+//! PostgreSQL, against real servers that dbdyno starts.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+#[path = "postgres/common.rs"]
+mod common;
+#[path = "postgres/guard.rs"]
+mod guard;
+#[path = "postgres/logon.rs"]
+mod logon;
+#[path = "postgres/losses.rs"]
+mod losses;
+#[path = "postgres/session.rs"]
+mod session;
+#[path = "postgres/target.rs"]
+mod target_itself;

@@ -1,0 +1,71 @@
+//! What the tests of PostgreSQL share.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use target::postgres::local::PostgresServer;
+use target::server::{LocalServer, ServerSpec};
+use target::{
+    BulkRow, Fetched, Result, RowSource, Session, Target, TargetError, TargetUrl, Value, open,
+};
+
+/// Opens the target of a URL.
+pub fn opened(url: &str) -> Result<Arc<dyn Target>> {
+    open(&TargetUrl::parse(url).unwrap())
+}
+
+/// The error of a target that must not open.
+pub fn refused(url: &str) -> TargetError {
+    match opened(url) {
+        Ok(_) => panic!("{url} was not refused"),
+        Err(error) => error,
+    }
+}
+
+/// A throw-away server of this version, small so that many fit beside each other.
+pub fn local(settings: &str) -> Arc<dyn Target> {
+    opened(&format!(
+        "postgres+local:?version=15&shared_buffers=16MB{settings}"
+    ))
+    .unwrap()
+}
+
+/// A server to be reached by its address, as one that dbdyno did not start.
+pub fn server() -> LocalServer {
+    let url = TargetUrl::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
+    let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
+    LocalServer::start(&PostgresServer, &spec).unwrap()
+}
+
+/// URL of a database of `server` through its socket.
+pub fn url_of(server: &LocalServer, user: &str, settings: &str) -> String {
+    let directory = server.socket_directory().display().to_string();
+    let host = directory.replace('/', "%2F");
+    format!("postgres://{user}@{host}/postgres{settings}")
+}
+
+/// Runs a query without parameters.
+pub fn ask(session: &mut dyn Session, sql: &str) -> Result<Fetched> {
+    let statement = session.prepare(sql)?;
+    session.fetch(statement, &[])
+}
+
+/// The one number that a query gives.
+pub fn number(session: &mut dyn Session, sql: &str) -> i64 {
+    let found = ask(session, sql).unwrap();
+    assert_eq!(found.rows, 1, "{sql}");
+    found.digest as i64
+}
+
+/// Rows `(id, text of it)`.
+pub struct Rows(pub Range<i64>);
+
+impl RowSource for Rows {
+    fn next_row(&mut self, sink: &mut dyn FnMut(&BulkRow<'_>) -> Result<()>) -> Result<bool> {
+        let Some(id) = self.0.next() else {
+            return Ok(false);
+        };
+        sink(&[Value::Int(id), Value::Text(&format!("row {id} ä"))])?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,111 @@
+//! Other people's databases.
+
+use std::thread;
+
+use target::{ErrorKind, Feature};
+
+use crate::common::*;
+
+#[test]
+fn a_schema_that_is_not_ours_is_refused() {
+    let server = server();
+    let url = url_of(&server, "dbdyno", "");
+    let target = opened(&url).unwrap();
+    let mut session = target.open_session().unwrap();
+    session.batch("CREATE TABLE payroll (x INT)").unwrap();
+    drop(session);
+    // Another dbdyno in the same database would use the same tables.
+    let error = refused(&url);
+    assert_eq!(error.kind, ErrorKind::Foreign);
+    assert!(error.message.contains("another dbdyno"), "{error}");
+    drop(target);
+    let error = refused(&url);
+    assert!(error.message.contains("payroll"), "{error}");
+
+    psql(&server, "DROP SCHEMA dbdyno CASCADE; CREATE SCHEMA dbdyno");
+    let error = refused(&url);
+    assert_eq!(error.kind, ErrorKind::Foreign);
+    assert!(error.message.contains("not made by dbdyno"), "{error}");
+
+    psql(
+        &server,
+        "DROP SCHEMA dbdyno; CREATE TABLE public.dbdyno_small (id INT)",
+    );
+    let target = opened(&url).unwrap();
+    // Tables of the same name elsewhere are neither seen nor touched.
+    let mut session = target.open_session().unwrap();
+    session.batch("DROP TABLE IF EXISTS dbdyno_small").unwrap();
+    assert_eq!(
+        number(session.as_mut(), "SELECT count(*) FROM public.dbdyno_small"),
+        0
+    );
+}
+
+#[test]
+fn a_server_on_which_others_work_is_refused_unless_told() {
+    let server = server();
+    thread::scope(|scope| {
+        let work = scope.spawn(|| psql(&server, "SELECT pg_sleep(6)"));
+        // Until its session has begun.
+        let error = (0..50).find_map(|_| {
+            thread::sleep(std::time::Duration::from_millis(100));
+            opened(&url_of(&server, "dbdyno", "")).err()
+        });
+        let error = error.unwrap();
+        assert_eq!(error.kind, ErrorKind::Foreign);
+        assert!(error.message.contains("others=allow"), "{error}");
+        assert!(error.message.contains("dbdyno in postgres"), "{error}");
+        opened(&url_of(&server, "dbdyno", "?others=allow")).unwrap();
+        assert!(
+            !work.is_finished(),
+            "the other's work ended too early to tell"
+        );
+        work.join().unwrap();
+    });
+}
+
+#[test]
+fn a_user_without_rights_is_told_which() {
+    let server = server();
+    psql(&server, "CREATE ROLE plain LOGIN");
+    let error = refused(&url_of(&server, "plain", ""));
+    assert!(error.message.contains("GRANT pg_checkpoint"), "{error}");
+    psql(&server, "GRANT pg_checkpoint TO plain");
+    let error = refused(&url_of(&server, "plain", ""));
+    assert!(error.message.contains("42501"), "{error}");
+    psql(&server, "GRANT CREATE ON DATABASE postgres TO plain");
+    thread::scope(|scope| {
+        scope.spawn(|| psql(&server, "SELECT pg_sleep(3)"));
+        thread::sleep(std::time::Duration::from_millis(700));
+        let target = opened(&url_of(&server, "plain", "")).unwrap();
+        // Whether the other is active cannot be seen, which is told.
+        let rights = &target.record().settings["dbdyno.rights"];
+        assert!(rights.contains("pg_read_all_stats"), "{rights}");
+        target.checkpoint().unwrap();
+        let mut session = target.open_session().unwrap();
+        session
+            .batch("CREATE TABLE dbdyno_t (id BIGINT, pad TEXT)")
+            .unwrap();
+        session.bulk_load("dbdyno_t", &mut Rows(0..100)).unwrap();
+        session.analyse("dbdyno_t").unwrap();
+        session.counters();
+        assert!(target.counters().buffer_gets.is_some() && target.counters().redo_bytes.is_some());
+        assert!(target.lacks(Feature::Storage).is_none());
+    });
+}
+
+/// Runs SQL as somebody who is not dbdyno, by the server's own client.
+fn psql(server: &target::server::LocalServer, sql: &str) {
+    let client = server.program().with_file_name("psql");
+    let done = std::process::Command::new(client)
+        .args(["-X", "-q", "-h"])
+        .arg(server.socket_directory())
+        .args(["-U", server.superuser(), "-d", "postgres", "-c", sql])
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
