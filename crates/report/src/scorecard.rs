@@ -180,21 +180,30 @@ pub struct Row {
 /// The whole table.
 #[derive(Debug, Clone)]
 pub struct Scorecard {
-    /// Targets first, then what they are set against.
+    /// Targets first, then what they are set against, as far as it tells any of the metrics.
     pub columns: Vec<Column>,
     /// One row per metric whose test was measured or published anywhere, in the order of [`lines`].
     pub rows: Vec<Row>,
     /// Names the tests of the other metrics in one sentence.
     pub left_out: Option<String>,
+    /// Names the references that publish none of the metrics, in one sentence; they have no column.
+    pub silent: Option<String>,
 }
 
 /// Evaluates every line for every target of `run` and for everything it is set `against`.
 pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
     let mut columns = evaluate::of_run(run, true);
+    let mut silent = Vec::new();
     for other in against {
         match other {
             Against::Run(other) => columns.extend(evaluate::of_run(other, false)),
-            Against::Reference(reference) => columns.push(evaluate::of_reference(reference)),
+            Against::Reference(reference) => {
+                let column = evaluate::of_reference(reference);
+                match column.1.iter().any(|c| matches!(c, Cell::Value(_))) {
+                    true => columns.push(column),
+                    false => silent.push(reference.title.as_str()),
+                }
+            }
         }
     }
     let (heads, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
@@ -209,6 +218,12 @@ pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
         .partition(|row| !row.nowhere_measured());
     Scorecard {
         left_out: left_out(run, against, &rest),
+        silent: (!silent.is_empty()).then(|| {
+            format!(
+                "Without a column, because they publish none of these metrics: {}.",
+                silent.join("; ")
+            )
+        }),
         columns: heads,
         rows,
     }

@@ -1,5 +1,7 @@
 //! A comparison as it is printed on a terminal.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod fixture;
 
 use archive::{Run, StudyPart};

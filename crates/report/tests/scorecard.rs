@@ -157,6 +157,25 @@ fn tests_that_nobody_measured_are_one_line() {
 }
 
 #[test]
+fn references_that_publish_none_of_the_metrics_take_no_column() {
+    let run = fixture::few();
+    let studies: Vec<Reference> = ["r810-flexmem", "dl980-violin", "3par-7450c"]
+        .map(|name| reference::load(name).unwrap())
+        .into();
+    let against: Vec<Against<'_>> = studies.iter().map(Against::Reference).collect();
+    let card = scorecard(&run, &against);
+    let heads: Vec<&str> = card.columns.iter().map(|c| c.title.as_str()).collect();
+    assert_eq!(heads, ["sqlite", "duckdb", &studies[1].title]);
+    assert!(card.rows.iter().all(|r| r.cells.len() == 3));
+    let silent = card.silent.unwrap();
+    let both = format!("metrics: {}; {}.", studies[0].title, studies[2].title);
+    assert!(silent.ends_with(&both), "{silent}");
+    assert!(page(&run, &against).contains("Without a column, because they publish none of these"));
+    assert!(terminal(&run, &studies, 300, false).contains(&silent));
+    assert_eq!(scorecard(&run, &against[1..2]).silent, None);
+}
+
+#[test]
 fn another_language_runtime_is_said_to_be_one() {
     let mut run = fixture::run();
     let dl980: Reference = reference::load("dl980-violin").unwrap();

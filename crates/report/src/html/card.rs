@@ -43,8 +43,8 @@ pub struct View {
     pub rows: Vec<RowView>,
     /// Notes, numbered from 1.
     pub notes: Vec<String>,
-    /// Names the tests that no column knows.
-    pub left_out: Option<String>,
+    /// Names the tests that no column knows, and the references that know none of them.
+    pub left_out: Vec<String>,
 }
 
 /// Builds the view.
@@ -75,7 +75,7 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
         columns: card.columns,
         rows,
         notes,
-        left_out: card.left_out,
+        left_out: card.left_out.into_iter().chain(card.silent).collect(),
     }
 }
 

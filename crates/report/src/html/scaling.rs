@@ -117,7 +117,7 @@ impl<'a> Laws<'a> {
         if self.fitted().next().is_none() {
             return String::new();
         }
-        let mut how = " A thin line is the scaling law fitted to the points; dashed it is a guess beyond them.".to_owned();
+        let mut how = " A thin line is the scaling law fitted to the points, dashed where it is a guess beyond them.".to_owned();
         if self.fitted().any(|(_, fit)| fit.contention.is_some()) {
             how.push_str(" The band is its 95 % interval.");
         }
@@ -126,7 +126,7 @@ impl<'a> Laws<'a> {
             && most > threads
         {
             how.push_str(&format!(
-                " Beyond a DOP of {threads}, waiting for one of the {threads} hardware threads counts as contention."
+                " Beyond DOP {threads}, the host's hardware threads, waiting for a processor counts as contention."
             ));
         }
         how

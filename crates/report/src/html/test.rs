@@ -102,13 +102,13 @@ const COLUMNS: [Column; 22] = [
     column(["CPU", "% avg"], "cpu_pct_avg", number::whole, true),
     column(["CPU", "% peak"], "cpu_pct_peak", number::whole, false),
     column(
-        ["cores left", "avg"],
+        ["cores", "left avg"],
         CORES_LEFT_AVG,
         number::one_decimal,
         true,
     ),
     column(
-        ["cores left", "at peak"],
+        ["cores", "left peak"],
         CORES_LEFT_PEAK,
         number::one_decimal,
         false,

@@ -43,8 +43,8 @@ pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
         let end = (first + widths.beside).min(card.columns.len());
         out.push_str(&block(card, &cells, &cautions, first..end, &widths, paint));
     }
-    if let Some(left_out) = &card.left_out {
-        out.push_str(&format!("{}\n", table::wrap(left_out, width, 2)));
+    for sentence in card.left_out.iter().chain(&card.silent) {
+        out.push_str(&format!("{}\n", table::wrap(&clean(sentence), width, 2)));
     }
     out.push_str(&format!("{}\n", paint.dim(&table::wrap(LEGEND, width, 2))));
     for (number, text) in footnotes.texts.iter().enumerate() {

@@ -116,7 +116,7 @@ fn four_levels_have_a_line_and_no_interval() {
     );
     assert_eq!(laws.dops(), [16]);
     assert!(laws.how().ends_with(
-        "Beyond a DOP of 4, waiting for one of the 4 hardware threads counts as contention."
+        "Beyond DOP 4, the host's hardware threads, waiting for a processor counts as contention."
     ));
     let cells: Vec<Vec<String>> = laws.table().unwrap().groups.remove(0).1;
     assert_eq!(cells[2][2..], ["–", "–"], "no interval of κ");
