@@ -156,3 +156,50 @@ fn the_limit_of_connections_is_a_clear_sentence() {
     // The others go on.
     assert_eq!(number(sessions[0].as_mut(), "SELECT 1"), 1);
 }
+
+/// What is larger than the memory that the server is held to comes from the device each time: neither
+/// the kernel's cache nor what the load left there may serve it.
+#[test]
+fn a_table_larger_than_the_memory_is_read_from_the_device_twice() {
+    let url = "postgres+local:?version=15&shared_buffers=16MB&memory=192MiB&max_wal_size=256MB";
+    // SAFETY: asks the kernel for a number.
+    if unsafe { libc::geteuid() } != 0 && std::env::var_os("DBDYNO_CGROUP").is_none() {
+        let message = refused(url).message;
+        assert!(message.contains("held to a size of memory"), "{message}");
+        return;
+    }
+    const TABLE_BYTES: i64 = 400 << 20;
+    let target = opened(url).unwrap();
+    let mut session = target.open_session().unwrap();
+    let rows = TABLE_BYTES / 1000;
+    session
+        .batch(&format!(
+            "CREATE UNLOGGED TABLE dbdyno_wide (id BIGINT, pad TEXT); INSERT INTO dbdyno_wide \
+             SELECT i, repeat('x', 960) FROM generate_series(1, {rows}) AS i"
+        ))
+        .unwrap();
+    session.analyse("dbdyno_wide").unwrap();
+    drop(session);
+    target.cool().unwrap();
+    let mut session = target.open_session().unwrap();
+    let pid = number(session.as_mut(), "SELECT pg_backend_pid()");
+    for scan in 1..=2 {
+        let before = read_bytes(pid);
+        let sum = number(session.as_mut(), "SELECT sum(length(pad)) FROM dbdyno_wide");
+        assert_eq!(sum, rows * 960);
+        let read = read_bytes(pid) - before;
+        assert!(
+            read > TABLE_BYTES / 2,
+            "scan {scan} read {read} bytes from the device"
+        );
+    }
+}
+
+/// Bytes that a process had the device read.
+fn read_bytes(pid: i64) -> i64 {
+    let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    let line = io
+        .lines()
+        .find_map(|line| line.strip_prefix("read_bytes: "));
+    line.unwrap().parse().unwrap()
+}
