@@ -70,8 +70,16 @@ impl View {
 fn told<'a>(facts: impl Iterator<Item = &'a Fact>) -> Told {
     let mut told = Told::default();
     for fact in facts {
-        let value = readable(&fact.name, &fact.value);
-        let name = fact.name.strip_suffix(" bytes").unwrap_or(&fact.name);
+        let name = fact.name.replace('[', " ").replace(']', "");
+        // "vda name: vda" says nothing.
+        if name
+            .strip_suffix(" name")
+            .is_some_and(|n| n.ends_with(&fact.value))
+        {
+            continue;
+        }
+        let value = readable(&name, &fact.value);
+        let name = name.strip_suffix(" bytes").unwrap_or(&name);
         let row = (name.to_owned(), value);
         told.count += 1;
         match told.sections.iter_mut().find(|s| s.0 == fact.section) {
@@ -85,7 +93,7 @@ fn told<'a>(facts: impl Iterator<Item = &'a Fact>) -> Told {
 /// A number of bytes in the unit that reads best; other values as they are.
 pub(super) fn readable(name: &str, value: &str) -> String {
     let bytes = value.strip_suffix(" bytes");
-    let is_bytes = bytes.is_some() || name.ends_with("bytes");
+    let is_bytes = bytes.is_some() || name.ends_with(" bytes");
     match bytes.unwrap_or(value).parse::<u64>() {
         Ok(size) if is_bytes && size >= BYTES_LARGE => number::bytes(size),
         Ok(size) if is_bytes => format!("{} B", number::count(size)),
@@ -161,6 +169,7 @@ mod tests {
         assert_eq!(readable("mtu bytes", "1400"), "1,400 B");
         assert_eq!(readable("swap bytes", "0"), "0 B");
         assert_eq!(readable("", "8327217152 bytes"), "7.76 GiB");
+        assert_eq!(readable("vm.min_free_kbytes", "67584"), "67584");
         assert_eq!(readable("kernel", "6.1"), "6.1");
         assert_eq!(readable("threads", "2"), "2");
     }

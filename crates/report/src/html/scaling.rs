@@ -244,6 +244,24 @@ impl Law<'_> {
         }
     }
 
+    /// A maximum only where it was observed, else what to do. At the last level nothing was seen to fall.
+    fn peak(&self, fit: &Fit) -> String {
+        let within = |dop: u32| dop < self.measured.1;
+        match fit.peak {
+            Peak::Observed { dop, .. } if within(dop) => {
+                let interval = fit.peak_dop.map_or_else(String::new, |i| {
+                    let high = match i.high.is_finite() {
+                        true => format!("{:.0}", i.high),
+                        false => "beyond".to_owned(),
+                    };
+                    format!(" (95 %: {:.0} to {high})", i.low)
+                });
+                format!(" It turns down at DOP {dop}{interval}.")
+            }
+            _ => format!(" {}.", capital(&Warning::PeakNotObserved.to_string())),
+        }
+    }
+
     fn sentence(&self) -> String {
         let (fit, amdahl, misfit) = match &self.outcome {
             Outcome::Fitted {
@@ -278,25 +296,8 @@ impl Law<'_> {
             let need = fit.warnings.iter().find_map(need).unwrap_or(DOPS_MIN);
             text.push_str(&format!(" Intervals need {need} degrees of parallelism."));
         }
-        text.push_str(&peak(fit));
+        text.push_str(&self.peak(fit));
         text
-    }
-}
-
-/// A maximum only where it was observed, else what to do.
-fn peak(fit: &Fit) -> String {
-    match fit.peak {
-        Peak::Observed { dop, .. } => {
-            let interval = fit.peak_dop.map_or_else(String::new, |i| {
-                let high = match i.high.is_finite() {
-                    true => format!("{:.0}", i.high),
-                    false => "beyond".to_owned(),
-                };
-                format!(" (95 %: {:.0} to {high})", i.low)
-            });
-            format!(" It turns down at DOP {dop}{interval}.")
-        }
-        Peak::NotObserved => format!(" {}.", capital(&Warning::PeakNotObserved.to_string())),
     }
 }
 

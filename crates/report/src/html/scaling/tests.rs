@@ -47,6 +47,14 @@ fn a_maximum_is_named_only_where_it_was_observed() {
 }
 
 #[test]
+fn a_maximum_at_the_last_level_was_not_seen_to_be_one() {
+    // √(0.97 / 0.0145) is 8.2: the law turns down just behind the last of four levels.
+    let last = swept(&DOPS[..4], (0.03, 0.0145), &[1.0]).sentence();
+    assert!(last.contains("maximum was not observed"), "{last}");
+    assert!(!last.contains("turns down"), "{last}");
+}
+
+#[test]
 fn without_coherency_it_is_amdahls_law() {
     let sentence = swept(&DOPS, (0.1, 0.0), &[1.0]).sentence();
     let start = "sqlite: 10.0 % (95 %: 10.0 to 10.0) of the work waits in turn (Amdahl's law), no coherency cost to be seen; ";
