@@ -249,13 +249,12 @@ impl Law<'_> {
         let within = |dop: u32| dop < self.measured.1;
         match fit.peak {
             Peak::Observed { dop, .. } if within(dop) => {
-                let interval = fit.peak_dop.map_or_else(String::new, |i| {
-                    let high = match i.high.is_finite() {
-                        true => format!("{:.0}", i.high),
-                        false => "beyond".to_owned(),
-                    };
-                    format!(" (95 %: {:.0} to {high})", i.low)
-                });
+                let interval =
+                    fit.peak_dop
+                        .map_or_else(String::new, |i| match i.high.is_finite() {
+                            true => format!(" (95 %: {:.0} to {:.0})", i.low, i.high),
+                            false => format!(" (95 %: {:.0} or later, or never)", i.low),
+                        });
                 format!(" It turns down at DOP {dop}{interval}.")
             }
             _ => format!(" {}.", capital(&Warning::PeakNotObserved.to_string())),
@@ -273,6 +272,10 @@ impl Law<'_> {
         };
         let contention = match (fit.law.contention, amdahl) {
             (0.0, _) => "no contention to be seen".to_owned(),
+            (share, _) if share > 1.0 => format!(
+                "more jobs together are slower than one (contention {})",
+                percent(share, self.contention(fit))
+            ),
             (share, Some(_)) => format!(
                 "{} of the work waits in turn (Amdahl's law)",
                 percent(share, self.contention(fit))

@@ -67,6 +67,14 @@ fn without_coherency_it_is_amdahls_law() {
 }
 
 #[test]
+fn more_contention_than_work_is_said_in_words() {
+    let slower = swept(&DOPS, (1.5, 0.0), &[1.0]).sentence();
+    let start =
+        "sqlite: more jobs together are slower than one (contention 150 % (95 %: 150 to 150)), ";
+    assert!(slower.starts_with(start), "{slower}");
+}
+
+#[test]
 fn what_cannot_be_fitted_says_why() {
     let few = swept(&DOPS[..3], (0.1, 0.0), &[1.0]);
     let want = "sqlite: no scaling law: it needs 4 degrees of parallelism, 3 were measured.";
