@@ -1,3 +1,5 @@
+//! Differences of made-up runs.
+
 use archive::{Fact, Inventory, Platform, Run, RunState, TargetRecord};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The laws as lines and sentences: what is drawn, what is said, what is refused.
+
 use super::*;
 
 const RESAMPLING: Resampling = Resampling {
