@@ -147,7 +147,7 @@ pub struct Row {
     pub result: stats::compare::Comparison,
     /// The rank test's p adjusted for all primary metrics (Holm); only for those.
     pub holm_p: Option<f64>,
-    /// Pairs, or repetitions a side, that find the asked effect in four of five cases.
+    /// Pairs, or repetitions a side, that find the asked effect in four of five cases; only for the primary ones.
     pub advised: Option<usize>,
 }
 
@@ -238,8 +238,9 @@ impl Judge<'_> {
             primary,
             band,
             holm_p: None,
-            advised: result
-                .sd_log
+            // Simulated, so only for what decides.
+            advised: (result.sd_log)
+                .filter(|_| primary)
                 .and_then(|sd| self.advised(sd, a.len().min(b.len()), band)),
             metric: metric.clone(),
             a: a.into_iter().filter(|v| v.is_finite()).collect(),
