@@ -191,7 +191,8 @@ fn check(options: &StudyOptions) -> Result<()> {
     for side in &options.sides {
         if side.plan.repeat != options.pairs {
             return Err(LabError::Plan(
-                "a study repeats by pairs; set the repetitions of both plans to their number".into(),
+                "a study repeats by pairs; set the repetitions of both plans to their number"
+                    .into(),
             ));
         }
         agenda::check(&side.plan, &options.library)?;

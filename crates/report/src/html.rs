@@ -4,6 +4,7 @@ mod card;
 mod charts;
 mod differences;
 mod facts;
+mod forest;
 mod inventory;
 mod method;
 mod scaling;
@@ -57,6 +58,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json
         verdict: verdict::view(run, &groups),
         facts: facts::view(run, against),
         differences: differences::view(run, against),
+        forest: forest::view(run, against),
         inventory: inventory::view(run),
         card: card::view(run, against),
         components,
@@ -79,6 +81,7 @@ struct Page<'a> {
     verdict: verdict::View,
     facts: facts::View,
     differences: differences::View,
+    forest: forest::View,
     inventory: inventory::View,
     card: card::View,
     components: Vec<ComponentView>,

@@ -6,10 +6,12 @@
 
 mod bars;
 mod chart;
+mod forest;
 mod scale;
 
 pub use bars::{Bar, bars};
 pub use chart::{Chart, Dash, Mark, Series, Shape, Trace};
+pub use forest::{Branch, forest};
 pub use scale::{Axis, Scale, Tick};
 
 /// Makes a text safe inside elements and quoted attributes.

@@ -1,11 +1,13 @@
-//! A comparison as it is printed on a terminal.
+//! A comparison as it is printed on a terminal and drawn on the page.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod fixture;
 
 use archive::{Run, StudyPart};
-use report::{Shown, chances, comparison};
+use report::{Against, HtmlOptions, Shown, chances, comparison, html};
 use verdict::compare::{Options, compare};
 
 /// Ten repetitions of two tests, the rates as given.
@@ -81,6 +83,30 @@ fn one_run_each_says_that_it_carries_no_verdict() {
         run("b", [24_100.0, 513.0], &WILD),
     );
     insta::assert_snapshot!("one_each", text(&cut(a), &cut(b), false));
+}
+
+#[test]
+fn the_page_draws_the_forest_and_says_why_there_is_none() {
+    let (a, b) = (
+        run("a", [26_768.0, 512.0], &CALM),
+        run("b", [24_100.0, 513.0], &WILD),
+    );
+    let page = |b: &Run, a: &Run| {
+        let against = [Against::Run(a)];
+        html(b, &against, &HtmlOptions::default(), "{}")
+    };
+    let drawn = page(&b, &a);
+    assert!(drawn.contains("What the difference is worth"));
+    assert!(drawn.contains("class=\"worse\"") && drawn.contains("class=\"inconclusive\""));
+    assert!(drawn.contains("0.856 … 0.934"));
+    let mut altered = a.clone();
+    altered.reasons.push("its record was changed".into());
+    let refused = page(&b, &altered);
+    assert!(
+        refused.contains("Not compared with run") && refused.contains("its record was changed")
+    );
+    let alone = html(&b, &[], &HtmlOptions::default(), "{}");
+    assert!(!alone.contains("What the difference is worth"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Two made-up runs compared: pairing, refusals, labels, primary metrics, advice.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 #[path = "../sla/runs.rs"]
 #[allow(dead_code)] // the limits' tests use the rest
 mod runs;

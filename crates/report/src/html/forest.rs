@@ -1,0 +1,190 @@
+//! The forest: this run against each other run that is set beside it, with verdicts.
+
+use archive::Run;
+use askama::Template;
+use stats::compare::Design;
+use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
+use verdict::metric;
+
+use crate::number;
+use crate::scorecard::Against;
+use crate::svg::{Branch, forest};
+
+/// Most rows that are drawn; the rest stands in `dbdyno compare --all`.
+const ROWS_MAX: usize = 60;
+
+/// One forest for each other run.
+#[derive(Template)]
+#[template(path = "forest.html", whitespace = "minimize")]
+pub struct View {
+    others: Vec<Other>,
+}
+
+/// This run against one other.
+struct Other {
+    label: String,
+    /// Why there is no comparison.
+    refused: Option<String>,
+    design: String,
+    named: &'static str,
+    cautions: Vec<String>,
+    svg: String,
+    rows: Vec<[String; 6]>,
+    secondary: String,
+    more: usize,
+}
+
+/// Builds the view.
+pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+    let others = against.iter().filter_map(|other| match other {
+        Against::Run(other) => Some(other_run(run, other)),
+        Against::Reference(_) => None,
+    });
+    View {
+        others: others.collect(),
+    }
+}
+
+impl View {
+    /// True when no run is set beside this one.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty()
+    }
+}
+
+fn other_run(run: &Run, other: &Run) -> Other {
+    let compared = compare(other, run, &Options::default());
+    match compared {
+        Ok(compared) => shown(other, &compared),
+        Err(reason) => Other {
+            label: other.label.clone(),
+            refused: Some(reason.to_string()),
+            design: String::new(),
+            named: "",
+            cautions: Vec::new(),
+            svg: String::new(),
+            rows: Vec::new(),
+            secondary: String::new(),
+            more: 0,
+        },
+    }
+}
+
+fn shown(other: &Run, compared: &Comparison) -> Other {
+    let primary: Vec<&Row> = compared.primary().collect();
+    let drawn: Vec<&Row> = primary.iter().take(ROWS_MAX).copied().collect();
+    let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
+    Other {
+        label: other.label.clone(),
+        refused: None,
+        design: design(compared),
+        named: named(compared.named),
+        cautions: compared.cautions.clone(),
+        svg: forest(
+            "Ratios of this run to the other with their 95 % intervals",
+            &branches,
+        ),
+        rows: drawn.iter().map(|row| cells(row)).collect(),
+        secondary: secondary(compared),
+        more: primary.len() - drawn.len(),
+    }
+}
+
+fn design(compared: &Comparison) -> String {
+    let (a, b) = compared.repetitions;
+    match compared.design {
+        _ if compared.is_one_each() => "One repetition of each: this cannot carry a verdict, because nothing is known of the noise.".to_owned(),
+        Design::Paired => format!("{a} pairs, measured in turn, the order of each drawn by lot."),
+        Design::Interleaved => format!("{a} and {b} repetitions, interleaved."),
+        Design::Sequential => format!("{a} and {b} repetitions, one run after the other, not interleaved: a drift of the machine would look like an effect."),
+    }
+}
+
+fn named(named: Named) -> &'static str {
+    match named {
+        Named::InPlan => "the primary metrics that the plan named before the run",
+        Named::ByRule => "the throughput of every test at its best level",
+        Named::Afterwards => "metrics that were named after the run",
+    }
+}
+
+fn branch(row: &Row) -> Branch {
+    let ratio = row.result.ratio;
+    let text = match ratio {
+        Some(r) => format!("{:.3}  {}", r.estimate, verdict_word(row.result.verdict)),
+        None => "no interval".to_owned(),
+    };
+    Branch {
+        label: label(row),
+        ratio: ratio.map(|r| [r.estimate, r.low, r.high]),
+        band: row.band,
+        text,
+        class: verdict_word(row.result.verdict),
+    }
+}
+
+fn label(row: &Row) -> String {
+    let figure = match row.metric.figure.as_str() {
+        "operations_per_s" => "ops/s".to_owned(),
+        "rows_per_s" => "rows/s".to_owned(),
+        other => other.replace('_', " "),
+    };
+    let target = row.metric.target.as_deref().unwrap_or_default();
+    let level = match row.metric.level {
+        Some((jobs, 1)) => format!(" @{jobs}"),
+        Some((jobs, threads)) => format!(" @{jobs}×{threads}"),
+        None => String::new(),
+    };
+    format!("{target} {}{level} {figure}", row.metric.test)
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    let is_time = metric::unit(&row.metric.figure) == Some("µs");
+    let median = |side: &[f64]| {
+        let median = stats::summary::median(side);
+        if is_time {
+            number::latency(median)
+        } else {
+            number::figure_or_unknown(median)
+        }
+    };
+    let (ratio, interval) = match row.result.ratio {
+        Some(r) => (
+            format!("{:.3}", r.estimate),
+            format!("{:.3} … {:.3}", r.low, r.high),
+        ),
+        None => (number::UNKNOWN.to_owned(), number::UNKNOWN.to_owned()),
+    };
+    let verdict = match row.result.ratio {
+        Some(_) => verdict_word(row.result.verdict),
+        None => "no verdict",
+    };
+    [
+        label(row),
+        median(&row.a),
+        median(&row.b),
+        ratio,
+        interval,
+        verdict.to_owned(),
+    ]
+}
+
+fn secondary(compared: &Comparison) -> String {
+    let rows: Vec<&Row> = compared.rows.iter().filter(|r| !r.primary).collect();
+    let count = |word: &str| {
+        let same = rows
+            .iter()
+            .filter(|r| verdict_word(r.result.verdict) == word);
+        same.count()
+    };
+    match rows.len() {
+        0 => String::new(),
+        n => format!(
+            "{n} secondary metrics: {} better, {} worse, {} equivalent, {} inconclusive; dbdyno compare --all shows them.",
+            count("better"),
+            count("worse"),
+            count("equivalent"),
+            count("inconclusive")
+        ),
+    }
+}
