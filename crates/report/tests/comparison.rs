@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 mod fixture;
 
 use archive::{Run, StudyPart};
