@@ -7,6 +7,7 @@ use archive::{Archive, NewRun, Platform, Point, PointKey, Run, RunName, RunState
 use host::WallClock;
 use host::inventory::Stated;
 use load::Progress;
+use target::TargetUrl;
 use workload::Library;
 
 use crate::Plan;
@@ -183,10 +184,11 @@ pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<(
 /// Nor may half of its points be measured with other tests than the rest.
 pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
     for point in &begun.points {
-        let engine = begun.targets.get(point.key.target as usize);
-        let engine = engine.map_or("", |target| target.name.as_str());
+        let target = begun.targets.get(point.key.target as usize);
+        let url = target.and_then(|target| urls_of(target).into_iter().next());
+        let url = TargetUrl::parse(&url.unwrap_or_default())?;
         let test = library.test(&point.key.test)?;
-        if test.fingerprint(engine) != point.definition {
+        if test.fingerprint(url.engine()) != point.definition {
             return Err(LabError::Plan(format!(
                 "run {} was begun with another definition of {}; give the library it was begun with by --library, or measure anew",
                 begun.label, point.key.test

@@ -1,0 +1,97 @@
+//! A run on a throw-away server that is killed: nothing stays behind, and the run goes on to its end.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{Place, points};
+
+/// Points of half a second, so that a kill meets one at work.
+const PLAN: &str = "name = \"killed\"\nsample_ms = 100\n[[step]]\nuse = \"library\"\n\
+    tests = [\"T611\", \"T311\"]\njobs = [1, 2]\nmode = \"time\"\nseconds = 0.5\n";
+
+/// The command with a directory of its own for servers. It lies in /var/tmp, because the path of a socket is short
+/// and an unprivileged server must reach it.
+fn command(place: &Place, servers: &Path, arguments: &[&str]) -> Command {
+    let mut command = place.command(arguments);
+    command.env("DBDYNO_SERVER_DIR", servers);
+    command
+}
+
+/// What runs from a directory, by the command lines of all processes.
+fn processes_of(directory: &Path) -> Vec<String> {
+    let needle = directory.to_str().unwrap();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|e| std::fs::read(e.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(needle))
+        .collect()
+}
+
+fn servers_in(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap().flatten();
+    let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
+    names.filter(|name| !name.starts_with('.')).collect()
+}
+
+fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
+    let place = Place::new();
+    let servers = tempfile::Builder::new()
+        .prefix("dbdyno-t")
+        .tempdir_in("/var/tmp")
+        .unwrap();
+    let servers = servers.path();
+    let plan = place.file("plan.toml", PLAN);
+    let arguments = ["run", &plan, "--target", url, "--name", "killed"];
+    let mut child = command(&place, servers, &arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Killed once one point is safe and another at work.
+    for _ in 0..1200 {
+        std::thread::sleep(Duration::from_millis(50));
+        let exported = place.dbdyno(&["export", "killed"]);
+        let safe = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
+        if exported.status == 0 && safe(&exported.stdout) >= 1 {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = points(&place.export("killed")).len();
+    assert!((1..4).contains(&before), "{before} of 4 points");
+
+    // The server dies with the process that started it.
+    for _ in 0..100 {
+        if processes_of(servers).is_empty() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(processes_of(servers), Vec::<String>::new());
+
+    let resumed = command(&place, servers, &["run", "--resume", "killed"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
+    assert_eq!(resumed.status.code(), Some(0), "{said}");
+    let exported = place.export("killed");
+    assert_eq!(
+        (points(&exported).len(), &exported["run"]["state"]),
+        (4, &"complete".into())
+    );
+    // Its own directory is gone, and that of the killed one as well.
+    assert_eq!(servers_in(servers), Vec::<String>::new());
+    assert_eq!(processes_of(servers), Vec::<String>::new());
+}
+
+#[test]
+fn a_killed_run_on_postgres() {
+    a_killed_run_leaves_nothing_and_is_resumed("postgres+local:");
+}
