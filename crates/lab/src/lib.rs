@@ -12,6 +12,7 @@ pub mod error;
 pub mod gates;
 pub mod measure;
 pub mod nodes;
+mod observer;
 pub mod plan;
 pub mod run;
 pub mod signal;
@@ -21,5 +22,7 @@ mod timed;
 mod work;
 
 pub use error::{LabError, Result};
+pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
-pub use run::{Observer, RunOptions, resume, run};
+pub use run::{RunOptions, resume, run};
+pub use work::Finished;

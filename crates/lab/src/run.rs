@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Archive, NewRun, Platform, Point, PointKey, Run, RunName, RunState};
+use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
 use host::WallClock;
 use host::inventory::Stated;
-use load::Progress;
 use target::TargetUrl;
 use workload::Library;
 
@@ -14,17 +13,8 @@ use crate::Plan;
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::nodes::{Nodes, group, urls_of};
-use crate::work::{Queue, Work, inventory};
-
-/// Who watches a run: the terminal, a test.
-pub trait Observer {
-    /// The run was entered into the archive; `todo` of `planned` points are to be measured.
-    fn begins(&mut self, label: &str, planned: usize, todo: usize);
-    /// A point begins; `progress` can be read while it runs.
-    fn point_begins(&mut self, key: &PointKey, title: &str, target: &str, progress: &Arc<Progress>);
-    /// A point was measured and is safe in the archive.
-    fn point_ends(&mut self, point: &Point);
-}
+use crate::observer::Observer;
+use crate::work::{Finished, Queue, Work, inventory};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -46,15 +36,6 @@ pub struct RunOptions {
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,
-}
-
-/// What a finished run says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    /// Number of the run.
-    pub id: i64,
-    /// Points that are invalid.
-    pub invalid: usize,
 }
 
 /// Carries out a plan.

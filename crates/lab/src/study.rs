@@ -15,7 +15,8 @@ use workload::{Library, tables};
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::nodes::{Nodes, group, urls_of};
-use crate::run::{Observer, refuse_other_library, refuse_other_machine};
+use crate::observer::Observer;
+use crate::run::{refuse_other_library, refuse_other_machine};
 use crate::work::{Queue, Work, inventory};
 use crate::{Plan, signal};
 

@@ -14,8 +14,17 @@ use workload::Library;
 use crate::error::{LabError, Result};
 use crate::measure::{Bay, Measured, fingerprint, measure};
 use crate::nodes::Nodes;
-use crate::run::{Finished, Observer};
+use crate::observer::Observer;
 use crate::{Plan, signal};
+
+/// What a finished run says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// Number of the run.
+    pub id: i64,
+    /// Points that are invalid.
+    pub invalid: usize,
+}
 
 /// The points of a run that are still to be measured.
 pub(crate) struct Queue {

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use archive::{Archive, RunName};
-use lab::run::Finished;
-use lab::{Plan, RunOptions, Setting};
+use lab::{Finished, Plan, RunOptions, Setting};
 use workload::Library;
 
 use super::{print, terminal_columns, wants_colour};
