@@ -17,6 +17,8 @@ const STEAL_PCT_NOTED: f64 = 5.0;
 const COLD_SHARE_MIN: f64 = 0.5;
 /// Device reads that a point in memory may see from other programs, MB.
 const WARM_MB_MAX: f64 = 4.0;
+/// Device writes from which the reader of a test that only reads should know, MB; the device counts everybody's.
+const WRITTEN_MB_NOTED: f64 = 16.0;
 
 /// Why a point's figures must not be used.
 pub fn reasons(outcome: &Outcome) -> Vec<String> {
@@ -113,6 +115,17 @@ pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -
     }
 }
 
+/// What was written to the device while a test only read.
+pub fn write_note(writes: bool, figures: &Figures) -> Option<String> {
+    let written_mb = figures.write_mb_per_s? * figures.elapsed_s?;
+    (!writes && written_mb > WRITTEN_MB_NOTED).then(|| {
+        format!(
+            "the device wrote {written_mb:.0} MB though the test only reads: marks that the engine leaves on rows it \
+             reads, what did not fit into its memory, a checkpoint of what was loaded before, or other programs"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +179,20 @@ mod tests {
         let noted = notes(&of_one_job(100, 60, 30), &figures);
         assert!(noted[0].contains("40 %"), "{noted:?}");
         assert!(notes(&of_one_job(100, 60, 0), &figures).is_empty());
+    }
+
+    #[test]
+    fn writes_of_a_test_that_only_reads_are_named() {
+        let written = |mb_per_s| Figures {
+            write_mb_per_s: mb_per_s,
+            elapsed_s: Some(2.0),
+            ..Figures::default()
+        };
+        let noted = write_note(false, &written(Some(10.0))).unwrap();
+        assert!(noted.contains("20 MB") && noted.contains("only reads"));
+        assert_eq!(write_note(true, &written(Some(10.0))), None);
+        assert_eq!(write_note(false, &written(Some(1.0))), None);
+        assert_eq!(write_note(false, &written(None)), None);
     }
 
     #[test]

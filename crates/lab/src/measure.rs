@@ -174,6 +174,10 @@ impl Task<'_> {
             exercise.device_read_bytes(&outcome),
             &figures,
         ));
+        notes.extend(gates::write_note(
+            self.test.definition.leaves_traces(),
+            &figures,
+        ));
         notes.extend(self.standing_notes(&used));
         notes.extend(stopwatch.clock_step_s().map(|step_s| {
             format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")

@@ -67,6 +67,13 @@ pub enum Weight {
     Very,
 }
 
+impl Definition {
+    /// Whether the test writes to the database at all: an index is built without changing a row.
+    pub fn leaves_traces(&self) -> bool {
+        self.writes || matches!(self.exercise, Kind::CreateIndex { .. })
+    }
+}
+
 impl Weight {
     /// Words for a table.
     pub fn name(self) -> &'static str {
