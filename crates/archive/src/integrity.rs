@@ -30,6 +30,8 @@ const POINT_TABLES: &[Covered] = &[
     ("histogram", "point_id = ?1 ORDER BY kind"),
     ("sample", "point_id = ?1 ORDER BY seq"),
     ("timed_event", "point_id = ?1 ORDER BY seq"),
+    ("background_event", "point_id = ?1 ORDER BY seq"),
+    ("wait_histogram", "point_id = ?1 ORDER BY seq"),
     ("reason", "point_id = ?1 ORDER BY seq"),
 ];
 

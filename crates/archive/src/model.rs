@@ -1,6 +1,7 @@
 //! Runs, points and figures: the result schema as plain data.
 
 mod figures;
+mod held_back;
 mod inventory;
 mod platform;
 mod point;
@@ -8,6 +9,7 @@ mod run;
 mod study;
 
 pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures};
+pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};
 pub use platform::{BlockDevice, Platform};
 pub use point::{

@@ -4,8 +4,9 @@
 mod common;
 
 use archive::{
-    Archive, ArchiveError, Component, FIGURES, Figures, Histograms, NewRun, Point, PointKey,
-    RunName, RunState, Sample, Steady, TimedEvent, WorkDone,
+    Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, FIGURES, Figures, HeldBack,
+    Histograms, NewRun, Point, PointKey, RunName, RunState, Sample, Steady, TimedEvent,
+    WaitHistogram, WorkDone,
 };
 use common::{key, measure, new_run, point};
 use proptest::prelude::*;
@@ -312,6 +313,35 @@ fn event() -> impl Strategy<Value = TimedEvent> {
     )
 }
 
+fn held_back() -> impl Strategy<Value = HeldBack> {
+    let counts = proptest::option::of(proptest::collection::vec(any::<u64>(), 0..4));
+    let event = (
+        proptest::option::of(0..=i64::MAX as u64),
+        maybe_number(),
+        "\\PC*",
+    );
+    let event = event.prop_map(|(count, time_s, name)| BackgroundEvent {
+        process: name.clone(),
+        event: name,
+        count,
+        time_s,
+        mb: time_s,
+        source: "counted".into(),
+    });
+    (event, counts, proptest::option::of("\\PC*")).prop_map(|(event, counts, sentence)| HeldBack {
+        background_events: vec![event],
+        wait_histograms: vec![WaitHistogram {
+            class: "log sync".into(),
+            counts,
+            remark: "counted".into(),
+        }],
+        bottleneck: sentence.map(|sentence| Bottleneck {
+            resource: "cpu".into(),
+            sentence,
+        }),
+    })
+}
+
 fn texts() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(any::<String>(), 0..4)
 }
@@ -355,6 +385,7 @@ fn any_point() -> impl Strategy<Value = Point> {
     let rows = (
         proptest::collection::vec(sample(), 0..5),
         proptest::collection::vec(event(), 0..5),
+        held_back(),
     );
     let choices = (0..4usize, proptest::option::of(0..3usize), any::<u64>());
     let head = (any_key(), any::<String>(), choices, work());
@@ -370,7 +401,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 (key, title, (component, steady, seed), work),
                 figures,
                 (service, response),
-                (samples, timed_events),
+                (samples, timed_events, held_back),
                 (reasons, notes),
             )| Point {
                 key,
@@ -385,6 +416,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 histograms: Histograms { service, response },
                 steady: steady.map(|s| [Steady::Yes, Steady::No, Steady::Trend][s]),
                 timed_events,
+                held_back,
                 samples,
                 reasons,
                 notes,

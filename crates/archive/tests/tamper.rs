@@ -67,6 +67,9 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
         "INSERT INTO sample (point_id, seq, at_s) VALUES (1, 7, 2.0)",
         "UPDATE timed_event SET share_pct = 5 WHERE point_id = 1",
         "DELETE FROM timed_event WHERE point_id = 1",
+        "UPDATE background_event SET time_s = 0.01 WHERE point_id = 1",
+        "UPDATE wait_histogram SET counts = '[12]' WHERE point_id = 1 AND seq = 0",
+        "UPDATE point SET bottleneck_resource = 'none' WHERE id = 1",
         "UPDATE reason SET text = 'SQLite has many writers.' WHERE point_id = 1",
         "DELETE FROM reason WHERE point_id = 1",
     ] {

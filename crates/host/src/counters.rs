@@ -47,6 +47,10 @@ pub struct DiskCounters {
     pub write_sectors: u64,
     /// Sum of the times of all writes; the kernel lets it wrap at 32 bits.
     pub write_ms: u64,
+    /// Time with at least one request; the kernel lets it wrap at 32 bits.
+    pub busy_ms: u64,
+    /// Time weighted with the number of requests; the kernel lets it wrap at 32 bits.
+    pub weighted_ms: u64,
 }
 
 /// All counted network interfaces together.

@@ -28,4 +28,4 @@ pub use device::{DeviceError, device_of};
 pub use facts::facts;
 pub use rates::Rates;
 pub use sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
-pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_time};
+pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_cpu_ns, thread_time};

@@ -35,6 +35,10 @@ pub struct Rates {
     pub read_await_ms: Option<f64>,
     /// Mean time of a device write; `None` when there was none.
     pub write_await_ms: Option<f64>,
+    /// Share of time in which the device had a request.
+    pub device_busy_pct: Option<f64>,
+    /// Mean number of requests at the device.
+    pub device_queue_mean: Option<f64>,
     /// Received and sent, 10^6 bytes per second.
     pub network_mb_per_s: Option<f64>,
     /// Interface errors and drops.
@@ -130,6 +134,12 @@ impl Rates {
             (reads > 0.0).then(|| rise_wrapping(start.read_ms, end.read_ms) / reads);
         self.write_await_ms =
             (writes > 0.0).then(|| rise_wrapping(start.write_ms, end.write_ms) / writes);
+        let elapsed_ms = elapsed_s * 1e3;
+        // Rounded to ticks by the kernel, so that a short window may see a little more than all of it.
+        let busy_pct = 100.0 * rise_wrapping(start.busy_ms, end.busy_ms) / elapsed_ms;
+        self.device_busy_pct = Some(busy_pct.min(100.0));
+        self.device_queue_mean =
+            Some(rise_wrapping(start.weighted_ms, end.weighted_ms) / elapsed_ms);
     }
 
     fn set_paging(&mut self, start: &PagingCounters, end: &PagingCounters) {
@@ -190,6 +200,8 @@ mod tests {
                 writes: 7,
                 write_sectors: 500,
                 write_ms: u64::from(u32::MAX) - 1,
+                busy_ms: 100,
+                weighted_ms: 300,
             }),
             network: Some(NetworkCounters {
                 bytes: 1000,
@@ -230,6 +242,8 @@ mod tests {
                 writes: 107,
                 write_sectors: 8500,
                 write_ms: 248,
+                busy_ms: 1100,
+                weighted_ms: 3300,
             }),
             network: Some(NetworkCounters {
                 bytes: 3_001_000,
@@ -267,6 +281,8 @@ mod tests {
             write_mb_per_s: Some(2.048),
             read_await_ms: Some(0.5),
             write_await_ms: Some(2.5),
+            device_busy_pct: Some(50.0),
+            device_queue_mean: Some(1.5),
             network_mb_per_s: Some(1.5),
             network_errors: Some(5.0),
             tcp_retransmits: Some(4.0),

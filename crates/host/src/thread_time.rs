@@ -73,7 +73,8 @@ pub fn process_time() -> Duration {
     Duration::from_nanos(process_cpu_ns())
 }
 
-pub(crate) fn thread_cpu_ns() -> u64 {
+/// Processor time of the calling thread so far.
+pub fn thread_cpu_ns() -> u64 {
     read_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 

@@ -47,9 +47,9 @@ pub fn reasons(outcome: &Outcome) -> Vec<String> {
     reasons
 }
 
-/// Share of the jobs' time that was surely the driver's own: without all time in which a job waited
+/// Share of the jobs' time, in percent, that was surely the driver's own: without all time in which a job waited
 /// for a processor, because on a busy machine it may have been in the driver when it was put aside.
-fn own_pct(outcome: &Outcome) -> Option<f64> {
+pub fn own_pct(outcome: &Outcome) -> Option<f64> {
     let active: Duration = outcome.jobs.iter().map(|job| job.active).sum();
     let queued: Duration = outcome.jobs.iter().filter_map(|job| job.run_queue).sum();
     let own = outcome.driver_time().saturating_sub(queued);

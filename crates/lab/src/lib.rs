@@ -3,11 +3,14 @@
 //! * [`plan`]: what is asked for, as TOML with `--set` applied.
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
 //! * [`measure`]: one point from start to verdict.
+//! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
+//!   what held the point back.
 //! * [`gates`]: what makes a point invalid, and what a reader should know about it.
 //! * [`mod@run`]: one plan measured: measure, archive, next.
 //! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
 
 pub mod agenda;
+pub mod bottleneck;
 pub mod error;
 pub mod gates;
 pub mod measure;
@@ -15,10 +18,12 @@ pub mod nodes;
 mod observer;
 pub mod plan;
 pub mod run;
+pub mod sight;
 pub mod signal;
 mod start;
 pub mod study;
-mod timed;
+pub mod timed;
+pub mod watcher;
 mod work;
 
 pub use error::{LabError, Result};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use archive::{Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
+use archive::{Figures, HeldBack, Histograms, Point, PointKey, Sample, Steady, WorkDone};
 use host::{HostUse, Sampler, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
@@ -15,8 +15,10 @@ use workload::{Amount, Bench, Exercise, Library, Meter, Test, exercise_for};
 use crate::agenda::sweep_obstacle;
 use crate::nodes::{Nodes, OnNodes};
 use crate::plan::Mode;
+use crate::sight::Sight;
 use crate::start::Start;
-use crate::{Result, Step, gates, timed};
+use crate::watcher::Watcher;
+use crate::{Result, Step, gates};
 
 /// Relative slope over a point that still counts as steady.
 const STEADY_LIMIT: f64 = 0.1;
@@ -147,8 +149,10 @@ impl Task<'_> {
         if self.bay.stop.load(Ordering::Relaxed) {
             return Ok(Measured::Interrupted);
         }
+        let watcher = Watcher::open(&self.target.nodes);
         let start = Start::new(
             &self.bay.samplers[self.key.target as usize],
+            watcher.as_ref(),
             self.target,
             self.step.ramp_up_seconds.is_some(),
         );
@@ -164,7 +168,9 @@ impl Task<'_> {
         exercise.close()?;
         let closing = closing.elapsed();
         let (used, counters) = start.finish(meter);
-        let figures = self.figures(exercise, &outcome, closing, &used, counters);
+        let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
+        let mut figures = self.figures(exercise, &outcome, closing, &used, counters);
+        seen.write_into(&mut figures);
         let mut reasons = prepared.reasons;
         reasons.extend(gates::reasons(&outcome));
         reasons.extend(exercise.verify(&outcome)?);
@@ -179,16 +185,20 @@ impl Task<'_> {
             &figures,
         ));
         notes.extend(self.standing_notes(&used));
+        notes.extend(seen.note());
         notes.extend(stopwatch.clock_step_s().map(|step_s| {
             format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")
         }));
         let samples = series(&used.samples, &outcome, self.bay.interval);
+        let device = self.target.record().device;
+        let held_back = seen.held_back(&outcome, &figures, device.as_deref());
         Ok(Measured::Point(Box::new(Point {
             started_at,
             work: self.work_done(&prepared.state, &prepared.cache),
             figures,
             steady: steady(&outcome),
-            timed_events: timed::events(&outcome),
+            timed_events: seen.top(),
+            held_back,
             samples,
             reasons,
             notes,
@@ -330,6 +340,7 @@ impl Task<'_> {
             histograms: Histograms::default(),
             steady: None,
             timed_events: Vec::new(),
+            held_back: HeldBack::default(),
             samples: Vec::new(),
             reasons: Vec::new(),
             notes: Vec::new(),

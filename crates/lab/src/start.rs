@@ -9,6 +9,7 @@ use target::Counters;
 use workload::Meter;
 
 use crate::nodes::Nodes;
+use crate::watcher::Watcher;
 
 /// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
 /// with a timed ramp-up when the first one enters the measured window.
@@ -16,13 +17,20 @@ pub struct Start<'a> {
     sampler: &'a Sampler,
     target: &'a Nodes,
     taken: Arc<Mutex<Option<(Mark, Counters)>>>,
+    watcher: Option<&'a Watcher>,
     timed: bool,
 }
 
 impl<'a> Start<'a> {
-    pub fn new(sampler: &'a Sampler, target: &'a Nodes, timed: bool) -> Self {
+    pub fn new(
+        sampler: &'a Sampler,
+        watcher: Option<&'a Watcher>,
+        target: &'a Nodes,
+        timed: bool,
+    ) -> Self {
         Self {
             sampler,
+            watcher,
             target,
             taken: Arc::default(),
             timed,
@@ -33,6 +41,9 @@ impl<'a> Start<'a> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
             *taken = Some((self.sampler.mark(), engine_counters(self.target)));
+            if let Some(watcher) = self.watcher {
+                watcher.begin();
+            }
         }
     }
 

@@ -1,9 +1,13 @@
 //! Top timed events of an embedded engine: where its jobs' time went, as the kernel's scheduler counted it.
 
+mod server;
+
 use std::time::Duration;
 
 use archive::TimedEvent;
 use load::Outcome;
+
+pub use server::{ROUND_TRIP, background, events as server_events, top};
 
 /// Splits the time in which the jobs were at work. The parts add up to 100 %.
 ///

@@ -16,6 +16,7 @@ pub mod server;
 mod session;
 pub mod sqlite;
 mod url;
+mod watch;
 
 pub use capability::Feature;
 pub use engines::{Engine, EngineInfo, Reach, engines, find, open};
@@ -24,6 +25,7 @@ pub use session::{
     BulkRow, Cooled, Counters, Fetched, RowSource, Session, Statement, Target, Value, cell_digest,
 };
 pub use url::{Address, Password, TargetUrl, UrlError};
+pub use watch::{Counted, ServerCounts, Tally, WaitClass, Watch};
 
 /// Sets up what engines need once per process; to be called before anything else of the process uses
 /// one, the archive included.

@@ -12,6 +12,7 @@ mod set_up;
 mod settings;
 mod stream;
 mod target;
+mod watch;
 pub mod wire;
 
 pub use engine::{LocalPostgres, Postgres};

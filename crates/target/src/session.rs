@@ -5,7 +5,7 @@ use std::path::Path;
 
 use archive::TargetRecord;
 
-use crate::{Feature, Result};
+use crate::{Feature, Result, Watch};
 
 /// A parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -174,6 +174,15 @@ pub trait Target: Send + Sync {
 
     /// Whether tables loaded from now on are stored compressed; only with [`Feature::Compression`].
     fn set_compression(&self, compressed: bool) -> Result<()>;
+
+    /// A watch over what the sessions wait for, on a connection of its own; `None` where the database
+    /// runs inside this process and the kernel tells it of the jobs' threads.
+    ///
+    /// # Errors
+    /// When the server lets no further connection in, or shows nothing to this user.
+    fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
+        Ok(None)
+    }
 
     /// How the columns of `table` are stored, codec → number of segments; read back from the engine.
     /// Empty when the engine does not tell.

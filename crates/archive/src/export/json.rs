@@ -90,6 +90,18 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
     put("notes", point.notes.clone().into());
     put("steady", point.steady.map(steady_name).into());
     put("timed_events", json!(point.timed_events));
+    let held = &point.held_back;
+    let bottleneck = held.bottleneck.as_ref();
+    put(
+        "bottleneck_resource",
+        bottleneck.map(|b| b.resource.clone()).into(),
+    );
+    put(
+        "bottleneck_sentence",
+        bottleneck.map(|b| b.sentence.clone()).into(),
+    );
+    put("background_events", json!(held.background_events));
+    put("wait_histograms", json!(held.wait_histograms));
     put("samples", json!(point.samples));
     put("work", json!(point.work));
     put("seed", point.seed.into());

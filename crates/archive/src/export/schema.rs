@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
-use crate::{Better, FIGURES};
+use crate::{Better, Bottleneck, FIGURES};
 
 /// JSON Schema (draft 2020-12) of what [`super::json`] writes.
 pub fn json_schema() -> Value {
@@ -32,7 +32,8 @@ pub(super) fn flat_names() -> Vec<String> {
     let mut names = vec!["run".to_owned()];
     for (name, _) in point_properties() {
         match name.as_str() {
-            "timed_events" | "samples" | "service_histogram" | "response_histogram" => {}
+            "timed_events" | "background_events" | "wait_histograms" | "samples"
+            | "service_histogram" | "response_histogram" => {}
             "work" => names.extend(
                 work_properties()
                     .into_iter()
@@ -281,6 +282,25 @@ fn point_properties() -> Properties {
             )),
         ),
         ("timed_events", array(object(event_properties()))),
+        (
+            "bottleneck_resource",
+            or_null(choice(
+                &Bottleneck::RESOURCES,
+                "What held the point back; null where nobody judged.",
+            )),
+        ),
+        (
+            "bottleneck_sentence",
+            or_null(text("… in one sentence with the numbers it rests on.")),
+        ),
+        (
+            "background_events",
+            array(object(background_event_properties())),
+        ),
+        (
+            "wait_histograms",
+            array(object(wait_histogram_properties())),
+        ),
         ("samples", array(object(sample_properties()))),
         ("work", object(work_properties())),
         (
@@ -314,6 +334,33 @@ fn event_properties() -> Properties {
         ("time_s", real("Time spent in it by all jobs.")),
         ("share_pct", real("Part of the jobs' time.")),
         ("source", text("How it is known: counted or sampled.")),
+    ])
+}
+
+fn background_event_properties() -> Properties {
+    properties([
+        ("process", text("Process or thread of the server.")),
+        ("event", text("What it did.")),
+        ("count", or_null(count("How often."))),
+        ("time_s", or_null(real("Time it took altogether."))),
+        ("mb", or_null(real("10^6 bytes moved by it."))),
+        ("source", text("How it is known: counted or sampled.")),
+    ])
+}
+
+fn wait_histogram_properties() -> Properties {
+    properties([
+        ("class", text("Class of waits.")),
+        (
+            "counts",
+            or_null(array(count(
+                "Waits below 1 ms, 2 ms, 4 ms …, in the last bucket all others.",
+            ))),
+        ),
+        (
+            "remark",
+            text("Where the counts come from, or why there are none."),
+        ),
     ])
 }
 

@@ -89,6 +89,12 @@ figures! {
     total_mb_per_s, "MB/s", Neither, "Read from and written to the target's device, 10^6 bytes per second.";
     read_await_ms, "ms", Lower, "Mean time of a device read from queueing to completion.";
     write_await_ms, "ms", Lower, "Mean time of a device write from queueing to completion.";
+    device_busy_pct, "%", Neither, "Share of time in which the target's device had a request to serve.";
+    device_queue_mean, "requests", Neither, "Mean number of requests at the target's device, waiting or being served.";
+    engine_read_iops, "IOPS", Neither, "Reads that the engine asked of the operating system for its data files, per second, by the engine's own counters.";
+    engine_write_iops, "IOPS", Neither, "Writes that the engine handed to the operating system for its data files, per second, by the engine's own counters.";
+    engine_read_mb_per_s, "MB/s", Neither, "Read by the engine from its data files by its own counters, 10^6 bytes per second; what the page cache served is in it.";
+    engine_write_mb_per_s, "MB/s", Neither, "Written by the engine to its data files by its own counters, 10^6 bytes per second.";
     redo_mb_per_s, "MB/s", Neither, "Written to the engine's log, 10^6 bytes per second.";
     network_mb_per_s, "MB/s", Neither, "Received and sent by the host's interfaces without loopback, 10^6 bytes per second.";
     network_errors, "count", Lower, "Interface errors and drops during the point.";

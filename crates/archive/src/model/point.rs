@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use super::Figures;
+use super::{Figures, HeldBack};
 
 /// Part of the platform that a test loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -218,6 +218,8 @@ pub struct Point {
     pub steady: Option<Steady>,
     /// Where the time went, longest first.
     pub timed_events: Vec<TimedEvent>,
+    /// What held it back, and what the server did beside.
+    pub held_back: HeldBack,
     /// Time series.
     pub samples: Vec<Sample>,
     /// Why the point is invalid; empty means valid.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{FIGURES, Point, Sample};
+use crate::{BackgroundEvent, FIGURES, Point, Sample};
 
 /// The point without what is not a finite number, and with a note for each loss.
 ///
@@ -27,6 +27,10 @@ pub(crate) fn finite(point: &Point) -> Cow<'_, Point> {
             "{odd_events} timed events without a time were left out"
         ));
     }
+    let odd_background = point.held_back.background_events.iter().any(is_odd_event);
+    if odd_background {
+        notes.push("a background event held what was not a number".to_owned());
+    }
     // The histogram keeps a latency beyond its end in its last bucket, but not how many there were.
     let clipped = point.histograms.service.clipped() + point.histograms.response.clipped();
     if clipped > 0 {
@@ -50,6 +54,10 @@ fn without_odd(point: &Point) -> Point {
     }
     clean.work.seconds = point.work.seconds.filter(|v| v.is_finite());
     clean.timed_events = finite_events(point).cloned().collect();
+    for event in &mut clean.held_back.background_events {
+        event.time_s = event.time_s.filter(|v| v.is_finite());
+        event.mb = event.mb.filter(|v| v.is_finite());
+    }
     clean.samples.retain(|sample| sample.at_s.is_finite());
     for value in clean.samples.iter_mut().flat_map(sample_values_mut) {
         *value = value.filter(|v| v.is_finite());
@@ -59,6 +67,10 @@ fn without_odd(point: &Point) -> Point {
 
 fn is_odd(value: Option<f64>) -> bool {
     value.is_some_and(|v| !v.is_finite())
+}
+
+fn is_odd_event(event: &BackgroundEvent) -> bool {
+    is_odd(event.time_s) || is_odd(event.mb)
 }
 
 fn is_finite(sample: &Sample) -> bool {

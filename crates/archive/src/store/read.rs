@@ -1,5 +1,7 @@
 //! Reading: whatever stands in the archive comes out; what does not fit its digest comes out invalid.
 
+mod held_back;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use stats::Histogram;
@@ -7,8 +9,8 @@ use stats::Histogram;
 use super::{Result, RunName, RunSummary};
 use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
 use crate::{
-    Component, FIGURES, Figures, Histograms, Inventory, Missing, Platform, Point, PointKey, Run,
-    RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
+    Component, FIGURES, Figures, HeldBack, Histograms, Inventory, Missing, Platform, Point,
+    PointKey, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
 };
 
 const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
@@ -222,6 +224,10 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<String>)> {
             _ => Steady::Trend,
         }),
         timed_events: Vec::new(),
+        held_back: HeldBack {
+            bottleneck: held_back::bottleneck(row)?,
+            ..HeldBack::default()
+        },
         samples: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
@@ -251,6 +257,10 @@ fn complete_point(
     point.reasons.extend(problems);
     point.samples = samples(connection, id)?;
     point.timed_events = timed_events(connection, id)?;
+    point.held_back.background_events = held_back::background_events(connection, id)?;
+    let (histograms, problems) = held_back::wait_histograms(connection, id)?;
+    point.held_back.wait_histograms = histograms;
+    point.reasons.extend(problems);
     let (service, service_problem) = histogram(connection, id, "service")?;
     let (response, response_problem) = histogram(connection, id, "response")?;
     point.histograms = Histograms { service, response };

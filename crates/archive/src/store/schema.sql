@@ -65,6 +65,8 @@ CREATE TABLE point (
     definition     TEXT    NOT NULL,             -- fingerprint of the test with its SQL
     steady         TEXT    CHECK (steady IN ('yes', 'no', 'trend')),
     work           TEXT    NOT NULL CHECK (json_valid(work)),      -- {"mode", "size", ...}
+    bottleneck_resource TEXT,                    -- "cpu", "device", "log sync", ..., "none"
+    bottleneck_sentence TEXT,                    -- with the numbers it rests on
     digest         TEXT    NOT NULL,             -- SHA-256 over this row and its children
 {{FIGURES}}
     UNIQUE (run_id, repetition, step, target, test, nodes, jobs, threads)
@@ -105,6 +107,29 @@ CREATE TABLE timed_event (
     time_s         REAL    NOT NULL,
     share_pct      REAL    NOT NULL,
     source         TEXT    NOT NULL,
+    PRIMARY KEY (point_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- What the server's own processes did during the point.
+CREATE TABLE background_event (
+    point_id       INTEGER NOT NULL REFERENCES point (id),
+    seq            INTEGER NOT NULL,
+    process        TEXT    NOT NULL,
+    event          TEXT    NOT NULL,
+    count          INTEGER CHECK (count >= 0),
+    time_s         REAL,
+    mb             REAL,
+    source         TEXT    NOT NULL,
+    PRIMARY KEY (point_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- How long the waits of one class lasted: less than 1 ms, 2 ms, 4 ms ...; NULL with the reason in `remark`.
+CREATE TABLE wait_histogram (
+    point_id       INTEGER NOT NULL REFERENCES point (id),
+    seq            INTEGER NOT NULL,
+    class          TEXT    NOT NULL,
+    counts         TEXT    CHECK (json_valid(counts)),             -- [12, 3, 0, ...]
+    remark         TEXT    NOT NULL,
     PRIMARY KEY (point_id, seq)
 ) STRICT, WITHOUT ROWID;
 

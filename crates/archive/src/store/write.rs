@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, read};
-use crate::{FIGURES, Point, PointKey, RunState, Steady, integrity};
+use crate::{Bottleneck, FIGURES, HeldBack, Point, PointKey, RunState, Steady, integrity};
 
 /// Most points that a run may be planned with; beyond it a plan is a typing error.
 const POINTS_PLANNED_MAX: usize = 1_000_000;
@@ -133,6 +133,11 @@ pub(super) fn append_point(connection: &mut Connection, run_id: i64, point: &Poi
 
 fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Result<i64> {
     let key = &point.key;
+    let bottleneck = |part: fn(&Bottleneck) -> &String| -> Value {
+        (point.held_back.bottleneck.as_ref())
+            .map(|b| part(b).clone())
+            .into()
+    };
     let mut columns: Vec<(&str, Value)> = vec![
         ("run_id", run_id.into()),
         ("repetition", key.repetition.into()),
@@ -153,6 +158,8 @@ fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Re
             point.steady.map(|s| steady_name(s).to_owned()).into(),
         ),
         ("work", json(&point.work).into()),
+        ("bottleneck_resource", bottleneck(|b| &b.resource)),
+        ("bottleneck_sentence", bottleneck(|b| &b.sentence)),
         ("digest", String::new().into()),
     ];
     columns.extend(
@@ -202,11 +209,31 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
         ])?;
     }
 
+    insert_held_back(transaction, id, &point.held_back)?;
+
     let mut insert = transaction.prepare_cached("INSERT INTO reason VALUES (?1, ?2, ?3, ?4)")?;
     let reasons = point.reasons.iter().map(|text| ("invalid", text));
     let notes = point.notes.iter().map(|text| ("note", text));
     for (seq, (kind, text)) in reasons.chain(notes).enumerate() {
         insert.execute(params![id, seq as i64, kind, text])?;
+    }
+    Ok(())
+}
+
+fn insert_held_back(transaction: &Transaction<'_>, id: i64, held: &HeldBack) -> Result<()> {
+    let sql = "INSERT INTO background_event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for (seq, e) in held.background_events.iter().enumerate() {
+        let count = e.count.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+        insert.execute(params![
+            id, seq as i64, e.process, e.event, count, e.time_s, e.mb, e.source
+        ])?;
+    }
+    let sql = "INSERT INTO wait_histogram VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for (seq, h) in held.wait_histograms.iter().enumerate() {
+        let counts = h.counts.as_ref().map(json);
+        insert.execute(params![id, seq as i64, h.class, counts, h.remark])?;
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Advice, Archive, Component, FIGURES, Fact, Histograms, Inventory, Missing, NewRun, Platform,
-    Point, PointKey, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
-    WorkDone,
+    Advice, Archive, BackgroundEvent, Bottleneck, Component, FIGURES, Fact, HeldBack, Histograms,
+    Inventory, Missing, NewRun, Platform, Point, PointKey, Run, RunName, RunState, Sample, Steady,
+    StudyPart, TargetRecord, TimedEvent, WaitHistogram, WorkDone,
 };
 use stats::Histogram;
 
@@ -113,6 +113,7 @@ pub fn point(key: PointKey) -> Point {
             share_pct: 95.0,
             source: "sampled".into(),
         }],
+        held_back: held_back(),
         samples: vec![Sample {
             at_s: 1.0,
             operations_per_s: Some(1_000.0),
@@ -127,6 +128,31 @@ pub fn point(key: PointKey) -> Point {
         point.figures.set(figure.name, value);
     }
     point
+}
+
+fn held_back() -> HeldBack {
+    HeldBack {
+        bottleneck: Some(Bottleneck {
+            resource: "cpu".into(),
+            sentence: "Processors saturated: 97 % busy.".into(),
+        }),
+        background_events: vec![BackgroundEvent {
+            process: "log".into(),
+            event: "log syncs".into(),
+            count: Some(12),
+            time_s: Some(0.06),
+            mb: None,
+            source: "counted".into(),
+        }],
+        wait_histograms: vec![
+            WaitHistogram {
+                class: "log sync".into(),
+                counts: Some(vec![7, 5]),
+                remark: "counted".into(),
+            },
+            WaitHistogram::unknown("data read", "nobody tells"),
+        ],
+    }
 }
 
 /// One latency for each number of microseconds.

@@ -78,6 +78,9 @@ pub fn disk(text: &[u8], device: &[u8]) -> Option<DiskCounters> {
             _,
             write_sectors,
             write_ms,
+            _,
+            busy_ms,
+            weighted_ms,
         ] = numbers(words)?;
         Some(DiskCounters {
             reads,
@@ -86,6 +89,8 @@ pub fn disk(text: &[u8], device: &[u8]) -> Option<DiskCounters> {
             writes,
             write_sectors,
             write_ms,
+            busy_ms,
+            weighted_ms,
         })
     })
 }
@@ -204,6 +209,8 @@ mod tests {
             writes: 26223,
             write_sectors: 4584456,
             write_ms: 15212,
+            busy_ms: 6032,
+            weighted_ms: 25542,
         };
         assert_eq!(disk(DISKSTATS, b"nvme0n1"), Some(counters));
         assert_eq!(disk(DISKSTATS, b"nvme0"), None);

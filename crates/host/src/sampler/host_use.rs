@@ -91,6 +91,8 @@ impl HostUse {
         figures.total_mb_per_s = rates.total_mb_per_s();
         figures.read_await_ms = rates.read_await_ms;
         figures.write_await_ms = rates.write_await_ms;
+        figures.device_busy_pct = rates.device_busy_pct;
+        figures.device_queue_mean = rates.device_queue_mean;
         figures.network_mb_per_s = rates.network_mb_per_s;
         figures.network_errors = rates.network_errors;
         figures.tcp_retransmits = rates.tcp_retransmits;
@@ -219,6 +221,10 @@ mod tests {
             "errors",
             "retries",
             "redo_mb_per_s",
+            "engine_read_iops",
+            "engine_write_iops",
+            "engine_read_mb_per_s",
+            "engine_write_mb_per_s",
             "in_flight_mean",
             "little_error_pct",
             "driver_cpu_pct",
@@ -239,6 +245,8 @@ mod tests {
             write_mb_per_s: some(9.0),
             read_await_ms: some(10.0),
             write_await_ms: some(11.0),
+            device_busy_pct: some(29.0),
+            device_queue_mean: some(30.0),
             network_mb_per_s: some(12.0),
             network_errors: some(14.0),
             tcp_retransmits: some(16.0),
@@ -276,7 +284,7 @@ mod tests {
         );
         values.sort_by(f64::total_cmp);
         values.dedup();
-        assert_eq!(values.len(), 27, "no value is written twice");
+        assert_eq!(values.len(), 29, "no value is written twice");
         assert_eq!(figures.cpu_pct_avg, some(1.0));
         assert_eq!(figures.write_await_ms, some(11.0));
     }

@@ -206,11 +206,21 @@ impl Connection {
         let mut prepared = self.prepare(sql)?;
         // An unknown type is asked for as text.
         prepared.columns.fill(0);
-        let encoded = self.wire.execute(&prepared, parameters);
+        self.texts_of(&prepared, sql, parameters)
+    }
+
+    /// The same of a statement that was prepared, with its columns asked for as text.
+    pub(super) fn texts_of(
+        &mut self,
+        prepared: &Prepared,
+        context: &str,
+        parameters: &[Value<'_>],
+    ) -> Result<Vec<Vec<Option<String>>>> {
+        let encoded = self.wire.execute(prepared, parameters);
         encoded.map_err(|e| unaskable(&e))?;
         self.wire.sync();
         let mut rows = Vec::new();
-        self.exchange(sql, |event| {
+        self.exchange(context, |event| {
             if let Event::Row(row) = event {
                 let cells = row.cells().map(|cell| {
                     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();

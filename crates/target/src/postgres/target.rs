@@ -13,8 +13,9 @@ use super::guard::{self, Facts};
 use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
+use super::watch::PostgresWatch;
 use crate::server::{LocalServer, SESSIONS_MAX};
-use crate::{Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError};
+use crate::{Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, Watch};
 
 /// The first version whose statistics can be read without a delay.
 const VERSION_OF_FLUSH: u32 = 15;
@@ -237,6 +238,11 @@ impl Target for PostgresTarget {
                 "PostgreSQL: tables are not stored compressed",
             )),
         }
+    }
+
+    fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
+        let watch = PostgresWatch::open(&self.endpoint, self.facts.major)?;
+        Ok(Some(Box::new(watch)))
     }
 
     fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {

@@ -79,6 +79,7 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
         },
         steady: None,
         timed_events: Vec::new(),
+        held_back: archive::HeldBack::default(),
         samples: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),

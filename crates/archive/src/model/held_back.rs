@@ -1,0 +1,132 @@
+//! What held a point back: the sentence, what the server did in the background, and how long waits lasted.
+
+use serde::{Deserialize, Serialize};
+
+/// What kept a point from being faster, or that nothing did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bottleneck {
+    /// One of [`Bottleneck::RESOURCES`].
+    pub resource: String,
+    /// One sentence with the numbers it rests on.
+    pub sentence: String,
+}
+
+impl Bottleneck {
+    /// Everything that can be named.
+    pub const RESOURCES: [&'static str; 11] = [
+        "none",
+        "unknown",
+        "cpu",
+        "device",
+        "log sync",
+        "lock",
+        "latch",
+        "memory",
+        "network",
+        "driver",
+        "other wait",
+    ];
+}
+
+/// What held a point back, as far as target and machine tell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HeldBack {
+    /// The saturated resource; `None` where nobody judged.
+    pub bottleneck: Option<Bottleneck>,
+    /// What the server did besides serving the jobs.
+    pub background_events: Vec<BackgroundEvent>,
+    /// How long waits lasted, one entry for each class that matters to the engine.
+    pub wait_histograms: Vec<WaitHistogram>,
+}
+
+/// One line of "background events": what the server's own processes did during the point.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackgroundEvent {
+    /// Process or thread of the server, e.g. "checkpointer", "log".
+    pub process: String,
+    /// What it did, e.g. "log syncs".
+    pub event: String,
+    /// How often.
+    pub count: Option<u64>,
+    /// Time it took altogether, in seconds.
+    pub time_s: Option<f64>,
+    /// 10^6 bytes moved by it.
+    pub mb: Option<f64>,
+    /// How it is known: "counted" or "sampled".
+    pub source: String,
+}
+
+impl BackgroundEvent {
+    /// Mean time of one, in milliseconds: of log syncs this is the latency of the log.
+    pub fn mean_ms(&self) -> Option<f64> {
+        let count = self.count.filter(|count| *count > 0)?;
+        Some(self.time_s? * 1e3 / count as f64)
+    }
+}
+
+/// How long the waits of one class lasted, in power-of-two milliseconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaitHistogram {
+    /// Class of waits, e.g. "data read", "log sync".
+    pub class: String,
+    /// Waits that lasted less than 1 ms, less than 2 ms, less than 4 ms …; the last bucket holds all
+    /// longer ones as well. `None` when neither engine nor kernel tells.
+    pub counts: Option<Vec<u64>>,
+    /// Where the counts come from, or why there are none.
+    pub remark: String,
+}
+
+impl WaitHistogram {
+    /// Buckets that are kept: the last but one ends at 2^15 ms, half a minute.
+    pub const BUCKETS: usize = 17;
+
+    /// A class of which nothing is told, and why.
+    pub fn unknown(class: &str, reason: &str) -> Self {
+        Self {
+            class: class.to_owned(),
+            counts: None,
+            remark: reason.to_owned(),
+        }
+    }
+
+    /// Bucket of a wait of so many nanoseconds.
+    pub fn bucket(wait_ns: u64) -> usize {
+        let ms = wait_ns / 1_000_000;
+        let bits = (u64::BITS - ms.leading_zeros()) as usize;
+        bits.min(Self::BUCKETS - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_end_at_powers_of_two() {
+        let ms = |n: u64| WaitHistogram::bucket(n * 1_000_000);
+        assert_eq!(WaitHistogram::bucket(999_999), 0);
+        assert_eq!(
+            [ms(1), ms(2), ms(3), ms(4), ms(7), ms(8)],
+            [1, 2, 2, 3, 3, 4]
+        );
+        assert_eq!(
+            [ms(32_767), ms(32_768), ms(u64::MAX / 1_000_000)],
+            [15, 16, 16]
+        );
+    }
+
+    #[test]
+    fn the_mean_needs_count_and_time() {
+        let event = |count, time_s| BackgroundEvent {
+            count,
+            time_s,
+            ..BackgroundEvent::default()
+        };
+        assert_eq!(event(Some(4), Some(0.01)).mean_ms(), Some(2.5));
+        assert_eq!(event(Some(0), Some(0.0)).mean_ms(), None);
+        assert_eq!(event(Some(4), None).mean_ms(), None);
+    }
+}

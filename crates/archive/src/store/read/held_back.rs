@@ -1,0 +1,57 @@
+//! What held a point back, read.
+
+use rusqlite::{Connection, Row};
+
+use super::{Result, rows};
+use crate::{BackgroundEvent, Bottleneck, WaitHistogram};
+
+/// The sentence of a point's own row.
+pub(super) fn bottleneck(row: &Row<'_>) -> rusqlite::Result<Option<Bottleneck>> {
+    let resource: Option<String> = row.get("bottleneck_resource")?;
+    let sentence: Option<String> = row.get("bottleneck_sentence")?;
+    Ok(resource
+        .zip(sentence)
+        .map(|(resource, sentence)| Bottleneck { resource, sentence }))
+}
+
+pub(super) fn background_events(connection: &Connection, id: i64) -> Result<Vec<BackgroundEvent>> {
+    let sql = "SELECT * FROM background_event WHERE point_id = ?1 ORDER BY seq";
+    rows(connection, sql, [id], |row| {
+        Ok(BackgroundEvent {
+            process: row.get("process")?,
+            event: row.get("event")?,
+            count: row.get::<_, Option<i64>>("count")?.map(i64::cast_unsigned),
+            time_s: row.get("time_s")?,
+            mb: row.get("mb")?,
+            source: row.get("source")?,
+        })
+    })
+}
+
+/// The histograms, and what could not be understood of them.
+pub(super) fn wait_histograms(
+    connection: &Connection,
+    id: i64,
+) -> Result<(Vec<WaitHistogram>, Vec<String>)> {
+    let sql = "SELECT class, counts, remark FROM wait_histogram WHERE point_id = ?1 ORDER BY seq";
+    let mut problems = Vec::new();
+    let histograms = rows(connection, sql, [id], |row| {
+        let class: String = row.get(0)?;
+        let counts: Option<String> = row.get(1)?;
+        let counts = counts.and_then(|text| {
+            serde_json::from_str(&text)
+                .inspect_err(|error| {
+                    problems.push(format!(
+                        "the archive's histogram of the waits \"{class}\" cannot be read: {error}"
+                    ));
+                })
+                .ok()
+        });
+        Ok(WaitHistogram {
+            counts,
+            class,
+            remark: row.get(2)?,
+        })
+    })?;
+    Ok((histograms, problems))
+}

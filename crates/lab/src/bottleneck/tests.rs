@@ -1,0 +1,214 @@
+use super::*;
+
+fn event(class: &str, share_pct: f64) -> TimedEvent {
+    TimedEvent {
+        event: format!("{class} event"),
+        class: class.into(),
+        waits: None,
+        time_s: share_pct,
+        share_pct,
+        source: "sampled".into(),
+    }
+}
+
+fn figures() -> Figures {
+    Figures {
+        cpu_pct_avg: Some(30.0),
+        device_busy_pct: Some(35.0),
+        elapsed_s: Some(10.0),
+        ..Figures::default()
+    }
+}
+
+fn judged(events: &[(&str, f64)], figures: &Figures) -> Bottleneck {
+    let events: Vec<TimedEvent> = events.iter().map(|(c, pct)| event(c, *pct)).collect();
+    judge(&Evidence {
+        figures,
+        events: &events,
+        background: &[],
+        driver_pct: None,
+        device: Some("sda"),
+        jobs: 8,
+    })
+}
+
+fn resource(events: &[(&str, f64)], figures: &Figures) -> String {
+    let judged = judged(events, figures);
+    assert!(Bottleneck::RESOURCES.contains(&judged.resource.as_str()));
+    assert!(judged.sentence.ends_with('.'), "{}", judged.sentence);
+    judged.resource
+}
+
+#[test]
+fn each_class_names_its_resource_from_its_border_on() {
+    for (class, name) in [
+        ("data read", "device"),
+        ("data write", "device"),
+        ("log sync", "log sync"),
+        ("lock", "lock"),
+        ("latch", "latch"),
+        ("client", "network"),
+        ("round trip", "network"),
+        ("other", "other wait"),
+        ("wait", "other wait"),
+    ] {
+        // The rest is in parts that are each below the border.
+        let with = |pct: f64| {
+            let rest = (100.0 - pct) / 2.0;
+            [(class, pct), ("CPU", rest), ("driver", rest)]
+        };
+        assert_eq!(resource(&with(NAMED_PCT_MIN), &figures()), name, "{class}");
+        let below = with(NAMED_PCT_MIN - 0.1);
+        assert_eq!(resource(&below, &figures()), "none", "{class}");
+    }
+}
+
+#[test]
+fn processors_are_named_when_they_are_busy_and_the_jobs_are_on_them() {
+    let busy = |pct: f64| Figures {
+        cpu_pct_avg: Some(pct),
+        ..figures()
+    };
+    let on_cpu = [("CPU", 80.0), ("lock", 20.0)];
+    assert_eq!(resource(&on_cpu, &busy(CPU_BUSY_PCT_MIN)), "cpu");
+    assert_eq!(resource(&on_cpu, &busy(CPU_BUSY_PCT_MIN - 0.1)), "none");
+    assert_eq!(resource(&on_cpu, &Figures::default()), "none");
+    // Others keep the machine busy; the jobs stand in a queue.
+    let in_queue = [("CPU", 20.0), ("lock", 80.0)];
+    assert_eq!(resource(&in_queue, &busy(100.0)), "lock");
+    // Being woken up takes long where nobody leaves a processor free.
+    let woken = [("CPU", 30.0), ("round trip", 70.0)];
+    assert_eq!(resource(&woken, &busy(95.0)), "cpu");
+    let waiting = [("scheduler", 50.0), ("driver", 50.0)];
+    assert_eq!(resource(&waiting, &busy(95.0)), "cpu");
+}
+
+#[test]
+fn jobs_that_pause_are_held_back_by_nothing() {
+    let busy = Figures {
+        cpu_pct_avg: Some(100.0),
+        swap_in_mb: Some(500.0),
+        swap_out_mb: Some(500.0),
+        ..figures()
+    };
+    let pausing = |idle: f64| [("idle", idle), ("CPU", 100.0 - idle)];
+    assert_eq!(resource(&pausing(80.1), &busy), "none");
+    assert_eq!(resource(&pausing(80.0), &busy), "memory");
+    // Shares are of the time in which the jobs did not pause.
+    let half = [
+        ("idle", 50.0),
+        ("lock", 20.0),
+        ("CPU", 18.0),
+        ("driver", 12.0),
+    ];
+    assert_eq!(resource(&half, &figures()), "lock");
+}
+
+#[test]
+fn memory_is_named_from_its_borders_on() {
+    let lock = [("lock", 100.0)];
+    let swap = |mb: f64| Figures {
+        swap_in_mb: Some(mb),
+        swap_out_mb: Some(0.0),
+        ..figures()
+    };
+    assert_eq!(resource(&lock, &swap(SWAP_MB_PER_S_MIN * 10.0)), "memory");
+    assert_eq!(resource(&lock, &swap(SWAP_MB_PER_S_MIN * 9.9)), "lock");
+    let pressure = |pct: f64| Figures {
+        pressure_memory_pct: Some(pct),
+        ..figures()
+    };
+    let least = MEMORY_PRESSURE_PCT_MIN;
+    assert_eq!(resource(&lock, &pressure(least)), "memory");
+    assert_eq!(resource(&lock, &pressure(least - 0.1)), "lock");
+}
+
+#[test]
+fn the_driver_is_named_where_the_point_is_invalid_for_it() {
+    let with = |pct: f64| {
+        judge(&Evidence {
+            figures: &figures(),
+            events: &[event("lock", 90.0), event("driver", 10.0)],
+            background: &[],
+            driver_pct: Some(pct),
+            device: None,
+            jobs: 2,
+        })
+    };
+    assert_eq!(with(DRIVER_PCT_MIN + 0.1).resource, "driver");
+    assert_eq!(with(DRIVER_PCT_MIN).resource, "lock");
+}
+
+#[test]
+fn reads_that_the_page_cache_served_are_work_of_the_processors() {
+    let read = |device: f64| Figures {
+        read_mb_per_s: Some(device),
+        engine_read_mb_per_s: Some(100.0),
+        cpu_pct_avg: Some(95.0),
+        ..figures()
+    };
+    let reading = [("data read", 70.0), ("CPU", 30.0)];
+    assert_eq!(resource(&reading, &read(100.0 * FROM_DEVICE_MIN)), "device");
+    assert_eq!(resource(&reading, &read(9.9)), "cpu");
+}
+
+#[test]
+fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
+    let busy = |pct: f64| Figures {
+        device_busy_pct: Some(pct),
+        ..figures()
+    };
+    let blocked = [("wait", 70.0), ("CPU", 30.0)];
+    for (pct, name) in [
+        (DEVICE_BUSY_PCT_MIN, "device"),
+        (DEVICE_BUSY_PCT_MIN - 0.1, "other wait"),
+        (DEVICE_IDLE_PCT_MAX, "other wait"),
+        (DEVICE_IDLE_PCT_MAX - 0.1, "lock"),
+    ] {
+        assert_eq!(resource(&blocked, &busy(pct)), name, "{pct}");
+    }
+}
+
+#[test]
+fn what_nobody_tells_is_unknown() {
+    let untold = [("unknown", 90.0), ("driver", 10.0)];
+    assert_eq!(resource(&untold, &figures()), "unknown");
+    assert_eq!(resource(&[], &figures()), "unknown");
+}
+
+#[test]
+fn a_sentence_has_its_numbers() {
+    let figures = Figures {
+        device_busy_pct: Some(97.0),
+        read_await_ms: Some(0.25),
+        device_queue_mean: Some(3.21),
+        ..figures()
+    };
+    let sentence = judged(&[("data read", 71.0), ("CPU", 29.0)], &figures).sentence;
+    assert_eq!(
+        sentence,
+        "The device sda is saturated: 71 % of the jobs' busy time went to reading and writing data; \
+         device: busy 97 %, 0.25 ms a read, 3.2 requests at once."
+    );
+    let syncs = BackgroundEvent {
+        process: "log".into(),
+        event: "log syncs".into(),
+        count: Some(200),
+        time_s: Some(0.3),
+        ..BackgroundEvent::default()
+    };
+    let sentence = judge(&Evidence {
+        figures: &Figures::default(),
+        events: &[event("log sync", 60.0), event("CPU", 40.0)],
+        background: &[syncs],
+        driver_pct: None,
+        device: None,
+        jobs: 1,
+    })
+    .sentence;
+    assert_eq!(
+        sentence,
+        "The log held it back: 60 % of the jobs' busy time went to writing and syncing it, 1.50 ms a \
+         sync."
+    );
+}

@@ -1,0 +1,91 @@
+//! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
+
+use archive::{BackgroundEvent, Figures, HeldBack, TimedEvent, WaitHistogram};
+use load::Outcome;
+use target::Counted;
+
+use crate::bottleneck::{Evidence, judge};
+use crate::watcher::Watched;
+use crate::{gates, timed};
+
+/// Timed events that are kept; what is left is one line more.
+const TOP: usize = 5;
+
+/// Why an embedded engine has no histograms of its waits.
+const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits, and the kernel \
+     shows none of single requests";
+
+/// Where the time of a point went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sight {
+    watched: Option<Watched>,
+    events: Vec<TimedEvent>,
+    background: Vec<BackgroundEvent>,
+}
+
+impl Sight {
+    /// Of a drive, with what was watched of its server meanwhile; `None` for an embedded engine.
+    pub fn of(outcome: &Outcome, watched: Option<Watched>) -> Self {
+        let events = match &watched {
+            Some(watched) => timed::server_events(outcome, watched),
+            None => timed::events(outcome),
+        };
+        let background = watched.as_ref().map(timed::background).unwrap_or_default();
+        Self {
+            watched,
+            events,
+            background,
+        }
+    }
+
+    /// The top timed events.
+    pub fn top(&self) -> Vec<TimedEvent> {
+        timed::top(&self.events, TOP)
+    }
+
+    /// How the events are known.
+    pub fn note(&self) -> Option<String> {
+        self.watched.as_ref()?.note()
+    }
+
+    /// Sets the figures of the engine's own counters; `elapsed_s` must stand.
+    pub fn write_into(&self, figures: &mut Figures) {
+        let Some((watched, elapsed_s)) = self.watched.as_ref().zip(figures.elapsed_s) else {
+            return;
+        };
+        let rate = |n: Option<u64>, unit: f64| {
+            n.filter(|_| elapsed_s > 0.0)
+                .map(|n| n as f64 / unit / elapsed_s)
+        };
+        let rates = |io: &Counted| (rate(io.count, 1.0), rate(io.bytes, 1e6));
+        let counts = &watched.counts;
+        (figures.engine_read_iops, figures.engine_read_mb_per_s) = rates(&counts.reads);
+        (figures.engine_write_iops, figures.engine_write_mb_per_s) = rates(&counts.writes);
+    }
+
+    /// What held the point back. The figures must be complete.
+    pub fn held_back(
+        &self,
+        outcome: &Outcome,
+        figures: &Figures,
+        device: Option<&str>,
+    ) -> HeldBack {
+        let bottleneck = judge(&Evidence {
+            figures,
+            events: &self.events,
+            background: &self.background,
+            driver_pct: gates::own_pct(outcome),
+            device,
+            jobs: outcome.jobs.len() as u32,
+        });
+        let wait_histograms = match &self.watched {
+            Some(watched) => watched.counts.histograms.clone(),
+            None => vec![WaitHistogram::unknown("blocked", NO_HISTOGRAM)],
+        };
+        HeldBack {
+            bottleneck: Some(bottleneck),
+            background_events: self.background.clone(),
+            wait_histograms,
+        }
+    }
+}

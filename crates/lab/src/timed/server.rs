@@ -1,0 +1,292 @@
+//! Top timed events of a server: the jobs' time as the driver measured it, divided by what the server's
+//! sessions were seen doing meanwhile.
+
+use std::time::Duration;
+
+use archive::{BackgroundEvent, TimedEvent};
+use load::Outcome;
+use target::{Counted, WaitClass};
+
+use crate::watcher::Watched;
+
+/// Class of what is neither driver nor server: the way between them, and being woken up.
+pub const ROUND_TRIP: &str = "round trip";
+
+/// All events, longest first; they add up to 100 % of the jobs' time.
+///
+/// What the driver spent itself and what it paused is exact. The rest, in which a statement was under
+/// way, is divided as the sessions were seen; where they were seen doing nothing though a statement was
+/// under way, it was between driver and server.
+pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
+    let total = |part: fn(&load::JobOutcome) -> Duration| -> f64 {
+        let sum: Duration = outcome.jobs.iter().map(part).sum();
+        sum.as_secs_f64()
+    };
+    let active_s = total(|job| job.active);
+    if active_s <= 0.0 {
+        return Vec::new();
+    }
+    let service_s = total(|job| job.service);
+    let event = |name: &str, class: &str, time_s: f64, waits, source: &str| TimedEvent {
+        event: name.into(),
+        class: class.into(),
+        waits,
+        time_s,
+        share_pct: time_s / active_s * 100.0,
+        source: source.into(),
+    };
+    let mut events = vec![
+        event(
+            "driver",
+            "driver",
+            outcome.driver_time().as_secs_f64(),
+            None,
+            "counted",
+        ),
+        event(
+            "think time or waiting for a tick",
+            "idle",
+            total(|job| job.waited),
+            None,
+            "counted",
+        ),
+    ];
+    if watched.looks == 0 {
+        events.push(event(
+            "in the server",
+            "unknown",
+            service_s,
+            None,
+            "counted",
+        ));
+        return sorted(events);
+    }
+    let inside = inside(watched);
+    let seen_s: f64 = inside.iter().map(|(_, _, time_s, ..)| time_s).sum();
+    // Looks are samples and may see a little more than there was.
+    let scale = if seen_s > service_s {
+        service_s / seen_s
+    } else {
+        1.0
+    };
+    for (class, name, time_s, waits, source) in &inside {
+        events.push(event(name, class.name(), time_s * scale, *waits, source));
+    }
+    let between_s = (service_s - seen_s * scale).max(0.0);
+    events.push(event(
+        "between driver and server",
+        ROUND_TRIP,
+        between_s,
+        None,
+        "sampled",
+    ));
+    sorted(events)
+}
+
+type Inside = (WaitClass, String, f64, Option<u64>, &'static str);
+
+/// The server's share by event. Where the server counts the waits of a class itself, these are taken, and
+/// what was seen of the sessions meanwhile is shortened by them.
+fn inside(watched: &Watched) -> Vec<Inside> {
+    let counted = watched
+        .counts
+        .waits
+        .iter()
+        .filter_map(|(class, name, counted)| {
+            let time_s = counted.time_ns? as f64 / 1e9;
+            Some((*class, name.clone(), time_s, counted.count, "counted"))
+        });
+    let counted: Vec<Inside> = counted.collect();
+    let seen = watched.seconds.sessions.iter();
+    let mut seen: Vec<Inside> = seen
+        .map(|((class, name), time_s)| (*class, name.clone(), *time_s, None, "sampled"))
+        .collect();
+    // Sessions whose waits are counted are seen in a statement, which is to say at work.
+    let mut rest_s: f64 = counted.iter().map(|(_, _, time_s, ..)| time_s).sum();
+    for (class, _, time_s, ..) in &mut seen {
+        if *class == WaitClass::Cpu {
+            let part = rest_s.min(*time_s);
+            *time_s -= part;
+            rest_s -= part;
+        }
+    }
+    seen.extend(counted);
+    seen
+}
+
+fn sorted(mut events: Vec<TimedEvent>) -> Vec<TimedEvent> {
+    events.retain(|e| e.share_pct >= 0.05);
+    events.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    events
+}
+
+/// The longest `most` events, and one line for what is left.
+pub fn top(events: &[TimedEvent], most: usize) -> Vec<TimedEvent> {
+    let mut top: Vec<TimedEvent> = events.iter().take(most).cloned().collect();
+    let rest = events.get(most..).unwrap_or_default();
+    match rest {
+        [] => {}
+        [one] => top.push(one.clone()),
+        many => top.push(TimedEvent {
+            event: format!("{} other events", many.len()),
+            class: "other".into(),
+            waits: None,
+            time_s: many.iter().map(|e| e.time_s).sum(),
+            share_pct: many.iter().map(|e| e.share_pct).sum(),
+            source: "sampled".into(),
+        }),
+    }
+    top
+}
+
+/// What the server did beside: its counters first, then what its processes were seen doing.
+pub fn background(watched: &Watched) -> Vec<BackgroundEvent> {
+    let is_news = |counted: &Counted| {
+        [counted.count, counted.time_ns, counted.bytes]
+            .into_iter()
+            .flatten()
+            .any(|n| n > 0)
+    };
+    let counted = watched
+        .counts
+        .background
+        .iter()
+        .filter(|(_, _, c)| is_news(c));
+    let mut events: Vec<BackgroundEvent> = counted
+        .map(|(process, event, counted)| BackgroundEvent {
+            process: (*process).into(),
+            event: (*event).into(),
+            count: counted.count,
+            time_s: counted.time_ns.map(|ns| ns as f64 / 1e9),
+            mb: counted.bytes.map(|bytes| bytes as f64 / 1e6),
+            source: "counted".into(),
+        })
+        .collect();
+    let mut seen: Vec<BackgroundEvent> = watched
+        .seconds
+        .background
+        .iter()
+        .map(|((process, event), time_s)| BackgroundEvent {
+            process: process.clone(),
+            event: event.clone(),
+            time_s: Some(*time_s),
+            source: "sampled".into(),
+            ..BackgroundEvent::default()
+        })
+        .collect();
+    seen.sort_by(|a, b| {
+        let time_s = |e: &BackgroundEvent| e.time_s.unwrap_or(0.0);
+        time_s(b)
+            .total_cmp(&time_s(a))
+            .then_with(|| a.event.cmp(&b.event))
+    });
+    events.extend(seen);
+    events
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::JobOutcome;
+    use target::{ServerCounts, Tally};
+
+    fn outcome() -> Outcome {
+        let ms = Duration::from_millis;
+        Outcome {
+            jobs: vec![JobOutcome {
+                active: ms(1000),
+                service: ms(700),
+                waited: ms(250),
+                ..JobOutcome::default()
+            }],
+            ..Outcome::default()
+        }
+    }
+
+    fn watched(seen: &[(WaitClass, &str, f64)]) -> Watched {
+        let mut seconds = Tally::default();
+        for (class, event, time_s) in seen {
+            seconds.session(*class, event, *time_s);
+        }
+        Watched {
+            seconds,
+            looks: 70,
+            ..Watched::default()
+        }
+    }
+
+    fn share(events: &[TimedEvent], class: &str) -> f64 {
+        events
+            .iter()
+            .filter(|e| e.class == class)
+            .map(|e| e.share_pct)
+            .sum()
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_jobs_time() {
+        let seen = watched(&[
+            (WaitClass::Cpu, "DB CPU", 0.2),
+            (WaitClass::Lock, "row", 0.3),
+        ]);
+        let events = events(&outcome(), &seen);
+        assert!((events.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1e-9);
+        for (class, pct) in [
+            ("CPU", 20.0),
+            ("lock", 30.0),
+            (ROUND_TRIP, 20.0),
+            ("driver", 5.0),
+        ] {
+            assert!((share(&events, class) - pct).abs() < 1e-9, "{class}");
+        }
+        assert_eq!(events[0].class, "lock");
+    }
+
+    #[test]
+    fn looks_that_saw_more_than_there_was_are_scaled() {
+        let events = events(&outcome(), &watched(&[(WaitClass::Cpu, "DB CPU", 7.0)]));
+        assert!((share(&events, "CPU") - 70.0).abs() < 1e-9);
+        assert_eq!(share(&events, ROUND_TRIP), 0.0);
+    }
+
+    #[test]
+    fn waits_that_the_server_counts_are_taken_from_what_was_seen_at_work() {
+        let mut seen = watched(&[(WaitClass::Cpu, "DB CPU", 0.5)]);
+        seen.counts = ServerCounts {
+            waits: vec![(
+                WaitClass::Lock,
+                "row locks".into(),
+                Counted {
+                    count: Some(3),
+                    time_ns: Some(400_000_000),
+                    bytes: None,
+                },
+            )],
+            ..ServerCounts::default()
+        };
+        let events = events(&outcome(), &seen);
+        assert!((share(&events, "lock") - 40.0).abs() < 1e-9);
+        assert!((share(&events, "CPU") - 10.0).abs() < 1e-9);
+        assert_eq!(events[0].waits, Some(3));
+    }
+
+    #[test]
+    fn a_server_that_could_not_be_watched_leaves_one_unknown() {
+        let events = events(&outcome(), &Watched::default());
+        assert!((share(&events, "unknown") - 70.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_rest_is_one_line() {
+        let seen = watched(&[
+            (WaitClass::Cpu, "a", 0.2),
+            (WaitClass::Lock, "b", 0.15),
+            (WaitClass::Latch, "c", 0.1),
+        ]);
+        let all = events(&outcome(), &seen);
+        let top = top(&all, 3);
+        assert_eq!(top.len(), 4);
+        assert!((top.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1e-9);
+        assert!(top[3].event.contains("other events"));
+    }
+}

@@ -1,0 +1,384 @@
+//! A thread that looks at what a target's sessions wait for, as often as its own cost allows.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use target::{Counted, ServerCounts, Tally, Target, WaitClass, Watch};
+
+/// It never looks more often than this.
+const INTERVAL_MIN: Duration = Duration::from_millis(10);
+/// However dear a look is, it looks this often.
+const INTERVAL_MAX: Duration = Duration::from_secs(1);
+/// Part of one core that it may cost, driver and server together.
+pub const COST_MAX: f64 = 0.01;
+/// Weight of the newest look in the mean cost that the interval follows.
+const NEWEST: f64 = 0.2;
+/// Looks before the start, so that the first in the window are neither cold nor dear.
+const WARM_UP_LOOKS: usize = 3;
+
+/// What was seen and counted in the measured window.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Watched {
+    /// Seconds that sessions, and the server's processes, spent in each event.
+    pub seconds: Tally,
+    /// What the server counted itself.
+    pub counts: ServerCounts,
+    /// Where the waits were looked up; empty when they were not.
+    pub source: String,
+    /// How often.
+    pub looks: u64,
+    /// From the start of the window to the last look.
+    pub elapsed: Duration,
+    /// Processor time of driver and server for looking, or the time of the answers where the server's is
+    /// not told.
+    pub cost: Duration,
+    /// Whether `cost` holds times of answers, which are more than was spent.
+    pub cost_is_bound: bool,
+    /// Whether the server's counted waits stand for all of their class.
+    pub counts_replace_looks: bool,
+    /// Why something of this is missing.
+    pub problem: Option<String>,
+}
+
+impl Watched {
+    /// Looks per second.
+    pub fn rate_per_s(&self) -> f64 {
+        self.looks as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Cost in percent of one core.
+    pub fn cost_pct(&self) -> f64 {
+        100.0 * self.cost.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// How the timed events are known, for people.
+    pub fn note(&self) -> Option<String> {
+        let problem = self
+            .problem
+            .as_ref()
+            .map(|why| format!("what the server's sessions waited for is not fully known: {why}"));
+        if problem.is_some() || self.source.is_empty() {
+            return problem;
+        }
+        Some(format!(
+            "timed events were sampled from {} {:.0} times a second, which cost {}{:.1} % of a core",
+            self.source,
+            self.rate_per_s(),
+            if self.cost_is_bound { "at most " } else { "" },
+            self.cost_pct(),
+        ))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Ready,
+    Watching,
+    Over,
+}
+
+/// Says the thread what to do.
+#[derive(Debug)]
+struct Bell {
+    phase: Mutex<Phase>,
+    changed: Condvar,
+}
+
+impl Bell {
+    fn ring(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the phase is another one than `phase`, at most so long; gives the phase.
+    fn wait_while(&self, phase: Phase, longest: Option<Duration>) -> Phase {
+        let guard = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |now: &mut Phase| *now == phase;
+        match longest {
+            None => {
+                *(self.changed.wait_while(guard, is_same)).unwrap_or_else(PoisonError::into_inner)
+            }
+            Some(longest) => {
+                let waited = self.changed.wait_timeout_while(guard, longest, is_same);
+                *waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        }
+    }
+}
+
+/// The thread, from before the start of a point to its end.
+#[derive(Debug)]
+pub struct Watcher {
+    bell: Arc<Bell>,
+    thread: Option<JoinHandle<Watched>>,
+    /// Why there is no thread although the engine could be watched.
+    problem: Option<String>,
+}
+
+impl Watcher {
+    /// Connects to every node; the looking begins with [`Watcher::begin`]. `None` where the engine runs
+    /// inside this process. That a server cannot be watched is told, and does not keep it from being
+    /// measured.
+    pub fn open(nodes: &[Arc<dyn Target>]) -> Option<Self> {
+        let mut watches = Vec::new();
+        for node in nodes {
+            match node.watch() {
+                Ok(None) => return None,
+                Ok(Some(watch)) => watches.push(watch),
+                Err(error) => return Some(Self::without(error.message)),
+            }
+        }
+        let bell = Arc::new(Bell {
+            phase: Mutex::new(Phase::Ready),
+            changed: Condvar::new(),
+        });
+        let builder = std::thread::Builder::new().name("watcher".into());
+        let ring = Arc::clone(&bell);
+        match builder.spawn(move || watch_until_over(watches, &ring)) {
+            Ok(thread) => Some(Self {
+                bell,
+                thread: Some(thread),
+                problem: None,
+            }),
+            Err(error) => Some(Self::without(format!("no thread can be had ({error})"))),
+        }
+    }
+
+    fn without(problem: String) -> Self {
+        Self {
+            bell: Arc::new(Bell {
+                phase: Mutex::new(Phase::Over),
+                changed: Condvar::new(),
+            }),
+            thread: None,
+            problem: Some(problem),
+        }
+    }
+
+    /// The measured window begins; costs the caller a microsecond.
+    pub fn begin(&self) {
+        self.bell.ring(Phase::Watching);
+    }
+
+    /// The window is over: what was seen.
+    pub fn finish(mut self) -> Watched {
+        self.bell.ring(Phase::Over);
+        let problem = self.problem.take();
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(watched)) => watched,
+            Some(Err(_)) => Watched {
+                problem: Some("the watching thread broke down".into()),
+                ..Watched::default()
+            },
+            None => Watched {
+                problem,
+                ..Watched::default()
+            },
+        }
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.bell.ring(Phase::Over);
+        if let Some(thread) = self.thread.take() {
+            // It has printed why it panicked; the point is given up anyway.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn watch_until_over(mut watches: Vec<Box<dyn Watch>>, bell: &Bell) -> Watched {
+    let mut watched = Watched::default();
+    if let Err(error) = watch(&mut watches, bell, &mut watched) {
+        watched.problem = Some(error.message);
+    }
+    watched
+}
+
+fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> target::Result<()> {
+    let mut look = Tally::default();
+    let mut price_s = 0.0;
+    for _ in 0..WARM_UP_LOOKS {
+        look.clear();
+        price_s = look_at_all(watches, &mut look)?.0;
+    }
+    if bell.wait_while(Phase::Ready, None) == Phase::Over {
+        return Ok(());
+    }
+    watched.source = watches.first().map_or("", |w| w.source()).to_owned();
+    watched.counts_replace_looks = watches.iter().all(|w| w.counts_replace_looks());
+    let begin = Instant::now();
+    let before = count_all(watches)?;
+    let mut last = begin;
+    loop {
+        let pause = Duration::from_secs_f64(price_s / COST_MAX).clamp(INTERVAL_MIN, INTERVAL_MAX);
+        if bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over {
+            break;
+        }
+        look.clear();
+        let (cost_s, is_bound) = look_at_all(watches, &mut look)?;
+        price_s += NEWEST * (cost_s - price_s);
+        // A look stands for the time since the one before.
+        let now = Instant::now();
+        watched.seconds.add_times(&look, (now - last).as_secs_f64());
+        last = now;
+        watched.looks += 1;
+        watched.elapsed = now - begin;
+        watched.cost += Duration::from_secs_f64(cost_s);
+        watched.cost_is_bound |= is_bound;
+    }
+    watched.counts = count_all(watches)?.since(&before);
+    Ok(())
+}
+
+/// Looks at every node; gives the cost in seconds of a core, and whether that is only a bound.
+fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<(f64, bool)> {
+    let own_before = host::thread_cpu_ns();
+    let (mut server_ns, mut is_bound) = (0, false);
+    for watch in watches {
+        let before = watch.server_cpu_ns();
+        let begin = Instant::now();
+        watch.look(tally)?;
+        let answer_ns = begin.elapsed().as_nanos() as u64;
+        let spent = watch.server_cpu_ns().zip(before);
+        is_bound |= spent.is_none();
+        server_ns += spent.map_or(answer_ns, |(after, before)| after.saturating_sub(before));
+    }
+    let own_ns = host::thread_cpu_ns().saturating_sub(own_before);
+    Ok(((own_ns + server_ns) as f64 / 1e9, is_bound))
+}
+
+/// The counters of all nodes together.
+fn count_all(watches: &mut [Box<dyn Watch>]) -> target::Result<ServerCounts> {
+    let mut counts = watches.iter_mut().map(|watch| watch.count());
+    let Some(first) = counts.next() else {
+        return Ok(ServerCounts::default());
+    };
+    let mut sum = first?;
+    for other in counts {
+        add(&mut sum, &other?);
+    }
+    Ok(sum)
+}
+
+fn add(sum: &mut ServerCounts, other: &ServerCounts) {
+    let plus = |a: &mut Counted, b: &Counted| {
+        let add = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+        a.count = add(a.count, b.count);
+        a.time_ns = add(a.time_ns, b.time_ns);
+        a.bytes = add(a.bytes, b.bytes);
+    };
+    for (process, event, counted) in &mut sum.background {
+        let same = |(p, e, _): &&(&str, &str, Counted)| (p, e) == (process, event);
+        plus(
+            counted,
+            &other
+                .background
+                .iter()
+                .find(same)
+                .map_or(Counted::default(), |(_, _, c)| c.clone()),
+        );
+    }
+    for (class, event, counted) in &other.waits {
+        let same = |(c, e, _): &&mut (WaitClass, String, Counted)| (&*c, &*e) == (class, event);
+        match sum.waits.iter_mut().find(same) {
+            Some((_, _, known)) => plus(known, counted),
+            None => sum.waits.push((*class, event.clone(), counted.clone())),
+        }
+    }
+    plus(&mut sum.reads, &other.reads);
+    plus(&mut sum.writes, &other.writes);
+    for histogram in &mut sum.histograms {
+        let theirs = other.histograms.iter().find(|h| h.class == histogram.class);
+        let pair = histogram
+            .counts
+            .take()
+            .zip(theirs.and_then(|h| h.counts.clone()));
+        histogram.counts = pair.map(|(mine, theirs)| {
+            let longer = mine.len().max(theirs.len());
+            let at = |list: &[u64], n: usize| list.get(n).copied().unwrap_or(0);
+            (0..longer).map(|n| at(&mine, n) + at(&theirs, n)).collect()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    /// A server whose looks cost what they say.
+    struct Dear {
+        spent_ns: Arc<AtomicU64>,
+        price_ns: u64,
+    }
+
+    impl Watch for Dear {
+        fn source(&self) -> &str {
+            "a table"
+        }
+
+        fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+            self.spent_ns.fetch_add(self.price_ns, Ordering::Relaxed);
+            tally.session(WaitClass::Lock, "row", 2.0);
+            Ok(())
+        }
+
+        fn count(&mut self) -> target::Result<ServerCounts> {
+            let count = Counted::count(Some(self.spent_ns.load(Ordering::Relaxed)));
+            Ok(ServerCounts {
+                background: vec![("log", "log syncs", count)],
+                ..ServerCounts::default()
+            })
+        }
+
+        fn server_cpu_ns(&self) -> Option<u64> {
+            Some(self.spent_ns.load(Ordering::Relaxed))
+        }
+    }
+
+    fn watched(price_ns: u64, time: Duration) -> Watched {
+        let bell = Bell {
+            phase: Mutex::new(Phase::Watching),
+            changed: Condvar::new(),
+        };
+        let dear = Dear {
+            spent_ns: Arc::default(),
+            price_ns,
+        };
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| watch_until_over(vec![Box::new(dear)], &bell));
+            std::thread::sleep(time);
+            bell.ring(Phase::Over);
+            thread.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn a_dear_look_is_taken_seldom() {
+        let cheap = watched(1_000, Duration::from_millis(600));
+        let dear = watched(2_000_000, Duration::from_millis(900));
+        assert!(
+            cheap.looks > 3 * dear.looks,
+            "{} and {}",
+            cheap.looks,
+            dear.looks
+        );
+        assert!(dear.looks >= 1 && dear.cost_pct() < 2.5, "{dear:?}");
+        assert!(dear.note().unwrap().contains("a table"));
+    }
+
+    #[test]
+    fn a_look_stands_for_the_time_since_the_one_before() {
+        let seen = watched(1_000, Duration::from_millis(300));
+        let seconds = seen.seconds.sessions[&(WaitClass::Lock, "row".to_owned())];
+        assert!(
+            (seconds - 2.0 * seen.elapsed.as_secs_f64()).abs() < 1e-6,
+            "{seen:?}"
+        );
+        assert_eq!(seen.counts.background[0].2.count, Some(1_000 * seen.looks));
+    }
+}

@@ -1,0 +1,283 @@
+//! What a server tells of its sessions' waits and of its own work: watched on a connection of its own,
+//! never in the measured path.
+
+use std::collections::HashMap;
+
+use archive::WaitHistogram;
+
+use crate::Result;
+
+/// Most different events that a tally keeps apart; servers know some hundred.
+const EVENTS_MAX: usize = 1024;
+
+/// What a session does with its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum WaitClass {
+    /// On a processor, or ready to run and waiting for one: the server does not tell them apart.
+    Cpu,
+    /// Reads of data, from the device or from the page cache.
+    DataRead,
+    /// Writes of data, temporary files included.
+    DataWrite,
+    /// Writing or syncing the log.
+    LogSync,
+    /// Locks on rows, tables and other things a user knows.
+    Lock,
+    /// The server's internal locks, for pages in memory and the like.
+    Latch,
+    /// The client: to take rows, to send more.
+    Client,
+    /// Everything else.
+    Other,
+}
+
+impl WaitClass {
+    /// Word used in tables and exports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::DataRead => "data read",
+            Self::DataWrite => "data write",
+            Self::LogSync => "log sync",
+            Self::Lock => "lock",
+            Self::Latch => "latch",
+            Self::Client => "client",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How much was seen of each event.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// Of the jobs' sessions: event and its weight.
+    pub sessions: HashMap<(WaitClass, String), f64>,
+    /// Of the server's own processes: process, event.
+    pub background: HashMap<(String, String), f64>,
+}
+
+impl Tally {
+    /// A session was seen in an event; sessions that work together on one statement share its weight.
+    pub fn session(&mut self, class: WaitClass, event: &str, weight: f64) {
+        add(&mut self.sessions, (class, event.to_owned()), weight);
+    }
+
+    /// A process of the server was seen in an event.
+    pub fn background(&mut self, process: &str, event: &str, weight: f64) {
+        let key = (process.to_owned(), event.to_owned());
+        add(&mut self.background, key, weight);
+    }
+
+    /// Adds another, each of its weights multiplied: with the seconds that it stands for, the sums are
+    /// seconds.
+    pub fn add_times(&mut self, other: &Tally, times: f64) {
+        for (key, weight) in &other.sessions {
+            add(&mut self.sessions, key.clone(), weight * times);
+        }
+        for (key, weight) in &other.background {
+            add(&mut self.background, key.clone(), weight * times);
+        }
+    }
+
+    /// Forgets everything but keeps the room.
+    pub fn clear(&mut self) {
+        self.sessions.clear();
+        self.background.clear();
+    }
+}
+
+fn add<K: std::hash::Hash + Eq>(sums: &mut HashMap<K, f64>, key: K, weight: f64) {
+    if sums.len() < EVENTS_MAX || sums.contains_key(&key) {
+        *sums.entry(key).or_default() += weight;
+    }
+}
+
+/// A cumulative count of the server; `None` where it does not tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// How often.
+    pub count: Option<u64>,
+    /// Time altogether.
+    pub time_ns: Option<u64>,
+    /// Bytes moved.
+    pub bytes: Option<u64>,
+}
+
+impl Counted {
+    /// So many, of which nothing else is known.
+    pub fn count(count: Option<u64>) -> Self {
+        Self {
+            count,
+            ..Self::default()
+        }
+    }
+
+    fn zero() -> Self {
+        Self {
+            count: Some(0),
+            time_ns: Some(0),
+            bytes: Some(0),
+        }
+    }
+
+    /// Nothing is told.
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        let rise = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
+        Self {
+            count: rise(self.count, before.count),
+            time_ns: rise(self.time_ns, before.time_ns),
+            bytes: rise(self.bytes, before.bytes),
+        }
+    }
+}
+
+/// Cumulative counters of a server at one moment, or what was added between two.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServerCounts {
+    /// What its own processes did: process, event, how much.
+    pub background: Vec<(&'static str, &'static str, Counted)>,
+    /// Waits of the jobs' sessions that it counts itself.
+    pub waits: Vec<(WaitClass, String, Counted)>,
+    /// Reads from data files.
+    pub reads: Counted,
+    /// Writes to data files.
+    pub writes: Counted,
+    /// How long waits lasted; cumulative, or why nothing is told.
+    pub histograms: Vec<WaitHistogram>,
+}
+
+impl ServerCounts {
+    /// What was added since `before`; what either does not tell, or what was reset, is unknown.
+    pub fn since(&self, before: &Self) -> Self {
+        let of_background = |(process, event, now): &(&'static str, &'static str, Counted)| {
+            let then = before
+                .background
+                .iter()
+                .find(|(p, e, _)| (p, e) == (process, event));
+            Some((*process, *event, now.since(&then?.2)))
+        };
+        let of_waits = |(class, event, now): &(WaitClass, String, Counted)| {
+            let then = before
+                .waits
+                .iter()
+                .find(|(c, e, _)| (c, e) == (class, event));
+            // An event that has not happened before begins at nothing.
+            let then = then.map_or(Counted::zero(), |(_, _, then)| then.clone());
+            (*class, event.clone(), now.since(&then))
+        };
+        let mut background: Vec<_> = self.background.iter().filter_map(of_background).collect();
+        background.retain(|(_, _, counted)| !counted.is_unknown());
+        Self {
+            background,
+            waits: self.waits.iter().map(of_waits).collect(),
+            reads: self.reads.since(&before.reads),
+            writes: self.writes.since(&before.writes),
+            histograms: self
+                .histograms
+                .iter()
+                .map(|now| histogram_since(now, &before.histograms))
+                .collect(),
+        }
+    }
+}
+
+fn histogram_since(now: &WaitHistogram, before: &[WaitHistogram]) -> WaitHistogram {
+    let then = before.iter().find(|h| h.class == now.class);
+    let counts = now
+        .counts
+        .as_ref()
+        .zip(then.and_then(|then| then.counts.as_ref()));
+    WaitHistogram {
+        counts: counts.map(|(now, then)| {
+            let then = then.iter().chain(std::iter::repeat(&0));
+            let pairs = now.iter().zip(then);
+            pairs.map(|(now, then)| now.saturating_sub(*then)).collect()
+        }),
+        ..now.clone()
+    }
+}
+
+/// Watches the sessions of one target on a connection of its own.
+pub trait Watch: Send {
+    /// Where the waits are looked up, e.g. "pg_stat_activity".
+    fn source(&self) -> &str;
+
+    /// Adds what the sessions and the server's own processes are doing at this moment.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn look(&mut self, tally: &mut Tally) -> Result<()>;
+
+    /// The server's cumulative counters now.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn count(&mut self) -> Result<ServerCounts>;
+
+    /// Processor time that the server has spent on this watch so far; `None` where it cannot be told,
+    /// as on another machine.
+    fn server_cpu_ns(&self) -> Option<u64>;
+
+    /// Whether waits that the server counts stand for all waits of their class, so that those seen by
+    /// looking are not to be added.
+    fn counts_replace_looks(&self) -> bool {
+        false
+    }
+}
+
+/// Processor time of another process of this machine; `None` where there is no such process to be seen.
+pub(crate) fn process_cpu_ns(pid: u32) -> Option<u64> {
+    // In nanoseconds, where /proc/PID/stat counts ticks of ten milliseconds.
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_is_weighted_and_bounded() {
+        let (mut look, mut sum) = (Tally::default(), Tally::default());
+        look.session(WaitClass::Lock, "tuple", 0.5);
+        look.session(WaitClass::Lock, "tuple", 1.0);
+        look.background("checkpointer", "data write", 1.0);
+        sum.add_times(&look, 0.01);
+        sum.add_times(&look, 0.03);
+        let seconds = sum.sessions[&(WaitClass::Lock, "tuple".to_owned())];
+        assert!((seconds - 0.06).abs() < 1e-12, "{seconds}");
+        for n in 0..2 * EVENTS_MAX {
+            sum.session(WaitClass::Other, &n.to_string(), 1.0);
+        }
+        assert_eq!(sum.sessions.len(), EVENTS_MAX);
+    }
+
+    #[test]
+    fn what_was_reset_or_is_untold_is_unknown() {
+        let counts = |count: Option<u64>, buckets: Option<Vec<u64>>| ServerCounts {
+            background: vec![("log", "log syncs", Counted::count(count))],
+            histograms: vec![WaitHistogram {
+                class: "log sync".into(),
+                counts: buckets,
+                remark: "counted".into(),
+            }],
+            ..ServerCounts::default()
+        };
+        let rise = counts(Some(7), Some(vec![5, 4])).since(&counts(Some(3), Some(vec![2, 4])));
+        assert_eq!(rise.background[0].2, Counted::count(Some(4)));
+        assert_eq!(rise.histograms[0].counts, Some(vec![3, 0]));
+        let reset = counts(Some(1), None).since(&counts(Some(3), Some(vec![2])));
+        assert!(reset.background.is_empty());
+        assert_eq!(reset.histograms[0].counts, None);
+    }
+
+    #[test]
+    fn the_processor_time_of_a_process_is_told_in_nanoseconds() {
+        assert!(process_cpu_ns(std::process::id()).unwrap() > 0);
+        assert_eq!(process_cpu_ns(u32::MAX), None);
+    }
+}
