@@ -6,6 +6,7 @@
 mod judge;
 mod look;
 mod rule;
+mod settings;
 mod show;
 mod volumes;
 
@@ -16,6 +17,7 @@ use serde_json::json;
 use crate::inventory::{Inventory, Stated};
 
 pub use rule::Severity;
+pub use settings::{RulesError, ServerFacts, lint_server};
 pub use show::findings;
 
 /// How a rule came out.

@@ -170,7 +170,7 @@ fn processors_are_busy(figures: &Figures) -> bool {
 
 /// Where processors are all busy, being woken up takes its time from them; else it is the way between
 /// driver and server, and who takes the rows at its end.
-fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 7] {
+fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 8] {
     let between = shares.round_trip + shares.client;
     let (cpu, network) = match processors_are_busy(figures) {
         true => (shares.cpu + shares.round_trip, shares.client),
@@ -183,6 +183,7 @@ fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 7] {
         ("lock", shares.lock),
         ("latch", shares.latch),
         ("network", network),
+        ("driver", shares.driver),
         ("other wait", shares.other + shares.blocked),
     ]
 }

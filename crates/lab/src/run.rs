@@ -65,7 +65,7 @@ pub fn run(options: RunOptions, observer: &mut dyn Observer) -> Result<Finished>
         repetitions: options.plan.repeat,
         targets: targets.iter().map(Nodes::record).collect(),
         platform: platform.clone(),
-        inventory: inventory(&options.stated),
+        inventory: inventory(&options.stated, &platform, &targets),
         study: None,
         missing: agenda.missing,
         tool_version: options.tool_version.clone(),

@@ -94,7 +94,7 @@ pub fn study(options: StudyOptions, observer: &mut dyn Observer) -> Result<Finis
             repetitions: options.pairs,
             targets: targets.iter().map(Nodes::record).collect(),
             platform: platform.clone(),
-            inventory: inventory(&options.stated),
+            inventory: inventory(&options.stated, &platform, &targets),
             study: Some(StudyPart {
                 name: name.clone(),
                 side: letter.to_owned(),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use archive::{Archive, Inventory, Platform, PointKey, RunName, RunState};
+use archive::{Advice, Archive, Inventory, Platform, PointKey, RunName, RunState};
 use host::inventory::{Document, Stated};
+use host::lint::ServerFacts;
 use host::{Sampler, SamplerOptions, WallClock};
 use load::Progress;
 use workload::Library;
@@ -181,11 +182,18 @@ impl Queue {
 }
 
 /// The machine in full with what is advised for it; empty where nothing can be read.
-pub(crate) fn inventory(stated: &Stated) -> Inventory {
+pub(crate) fn inventory(stated: &Stated, platform: &Platform, targets: &[Nodes]) -> Inventory {
+    let of_servers = targets
+        .iter()
+        .flat_map(|target| server_advice(target, platform));
     let Ok(found) = host::inventory::inventory(Path::new("/")) else {
-        return Inventory::default();
+        return Inventory {
+            advice: of_servers.collect(),
+            ..Inventory::default()
+        };
     };
-    let advice = host::lint::advice(&host::lint::lint(&found, stated));
+    let mut advice = host::lint::advice(&host::lint::lint(&found, stated));
+    advice.extend(of_servers);
     let document = Document {
         found,
         stated: stated.clone(),
@@ -193,5 +201,67 @@ pub(crate) fn inventory(stated: &Stated) -> Inventory {
     Inventory {
         facts: host::inventory::rows(&document),
         advice,
+    }
+}
+
+/// What is advised for the settings of a target's server.
+fn server_advice(target: &Nodes, platform: &Platform) -> Vec<Advice> {
+    let record = target.record();
+    // Only of a server whose files are here is the memory that of this machine.
+    let is_here = target.data_path().is_some();
+    let limit = record.settings.get("dbdyno.memory_bytes");
+    let limit = limit.and_then(|text| text.parse().ok());
+    let disk = record.device.as_deref();
+    let disk = disk.and_then(|name| platform.block_devices.iter().find(|d| d.name == name));
+    let facts = ServerFacts {
+        settings: Some(&record.settings),
+        memory_bytes: limit.or(platform.memory_bytes.filter(|_| is_here)),
+        rotational: disk.and_then(|disk| disk.rotational),
+    };
+    let findings = host::lint::lint_server(target.first().setting_rules(), &facts)
+        .expect("the tests of the engines parse the rules that they give");
+    let mut advice = host::lint::advice(&findings);
+    for one in &mut advice {
+        one.what = format!("{}: {}", record.name, one.what);
+    }
+    advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::lint::Decision;
+
+    /// The texts of the engines are read as they stand in their files, so that none can be forgotten.
+    #[test]
+    fn the_rules_of_all_engines_parse_and_have_their_sources() {
+        let engines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/src");
+        let mut files = 0;
+        for entry in std::fs::read_dir(engines).unwrap() {
+            let Ok(text) = std::fs::read_to_string(entry.unwrap().path().join("rules.toml")) else {
+                continue;
+            };
+            files += 1;
+            let findings = host::lint::lint_server(&text, &ServerFacts::default()).unwrap();
+            let mut names: Vec<_> = findings.iter().map(|f| f.id.as_str()).collect();
+            names.dedup();
+            assert_eq!(names.len(), findings.len());
+            for finding in &findings {
+                // Nothing is known of this server, so nothing can be decided, and the reason is a sentence.
+                assert_eq!(
+                    finding.decision,
+                    Decision::CannotBeDecided,
+                    "{}",
+                    finding.id
+                );
+                assert!(finding.why.ends_with('.'), "{}", finding.id);
+                assert!(
+                    finding.source.contains(" documentation, "),
+                    "{}",
+                    finding.id
+                );
+            }
+        }
+        assert_eq!(files, 2, "the engines that are servers");
     }
 }

@@ -184,6 +184,12 @@ pub trait Target: Send + Sync {
         Ok(None)
     }
 
+    /// What published practice advises for the settings of [`Target::record`], as rules for the lint of
+    /// `host`; nothing for an engine without such practice.
+    fn setting_rules(&self) -> &'static str {
+        "rule = []"
+    }
+
     /// How the columns of `table` are stored, codec → number of segments; read back from the engine.
     /// Empty when the engine does not tell.
     fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>>;

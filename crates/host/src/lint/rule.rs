@@ -117,13 +117,15 @@ struct File {
     rule: Vec<Rule>,
 }
 
+/// The rules of a text.
+pub(super) fn parse(text: &str) -> Result<Vec<Rule>, toml::de::Error> {
+    toml::from_str(text).map(|file: File| file.rule)
+}
+
 /// All rules in the order of their files.
 pub(super) fn all() -> Vec<Rule> {
-    let parse = |text: &&str| -> Vec<Rule> {
-        let file: File = toml::from_str(text).expect("the tests parse the embedded rules");
-        file.rule
-    };
-    FILES.iter().flat_map(parse).collect()
+    let embedded = |text: &&str| parse(text).expect("the tests parse the embedded rules");
+    FILES.iter().flat_map(embedded).collect()
 }
 
 #[cfg(test)]

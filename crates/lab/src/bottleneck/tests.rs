@@ -49,13 +49,15 @@ fn each_class_names_its_resource_from_its_border_on() {
         ("latch", "latch"),
         ("client", "network"),
         ("round trip", "network"),
+        ("driver", "driver"),
+        ("driver", "driver"),
         ("other", "other wait"),
         ("wait", "other wait"),
     ] {
         // The rest is in parts that are each below the border.
         let with = |pct: f64| {
             let rest = (100.0 - pct) / 2.0;
-            [(class, pct), ("CPU", rest), ("driver", rest)]
+            [(class, pct), ("CPU", rest), ("unknown", rest)]
         };
         assert_eq!(resource(&with(NAMED_PCT_MIN), &figures()), name, "{class}");
         let below = with(NAMED_PCT_MIN - 0.1);
@@ -79,7 +81,7 @@ fn processors_are_named_when_they_are_busy_and_the_jobs_are_on_them() {
     // Being woken up takes long where nobody leaves a processor free.
     let woken = [("CPU", 30.0), ("round trip", 70.0)];
     assert_eq!(resource(&woken, &busy(95.0)), "cpu");
-    let waiting = [("scheduler", 50.0), ("driver", 50.0)];
+    let waiting = [("scheduler", 60.0), ("driver", 40.0)];
     assert_eq!(resource(&waiting, &busy(95.0)), "cpu");
 }
 

@@ -77,6 +77,10 @@ pub(super) fn resource(resource: &str, pct: f64, evidence: &Evidence<'_>) -> Str
             processors(figures)
         ),
         "network" => network(pct, figures),
+        "driver" => format!(
+            "The driver held it back: {pct:.0} % of the jobs' busy time was work of the client{}.",
+            processors(figures)
+        ),
         _ => format!(
             "Other waits held it back: {pct:.0} % of the jobs' busy time{}{}.",
             most(evidence.events, &["other", "wait"]),

@@ -14,7 +14,7 @@ pub const ROUND_TRIP: &str = "round trip";
 
 /// All events, longest first; they add up to 100 % of the jobs' time.
 ///
-/// What the driver spent itself and what it paused is exact. The rest, in which a statement was under
+/// What the driver and its client spent themselves and what they paused is exact. The rest, in which a statement was under
 /// way, is divided as the sessions were seen; where they were seen doing nothing though a statement was
 /// under way, it was between driver and server.
 pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
@@ -27,6 +27,7 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
         return Vec::new();
     }
     let service_s = total(|job| job.service);
+    let driver_s = outcome.driver_time().as_secs_f64();
     let event = |name: &str, class: &str, time_s: f64, waits, source: &str| TimedEvent {
         event: name.into(),
         class: class.into(),
@@ -36,13 +37,7 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
         source: source.into(),
     };
     let mut events = vec![
-        event(
-            "driver",
-            "driver",
-            outcome.driver_time().as_secs_f64(),
-            None,
-            "counted",
-        ),
+        event("driver", "driver", driver_s, None, "counted"),
         event(
             "think time or waiting for a tick",
             "idle",
@@ -72,14 +67,29 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
     for (class, name, time_s, waits, source) in &inside {
         events.push(event(name, class.name(), time_s * scale, *waits, source));
     }
+    // The jobs' threads do nothing but the driver's work: what they used of processors while a statement
+    // was under way is the client's.
     let between_s = (service_s - seen_s * scale).max(0.0);
-    events.push(event(
-        "between driver and server",
-        ROUND_TRIP,
-        between_s,
-        None,
-        "sampled",
-    ));
+    let client_s = (total(|job| job.cpu) - driver_s).clamp(0.0, between_s);
+    let queued_s = total(|job| job.run_queue.unwrap_or_default()).min(between_s - client_s);
+    let way_s = between_s - client_s - queued_s;
+    events.extend([
+        event("client", "driver", client_s, None, "counted"),
+        event(
+            "client waiting for a processor",
+            "scheduler",
+            queued_s,
+            None,
+            "counted",
+        ),
+        event(
+            "between driver and server",
+            ROUND_TRIP,
+            way_s,
+            None,
+            "sampled",
+        ),
+    ]);
     sorted(events)
 }
 
@@ -240,6 +250,19 @@ mod tests {
             assert!((share(&events, class) - pct).abs() < 1e-9, "{class}");
         }
         assert_eq!(events[0].class, "lock");
+    }
+
+    #[test]
+    fn the_clients_own_work_is_the_drivers() {
+        let mut busy = outcome();
+        busy.jobs[0].cpu = Duration::from_millis(400);
+        busy.jobs[0].run_queue = Some(Duration::from_millis(50));
+        let events = events(&busy, &watched(&[(WaitClass::Cpu, "DB CPU", 0.2)]));
+        assert!((events.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1e-9);
+        // 50 ms of the loop and 350 ms in the calls.
+        assert!((share(&events, "driver") - 40.0).abs() < 1e-9);
+        assert!((share(&events, "scheduler") - 5.0).abs() < 1e-9);
+        assert!((share(&events, ROUND_TRIP) - 10.0).abs() < 1e-9);
     }
 
     #[test]

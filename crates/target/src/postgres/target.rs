@@ -245,6 +245,10 @@ impl Target for PostgresTarget {
         Ok(Some(Box::new(watch)))
     }
 
+    fn setting_rules(&self) -> &'static str {
+        include_str!("rules.toml")
+    }
+
     fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
         Ok(BTreeMap::new())
     }

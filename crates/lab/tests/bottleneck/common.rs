@@ -1,0 +1,145 @@
+//! Jobs on a server, driven and judged as a point is.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use archive::{Figures, HeldBack, TimedEvent};
+use host::{Sampler, SamplerOptions};
+use lab::sight::Sight;
+use lab::watcher::Watcher;
+use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Think};
+use target::{Session, Target, TargetUrl};
+
+/// One provocation at a time.
+static TURN: Mutex<()> = Mutex::new(());
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+pub fn my_turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn open(url: &str) -> Arc<dyn Target> {
+    target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+}
+
+/// One operation of a job, numbered.
+pub type Work = Box<dyn FnMut(&mut dyn Session, u64) -> target::Result<()> + Send>;
+
+struct Job {
+    session: Box<dyn Session>,
+    work: Work,
+}
+
+impl Operator for Job {
+    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+        match (self.work)(self.session.as_mut(), index) {
+            Ok(()) => Ok(Done::default()),
+            Err(error) => Err(Failure::Fatal(error.message)),
+        }
+    }
+}
+
+/// What was judged, and what it rests on.
+pub struct Judged {
+    pub held_back: HeldBack,
+    pub events: Vec<TimedEvent>,
+    pub figures: Figures,
+    pub note: Option<String>,
+}
+
+impl Judged {
+    pub fn resource(&self) -> &str {
+        self.bottleneck().0
+    }
+
+    pub fn bottleneck(&self) -> (&str, &str) {
+        let bottleneck = self.held_back.bottleneck.as_ref().unwrap();
+        (&bottleneck.resource, &bottleneck.sentence)
+    }
+
+    pub fn assert(&self, resource: &str) {
+        assert_eq!(
+            self.resource(),
+            resource,
+            "{}\n{:#?}\n{:#?}\n{:?}",
+            self.bottleneck().1,
+            self.events,
+            self.held_back.background_events,
+            self.note
+        );
+        assert!((self.events.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1.0);
+    }
+}
+
+/// Drives so many jobs for a while.
+pub fn drive(
+    target: &Arc<dyn Target>,
+    jobs: u32,
+    seconds: f64,
+    think_ms: u64,
+    mut work: impl FnMut(&mut dyn Session, u32) -> target::Result<Work>,
+) -> Judged {
+    let device = target
+        .data_path()
+        .and_then(|path| host::device_of(path).ok());
+    let sampler = Sampler::start(SamplerOptions {
+        device: device.clone(),
+        ..SamplerOptions::default()
+    })
+    .unwrap();
+    let operators = (0..jobs)
+        .map(|job| {
+            let mut session = target.open_session().unwrap();
+            let work = work(session.as_mut(), job).unwrap();
+            Box::new(Job { session, work }) as Box<dyn Operator>
+        })
+        .collect();
+    let watcher = Watcher::open(std::slice::from_ref(target));
+    let mark = sampler.mark();
+    if let Some(watcher) = &watcher {
+        watcher.begin();
+    }
+    let think = match think_ms {
+        0 => Think::None,
+        ms => Think::Constant(Duration::from_millis(ms)),
+    };
+    let outcome = load::drive(
+        operators,
+        &Drive {
+            schedule: Schedule::Closed { think },
+            ramp_up: RampUp::None,
+            end: End::Time(Duration::from_secs_f64(seconds)),
+            interval: Duration::from_millis(500),
+            seed: 1,
+            stop: &GO_ON,
+            progress: None,
+        },
+    );
+    assert_eq!(outcome.fatal, None);
+    let used = sampler.finish(mark);
+    let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
+    let mut figures = Figures {
+        elapsed_s: Some(outcome.elapsed.as_secs_f64()),
+        ..Figures::default()
+    };
+    used.write_into(&mut figures);
+    seen.write_into(&mut figures);
+    let held_back = seen.held_back(&outcome, &figures, device.as_deref());
+    let judged = Judged {
+        events: seen.top(),
+        note: seen.note(),
+        held_back,
+        figures,
+    };
+    println!("{:?}\n{:?}", judged.bottleneck(), judged.note);
+    judged
+}
+
+/// Uses a processor in the client.
+pub fn burn(time: Duration) {
+    let begin_ns = host::thread_cpu_ns();
+    while host::thread_cpu_ns() - begin_ns < time.as_nanos() as u64 {
+        std::hint::black_box(7_u64.pow(3));
+    }
+}

@@ -1,0 +1,5 @@
+//! Every cause that the sentence can name, provoked on a real server and named rightly. The machine may be
+//! busy with other things meanwhile: what is named must be what the jobs wait for.
+
+mod common;
+mod postgres;
