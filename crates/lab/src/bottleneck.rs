@@ -173,7 +173,7 @@ fn processors_are_busy(figures: &Figures) -> bool {
 fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 8] {
     let between = shares.round_trip + shares.client;
     let (cpu, network) = match processors_are_busy(figures) {
-        true => (shares.cpu + shares.round_trip, shares.client),
+        true => (shares.cpu + between, 0.0),
         false => (shares.cpu, between),
     };
     [

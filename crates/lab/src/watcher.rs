@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use target::{Counted, ServerCounts, Tally, Target, WaitClass, Watch};
+use target::{ServerCounts, Tally, Target, Watch};
 
 /// It never looks more often than this.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
@@ -35,8 +35,6 @@ pub struct Watched {
     pub cost: Duration,
     /// Whether `cost` holds times of answers, which are more than was spent.
     pub cost_is_bound: bool,
-    /// Whether the server's counted waits stand for all of their class.
-    pub counts_replace_looks: bool,
     /// Why something of this is missing.
     pub problem: Option<String>,
 }
@@ -208,7 +206,6 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
         return Ok(());
     }
     watched.source = watches.first().map_or("", |w| w.source()).to_owned();
-    watched.counts_replace_looks = watches.iter().all(|w| w.counts_replace_looks());
     let begin = Instant::now();
     let before = count_all(watches)?;
     let mut last = begin;
@@ -258,50 +255,9 @@ fn count_all(watches: &mut [Box<dyn Watch>]) -> target::Result<ServerCounts> {
     };
     let mut sum = first?;
     for other in counts {
-        add(&mut sum, &other?);
+        sum.add(&other?);
     }
     Ok(sum)
-}
-
-fn add(sum: &mut ServerCounts, other: &ServerCounts) {
-    let plus = |a: &mut Counted, b: &Counted| {
-        let add = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
-        a.count = add(a.count, b.count);
-        a.time_ns = add(a.time_ns, b.time_ns);
-        a.bytes = add(a.bytes, b.bytes);
-    };
-    for (process, event, counted) in &mut sum.background {
-        let same = |(p, e, _): &&(&str, &str, Counted)| (p, e) == (process, event);
-        plus(
-            counted,
-            &other
-                .background
-                .iter()
-                .find(same)
-                .map_or(Counted::default(), |(_, _, c)| c.clone()),
-        );
-    }
-    for (class, event, counted) in &other.waits {
-        let same = |(c, e, _): &&mut (WaitClass, String, Counted)| (&*c, &*e) == (class, event);
-        match sum.waits.iter_mut().find(same) {
-            Some((_, _, known)) => plus(known, counted),
-            None => sum.waits.push((*class, event.clone(), counted.clone())),
-        }
-    }
-    plus(&mut sum.reads, &other.reads);
-    plus(&mut sum.writes, &other.writes);
-    for histogram in &mut sum.histograms {
-        let theirs = other.histograms.iter().find(|h| h.class == histogram.class);
-        let pair = histogram
-            .counts
-            .take()
-            .zip(theirs.and_then(|h| h.counts.clone()));
-        histogram.counts = pair.map(|(mine, theirs)| {
-            let longer = mine.len().max(theirs.len());
-            let at = |list: &[u64], n: usize| list.get(n).copied().unwrap_or(0);
-            (0..longer).map(|n| at(&mine, n) + at(&theirs, n)).collect()
-        });
-    }
 }
 
 #[cfg(test)]
@@ -309,6 +265,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
+    use target::{Counted, WaitClass};
 
     /// A server whose looks cost what they say.
     struct Dear {

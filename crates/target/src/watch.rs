@@ -185,6 +185,50 @@ impl ServerCounts {
     }
 }
 
+impl Counted {
+    /// Unknown as soon as one is.
+    fn add(&mut self, other: &Self) {
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        self.count = sum(self.count, other.count);
+        self.time_ns = sum(self.time_ns, other.time_ns);
+        self.bytes = sum(self.bytes, other.bytes);
+    }
+}
+
+impl ServerCounts {
+    /// Adds what another node counted.
+    pub fn add(&mut self, other: &Self) {
+        for (process, event, counted) in &mut self.background {
+            let theirs = other
+                .background
+                .iter()
+                .find(|(p, e, _)| (p, e) == (&*process, &*event));
+            counted.add(&theirs.map_or(Counted::default(), |(_, _, c)| c.clone()));
+        }
+        for (class, event, counted) in &other.waits {
+            let mine = self
+                .waits
+                .iter_mut()
+                .find(|(c, e, _)| *c == *class && e == event);
+            match mine {
+                Some((_, _, known)) => known.add(counted),
+                None => self.waits.push((*class, event.clone(), counted.clone())),
+            }
+        }
+        self.reads.add(&other.reads);
+        self.writes.add(&other.writes);
+        for histogram in &mut self.histograms {
+            let theirs = other.histograms.iter().find(|h| h.class == histogram.class);
+            let theirs = theirs.and_then(|h| h.counts.as_ref());
+            let both = histogram.counts.take().zip(theirs);
+            histogram.counts = both.map(|(mine, theirs)| {
+                let pairs = mine.iter().zip(theirs);
+                pairs.map(|(a, b)| a + b).collect()
+            });
+        }
+    }
+}
+
 fn histogram_since(now: &WaitHistogram, before: &[WaitHistogram]) -> WaitHistogram {
     let then = before.iter().find(|h| h.class == now.class);
     let counts = now
@@ -221,12 +265,6 @@ pub trait Watch: Send {
     /// Processor time that the server has spent on this watch so far; `None` where it cannot be told,
     /// as on another machine.
     fn server_cpu_ns(&self) -> Option<u64>;
-
-    /// Whether waits that the server counts stand for all waits of their class, so that those seen by
-    /// looking are not to be added.
-    fn counts_replace_looks(&self) -> bool {
-        false
-    }
 }
 
 /// Processor time of another process of this machine; `None` where there is no such process to be seen.
@@ -273,6 +311,27 @@ mod tests {
         let reset = counts(Some(1), None).since(&counts(Some(3), Some(vec![2])));
         assert!(reset.background.is_empty());
         assert_eq!(reset.histograms[0].counts, None);
+    }
+
+    #[test]
+    fn nodes_are_added_event_by_event() {
+        let node = |waits: &[&str], count: Option<u64>| ServerCounts {
+            background: vec![("log", "log syncs", Counted::count(count))],
+            waits: waits
+                .iter()
+                .map(|event| (WaitClass::Lock, (*event).to_owned(), Counted::count(count)))
+                .collect(),
+            reads: Counted::count(count),
+            ..ServerCounts::default()
+        };
+        let mut sum = node(&["row"], Some(3));
+        sum.add(&node(&["row", "table"], Some(4)));
+        assert_eq!(sum.background[0].2.count, Some(7));
+        assert_eq!(sum.reads.count, Some(7));
+        let counts: Vec<_> = sum.waits.iter().map(|(_, _, c)| c.count).collect();
+        assert_eq!(counts, [Some(7), Some(4)]);
+        sum.add(&node(&[], None));
+        assert_eq!(sum.background[0].2.count, None);
     }
 
     #[test]
