@@ -12,6 +12,10 @@ const INTERVAL_MIN: Duration = Duration::from_millis(10);
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 /// Part of one core that it may cost, driver and server together.
 pub const COST_MAX: f64 = 0.01;
+/// The cost is told in steps of so much …
+const COST_STEP_PCT: f64 = 0.5;
+/// … and a tenth of a step more is the same.
+const COST_SLACK: f64 = 0.1;
 /// Weight of the newest look in the mean cost that the interval follows.
 const NEWEST: f64 = 0.2;
 /// Looks before the start, so that the first in the window are neither cold nor dear.
@@ -33,8 +37,6 @@ pub struct Watched {
     /// Processor time of driver and server for looking, or the time of the answers where the server's is
     /// not told.
     pub cost: Duration,
-    /// Whether `cost` holds times of answers, which are more than was spent.
-    pub cost_is_bound: bool,
     /// Why something of this is missing.
     pub problem: Option<String>,
 }
@@ -59,12 +61,13 @@ impl Watched {
         if problem.is_some() || self.source.is_empty() {
             return problem;
         }
+        // Rounded up, so that the points of a sweep say the same.
+        let cost_pct = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
         Some(format!(
-            "timed events were sampled from {} {:.0} times a second, which cost {}{:.1} % of a core",
-            self.source,
+            "timed events were sampled {:.0} times a second from {}, which cost at most {cost_pct:.1} % \
+             of a core",
             self.rate_per_s(),
-            if self.cost_is_bound { "at most " } else { "" },
-            self.cost_pct(),
+            self.source,
         ))
     }
 }
@@ -200,7 +203,7 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
     let mut price_s = 0.0;
     for _ in 0..WARM_UP_LOOKS {
         look.clear();
-        price_s = look_at_all(watches, &mut look)?.0;
+        price_s = look_at_all(watches, &mut look)?;
     }
     if bell.wait_while(Phase::Ready, None) == Phase::Over {
         return Ok(());
@@ -215,7 +218,7 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
             break;
         }
         look.clear();
-        let (cost_s, is_bound) = look_at_all(watches, &mut look)?;
+        let cost_s = look_at_all(watches, &mut look)?;
         price_s += NEWEST * (cost_s - price_s);
         // A look stands for the time since the one before.
         let now = Instant::now();
@@ -224,27 +227,25 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
         watched.looks += 1;
         watched.elapsed = now - begin;
         watched.cost += Duration::from_secs_f64(cost_s);
-        watched.cost_is_bound |= is_bound;
     }
     watched.counts = count_all(watches)?.since(&before);
     Ok(())
 }
 
-/// Looks at every node; gives the cost in seconds of a core, and whether that is only a bound.
-fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<(f64, bool)> {
+/// Looks at every node; gives the cost in seconds of a core.
+fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<f64> {
     let own_before = host::thread_cpu_ns();
-    let (mut server_ns, mut is_bound) = (0, false);
+    let mut server_ns = 0;
     for watch in watches {
         let before = watch.server_cpu_ns();
         let begin = Instant::now();
         watch.look(tally)?;
         let answer_ns = begin.elapsed().as_nanos() as u64;
         let spent = watch.server_cpu_ns().zip(before);
-        is_bound |= spent.is_none();
         server_ns += spent.map_or(answer_ns, |(after, before)| after.saturating_sub(before));
     }
     let own_ns = host::thread_cpu_ns().saturating_sub(own_before);
-    Ok(((own_ns + server_ns) as f64 / 1e9, is_bound))
+    Ok((own_ns + server_ns) as f64 / 1e9)
 }
 
 /// The counters of all nodes together.

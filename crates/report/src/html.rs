@@ -5,6 +5,7 @@ mod charts;
 mod differences;
 mod facts;
 mod forest;
+mod held_back;
 mod inventory;
 mod method;
 mod scaling;

@@ -10,6 +10,7 @@
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
 mod comparison;
+mod held_back;
 mod html;
 pub mod level;
 pub mod number;

@@ -13,3 +13,5 @@ mod losses;
 mod session;
 #[path = "postgres/target.rs"]
 mod target_itself;
+#[path = "postgres/watch.rs"]
+mod watch;

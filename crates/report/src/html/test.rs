@@ -5,7 +5,7 @@ use stats::scaling;
 
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{Figure, charts, id_of, timeline};
+use super::{Figure, charts, held_back, id_of, timeline};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::remarks::{self, Numbered, Remark};
@@ -27,6 +27,8 @@ pub struct View {
     pub heads: Vec<[&'static str; 2]>,
     /// Rows under the name of their curve.
     pub curves: Vec<(String, Vec<RowView>)>,
+    /// What held it back.
+    pub held_back: held_back::View,
     /// Charts.
     pub figures: Vec<Figure>,
     /// Numbered notes: text, and whether it makes a point invalid.
@@ -74,7 +76,7 @@ const CORES_LEFT_AVG: &str = "cores_left_avg";
 const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 22] = [
+const COLUMNS: [Column; 24] = [
     column(
         ["rows", "/s"],
         "rows_per_s",
@@ -133,6 +135,18 @@ const COLUMNS: [Column; 22] = [
         "total_mb_per_s",
         number::figure_or_unknown,
         true,
+    ),
+    column(
+        ["engine read", "MB/s"],
+        "engine_read_mb_per_s",
+        number::figure_or_unknown,
+        false,
+    ),
+    column(
+        ["engine write", "MB/s"],
+        "engine_write_mb_per_s",
+        number::figure_or_unknown,
+        false,
     ),
     column(
         ["redo", "MB/s"],
@@ -210,6 +224,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         work: work(group),
         heads,
         curves,
+        held_back: held_back::view(group, rate),
         figures: figures(&sweeps, rate, &laws),
         notes: notes.texts(),
         standing: standing(run, group, against),

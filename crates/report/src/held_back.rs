@@ -1,0 +1,44 @@
+//! What held each level of a curve back, told once for neighbours that were held back by the same.
+
+use archive::Bottleneck;
+
+use crate::level::{Curve, Level};
+
+/// One sentence for each stretch of levels, e.g. "J 4–16: The processors are saturated: …".
+///
+/// The sentence, with its numbers, is that of the stretch's highest level.
+pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
+    let mut stretches: Vec<(&Level<'_>, &Level<'_>, &Bottleneck)> = Vec::new();
+    for level in &curve.levels {
+        let Some(bottleneck) = &level.first().held_back.bottleneck else {
+            continue;
+        };
+        match stretches.last_mut() {
+            Some(last) if last.2.resource == bottleneck.resource => {
+                (last.1, last.2) = (level, bottleneck);
+            }
+            _ => stretches.push((level, level, bottleneck)),
+        }
+    }
+    if let [(_, _, only)] = stretches[..] {
+        return vec![only.sentence.clone()];
+    }
+    let told = stretches.iter().map(|(from, to, bottleneck)| {
+        let (from, to) = (place(from), place(to));
+        if from == to {
+            format!("{from}: {}", bottleneck.sentence)
+        } else {
+            format!("{from} to {to}: {}", bottleneck.sentence)
+        }
+    });
+    told.collect()
+}
+
+/// "J 4", with threads "J 4 × T 2".
+fn place(level: &Level<'_>) -> String {
+    let key = &level.first().key;
+    match key.threads {
+        1 => format!("J {}", key.jobs),
+        threads => format!("J {} × T {threads}", key.jobs),
+    }
+}

@@ -1,0 +1,96 @@
+//! What a server tells of its waits and of its own work, of the oldest and the newest version at hand.
+
+use std::time::{Duration, Instant};
+
+use target::{Counted, ServerCounts, Tally, Target, TargetUrl, Value, WaitClass};
+
+const COMMITS: u64 = 20;
+
+fn counted<'a>(counts: &'a ServerCounts, event: &str) -> &'a Counted {
+    let found = counts.background.iter().find(|(_, e, _)| *e == event);
+    &found
+        .unwrap_or_else(|| panic!("no {event} in {counts:#?}"))
+        .2
+}
+
+/// Statistics come late: the session that counted must be idle for a while, or end.
+fn rise(target: &dyn Target) -> ServerCounts {
+    let mut watch = target.watch().unwrap().unwrap();
+    let before = watch.count().unwrap();
+    let mut session = target.open_session().unwrap();
+    session
+        .batch("CREATE TABLE IF NOT EXISTS seen (n bigint)")
+        .unwrap();
+    let insert = session.prepare("INSERT INTO seen VALUES (?)").unwrap();
+    for n in 0..COMMITS {
+        session.begin().unwrap();
+        session.execute(insert, &[Value::Int(n as i64)]).unwrap();
+        session.commit().unwrap();
+    }
+    session.batch("DROP TABLE seen").unwrap();
+    drop(session);
+    target.checkpoint().unwrap();
+    let begin = Instant::now();
+    loop {
+        let rise = watch.count().unwrap().since(&before);
+        let syncs = counted(&rise, "log syncs").count;
+        if syncs.is_some_and(|n| n >= COMMITS) || begin.elapsed() > Duration::from_secs(10) {
+            return rise;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn tells_its_own_work(url: &str) {
+    let target = target::open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let rise = rise(target.as_ref());
+    let syncs = counted(&rise, "log syncs");
+    assert!(syncs.count.unwrap() >= COMMITS, "{rise:#?}");
+    assert!(syncs.time_ns.unwrap() > 0, "{rise:#?}");
+    let checkpoints = counted(&rise, "checkpoints asked for or forced by log");
+    assert!(checkpoints.count.unwrap() >= 1, "{rise:#?}");
+    assert!(counted(&rise, "pages written").count.unwrap() > 0);
+    assert!(
+        rise.reads.count.is_some() && rise.reads.bytes.is_some(),
+        "{rise:#?}"
+    );
+    assert!(rise.writes.bytes.unwrap() > 0, "{rise:#?}");
+    assert!(
+        rise.histograms
+            .iter()
+            .all(|h| h.counts.is_none() && !h.remark.is_empty())
+    );
+}
+
+#[test]
+fn version_15_tells_its_own_work() {
+    tells_its_own_work("postgres+local:?version=15");
+}
+
+#[test]
+fn version_18_tells_its_own_work() {
+    tells_its_own_work("postgres+local:?version=18");
+}
+
+#[test]
+fn a_session_is_seen_where_it_is() {
+    let url = TargetUrl::parse("postgres+local:").unwrap();
+    let target = target::open(&url).unwrap();
+    let mut watch = target.watch().unwrap().unwrap();
+    let mut tally = Tally::default();
+    watch.look(&mut tally).unwrap();
+    assert!(
+        tally.sessions.is_empty(),
+        "an idle server has none at work: {tally:?}"
+    );
+    let mut session = target.open_session().unwrap();
+    let sleeping = std::thread::spawn(move || session.batch("SELECT pg_sleep(1)"));
+    let event = (WaitClass::Other, "Timeout: PgSleep".to_owned());
+    let begin = Instant::now();
+    while !tally.sessions.contains_key(&event) {
+        assert!(begin.elapsed() < Duration::from_secs(1), "{tally:?}");
+        watch.look(&mut tally).unwrap();
+    }
+    assert!(watch.server_cpu_ns().unwrap() > 0);
+    sleeping.join().unwrap().unwrap();
+}
