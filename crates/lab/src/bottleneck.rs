@@ -8,7 +8,7 @@ mod words;
 
 use archive::{BackgroundEvent, Bottleneck, Figures, TimedEvent};
 
-use crate::timed::ROUND_TRIP;
+use crate::timed::{DRIVER, ROUND_TRIP};
 
 /// Busy part of the jobs' time, in percent, below which nothing held them back but their own pauses.
 pub const BUSY_PCT_MIN: f64 = 20.0;
@@ -65,9 +65,16 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(events: &[TimedEvent]) -> Option<(Self, f64)> {
+    /// What of the driver's own time may have been a wait for a processor is counted as such.
+    fn of(events: &[TimedEvent], driver_pct: Option<f64>) -> Option<(Self, f64)> {
         let (mut shares, mut idle) = (Self::default(), 0.0);
         for event in events {
+            if event.event == DRIVER {
+                let own_pct = driver_pct.map_or(event.share_pct, |pct| pct.min(event.share_pct));
+                shares.driver += own_pct;
+                shares.cpu += event.share_pct - own_pct;
+                continue;
+            }
             let place = match event.class.as_str() {
                 "idle" => &mut idle,
                 "CPU" | "scheduler" => &mut shares.cpu,
@@ -116,7 +123,7 @@ impl Shares {
 
 /// Names what held the point back.
 pub fn judge(evidence: &Evidence<'_>) -> Bottleneck {
-    let Some((shares, busy_pct)) = Shares::of(evidence.events) else {
+    let Some((shares, busy_pct)) = Shares::of(evidence.events, evidence.driver_pct) else {
         return named("unknown", "Not known: no job did anything.".into());
     };
     if let Some(pct) = evidence.driver_pct.filter(|pct| *pct > DRIVER_PCT_MIN) {

@@ -9,6 +9,9 @@ use load::Outcome;
 
 pub use server::{ROUND_TRIP, background, events as server_events, top};
 
+/// The event of the driver's loop, outside of its calls of the target.
+pub const DRIVER: &str = "driver";
+
 /// Splits the time in which the jobs were at work. The parts add up to 100 %.
 ///
 /// An embedded engine runs in the jobs' own threads, so the processor time of a job is the
@@ -33,7 +36,7 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
     let known = driver + cpu + waited + run_queue.unwrap_or_default();
     let mut events = vec![
         event("DB CPU", "CPU", cpu, active),
-        event("driver", "driver", driver, active),
+        event(DRIVER, "driver", driver, active),
         event(
             "blocked (I/O, locks, engine threads)",
             "wait",

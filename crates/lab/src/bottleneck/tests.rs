@@ -142,6 +142,27 @@ fn the_driver_is_named_where_the_point_is_invalid_for_it() {
 }
 
 #[test]
+fn a_driver_that_was_put_aside_was_waiting_for_a_processor() {
+    let figures = Figures {
+        cpu_pct_avg: Some(100.0),
+        ..Figures::default()
+    };
+    let put_aside = TimedEvent {
+        event: DRIVER.into(),
+        ..event("driver", 90.0)
+    };
+    let judged = judge(&Evidence {
+        figures: &figures,
+        events: &[put_aside, event("CPU", 10.0)],
+        background: &[],
+        driver_pct: Some(5.0),
+        device: None,
+        jobs: 2,
+    });
+    assert_eq!(judged.resource, "cpu");
+}
+
+#[test]
 fn reads_that_the_page_cache_served_are_work_of_the_processors() {
     let read = |device: f64| Figures {
         read_mb_per_s: Some(device),

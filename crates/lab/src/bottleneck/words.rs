@@ -82,9 +82,10 @@ pub(super) fn resource(resource: &str, pct: f64, evidence: &Evidence<'_>) -> Str
             processors(figures)
         ),
         _ => format!(
-            "Other waits held it back: {pct:.0} % of the jobs' busy time{}{}.",
+            "Other waits held it back: {pct:.0} % of the jobs' busy time{}{}{}.",
             most(evidence.events, &["other", "wait"]),
-            processors(figures)
+            processors(figures),
+            device_numbers(figures)
         ),
     }
 }

@@ -7,6 +7,7 @@ use archive::{BackgroundEvent, TimedEvent};
 use load::Outcome;
 use target::{Counted, WaitClass};
 
+use super::DRIVER;
 use crate::watcher::Watched;
 
 /// Class of what is neither driver nor server: the way between them, and being woken up.
@@ -37,7 +38,7 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
         source: source.into(),
     };
     let mut events = vec![
-        event("driver", "driver", driver_s, None, "counted"),
+        event(DRIVER, "driver", driver_s, None, "counted"),
         event(
             "think time or waiting for a tick",
             "idle",

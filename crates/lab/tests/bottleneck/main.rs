@@ -4,4 +4,5 @@
 #![allow(clippy::unwrap_used)] // a test ends where its server does not answer
 
 mod common;
+mod embedded;
 mod postgres;

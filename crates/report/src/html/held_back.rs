@@ -54,9 +54,17 @@ impl View {
         let held = &peak.first().held_back;
         let events = held.background_events.iter();
         self.background.extend(events.map(|e| row(&place, e)));
-        let waits = held.wait_histograms.iter();
-        let line = |h: &WaitHistogram| [place.clone(), h.class.clone(), lengths(h)];
-        self.waits.extend(waits.map(line));
+        for histogram in &held.wait_histograms {
+            let lengths = lengths(histogram);
+            let same = |line: &&mut [String; 3]| line[0] == place && line[2] == lengths;
+            match self.waits.iter_mut().find(same) {
+                Some(line) => line[1] = format!("{}, {}", line[1], histogram.class),
+                None => {
+                    let line = [place.clone(), histogram.class.clone(), lengths];
+                    self.waits.push(line);
+                }
+            }
+        }
     }
 }
 

@@ -137,13 +137,13 @@ const COLUMNS: [Column; 24] = [
         true,
     ),
     column(
-        ["engine read", "MB/s"],
+        ["engine", "read MB/s"],
         "engine_read_mb_per_s",
         number::figure_or_unknown,
         false,
     ),
     column(
-        ["engine write", "MB/s"],
+        ["engine", "write MB/s"],
         "engine_write_mb_per_s",
         number::figure_or_unknown,
         false,

@@ -1,0 +1,35 @@
+//! An engine inside this process: the kernel's account of the jobs' threads takes the place of a server's
+//! waits.
+
+use std::time::Duration;
+
+use crate::common::{burn, drive, my_turn, open};
+
+const COUNT: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+     SELECT sum(i) FROM n";
+
+#[test]
+fn processors_that_are_all_busy_with_the_jobs() {
+    let _turn = my_turn();
+    let judged = drive(&open("sqlite:"), 6, 2.0, 0, |session, _| {
+        let count = session.prepare(COUNT)?;
+        Ok(Box::new(move |session, _| {
+            session.fetch(count, &[]).map(drop)
+        }))
+    });
+    judged.assert("cpu");
+    assert_eq!(judged.note, None);
+    assert!(judged.held_back.wait_histograms[0].counts.is_none());
+}
+
+#[test]
+fn nothing_while_the_jobs_pause() {
+    let _turn = my_turn();
+    let judged = drive(&open("sqlite:"), 2, 2.0, 200, |_, _| {
+        Ok(Box::new(move |_, _| {
+            burn(Duration::from_micros(50));
+            Ok(())
+        }))
+    });
+    judged.assert("none");
+}
