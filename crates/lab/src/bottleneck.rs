@@ -25,6 +25,12 @@ pub const DEVICE_BUSY_PCT_MIN: f64 = 50.0;
 pub const DEVICE_IDLE_PCT_MAX: f64 = 20.0;
 /// Part of the engine's reads that must have reached the device, or they were served by the page cache.
 pub const FROM_DEVICE_MIN: f64 = 0.1;
+/// So many times the client's own wait for processors is what it took, where they are busy, to wake up
+/// the server's sessions; what the way between the two took beyond it was spent elsewhere.
+pub const WOKEN_PER_QUEUED_MAX: f64 = 4.0;
+/// A client that used so many times the processor time of the server waited for processors on its own
+/// account.
+pub const CLIENT_OVER_SERVER_MIN: f64 = 3.0;
 /// Swap traffic from which memory is named.
 pub const SWAP_MB_PER_S_MIN: f64 = 1.0;
 /// Time in which some task waited for memory (PSI) from which memory is named.
@@ -51,6 +57,7 @@ pub struct Evidence<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Shares {
     cpu: f64,
+    queued: f64,
     round_trip: f64,
     read: f64,
     write: f64,
@@ -72,12 +79,13 @@ impl Shares {
             if event.event == DRIVER {
                 let own_pct = driver_pct.map_or(event.share_pct, |pct| pct.min(event.share_pct));
                 shares.driver += own_pct;
-                shares.cpu += event.share_pct - own_pct;
+                shares.queued += event.share_pct - own_pct;
                 continue;
             }
             let place = match event.class.as_str() {
                 "idle" => &mut idle,
-                "CPU" | "scheduler" => &mut shares.cpu,
+                "CPU" => &mut shares.cpu,
+                "scheduler" => &mut shares.queued,
                 ROUND_TRIP => &mut shares.round_trip,
                 "data read" => &mut shares.read,
                 "data write" => &mut shares.write,
@@ -103,9 +111,10 @@ impl Shares {
         self
     }
 
-    fn all_mut(&mut self) -> [&mut f64; 12] {
+    fn all_mut(&mut self) -> [&mut f64; 13] {
         [
             &mut self.cpu,
+            &mut self.queued,
             &mut self.round_trip,
             &mut self.read,
             &mut self.write,
@@ -178,11 +187,17 @@ fn processors_are_busy(figures: &Figures) -> bool {
 /// Where processors are all busy, being woken up takes its time from them; else it is the way between
 /// driver and server, and who takes the rows at its end.
 fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 8] {
-    let between = shares.round_trip + shares.client;
-    let (cpu, network) = match processors_are_busy(figures) {
-        true => (shares.cpu + between, 0.0),
-        false => (shares.cpu, between),
+    let is_client = shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
+    let (queued, driver) = match is_client {
+        true => (0.0, shares.driver + shares.queued),
+        false => (shares.queued, shares.driver),
     };
+    let between = shares.round_trip + shares.client;
+    let woken = match processors_are_busy(figures) {
+        true => between.min(shares.queued * WOKEN_PER_QUEUED_MAX),
+        false => 0.0,
+    };
+    let (cpu, network) = (shares.cpu + queued + woken, between - woken);
     [
         ("cpu", cpu),
         ("device", shares.read + shares.write),
@@ -190,7 +205,7 @@ fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 8] {
         ("lock", shares.lock),
         ("latch", shares.latch),
         ("network", network),
-        ("driver", shares.driver),
+        ("driver", driver),
         ("other wait", shares.other + shares.blocked),
     ]
 }

@@ -79,10 +79,35 @@ fn processors_are_named_when_they_are_busy_and_the_jobs_are_on_them() {
     let in_queue = [("CPU", 20.0), ("lock", 80.0)];
     assert_eq!(resource(&in_queue, &busy(100.0)), "lock");
     // Being woken up takes long where nobody leaves a processor free.
-    let woken = [("CPU", 30.0), ("round trip", 70.0)];
-    assert_eq!(resource(&woken, &busy(95.0)), "cpu");
-    let waiting = [("scheduler", 60.0), ("driver", 40.0)];
-    assert_eq!(resource(&waiting, &busy(95.0)), "cpu");
+    let woken = |queued: f64| {
+        [
+            ("CPU", 20.0),
+            ("scheduler", queued),
+            ("round trip", 80.0 - queued),
+        ]
+    };
+    assert_eq!(resource(&woken(10.0), &busy(95.0)), "cpu");
+    // … but a long way stays one, whoever keeps the processors busy.
+    assert_eq!(resource(&woken(0.5), &busy(95.0)), "network");
+}
+
+#[test]
+fn who_waits_for_a_processor_is_told_by_who_uses_them() {
+    let busy = Figures {
+        cpu_pct_avg: Some(100.0),
+        ..figures()
+    };
+    let split = |driver: f64| {
+        let server = driver / CLIENT_OVER_SERVER_MIN;
+        [
+            ("driver", driver),
+            ("CPU", server),
+            ("scheduler", 100.0 - driver - server),
+        ]
+    };
+    assert_eq!(resource(&split(30.0), &busy), "driver");
+    let less = [("driver", 29.9), ("CPU", 10.0), ("scheduler", 60.1)];
+    assert_eq!(resource(&less, &busy), "cpu");
 }
 
 #[test]
