@@ -1,3 +1,5 @@
+//! Made-up points, each held back by one thing.
+
 use super::*;
 
 fn event(class: &str, share_pct: f64) -> TimedEvent {
