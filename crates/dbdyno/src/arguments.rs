@@ -1,8 +1,12 @@
 //! What can be typed.
 
+mod oltp;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use oltp::{CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb};
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints
 /// one page of figures that can be trusted.
@@ -39,6 +43,8 @@ pub enum Verb {
     Export(ExportArguments),
     /// Write a run as one self-contained HTML page
     Report(ReportArguments),
+    /// Load, check and remove the database of the order-entry workload
+    Oltp(OltpArguments),
     /// Show what this machine is, and what published practice advises for it
     Host(HostArguments),
 }

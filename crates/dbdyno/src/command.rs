@@ -6,6 +6,7 @@ pub mod export;
 pub mod host;
 pub mod judge;
 pub mod list;
+pub mod oltp;
 pub mod report;
 pub mod run;
 

@@ -11,6 +11,7 @@ mod error;
 mod files;
 pub mod mock;
 pub mod mysql;
+mod plain;
 pub mod postgres;
 pub mod server;
 mod session;
@@ -22,7 +23,8 @@ pub use capability::Feature;
 pub use engines::{Engine, EngineInfo, Reach, engines, find, open};
 pub use error::{ErrorKind, Result, TargetError};
 pub use session::{
-    BulkRow, Cooled, Counters, Fetched, RowSource, Session, Statement, Target, Value, cell_digest,
+    BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, Statement, TEXTS_MAX,
+    Target, Value, cell_digest,
 };
 pub use url::{Address, Password, TargetUrl, UrlError};
 pub use watch::{Counted, ServerCounts, Tally, WaitClass, Watch};

@@ -5,7 +5,13 @@ use std::path::Path;
 
 use archive::TargetRecord;
 
-use crate::{Feature, Result, Watch};
+use crate::{ErrorKind, Feature, Result, TargetError, Watch};
+
+/// Most rows that [`Session::texts`] gives.
+pub const TEXTS_MAX: usize = 100_000;
+/// Table with the names of tables that are dbdyno's although they do not begin with `dbdyno_`. A database
+/// that holds a table which is neither is somebody else's.
+pub const OWN_TABLES: &str = "dbdyno_tables";
 
 /// A parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +22,17 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Bytes.
     Blob(&'a [u8]),
+    /// Nothing.
+    Null,
+    /// An exact decimal of at most four places: `unscaled ÷ 10^places`.
+    Decimal {
+        /// The number without its point.
+        unscaled: i64,
+        /// Digits behind the point.
+        places: u8,
+    },
+    /// A moment without a time zone, in microseconds since 1970.
+    Moment(i64),
 }
 
 /// What a query returned, small enough to be compared after every operation.
@@ -78,6 +95,17 @@ pub trait Session: Send {
     /// Executes a query and reads every row of its result.
     fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched>;
 
+    /// Rows of a small query that is not measured, every cell as the engine's own text, null as `None`.
+    ///
+    /// # Errors
+    /// When the query fails, or gives more than [`TEXTS_MAX`] rows.
+    fn texts(&mut self, _sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "this engine hands out no rows as text, which this workload needs",
+        ))
+    }
+
     /// Begins a transaction that is going to write.
     fn begin(&mut self) -> Result<()>;
 
@@ -103,6 +131,14 @@ pub trait Session: Send {
 
     /// Pages asked of the engine's cache and log bytes written by this session so far.
     fn counters(&mut self) -> Counters;
+}
+
+/// The error of a query that gives more rows than are kept.
+pub(crate) fn too_many_texts() -> TargetError {
+    TargetError::new(
+        ErrorKind::Statement,
+        format!("the query gives more than the {TEXTS_MAX} rows that are kept"),
+    )
 }
 
 /// Cumulative counters; `None` where the engine does not tell.

@@ -1,4 +1,4 @@
-//! What is run against a target: the library of component tests.
+//! What is run against a target: the library of component tests, and the order-entry database ([`oltp`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
 //! knows how to prepare the tables, do the operations of a job and prove the answers right.
@@ -8,6 +8,7 @@ pub mod data;
 pub mod exercise;
 pub mod expectation;
 pub mod library;
+pub mod oltp;
 pub mod tables;
 
 pub use bench::{Bench, Meter, Proven};

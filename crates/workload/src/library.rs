@@ -14,7 +14,7 @@ pub use definition::{
     Amount, Cache, Definition, Importance, Keys, Kind, SizeClass, Sweep, Table, Weight, Work,
 };
 
-static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
+pub(crate) static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 /// More files than any library needs.
 const FILES_MAX: usize = 10_000;
 

@@ -162,6 +162,7 @@ api! {
     fn bind_int64(*mut RawPrepared, u64, i64) -> c_int;
     fn bind_varchar_length(*mut RawPrepared, u64, *const c_char, u64) -> c_int;
     fn bind_blob(*mut RawPrepared, u64, *const c_void, u64) -> c_int;
+    fn bind_null(*mut RawPrepared, u64) -> c_int;
     fn execute_prepared(*mut RawPrepared, *mut RawResult) -> c_int;
 
     fn result_error(*mut RawResult) -> *const c_char;

@@ -13,6 +13,7 @@ use super::capi::{
     SUCCESS, type_id,
 };
 use crate::Value;
+use crate::plain::{put_decimal, put_moment};
 
 /// DuckDB's answer or its message.
 pub(super) type Answered<T> = Result<T, String>;
@@ -224,6 +225,18 @@ impl Prepared {
                 }
                 Value::Blob(bytes) => {
                     (api.bind_blob)(raw, place, bytes.as_ptr().cast(), bytes.len() as u64)
+                }
+                Value::Null => (api.bind_null)(raw, place),
+                // DuckDB makes of a text what the statement needs.
+                Value::Decimal { unscaled, places } => {
+                    let mut text = String::new();
+                    put_decimal(unscaled, places, &mut text);
+                    (api.bind_varchar_length)(raw, place, text.as_ptr().cast(), text.len() as u64)
+                }
+                Value::Moment(us) => {
+                    let mut text = String::new();
+                    put_moment(us, &mut text);
+                    (api.bind_varchar_length)(raw, place, text.as_ptr().cast(), text.len() as u64)
                 }
             }
         }

@@ -6,7 +6,8 @@ use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
 use super::stream::Stream;
 use super::wire::{Event, Logon, Prepared, ServerError, Transaction, Wire};
-use crate::{ErrorKind, Result, TargetError, Value};
+use crate::session::too_many_texts;
+use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Value};
 
 /// A logged-on connection.
 pub(super) struct Connection {
@@ -222,6 +223,9 @@ impl Connection {
         let mut rows = Vec::new();
         self.exchange(context, |event| {
             if let Event::Row(row) = event {
+                if rows.len() == TEXTS_MAX {
+                    return Err(too_many_texts());
+                }
                 let cells = row.cells().map(|cell| {
                     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
                     cell.map(|cell| cell.map(text))

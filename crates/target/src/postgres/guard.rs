@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::connection::Connection;
 use super::set_up::SCHEMA;
-use crate::{ErrorKind, Result, TargetError, Value};
+use crate::{ErrorKind, OWN_TABLES, Result, TargetError, Value};
 
 /// The comment on the schema.
 const MARK: &str = "dbdyno: made by dbdyno, may be dropped";
@@ -178,11 +178,18 @@ fn schema(connection: &mut Connection) -> Result<()> {
         Some(mark) if mark.as_deref() == Some(MARK) => {}
         Some(_) => return Err(foreign("is there already and was not made by dbdyno")),
     }
+    let register = format!("SELECT coalesce(to_regclass('{SCHEMA}.{OWN_TABLES}')::text, '')");
+    let registered = match one(connection, &register, &[])?.is_empty() {
+        false => format!("SELECT name FROM {SCHEMA}.{OWN_TABLES}"),
+        true => "''".to_owned(),
+    };
     let stranger = one(
         connection,
-        "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace \
-         WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f') \
-         AND relname NOT LIKE 'dbdyno\\_%' ORDER BY 1 LIMIT 1",
+        &format!(
+            "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace \
+             WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f') \
+             AND relname NOT LIKE 'dbdyno\\_%' AND relname NOT IN ({registered}) ORDER BY 1 LIMIT 1"
+        ),
         &[Value::Text(SCHEMA)],
     )?;
     match stranger.is_empty() {

@@ -166,6 +166,15 @@ impl Session for PostgresSession {
         Ok(fetched)
     }
 
+    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        if self.begun {
+            return Err(statement(
+                "rows as text are asked for at the start of a transaction",
+            ));
+        }
+        self.connection.texts(sql, &[])
+    }
+
     fn begin(&mut self) -> Result<()> {
         self.begin_with(Control::Begin)
     }

@@ -6,9 +6,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, ffi};
 
 use super::explain;
+use crate::plain::put_moment;
+use crate::session::too_many_texts;
 use crate::{
-    BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
-    Value,
+    BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TEXTS_MAX,
+    TargetError, Value,
 };
 
 /// A WAL frame is a page with this header in front (SQLite file format, section 4.1).
@@ -103,6 +105,17 @@ impl ToSql for Value<'_> {
             Value::Int(n) => ValueRef::Integer(*n),
             Value::Text(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
+            Value::Null => ValueRef::Null,
+            // SQLite has no decimals: the nearest floating-point number, which a division rounds to.
+            Value::Decimal { unscaled, places } => {
+                ValueRef::Real(*unscaled as f64 / 10_f64.powi(i32::from(*places)))
+            }
+            // As its own functions for dates write them.
+            Value::Moment(us) => {
+                let mut text = String::new();
+                put_moment(*us, &mut text);
+                return Ok(ToSqlOutput::from(text));
+            }
         }))
     }
 }
@@ -130,6 +143,17 @@ fn read_all(rows: &mut rusqlite::Rows<'_>, columns: usize) -> rusqlite::Result<F
         }
     }
     Ok(fetched)
+}
+
+fn text_of(cell: ValueRef<'_>) -> Option<String> {
+    match cell {
+        ValueRef::Null => None,
+        ValueRef::Integer(n) => Some(n.to_string()),
+        ValueRef::Real(x) => Some(x.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
 }
 
 impl Session for SqliteSession {
@@ -160,6 +184,22 @@ impl Session for SqliteSession {
         let columns = compiled.column_count();
         let mut rows = compiled.raw_query();
         read_all(&mut rows, columns).map_err(|e| explain("query failed", &e))
+    }
+
+    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let mut statement = self.compile(sql)?;
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        let mut texts = Vec::new();
+        while let Some(row) = rows.next().map_err(|e| explain("query failed", &e))? {
+            if texts.len() == TEXTS_MAX {
+                return Err(too_many_texts());
+            }
+            let cell = |column| row.get_ref(column).map(text_of);
+            let cells = (0..columns).map(cell).collect::<rusqlite::Result<_>>();
+            texts.push(cells.map_err(|e| explain("query failed", &e))?);
+        }
+        Ok(texts)
     }
 
     fn begin(&mut self) -> Result<()> {

@@ -13,7 +13,8 @@ use super::explain;
 use super::session::SqliteSession;
 use crate::engines::{Engine, EngineInfo};
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl, files,
+    Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Target, TargetError,
+    TargetUrl, files,
 };
 
 /// The engine.
@@ -187,14 +188,21 @@ fn open_connection(place: &Place) -> Result<Connection> {
 }
 
 fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {
-    let foreign: Option<String> = connection
-        .query_row(
-            "SELECT min(name) FROM sqlite_schema WHERE type = 'table' \
-             AND name NOT LIKE 'dbdyno\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-            [],
-            |row| row.get(0),
-        )
-        .map_err(|e| explain(&format!("cannot read {}", path.display()), &e))?;
+    let explain = |e| explain(&format!("cannot read {}", path.display()), &e);
+    let text = |sql: &str| {
+        let answer = connection.query_row(sql, [], |row| row.get::<_, Option<String>>(0));
+        answer.map_err(explain)
+    };
+    let register = format!("SELECT min(name) FROM sqlite_schema WHERE name = '{OWN_TABLES}'");
+    let registered = match text(&register)? {
+        Some(_) => format!("SELECT name FROM {OWN_TABLES}"),
+        None => "''".to_owned(),
+    };
+    let foreign = text(&format!(
+        "SELECT min(name) FROM sqlite_schema WHERE type = 'table' \
+         AND name NOT LIKE 'dbdyno\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+         AND name NOT IN ({registered})"
+    ))?;
     match foreign {
         None => Ok(()),
         Some(table) => Err(TargetError::new(

@@ -30,7 +30,7 @@ pub(super) mod types {
 /// Days from PostgreSQL's epoch back to that of the other engines, 1970.
 const EPOCH_DAYS: i64 = 10_957;
 /// The sign of a negative numeric.
-const NUMERIC_NEGATIVE: u16 = 0x4000;
+pub(super) const NUMERIC_NEGATIVE: u16 = 0x4000;
 
 /// Why a row cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,12 +7,17 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::frontend;
 
 use super::buffer::Wire;
-use super::cell::{column_format, types};
+use super::cell::{NUMERIC_NEGATIVE, column_format, types};
 use crate::Value;
+use crate::plain::{PLACES_MAX, put_decimal, put_moment};
 
 /// Format of a value: as text or in the binary form of its type.
 const TEXT: i16 = 0;
 const BINARY: i16 = 1;
+/// PostgreSQL's epoch, 2000-01-01, in microseconds since 1970.
+const EPOCH_US: i64 = 946_684_800_000_000;
+/// The length of a cell without a value.
+const NULL_LENGTH: i32 = -1;
 
 /// A prepared statement: its name on the server, and the types of its parameters and columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -180,7 +185,10 @@ fn bind(
             if let Err(error) = put_parameter(*value, *oid, out) {
                 unfit = Some(error);
             }
-            Ok(IsNull::No)
+            Ok(match value {
+                Value::Null => IsNull::Yes,
+                _ => IsNull::No,
+            })
         },
         statement.columns.iter().map(|oid| column_format(*oid)),
         out,
@@ -214,6 +222,9 @@ fn put_parameter(value: Value<'_>, oid: u32, out: &mut BytesMut) -> Result<(), R
         },
         Value::Text(text) => out.put_slice(text.as_bytes()),
         Value::Blob(bytes) => out.put_slice(bytes),
+        Value::Null => {}
+        Value::Decimal { unscaled, places } => put_decimal(unscaled, places, out),
+        Value::Moment(us) => put_moment(us, out),
     }
     Ok(())
 }
@@ -227,6 +238,45 @@ fn put_integer(n: i64, oid: u32, out: &mut BytesMut) -> Result<(), RequestError>
         types::INT8 => out.put_i64(n),
         other => return Err(RequestError::Type(other)),
     }
+    Ok(())
+}
+
+/// The binary form of a numeric: number of digits to the base 10,000, weight of the first, sign, places,
+/// digits without zeros at either end.
+#[inline]
+fn put_numeric(unscaled: i64, places: u8, out: &mut BytesMut) -> Result<(), RequestError> {
+    const BASE: u64 = 10_000;
+    /// An `i64` has five such digits at most before the point, and [`PLACES_MAX`] places are one behind it.
+    const DIGITS_MAX: usize = 6;
+    let missing = PLACES_MAX.checked_sub(places);
+    let missing = missing.ok_or(RequestError::Range(unscaled))?;
+    let unit = 10_u64.pow(u32::from(places));
+    let magnitude = unscaled.unsigned_abs();
+    let mut digits = [0_u16; DIGITS_MAX];
+    digits[DIGITS_MAX - 1] = ((magnitude % unit) * 10_u64.pow(u32::from(missing))) as u16;
+    let (mut whole, mut first) = (magnitude / unit, DIGITS_MAX - 1);
+    while whole > 0 {
+        first -= 1;
+        digits[first] = (whole % BASE) as u16;
+        whole /= BASE;
+    }
+    let mut end = DIGITS_MAX;
+    while end > first && digits[end - 1] == 0 {
+        end -= 1;
+    }
+    // The digit before the point weighs 0; a zero has neither digits nor weight.
+    let weight = if end == first {
+        0
+    } else {
+        DIGITS_MAX as i16 - 2 - first as i16
+    };
+    out.put_u16((end - first) as u16);
+    out.put_i16(weight);
+    out.put_u16(if unscaled < 0 { NUMERIC_NEGATIVE } else { 0 });
+    out.put_u16(u16::from(places));
+    digits[first..end]
+        .iter()
+        .for_each(|digit| out.put_u16(*digit));
     Ok(())
 }
 
@@ -258,6 +308,16 @@ impl CopyRow<'_> {
                     self.out.put_slice(text.as_bytes());
                 }
                 (Value::Blob(bytes), types::BYTEA) => self.out.put_slice(bytes),
+                (Value::Decimal { unscaled, places }, types::NUMERIC) => {
+                    put_numeric(unscaled, places, self.out)?;
+                }
+                (Value::Moment(us), types::TIMESTAMP) => {
+                    self.out.put_i64(us.saturating_sub(EPOCH_US));
+                }
+                (Value::Null, _) => {
+                    self.out[place..].copy_from_slice(&NULL_LENGTH.to_be_bytes());
+                    continue;
+                }
                 (_, oid) => return Err(RequestError::Type(oid)),
             }
             let length = (self.out.len() - place - 4) as u32;

@@ -159,3 +159,41 @@ fn a_server_that_leaves_its_proof_out_is_not_believed() {
     let error = Logon::new("me", None).answer(&mut wire, Authentication::Other(7));
     assert!(error.unwrap_err().to_string().contains("GSSAPI"));
 }
+
+/// Against the digits that the server itself sends for these numbers.
+#[test]
+fn decimals_and_moments_of_a_copy_are_in_the_binary_form() {
+    let cases: [(i64, u8, &[u16]); 6] = [
+        (0, 2, &[0, 0, 0, 2]),
+        (-1000, 2, &[1, 0, 0x4000, 2, 10]),
+        (1, 4, &[1, 0xffff, 0, 4, 1]),
+        (30_000_050, 2, &[3, 1, 0, 2, 30, 0, 5000]),
+        (5_000_000, 2, &[1, 1, 0, 2, 5]),
+        (i64::MAX, 0, &[5, 4, 0, 0, 922, 3372, 368, 5477, 5807]),
+    ];
+    for (unscaled, places, words) in cases {
+        let value = Value::Decimal { unscaled, places };
+        let right: Vec<u8> = words.iter().flat_map(|w| w.to_be_bytes()).collect();
+        assert_eq!(copied(value, 1700), right, "{value:?}");
+    }
+    let day_before = (-86_400_000_000_i64).to_be_bytes();
+    assert_eq!(copied(Value::Moment(946_598_400_000_000), 1114), day_before);
+    let mut wire = Wire::default();
+    let too_long = Value::Decimal {
+        unscaled: 1,
+        places: 5,
+    };
+    wire.copy_rows(|message| message.put(&[1700], &[too_long]))
+        .unwrap_err();
+    wire.copy_rows(|message| message.put(&[1700], &[Value::Null]))
+        .unwrap();
+    assert_eq!(wire.output(), b"d\0\0\0\x0a\0\x01\xff\xff\xff\xff");
+}
+
+/// The cell of a row of one column.
+fn copied(value: Value<'_>, oid: u32) -> Vec<u8> {
+    let mut wire = Wire::default();
+    wire.copy_rows(|message| message.put(&[oid], &[value]))
+        .unwrap();
+    wire.output()[11..].to_vec()
+}

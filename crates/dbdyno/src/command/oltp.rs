@@ -1,0 +1,208 @@
+//! `dbdyno oltp`: the order-entry database: load, check, drop.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use target::{Reach, Target, TargetUrl};
+use workload::oltp::{self, Checked, Event, Finding, LoadOptions, OltpError, Verdict};
+
+use super::print;
+use crate::arguments::{CheckArguments, DropArguments, LoadArguments, OltpVerb};
+use crate::exit::{Status, Wrong};
+use crate::say::say;
+
+/// Version of the JSON of `check`.
+const FORMAT: u32 = 1;
+
+pub fn oltp(verb: &OltpVerb) -> Result<Status> {
+    match verb {
+        OltpVerb::Load(load_asked) => load(load_asked),
+        OltpVerb::Check(check_asked) => check(check_asked),
+        OltpVerb::Drop(drop_asked) => drop_tables(drop_asked),
+    }
+}
+
+/// The target of a URL, with the name of its engine.
+fn open(text: &str) -> Result<(Arc<dyn Target>, String)> {
+    let url = TargetUrl::parse(text).map_err(|e| Wrong(e.to_string()))?;
+    let engine = target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    if engine.reach() != Reach::Network && url.file().is_none() {
+        return Err(Wrong(format!(
+            "the database {url} would end with this command; name a file or a directory that it stays in"
+        ))
+        .into());
+    }
+    Ok((engine.open(&url)?, url.engine().to_owned()))
+}
+
+fn load(asked: &LoadArguments) -> Result<Status> {
+    let (target, engine) = open(&asked.target)?;
+    let options = LoadOptions {
+        warehouses: asked.warehouses,
+        jobs: asked.jobs,
+        seed: asked.seed,
+        foreign_keys: asked.foreign_keys,
+        replace: asked.replace,
+    };
+    lab::signal::install();
+    let begun = Instant::now();
+    let bar = bar(asked.warehouses);
+    let outcome = oltp::load(
+        target.as_ref(),
+        &engine,
+        &options,
+        lab::signal::stop_flag(),
+        &|event| show(&bar, event),
+    );
+    bar.finish_and_clear();
+    let loaded = match outcome {
+        Err(OltpError::Interrupted) => {
+            say(&format!("dbdyno: {}", OltpError::Interrupted));
+            return Ok(Status::Interrupted);
+        }
+        outcome => outcome?,
+    };
+    let (rows_s, all_s) = (
+        loaded.rows_took.as_secs_f64(),
+        begun.elapsed().as_secs_f64(),
+    );
+    print(&format!(
+        "{} warehouses are loaded, {} of them now: {} rows in {rows_s:.3} s, with keys, statistics and \
+         counts {all_s:.3} s\n",
+        asked.warehouses, loaded.warehouses, loaded.rows,
+    ))?;
+    Ok(Status::Fine)
+}
+
+fn bar(warehouses: u32) -> ProgressBar {
+    let draw = match std::io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(u64::from(warehouses)), draw);
+    let style = ProgressStyle::with_template(
+        "{elapsed_precise} {bar:24} {pos}/{len} warehouses · {wide_msg}",
+    );
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(std::time::Duration::from_millis(250));
+    bar
+}
+
+/// A bar on a terminal, lines elsewhere.
+fn show(bar: &ProgressBar, event: Event<'_>) {
+    let line = match event {
+        Event::Note(note) => {
+            bar.suspend(|| say(&format!("dbdyno: warning: {note}")));
+            return;
+        }
+        Event::Warehouses { done, of, rows } => {
+            bar.set_position(u64::from(done));
+            format!("{done} of {of} warehouses, {rows} rows")
+        }
+        Event::Step(name) => name.to_owned(),
+    };
+    if bar.is_hidden() {
+        say(&line);
+    } else {
+        bar.set_message(line);
+    }
+}
+
+fn check(asked: &CheckArguments) -> Result<Status> {
+    let (target, engine) = open(&asked.target)?;
+    let checked = oltp::check(target.as_ref(), &engine, asked.light)?;
+    match asked.json {
+        true => print(&format!("{:#}\n", document(&checked, &target.record().url)))?,
+        false => print(&lines(&checked))?,
+    }
+    Ok(match checked.is_sound() {
+        true => Status::Fine,
+        false => Status::GateFailed,
+    })
+}
+
+fn lines(checked: &Checked) -> String {
+    let mut text = format!(
+        "order-entry database of {} warehouses, seed {}, {}\n",
+        checked.metadata.warehouses,
+        checked.metadata.seed,
+        match checked.metadata.transactions_since_load {
+            true => "transactions have run since the load",
+            false => "as loaded",
+        }
+    );
+    for Finding {
+        number,
+        title,
+        verdict,
+    } in &checked.findings
+    {
+        let name = match number {
+            0 => "rows".to_owned(),
+            number => number.to_string(),
+        };
+        // Writing to a String cannot fail.
+        let _ = match verdict {
+            Verdict::Holds => writeln!(text, "{name:>4}  holds    {title}"),
+            Verdict::PutOff(why) => writeln!(text, "{name:>4}  put off  {title} ({why})"),
+            Verdict::Broken { .. } => writeln!(text, "{name:>4}  BROKEN   {title}"),
+        };
+        if let Verdict::Broken { count, places } = verdict {
+            for place in places {
+                let _ = writeln!(text, "               {place}");
+            }
+            if *count > places.len() as u64 {
+                let more = count - places.len() as u64;
+                let _ = writeln!(text, "               and {more} more");
+            }
+        }
+    }
+    text
+}
+
+fn document(checked: &Checked, url: &str) -> Value {
+    let finding = |finding: &Finding| {
+        let mut value = json!({
+            "condition": finding.number,
+            "title": finding.title,
+        });
+        match &finding.verdict {
+            Verdict::Holds => value["verdict"] = json!("holds"),
+            Verdict::PutOff(why) => {
+                value["verdict"] = json!("put_off");
+                value["reason"] = json!(why);
+            }
+            Verdict::Broken { count, places } => {
+                value["verdict"] = json!("broken");
+                value["places"] = json!(count);
+                value["first_places"] = json!(places);
+            }
+        }
+        value
+    };
+    json!({
+        "format": FORMAT,
+        "target": url,
+        "warehouses": checked.metadata.warehouses,
+        "seed": checked.metadata.seed,
+        "c_last_load": checked.metadata.c_last_load,
+        "foreign_keys": checked.metadata.foreign_keys,
+        "transactions_since_load": checked.metadata.transactions_since_load,
+        "sound": checked.is_sound(),
+        "findings": checked.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+fn drop_tables(asked: &DropArguments) -> Result<Status> {
+    let (target, _) = open(&asked.target)?;
+    print(match oltp::drop_all(target.as_ref())? {
+        true => "the order-entry database is removed\n",
+        false => "there was no order-entry database\n",
+    })?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,118 @@
+//! Decimals and moments as plain text, for engines without a binary form of their own for them.
+
+use std::fmt::Write;
+
+/// Microseconds of a day.
+const DAY_US: i64 = 86_400_000_000;
+
+/// Most places of a decimal.
+pub(crate) const PLACES_MAX: u8 = 4;
+
+/// Appends `unscaled ÷ 10^places`, e.g. "-10.00".
+pub(crate) fn put_decimal(unscaled: i64, places: u8, into: &mut impl Write) {
+    let unit = 10_u64.pow(u32::from(places.min(PLACES_MAX)));
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let (whole, rest) = (
+        unscaled.unsigned_abs() / unit,
+        unscaled.unsigned_abs() % unit,
+    );
+    // Writing to a buffer that grows cannot fail.
+    let _ = match places {
+        0 => write!(into, "{sign}{whole}"),
+        _ => write!(
+            into,
+            "{sign}{whole}.{rest:0width$}",
+            width = usize::from(places)
+        ),
+    };
+}
+
+/// Appends a moment as "2026-01-31 23:59:59", with microseconds where there are some.
+pub(crate) fn put_moment(us: i64, into: &mut impl Write) {
+    let (year, month, day) = civil(us.div_euclid(DAY_US));
+    let of_day = us.rem_euclid(DAY_US);
+    let (s, rest) = (of_day / 1_000_000, of_day % 1_000_000);
+    // Writing to a buffer that grows cannot fail.
+    let _ = write!(
+        into,
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}",
+        s / 3600,
+        s / 60 % 60,
+        s % 60
+    );
+    if rest > 0 {
+        let _ = write!(into, ".{rest:06}");
+    }
+}
+
+/// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years are counted from
+/// March, so that the leap day is their last, and in eras of 400, which all have the same days.
+fn civil(days: i64) -> (i64, i64, i64) {
+    const ERA_DAYS: i64 = 146_097;
+    // From 0000-03-01 to 1970-01-01.
+    let days = days + 719_468;
+    let (era, of_era) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let january_or_february = month >= 10;
+    (
+        era * 400 + year + i64::from(january_or_february),
+        if january_or_february {
+            month - 9
+        } else {
+            month + 3
+        },
+        day,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(unscaled: i64, places: u8) -> String {
+        let mut text = String::new();
+        put_decimal(unscaled, places, &mut text);
+        text
+    }
+
+    fn moment(us: i64) -> String {
+        let mut text = String::new();
+        put_moment(us, &mut text);
+        text
+    }
+
+    #[test]
+    fn decimals() {
+        assert_eq!(decimal(-1000, 2), "-10.00");
+        assert_eq!(decimal(-5, 2), "-0.05");
+        assert_eq!(decimal(1234, 4), "0.1234");
+        assert_eq!(decimal(7, 0), "7");
+        assert_eq!(decimal(i64::MIN, 2), "-92233720368547758.08");
+    }
+
+    #[test]
+    fn moments() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00");
+        assert_eq!(moment(-1), "1969-12-31 23:59:59.999999");
+        assert_eq!(moment(951_782_400_000_000), "2000-02-29 00:00:00");
+        assert_eq!(moment(4_107_542_399_000_000), "2100-02-28 23:59:59");
+        assert_eq!(moment(4_107_542_400_000_000), "2100-03-01 00:00:00");
+    }
+
+    /// Every day of 800 years is the one after the day before it.
+    #[test]
+    fn days_follow_each_other() {
+        let mut before = civil(-150_000);
+        for day in -149_999..150_000 {
+            let now = civil(day);
+            let follows = now == (before.0, before.1, before.2 + 1)
+                || now == (before.0, before.1 + 1, 1)
+                || now == (before.0 + 1, 1, 1) && before.1 == 12;
+            assert!(follows && now.2 <= 31 && now.1 <= 12, "{before:?} {now:?}");
+            before = now;
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! An order-entry workload derived from TPC-C 5.11: its database, the loader and the gate.
+//!
+//! Derived, not the same: results are not comparable with published ones. The nine tables and their
+//! columns bear the specification's names, so that anybody's SQL can check them.
+//!
+//! * [`population`]: every row of a fresh database, a pure function of seed and warehouse.
+//! * [`load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
+//! * [`check`]: the twelve consistency conditions and the row counts.
+//! * [`metadata`]: what is loaded, and whether transactions have run since.
+
+pub mod check;
+mod files;
+pub mod load;
+pub mod metadata;
+pub mod population;
+pub mod random;
+
+pub use check::{Checked, Finding, Verdict, check};
+pub use load::{Event, LoadOptions, Loaded, drop_all, load};
+pub use metadata::Metadata;
+
+/// The tables in the order in which they can be filled with foreign keys in force.
+pub const TABLES: [&str; 9] = [
+    "item",
+    "warehouse",
+    "district",
+    "customer",
+    "history",
+    "orders",
+    "new_order",
+    "stock",
+    "order_line",
+];
+/// Most warehouses: some 10 TB.
+pub const WAREHOUSES_MAX: u32 = 100_000;
+/// Most sessions of a load.
+pub const JOBS_MAX: u32 = 256;
+
+/// Result of everything here.
+pub type Result<T> = std::result::Result<T, OltpError>;
+
+/// What can go wrong with the order-entry database.
+#[derive(Debug, thiserror::Error)]
+pub enum OltpError {
+    /// The target failed.
+    #[error(transparent)]
+    Target(#[from] target::TargetError),
+    /// The engine has no tables for it.
+    #[error(
+        "the order-entry workload does not run on {engine}: it needs tables, keys and transactions of many \
+         small statements; it runs on {known}"
+    )]
+    Engine {
+        /// Scheme of the URL.
+        engine: String,
+        /// Those that it runs on.
+        known: String,
+    },
+    /// The engine takes no foreign keys.
+    #[error("{0} takes no foreign keys on tables that are there; load without --foreign-keys")]
+    ForeignKeys(String),
+    /// There is no database to work with.
+    #[error(
+        "there is no order-entry database here; make one with: dbdyno oltp load --warehouses N"
+    )]
+    Absent,
+    /// The load was not finished.
+    #[error(
+        "the order-entry database is not whole: {done} of {warehouses} warehouses are loaded, {missing}; go on \
+         with: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
+    )]
+    NotWhole {
+        /// Warehouses that are whole.
+        done: u32,
+        /// Warehouses that were asked for.
+        warehouses: u32,
+        /// What else is missing.
+        missing: String,
+        /// Seed of the load.
+        seed: u64,
+    },
+    /// A database is there, and it is whole.
+    #[error(
+        "an order-entry database of {warehouses} warehouses is loaded here already; keep it, or load anew with \
+         --replace"
+    )]
+    Present {
+        /// Its size.
+        warehouses: u32,
+    },
+    /// A database is there, and it is another one.
+    #[error(
+        "what is here is an order-entry database of other {what}: {there} instead of {asked}; ask for that one, \
+         or load anew with --replace"
+    )]
+    Other {
+        /// In what it differs.
+        what: &'static str,
+        /// What is there.
+        there: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// The metadata make no sense.
+    #[error(
+        "table {table} does not say what is loaded ({what}); somebody changed it: load anew with --replace"
+    )]
+    Metadata {
+        /// Table.
+        table: &'static str,
+        /// What is wrong.
+        what: String,
+    },
+    /// The target does not hold what was sent to it.
+    #[error(
+        "table {table} holds {found} rows after the load instead of {right}; load anew with --replace"
+    )]
+    Rows {
+        /// Table.
+        table: &'static str,
+        /// What it holds.
+        found: u64,
+        /// What was sent.
+        right: u64,
+    },
+    /// The user asked to stop.
+    #[error("interrupted; whole warehouses are kept, and the same command goes on with the rest")]
+    Interrupted,
+}

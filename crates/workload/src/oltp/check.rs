@@ -1,0 +1,221 @@
+//! The gate: the twelve consistency conditions and the row counts.
+//!
+//! Each condition is one query over whole tables that gives the places that break it, with both sides.
+
+use serde::Deserialize;
+use target::{Session, Target};
+
+use super::load::count;
+use super::metadata::Metadata;
+use super::population::Population;
+use super::{OltpError, Result, TABLES, files};
+
+/// Places of a broken condition that are named; all are counted.
+const PLACES_MAX: usize = 5;
+
+/// How a database was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// What the database says of itself.
+    pub metadata: Metadata,
+    /// The row counts first, then the conditions in their order.
+    pub findings: Vec<Finding>,
+}
+
+impl Checked {
+    /// Whether nothing that was looked at is broken.
+    pub fn is_sound(&self) -> bool {
+        !self
+            .findings
+            .iter()
+            .any(|finding| matches!(finding.verdict, Verdict::Broken { .. }))
+    }
+
+    /// Numbers of the broken conditions; 0 stands for the row counts.
+    pub fn broken(&self) -> Vec<u32> {
+        let is_broken = |f: &&Finding| matches!(f.verdict, Verdict::Broken { .. });
+        self.findings
+            .iter()
+            .filter(is_broken)
+            .map(|finding| finding.number)
+            .collect()
+    }
+}
+
+/// What was found of one condition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Its number in clause 3.3.2 of the specification; 0 for the row counts.
+    pub number: u32,
+    /// What it says.
+    pub title: String,
+    /// Whether it holds.
+    pub verdict: Verdict,
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It does.
+    Holds,
+    /// It was not looked at, and why.
+    PutOff(&'static str),
+    /// It does not.
+    Broken {
+        /// Places where it is broken.
+        count: u64,
+        /// The first of them, with both sides.
+        places: Vec<String>,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Conditions {
+    condition: Vec<Condition>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Condition {
+    number: u32,
+    title: String,
+    /// A broken place in words, `{n}` for column n of the query.
+    row: String,
+    /// Reads every line or payment, and may be put off.
+    #[serde(default)]
+    heavy: bool,
+    /// Deliveries end it.
+    #[serde(default)]
+    after_load_only: bool,
+}
+
+/// Checks a database that is whole. `light` puts the heavy conditions off.
+///
+/// # Errors
+/// When there is no whole database, or the target fails.
+pub fn check(target: &dyn Target, engine: &str, light: bool) -> Result<Checked> {
+    files::tables(engine)?;
+    let mut session = target.open_session()?;
+    let session = session.as_mut();
+    let metadata = Metadata::of_whole(session)?;
+    let mut findings = vec![row_counts(session, &metadata)?];
+    for condition in conditions()? {
+        let verdict = if condition.heavy && light {
+            Verdict::PutOff("asked for a light check")
+        } else if condition.after_load_only && metadata.transactions_since_load {
+            Verdict::PutOff("true right after a load alone, and transactions have run since")
+        } else {
+            look(session, engine, &condition)?
+        };
+        findings.push(Finding {
+            number: condition.number,
+            title: condition.title,
+            verdict,
+        });
+    }
+    Ok(Checked { metadata, findings })
+}
+
+fn conditions() -> Result<Vec<Condition>> {
+    let text = files::text("conditions.toml");
+    let parsed: Conditions = toml::from_str(text).map_err(|error| OltpError::Metadata {
+        table: "conditions.toml",
+        what: crate::library::toml_sentence(text, &error),
+    })?;
+    Ok(parsed.condition)
+}
+
+fn look(session: &mut dyn Session, engine: &str, condition: &Condition) -> Result<Verdict> {
+    let name = format!("condition/{:02}", condition.number);
+    let sql = files::sql(&name, engine).unwrap_or_default();
+    // Counted by the same query: the places may be millions.
+    let rows = session.texts(&format!(
+        "SELECT broken.*, count(*) OVER () AS broken_places FROM (\n{sql}) AS broken ORDER BY 1, 2, 3 \
+         LIMIT {PLACES_MAX}"
+    ))?;
+    let Some(first) = rows.first() else {
+        return Ok(Verdict::Holds);
+    };
+    let count = first.last().and_then(|cell| cell.as_ref()?.parse().ok());
+    Ok(Verdict::Broken {
+        count: count.unwrap_or(rows.len() as u64),
+        places: rows.iter().map(|row| words(&condition.row, row)).collect(),
+    })
+}
+
+/// Puts the cells of a row into its sentence.
+fn words(template: &str, row: &[Option<String>]) -> String {
+    let mut text = template.to_owned();
+    for (number, cell) in (1..).zip(row) {
+        text = text.replace(&format!("{{{number}}}"), cell.as_deref().unwrap_or("none"));
+    }
+    text
+}
+
+/// Some tables have the same rows for ever, the others right after a load.
+fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding> {
+    let fresh = !metadata.transactions_since_load;
+    let population = Population::new(metadata.seed);
+    let mut places = Vec::new();
+    for table in TABLES {
+        let is_constant = ["item", "warehouse", "district", "customer", "stock"].contains(&table);
+        if !is_constant && !fresh {
+            continue;
+        }
+        let right = population.rows_in_all(table, metadata.warehouses);
+        let found = count(session, table)?;
+        if found != right {
+            places.push(format!("{table}: {found} rows instead of {right}"));
+        }
+    }
+    Ok(Finding {
+        number: 0,
+        title: match fresh {
+            true => "every table has the rows of a fresh load".into(),
+            false => "the tables that never grow have their rows".into(),
+        },
+        verdict: match places.len() {
+            0 => Verdict::Holds,
+            count => Verdict::Broken {
+                count: count as u64,
+                places,
+            },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_twelve_conditions_with_their_sql() {
+        let conditions = conditions().unwrap();
+        let numbers: Vec<u32> = conditions.iter().map(|c| c.number).collect();
+        assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
+        for condition in &conditions {
+            let name = format!("condition/{:02}", condition.number);
+            for engine in ["postgres", "sqlite", "mysql"] {
+                assert!(
+                    files::sql(&name, engine).unwrap().contains("SELECT"),
+                    "{name}"
+                );
+            }
+        }
+        let heavy = conditions.iter().filter(|c| c.heavy).map(|c| c.number);
+        assert_eq!(heavy.collect::<Vec<_>>(), [6, 10, 12]);
+        let fresh = conditions
+            .iter()
+            .filter(|c| c.after_load_only)
+            .map(|c| c.number);
+        assert_eq!(fresh.collect::<Vec<_>>(), [11]);
+    }
+
+    #[test]
+    fn a_place_is_told_with_both_sides() {
+        let row = ["3", "10.00"].map(|s| Some(s.to_owned()));
+        assert_eq!(words("w {1}: {2}, {3}", &row), "w 3: 10.00, {3}");
+        assert_eq!(words("{1}", &[None]), "none");
+    }
+}

@@ -1,0 +1,391 @@
+//! The loader: parallel by warehouse, and after an interruption it goes on with those that are missing.
+//!
+//! A warehouse is loaded table by table and entered as whole last; one that is not entered is removed
+//! and loaded anew. Keys, foreign keys and statistics follow as steps, each noted when it is done.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use target::{Feature, Session, Target};
+
+use super::files::{self, Step};
+use super::metadata::{self, Metadata};
+use super::population::{GENERATOR, ITEMS, Population};
+use super::{OltpError, Result, TABLES};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct LoadOptions {
+    /// Warehouses.
+    pub warehouses: u32,
+    /// Sessions that load; [`JOBS_DEFAULT`] when nothing is said, one where the engine has one writer.
+    pub jobs: Option<u32>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Whether foreign keys are added.
+    pub foreign_keys: bool,
+    /// Whether a database that is there is removed first.
+    pub replace: bool,
+}
+
+/// What a load did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loaded {
+    /// Warehouses loaded by this command; the others were there.
+    pub warehouses: u32,
+    /// Rows loaded by this command.
+    pub rows: u64,
+    /// Time that the rows of the warehouses took, without items, keys and statistics.
+    pub rows_took: Duration,
+}
+
+/// Sessions that load when nothing is said.
+pub const JOBS_DEFAULT: u32 = 2;
+
+/// What happens while a load goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// Something that a reader should know, e.g. that the engine has one writer.
+    Note(&'a str),
+    /// So many of the warehouses are whole.
+    Warehouses {
+        /// Whole ones.
+        done: u32,
+        /// Asked for.
+        of: u32,
+        /// Rows loaded so far.
+        rows: u64,
+    },
+    /// A step begins.
+    Step(&'a str),
+}
+
+/// Told of every event, by any of the jobs.
+pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+
+/// Loads the database, or what is missing of it.
+///
+/// # Errors
+/// When another database is there, the engine cannot, the target fails, or `stop` was set.
+pub fn load(
+    target: &dyn Target,
+    engine: &str,
+    options: &LoadOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Loaded> {
+    files::tables(engine)?;
+    if options.foreign_keys && files::sql("foreign_keys", engine).is_none() {
+        return Err(OltpError::ForeignKeys(engine.to_owned()));
+    }
+    let jobs = match target.lacks(Feature::ConcurrentWriters) {
+        Some(why) if options.jobs > Some(1) => {
+            tell(Event::Note(&format!("loading with one job: {why}")));
+            1
+        }
+        Some(_) => 1,
+        None => options.jobs.unwrap_or(JOBS_DEFAULT),
+    };
+    let load = Load {
+        target,
+        engine,
+        population: Population::new(options.seed),
+        warehouses: options.warehouses,
+        jobs,
+        stop,
+        tell,
+        rows: Mutex::new(0),
+    };
+    let mut session = target.open_session()?;
+    load.begin(session.as_mut(), options)?;
+    let missing = load.clear_half_loaded(session.as_mut())?;
+    load.items(session.as_mut())?;
+    let begun = Instant::now();
+    load.all(&missing)?;
+    let rows_took = begun.elapsed();
+    // After the sessions are gone: parallel index builds are set for sessions to come.
+    drop(session);
+    load.finish(options.foreign_keys)?;
+    Ok(Loaded {
+        warehouses: missing.len() as u32,
+        rows: load.rows(),
+        rows_took,
+    })
+}
+
+/// Removes the database, whole or not; false when there was none.
+///
+/// # Errors
+/// When the target fails.
+pub fn drop_all(target: &dyn Target) -> Result<bool> {
+    let mut session = target.open_session()?;
+    let was_there = metadata::is_entered(session.as_mut())?;
+    if was_there {
+        metadata::drop_tables(session.as_mut())?;
+        drop(session);
+        target.checkpoint()?;
+    }
+    Ok(was_there)
+}
+
+struct Load<'a> {
+    target: &'a dyn Target,
+    engine: &'a str,
+    population: Population,
+    warehouses: u32,
+    jobs: u32,
+    stop: &'a AtomicBool,
+    tell: Observer<'a>,
+    rows: Mutex<u64>,
+}
+
+impl Load<'_> {
+    /// Makes the tables, or makes sure that those that are there are what is asked for.
+    fn begin(&self, session: &mut dyn Session, options: &LoadOptions) -> Result<()> {
+        let wanted = Metadata {
+            warehouses: options.warehouses,
+            seed: options.seed,
+            generator: GENERATOR,
+            c_last_load: self.population.last_names().c,
+            foreign_keys: options.foreign_keys,
+            whole: false,
+            transactions_since_load: false,
+        };
+        let there = match options.replace {
+            // Also one whose metadata make no sense.
+            true => None,
+            false => Metadata::read(session)?,
+        };
+        match there {
+            Some(there) => refuse_other(&there, &wanted),
+            None => {
+                if metadata::is_entered(session)? {
+                    (self.tell)(Event::Step("removing what is there"));
+                    metadata::drop_tables(session)?;
+                }
+                wanted.begin(session)?;
+                Ok(session.batch(files::tables(self.engine)?)?)
+            }
+        }
+    }
+
+    /// Removes what is there of warehouses that are not whole, and gives their numbers.
+    fn clear_half_loaded(&self, session: &mut dyn Session) -> Result<Vec<u32>> {
+        let whole = metadata::whole_warehouses(session)?;
+        let missing: Vec<u32> = (1..=self.warehouses)
+            .filter(|w| whole.binary_search(w).is_err())
+            .collect();
+        if missing.is_empty() {
+            return Ok(missing);
+        }
+        let is_fresh = whole.is_empty() && !metadata::has_items(session)?;
+        if !is_fresh {
+            let left = self.warehouses as usize - missing.len();
+            (self.tell)(Event::Note(&format!(
+                "going on with a load: {left} of {} warehouses are whole",
+                self.warehouses
+            )));
+        }
+        for table in TABLES.iter().rev().filter(|table| **table != "item") {
+            let column = format!("{}w_id", prefix(table));
+            // The jobs take warehouses in order, so all below the first missing one are whole.
+            let sql = format!(
+                "DELETE FROM {table} WHERE {column} NOT IN (SELECT w_id FROM {}) AND {column} >= {}",
+                metadata::WAREHOUSES,
+                missing[0]
+            );
+            session.batch(&sql)?;
+        }
+        Ok(missing)
+    }
+
+    fn items(&self, session: &mut dyn Session) -> Result<()> {
+        if metadata::has_items(session)? {
+            return Ok(());
+        }
+        (self.tell)(Event::Step("items"));
+        session.batch("DELETE FROM item")?;
+        let rows = session.bulk_load("item", &mut self.population.items())?;
+        self.expect("item", rows, ITEMS)?;
+        metadata::note_warehouse(session, 0)
+    }
+
+    /// Loads warehouses, each job one after the other.
+    fn all(&self, missing: &[u32]) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let done = AtomicUsize::new(self.warehouses as usize - missing.len());
+        let failed = AtomicBool::new(false);
+        let work = || -> Result<()> {
+            let mut session = self.target.open_session()?;
+            while let Some(w) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.warehouse(session.as_mut(), *w, &failed)?;
+                let done = done.fetch_add(1, Ordering::Relaxed) as u32 + 1;
+                (self.tell)(Event::Warehouses {
+                    done,
+                    of: self.warehouses,
+                    rows: self.rows(),
+                });
+            }
+            Ok(())
+        };
+        let jobs = (self.jobs as usize).min(missing.len());
+        let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
+            let job = || {
+                let outcome = work();
+                // The others need not finish what is going to be done again anyway.
+                failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                outcome
+            };
+            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(job)).collect();
+            let ended = threads.into_iter().map(|thread| thread.join());
+            ended
+                .map(|ended| ended.expect("a job that panics has a fault to be found"))
+                .collect()
+        });
+        // What broke is more telling than that others stopped because of it.
+        let mut errors: Vec<OltpError> = outcomes.into_iter().filter_map(Result::err).collect();
+        errors.sort_by_key(|error| matches!(error, OltpError::Interrupted));
+        errors.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    fn warehouse(&self, session: &mut dyn Session, w: u32, failed: &AtomicBool) -> Result<()> {
+        for table in TABLES.into_iter().filter(|table| *table != "item") {
+            if self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+                return Err(OltpError::Interrupted);
+            }
+            let mut rows = self.population.of_warehouse(table, u64::from(w));
+            let loaded = session.bulk_load(table, &mut rows)?;
+            let right = self.population.rows_of_warehouse(table, u64::from(w));
+            self.expect(table, loaded, right)?;
+        }
+        metadata::note_warehouse(session, w)
+    }
+
+    /// Keys, foreign keys, statistics and the counts; then the database is whole.
+    fn finish(&self, foreign_keys: bool) -> Result<()> {
+        let threads = self.target.threads();
+        // A server that starts no workers builds its indexes alone.
+        let in_parallel = self.jobs > 1
+            && self.target.lacks(Feature::ParallelStatement).is_none()
+            && self.target.set_threads(self.jobs).is_ok();
+        let outcome = self.finish_steps(foreign_keys);
+        if in_parallel {
+            self.target.set_threads(threads)?;
+        }
+        outcome?;
+        (self.tell)(Event::Step("checkpoint"));
+        Ok(self.target.checkpoint()?)
+    }
+
+    fn finish_steps(&self, foreign_keys: bool) -> Result<()> {
+        let mut session = self.target.open_session()?;
+        let session = session.as_mut();
+        let mut steps = files::steps("keys", self.engine);
+        if foreign_keys {
+            steps.extend(files::steps("foreign_keys", self.engine));
+        }
+        let done = metadata::facts(session)?;
+        for Step { name, sql } in steps
+            .into_iter()
+            .filter(|step| !done.contains_key(step.name))
+        {
+            self.go_on()?;
+            (self.tell)(Event::Step(name));
+            session.begin()?;
+            session.batch(sql)?;
+            session.batch(&metadata::step_sql(name))?;
+            session.commit()?;
+        }
+        for table in TABLES {
+            self.go_on()?;
+            (self.tell)(Event::Step(&format!("statistics of {table}")));
+            session.analyse(table)?;
+        }
+        (self.tell)(Event::Step("counting rows"));
+        for table in TABLES {
+            self.go_on()?;
+            let right = self.population.rows_in_all(table, self.warehouses);
+            let found = count(session, table)?;
+            if found != right {
+                return Err(OltpError::Rows {
+                    table,
+                    found,
+                    right,
+                });
+            }
+        }
+        metadata::note_whole(session)
+    }
+
+    /// Counts rows that were loaded, and makes sure that the engine took all of them.
+    fn expect(&self, table: &'static str, found: u64, right: u64) -> Result<()> {
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) += found;
+        match found == right {
+            true => Ok(()),
+            false => Err(OltpError::Rows {
+                table,
+                found,
+                right,
+            }),
+        }
+    }
+
+    fn rows(&self) -> u64 {
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn go_on(&self) -> Result<()> {
+        match self.stop.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(OltpError::Interrupted),
+        }
+    }
+}
+
+/// Rows of a table.
+pub(super) fn count(session: &mut dyn Session, table: &str) -> Result<u64> {
+    let statement = session.prepare(&format!("SELECT count(*) FROM {table}"))?;
+    Ok(session.fetch(statement, &[])?.digest)
+}
+
+/// What the columns of a table begin with.
+fn prefix(table: &str) -> &'static str {
+    match table {
+        "warehouse" => "",
+        "district" => "d_",
+        "customer" => "c_",
+        "history" => "h_",
+        "orders" => "o_",
+        "new_order" => "no_",
+        "order_line" => "ol_",
+        _ => "s_",
+    }
+}
+
+fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
+    let differences = [
+        (
+            "size",
+            u64::from(there.warehouses),
+            u64::from(asked.warehouses),
+        ),
+        ("seed", there.seed, asked.seed),
+        ("version", there.generator, asked.generator),
+        (
+            "foreign keys (1 is with)",
+            there.foreign_keys.into(),
+            asked.foreign_keys.into(),
+        ),
+    ];
+    if let Some((what, there, asked)) = differences.into_iter().find(|(_, a, b)| a != b) {
+        let (there, asked) = (there.to_string(), asked.to_string());
+        return Err(OltpError::Other { what, there, asked });
+    }
+    match there.whole {
+        true => Err(OltpError::Present {
+            warehouses: there.warehouses,
+        }),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,206 @@
+//! What is loaded, in tables beside the nine: never inferred from counts.
+
+use std::collections::BTreeMap;
+
+use target::{OWN_TABLES, Session};
+
+use super::{OltpError, Result, TABLES};
+
+/// One row a fact.
+const FACTS: &str = "dbdyno_oltp";
+/// One row a warehouse that is whole. A warehouse without one is not there or half loaded.
+pub(super) const WAREHOUSES: &str = "dbdyno_oltp_warehouse";
+
+/// What the database says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metadata {
+    /// Warehouses that were asked for.
+    pub warehouses: u32,
+    /// Seed of the load.
+    pub seed: u64,
+    /// Version of the generator.
+    pub generator: u64,
+    /// Constant of the non-uniform choice of last names while loading.
+    pub c_last_load: u64,
+    /// Whether foreign keys were asked for.
+    pub foreign_keys: bool,
+    /// Whether everything is loaded, with keys and statistics, and was counted.
+    pub whole: bool,
+    /// Whether transactions may have run since.
+    pub transactions_since_load: bool,
+}
+
+impl Metadata {
+    /// Reads it; `None` where there is no order-entry database of ours.
+    ///
+    /// # Errors
+    /// When it makes no sense.
+    pub fn read(session: &mut dyn Session) -> Result<Option<Self>> {
+        if !is_ours(session)? {
+            return Ok(None);
+        }
+        let facts = facts(session)?;
+        let number = |name: &str| {
+            let text = facts.get(name).map_or("nothing", String::as_str);
+            text.parse::<u64>().map_err(|_| OltpError::Metadata {
+                table: FACTS,
+                what: format!("{name} is {text}"),
+            })
+        };
+        Ok(Some(Self {
+            warehouses: u32::try_from(number("warehouses")?).unwrap_or(u32::MAX),
+            seed: number("seed")?,
+            generator: number("generator")?,
+            c_last_load: number("c_last_load")?,
+            foreign_keys: number("foreign_keys")? != 0,
+            whole: number("whole")? != 0,
+            transactions_since_load: number("transactions_since_load")? != 0,
+        }))
+    }
+
+    /// Reads that of a database that is whole.
+    ///
+    /// # Errors
+    /// When there is none, or its load was not finished.
+    pub fn of_whole(session: &mut dyn Session) -> Result<Self> {
+        let metadata = Self::read(session)?.ok_or(OltpError::Absent)?;
+        if metadata.whole {
+            return Ok(metadata);
+        }
+        let done = whole_warehouses(session)?.len() as u32;
+        Err(OltpError::NotWhole {
+            done,
+            warehouses: metadata.warehouses,
+            missing: match done == metadata.warehouses {
+                true => "keys or statistics are missing".into(),
+                false => "and no keys or statistics".into(),
+            },
+            seed: metadata.seed,
+        })
+    }
+
+    /// Enters the nine tables as ours, before they are made, and what is going to be loaded.
+    pub(super) fn begin(&self, session: &mut dyn Session) -> Result<()> {
+        session.batch(&format!(
+            "CREATE TABLE IF NOT EXISTS {OWN_TABLES} (name VARCHAR(64) NOT NULL PRIMARY KEY)"
+        ))?;
+        session.batch(&format!(
+            "DELETE FROM {OWN_TABLES} WHERE name IN ({})",
+            names()
+        ))?;
+        let rows: Vec<String> = TABLES.iter().map(|name| format!("('{name}')")).collect();
+        session.batch(&format!(
+            "INSERT INTO {OWN_TABLES} VALUES {}",
+            rows.join(", ")
+        ))?;
+        session.batch(&format!(
+            "CREATE TABLE {FACTS} (name VARCHAR(40) NOT NULL PRIMARY KEY, value VARCHAR(40) NOT NULL)"
+        ))?;
+        session.batch(&format!(
+            "CREATE TABLE {WAREHOUSES} (w_id INTEGER NOT NULL PRIMARY KEY)"
+        ))?;
+        let facts = [
+            ("warehouses", u64::from(self.warehouses)),
+            ("seed", self.seed),
+            ("generator", self.generator),
+            ("c_last_load", self.c_last_load),
+            ("foreign_keys", u64::from(self.foreign_keys)),
+            ("whole", 0),
+            ("transactions_since_load", 0),
+        ];
+        let rows: Vec<String> = facts
+            .iter()
+            .map(|(name, value)| format!("('{name}', '{value}')"))
+            .collect();
+        Ok(session.batch(&format!("INSERT INTO {FACTS} VALUES {}", rows.join(", ")))?)
+    }
+}
+
+/// Notes that transactions may have run since the load; to be called before the first one.
+///
+/// # Errors
+/// When the target fails.
+pub fn note_transactions(session: &mut dyn Session) -> Result<()> {
+    set(session, "transactions_since_load")
+}
+
+pub(super) fn note_whole(session: &mut dyn Session) -> Result<()> {
+    set(session, "whole")
+}
+
+fn set(session: &mut dyn Session, fact: &str) -> Result<()> {
+    Ok(session.batch(&format!(
+        "UPDATE {FACTS} SET value = '1' WHERE name = '{fact}'"
+    ))?)
+}
+
+/// Notes that warehouse `w` is whole; 0 stands for the items.
+pub(super) fn note_warehouse(session: &mut dyn Session, w: u32) -> Result<()> {
+    Ok(session.batch(&format!("INSERT INTO {WAREHOUSES} VALUES ({w})"))?)
+}
+
+/// Whether the items, which belong to no warehouse, are whole.
+pub(super) fn has_items(session: &mut dyn Session) -> Result<bool> {
+    Ok(!session
+        .texts(&format!("SELECT w_id FROM {WAREHOUSES} WHERE w_id = 0"))?
+        .is_empty())
+}
+
+/// Warehouses that are whole.
+pub(super) fn whole_warehouses(session: &mut dyn Session) -> Result<Vec<u32>> {
+    let rows = session.texts(&format!(
+        "SELECT w_id FROM {WAREHOUSES} WHERE w_id > 0 ORDER BY w_id"
+    ))?;
+    let number = |row: Vec<Option<String>>| row.first()?.as_ref()?.parse().ok();
+    Ok(rows.into_iter().filter_map(number).collect())
+}
+
+/// Notes that a step is done, in the step's own transaction where the engine can.
+pub(super) fn step_sql(name: &str) -> String {
+    format!("INSERT INTO {FACTS} VALUES ('{name}', 'done')")
+}
+
+/// Names of the steps that are done, among the other facts.
+pub(super) fn facts(session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
+    let rows = session.texts(&format!("SELECT name, value FROM {FACTS}"))?;
+    let fact = |row: Vec<Option<String>>| {
+        let mut cells = row.into_iter();
+        Some((cells.next()??, cells.next()??))
+    };
+    Ok(rows.into_iter().filter_map(fact).collect())
+}
+
+/// Removes the nine tables and what was said of them.
+pub(super) fn drop_tables(session: &mut dyn Session) -> Result<()> {
+    // First, so that nothing half removed counts as whole.
+    for table in [FACTS, WAREHOUSES] {
+        session.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+    }
+    for table in TABLES.iter().rev() {
+        session.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+    }
+    Ok(session.batch(&format!(
+        "DELETE FROM {OWN_TABLES} WHERE name IN ({})",
+        names()
+    ))?)
+}
+
+/// Whether the nine tables are entered as ours; a half-removed database is ours too.
+pub(super) fn is_entered(session: &mut dyn Session) -> Result<bool> {
+    let sql = format!("SELECT name FROM {OWN_TABLES} WHERE name IN ({})", names());
+    // Without the table nothing was ever entered.
+    Ok(session.texts(&sql).is_ok_and(|rows| !rows.is_empty()))
+}
+
+/// A database whose making was broken off in its first moment has no facts; it counts as none.
+fn is_ours(session: &mut dyn Session) -> Result<bool> {
+    if !is_entered(session)? {
+        return Ok(false);
+    }
+    let warehouses = session.texts(&format!("SELECT value FROM {FACTS} WHERE name = 'whole'"));
+    Ok(warehouses.is_ok_and(|rows| !rows.is_empty()))
+}
+
+fn names() -> String {
+    TABLES.map(|name| format!("'{name}'")).join(", ")
+}

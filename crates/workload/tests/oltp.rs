@@ -1,0 +1,9 @@
+//! The order-entry database against real engines: loader, resumption, and every condition of the gate.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+#[path = "oltp/breaks.rs"]
+mod breaks;
+#[path = "oltp/common.rs"]
+mod common;
+#[path = "oltp/loads.rs"]
+mod loads;

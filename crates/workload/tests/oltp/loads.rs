@@ -1,0 +1,246 @@
+//! The loader: what it makes, what it refuses, and how it goes on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use workload::oltp::{self, Event, LoadOptions, Metadata, OltpError, TABLES};
+
+use crate::common::*;
+
+/// The columns that anybody's SQL can ask for, with values that do not depend on the seed.
+const FIXED: &[(&str, &str)] = &[
+    (
+        "SELECT count(*) FROM customer WHERE c_balance = -10 AND c_ytd_payment = 10.00",
+        "60000",
+    ),
+    (
+        "SELECT count(*) FROM customer WHERE c_middle = 'OE' AND c_credit_lim = 50000.00",
+        "60000",
+    ),
+    (
+        "SELECT count(*) FROM customer WHERE c_since = '2026-01-01 00:00:00'",
+        "60000",
+    ),
+    ("SELECT count(*) FROM history WHERE h_amount = 10", "60000"),
+    (
+        "SELECT count(*) FROM orders WHERE o_carrier_id IS NULL",
+        "18000",
+    ),
+    (
+        "SELECT count(*) FROM order_line WHERE ol_amount = 0",
+        "%delivered",
+    ),
+    (
+        "SELECT count(*) FROM order_line WHERE ol_delivery_d IS NOT NULL",
+        "%delivered",
+    ),
+    ("SELECT count(DISTINCT c_last) FROM customer", "1000"),
+    (
+        "SELECT min(d_next_o_id) + max(d_next_o_id) FROM district",
+        "6002",
+    ),
+];
+
+#[test]
+fn both_engines_hold_the_same_rows() {
+    let (sqlite, postgres) = (Database::sqlite(), Database::postgres());
+    let loaded = [&sqlite, &postgres].map(|database| database.load(&options(2)).unwrap());
+    assert_eq!(loaded[0].rows, loaded[1].rows);
+    assert_eq!((loaded[0].warehouses, loaded[1].warehouses), (2, 2));
+    for database in [&sqlite, &postgres] {
+        assert_eq!(database.check().broken(), [0_u32; 0]);
+        let mut session = database.session();
+        let session = session.as_mut();
+        let delivered = one(
+            session,
+            "SELECT sum(o_ol_cnt) FROM orders WHERE o_carrier_id IS NOT NULL",
+        );
+        for (sql, right) in FIXED {
+            let right = right.replace("%delivered", &delivered);
+            assert_eq!(one(session, sql), right, "{}: {sql}", database.engine);
+        }
+    }
+    let texts = |database: &Database, sql: &str| database.session().texts(sql).unwrap();
+    for sql in [
+        "SELECT w_id, w_name, w_city, w_zip, round(w_tax * 10000) FROM warehouse ORDER BY w_id",
+        "SELECT s_i_id, s_quantity, s_dist_10, s_data FROM stock WHERE s_w_id = 2 AND s_i_id < 50 ORDER BY 1",
+        "SELECT ol_i_id, round(ol_amount * 100), ol_dist_info FROM order_line \
+         WHERE ol_w_id = 1 AND ol_d_id = 10 AND ol_o_id > 2990 ORDER BY ol_o_id, ol_number",
+        "SELECT c_first, c_last, c_credit, c_data FROM customer \
+         WHERE c_w_id = 2 AND c_d_id = 3 AND c_id < 50 ORDER BY c_id",
+        "SELECT o_c_id, o_carrier_id FROM orders WHERE o_w_id = 2 AND o_d_id = 9 ORDER BY o_id",
+    ] {
+        let clean = |rows: Vec<Vec<Option<String>>>| -> Vec<Vec<Option<String>>> {
+            let cell = |text: String| text.trim_end_matches(".0").to_owned();
+            rows.into_iter()
+                .map(|row| row.into_iter().map(|c| c.map(cell)).collect())
+                .collect()
+        };
+        assert_eq!(
+            clean(texts(&sqlite, sql)),
+            clean(texts(&postgres, sql)),
+            "{sql}"
+        );
+    }
+    refuses(&sqlite);
+    drops(&sqlite);
+    drops(&postgres);
+}
+
+fn refuses(database: &Database) {
+    let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
+    assert!(refused(options(2)).contains("2 warehouses is loaded here already"));
+    assert!(refused(options(3)).contains("other size: 2 instead of 3"));
+    assert!(
+        refused(LoadOptions {
+            seed: 9,
+            ..options(2)
+        })
+        .contains("other seed: 1 instead of 9")
+    );
+    assert!(
+        refused(LoadOptions {
+            foreign_keys: true,
+            ..options(2)
+        })
+        .contains("--foreign-keys")
+    );
+}
+
+fn drops(database: &Database) {
+    assert!(oltp::drop_all(database.target.as_ref()).unwrap());
+    assert!(!oltp::drop_all(database.target.as_ref()).unwrap());
+    let absent = oltp::check(database.target.as_ref(), database.engine, false);
+    assert!(matches!(absent, Err(OltpError::Absent)));
+    let mut session = database.session();
+    for table in TABLES {
+        assert!(
+            session.prepare(&format!("SELECT * FROM {table}")).is_err(),
+            "{table}"
+        );
+    }
+}
+
+/// A load that is stopped at every kind of moment ends as one that was not.
+#[test]
+fn a_load_that_was_broken_off_goes_on() {
+    for database in [Database::sqlite(), Database::postgres()] {
+        stopped_after(&database, |event| matches!(event, Event::Step("items")));
+        let not_whole = oltp::check(database.target.as_ref(), database.engine, false).unwrap_err();
+        assert!(
+            not_whole.to_string().contains("0 of 2 warehouses"),
+            "{not_whole}"
+        );
+        stopped_after(&database, |event| {
+            matches!(event, Event::Warehouses { done: 1, .. })
+        });
+        // As a load that was killed leaves it: some tables of a warehouse, and nothing that says so.
+        let mut session = database.session();
+        session
+            .batch("INSERT INTO new_order VALUES (1, 1, 2), (2, 1, 2)")
+            .unwrap();
+        session
+            .batch("INSERT INTO orders VALUES (1, 1, 2, 1, '2026-01-01 00:00:00', 1, 0, 1)")
+            .unwrap();
+        drop(session);
+        stopped_after(
+            &database,
+            |event| matches!(event, Event::Step(name) if name.starts_with("index of customers")),
+        );
+        let loaded = database.load(&options(2)).unwrap();
+        assert_eq!(
+            (loaded.warehouses, loaded.rows),
+            (0, 0),
+            "only steps were missing"
+        );
+        assert_eq!(database.check().broken(), [0_u32; 0], "{}", database.engine);
+    }
+}
+
+fn stopped_after(database: &Database, moment: impl Fn(&Event<'_>) -> bool + Sync) {
+    let stop = AtomicBool::new(false);
+    let options = LoadOptions {
+        jobs: Some(1),
+        ..options(2)
+    };
+    let tell = |event: Event<'_>| {
+        stop.fetch_or(moment(&event), Ordering::Relaxed);
+    };
+    let outcome = oltp::load(
+        database.target.as_ref(),
+        database.engine,
+        &options,
+        &stop,
+        &tell,
+    );
+    assert!(
+        matches!(outcome, Err(OltpError::Interrupted)),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn foreign_keys_hold_and_refuse() {
+    let database = Database::postgres();
+    let wanted = LoadOptions {
+        foreign_keys: true,
+        ..options(1)
+    };
+    database.load(&wanted).unwrap();
+    let mut session = database.session();
+    let keys = one(
+        session.as_mut(),
+        "SELECT count(*)::text FROM pg_constraint WHERE contype = 'f' AND connamespace = 'dbdyno'::regnamespace",
+    );
+    assert_eq!(keys, "10");
+    let orphan = session
+        .batch("INSERT INTO new_order VALUES (9999, 1, 1)")
+        .unwrap_err();
+    assert!(orphan.message.contains("foreign key"), "{orphan}");
+    let metadata = Metadata::read(session.as_mut()).unwrap().unwrap();
+    assert!(metadata.foreign_keys && metadata.whole && !metadata.transactions_since_load);
+    drop(session);
+    // Loading anew removes what is there, keys and all.
+    database
+        .load(&LoadOptions {
+            replace: true,
+            foreign_keys: false,
+            ..options(1)
+        })
+        .unwrap();
+    assert_eq!(database.check().broken(), [0_u32; 0]);
+    assert!(!database.check().metadata.foreign_keys);
+}
+
+#[test]
+fn engines_without_its_tables_are_refused() {
+    let mock = open("mock:");
+    let never = AtomicBool::new(false);
+    let outcome = oltp::load(mock.as_ref(), "mock", &options(1), &never, &|_| ());
+    let message = outcome.unwrap_err().to_string();
+    assert!(
+        message.contains("does not run on mock") && message.contains("sqlite"),
+        "{message}"
+    );
+}
+
+/// A file with somebody's own `customer` is never touched; one with ours is opened again.
+#[test]
+fn tables_of_others_are_refused_and_ours_are_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = |name: &str| format!("sqlite:{}/{name}", directory.path().display());
+    let ours = open(&url("ours.db"));
+    let never = AtomicBool::new(true);
+    // Broken off at once: the tables are there.
+    let outcome = oltp::load(ours.as_ref(), "sqlite", &options(1), &never, &|_| ());
+    assert!(outcome.is_err());
+    drop(ours);
+    let ours = open(&url("ours.db"));
+    ours.open_session()
+        .unwrap()
+        .batch("CREATE TABLE mine (x INTEGER)")
+        .unwrap();
+    drop(ours);
+    let parsed = target::TargetUrl::parse(&url("ours.db")).unwrap();
+    let message = target::open(&parsed).err().unwrap().message;
+    assert!(message.contains("mine"), "{message}");
+}
