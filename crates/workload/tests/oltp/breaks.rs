@@ -193,8 +193,9 @@ fn after_transactions(database: &Database) {
     session
         .batch("DELETE FROM customer WHERE c_w_id = 1 AND c_d_id = 1")
         .unwrap();
-    assert_eq!(database.check().broken(), [0, 5, 10], "customers never go");
-    let found = places(&database.check(), 10);
+    let checked = database.check();
+    assert_eq!(checked.broken(), [0, 5, 10], "customers never go");
+    let found = places(&checked, 10);
     assert_eq!(found.len(), 5, "the first of 3000 are named: {found:?}");
 }
 

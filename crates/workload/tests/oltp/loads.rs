@@ -235,10 +235,9 @@ fn tables_of_others_are_refused_and_ours_are_not() {
     assert!(outcome.is_err());
     drop(ours);
     let ours = open(&url("ours.db"));
-    ours.open_session()
-        .unwrap()
-        .batch("CREATE TABLE mine (x INTEGER)")
-        .unwrap();
+    let mut session = ours.open_session().unwrap();
+    session.batch("CREATE TABLE mine (x INTEGER)").unwrap();
+    drop(session);
     drop(ours);
     let parsed = target::TargetUrl::parse(&url("ours.db")).unwrap();
     let message = target::open(&parsed).err().unwrap().message;
