@@ -164,8 +164,7 @@ impl Load<'_> {
                     (self.tell)(Event::Step("removing what is there"));
                     metadata::drop_tables(session)?;
                 }
-                wanted.begin(session)?;
-                Ok(session.batch(files::tables(self.engine)?)?)
+                wanted.begin(session, files::tables(self.engine)?)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use target::{OWN_TABLES, Session};
+use target::{ErrorKind, OWN_TABLES, Session};
 
 use super::{OltpError, Result, TABLES};
 
@@ -79,8 +79,9 @@ impl Metadata {
         })
     }
 
-    /// Enters the nine tables as ours, before they are made, and what is going to be loaded.
-    pub(super) fn begin(&self, session: &mut dyn Session) -> Result<()> {
+    /// Enters the nine tables as ours, makes them, and notes what is going to be loaded: in this order, so
+    /// that a beginning which was broken off is ours and counts as none.
+    pub(super) fn begin(&self, session: &mut dyn Session, tables: &str) -> Result<()> {
         session.batch(&format!(
             "CREATE TABLE IF NOT EXISTS {OWN_TABLES} (name VARCHAR(64) NOT NULL PRIMARY KEY)"
         ))?;
@@ -93,6 +94,7 @@ impl Metadata {
             "INSERT INTO {OWN_TABLES} VALUES {}",
             rows.join(", ")
         ))?;
+        session.batch(tables)?;
         session.batch(&format!(
             "CREATE TABLE {FACTS} (name VARCHAR(40) NOT NULL PRIMARY KEY, value VARCHAR(40) NOT NULL)"
         ))?;
@@ -141,9 +143,10 @@ pub(super) fn note_warehouse(session: &mut dyn Session, w: u32) -> Result<()> {
 
 /// Whether the items, which belong to no warehouse, are whole.
 pub(super) fn has_items(session: &mut dyn Session) -> Result<bool> {
-    Ok(!session
-        .texts(&format!("SELECT w_id FROM {WAREHOUSES} WHERE w_id = 0"))?
-        .is_empty())
+    finds(
+        session,
+        &format!("SELECT w_id FROM {WAREHOUSES} WHERE w_id = 0"),
+    )
 }
 
 /// Warehouses that are whole.
@@ -188,17 +191,22 @@ pub(super) fn drop_tables(session: &mut dyn Session) -> Result<()> {
 /// Whether the nine tables are entered as ours; a half-removed database is ours too.
 pub(super) fn is_entered(session: &mut dyn Session) -> Result<bool> {
     let sql = format!("SELECT name FROM {OWN_TABLES} WHERE name IN ({})", names());
-    // Without the table nothing was ever entered.
-    Ok(session.texts(&sql).is_ok_and(|rows| !rows.is_empty()))
+    finds(session, &sql)
 }
 
 /// A database whose making was broken off in its first moment has no facts; it counts as none.
 fn is_ours(session: &mut dyn Session) -> Result<bool> {
-    if !is_entered(session)? {
-        return Ok(false);
+    let sql = format!("SELECT value FROM {FACTS} WHERE name = 'whole'");
+    Ok(is_entered(session)? && finds(session, &sql)?)
+}
+
+/// Whether a query finds anything; it does not where its table is missing.
+fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
+    match session.texts(sql) {
+        Ok(rows) => Ok(!rows.is_empty()),
+        Err(error) if error.kind == ErrorKind::Statement => Ok(false),
+        Err(error) => Err(error.into()),
     }
-    let warehouses = session.texts(&format!("SELECT value FROM {FACTS} WHERE name = 'whole'"));
-    Ok(warehouses.is_ok_and(|rows| !rows.is_empty()))
 }
 
 fn names() -> String {

@@ -1,0 +1,155 @@
+//! The verbs of the order-entry workload: what they say, and with which status they end.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod common;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::Place;
+use serde_json::Value;
+
+fn json(place: &Place, url: &str, status: i32) -> Value {
+    let ended = place.dbdyno(&["oltp", "check", "--target", url, "--json"]);
+    assert_eq!(ended.status, status, "{}", ended.stderr);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+fn change(place: &Place, sql: &str) {
+    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+    assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
+}
+
+/// The load is killed in its middle and goes on; then a customer is given a cent.
+#[test]
+fn load_killed_resumed_checked_broken_and_dropped() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
+    kill_after_the_first_warehouse(place.command(&load), &place);
+    let refused = place.dbdyno(&["oltp", "check", "--target", &url]);
+    assert_eq!(refused.status, 1);
+    let sentence = refused.sentence();
+    assert!(
+        sentence.contains("is not whole: 1 of 2 warehouses"),
+        "{sentence}"
+    );
+
+    let loaded = place.fine(&[&load[..], &["--jobs", "3"]].concat());
+    assert!(
+        loaded
+            .stdout
+            .starts_with("2 warehouses are loaded, 1 of them now"),
+        "{}",
+        loaded.stdout
+    );
+    assert!(
+        loaded.stderr.contains("going on with a load: 1 of 2"),
+        "{}",
+        loaded.stderr
+    );
+    assert!(
+        loaded.stderr.contains("one job: SQLite has one writer"),
+        "{}",
+        loaded.stderr
+    );
+    let again = place.dbdyno(&load);
+    assert_eq!(again.status, 1);
+    assert!(again.sentence().contains("--replace"), "{}", again.stderr);
+
+    let fine = json(&place, &url, 0);
+    assert_eq!(
+        (&fine["sound"], &fine["warehouses"]),
+        (&Value::from(true), &Value::from(2))
+    );
+    let findings = fine["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 13);
+    assert!(findings.iter().all(|f| f["verdict"] == "holds"), "{fine}");
+
+    change(
+        &place,
+        "UPDATE customer SET c_balance = -9.99 WHERE c_w_id = 2 AND c_d_id = 3 AND c_id = 4",
+    );
+    let told = place.dbdyno(&["oltp", "check", "--target", &url]);
+    assert_eq!(told.status, 3);
+    for line in [
+        "  10  BROKEN   ",
+        "customer 2/3/4: c_balance -9.99, delivered ol_amount 0.00, h_amount 10.00",
+        "  12  BROKEN   ",
+        "customer 2/3/4: c_balance + c_ytd_payment 0.01, delivered ol_amount 0.00",
+        "  11  holds    ",
+    ] {
+        assert!(
+            told.stdout.contains(line),
+            "{line:?} is not in {}",
+            told.stdout
+        );
+    }
+    let light = place.fine(&["oltp", "check", "--target", &url, "--light"]);
+    assert_eq!(
+        light.stdout.matches("put off").count(),
+        3,
+        "{}",
+        light.stdout
+    );
+    let broken = json(&place, &url, 3);
+    let ten = &broken["findings"][10];
+    assert_eq!(
+        (&ten["condition"], &ten["places"]),
+        (&Value::from(10), &Value::from(1))
+    );
+
+    place.fine(&["oltp", "drop", "--target", &url]);
+    let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
+    assert_eq!(absent.status, 1);
+    assert!(
+        absent.sentence().contains("dbdyno oltp load"),
+        "{}",
+        absent.stderr
+    );
+}
+
+fn kill_after_the_first_warehouse(mut command: Command, place: &Place) {
+    let file = std::fs::File::create(place.path("stderr")).unwrap();
+    let mut child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(100);
+    loop {
+        let said = std::fs::read_to_string(place.path("stderr")).unwrap();
+        if said.contains("1 of 2 warehouses") {
+            break;
+        }
+        assert!(Instant::now() < until, "no warehouse was loaded: {said}");
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "it ended by itself: {said}"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    for (target, warehouses, says) in [
+        ("sqlite:", "1", "would end with this command"),
+        ("postgres+local:", "1", "would end with this command"),
+        ("sqlit:x", "1", "did you mean"),
+    ] {
+        let ended = place.dbdyno(&[
+            "oltp",
+            "load",
+            "--target",
+            target,
+            "--warehouses",
+            warehouses,
+        ]);
+        assert_eq!(ended.status, 2, "{target}: {}", ended.stderr);
+        assert!(ended.sentence().contains(says), "{}", ended.stderr);
+    }
+    let none = place.dbdyno(&["oltp", "load", "--target", &url, "--warehouses", "0"]);
+    assert_eq!(none.status, 2, "{}", none.stderr);
+    assert!(!place.path("oltp.db").exists());
+}
