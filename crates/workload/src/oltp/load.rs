@@ -206,7 +206,7 @@ impl Load<'_> {
         (self.tell)(Event::Step("items"));
         session.batch("DELETE FROM item")?;
         let rows = session.bulk_load("item", &mut self.population.items())?;
-        self.expect("item", rows, ITEMS)?;
+        self.account("item", rows, ITEMS)?;
         metadata::note_warehouse(session, 0)
     }
 
@@ -256,7 +256,7 @@ impl Load<'_> {
             let mut rows = self.population.of_warehouse(table, u64::from(w));
             let loaded = session.bulk_load(table, &mut rows)?;
             let right = self.population.rows_of_warehouse(table, u64::from(w));
-            self.expect(table, loaded, right)?;
+            self.account(table, loaded, right)?;
         }
         metadata::note_warehouse(session, w)
     }
@@ -318,7 +318,7 @@ impl Load<'_> {
     }
 
     /// Counts rows that were loaded, and makes sure that the engine took all of them.
-    fn expect(&self, table: &'static str, found: u64, right: u64) -> Result<()> {
+    fn account(&self, table: &'static str, found: u64, right: u64) -> Result<()> {
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) += found;
         match found == right {
             true => Ok(()),

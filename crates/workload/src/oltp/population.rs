@@ -191,14 +191,14 @@ impl Population {
 
     /// The random numbers of one table of one warehouse.
     fn random(&self, table: u64, w: u64) -> Random {
-        Random::stream(self.seed, table << 32 | w)
+        Random::stream(self.seed, (table << 32) | w)
     }
 
     /// Number of lines of an order, which two tables must agree on.
     fn lines_of(&self, w: u64, d: u64, o: u64) -> u64 {
         let kinds = ORDER_LINES.end() - ORDER_LINES.start() + 1;
-        let bits = mix(mix(self.seed ^ 0x6c69_6e65) ^ (w << 20 | d << 13 | o));
-        ORDER_LINES.start() + ((bits >> 32) * kinds >> 32)
+        let bits = mix(mix(self.seed ^ 0x6c69_6e65) ^ ((w << 20) | (d << 13) | o));
+        ORDER_LINES.start() + (((bits >> 32) * kinds) >> 32)
     }
 
     /// The catalogue.
@@ -356,7 +356,7 @@ impl Population {
     fn orders(&self, w: u64) -> Rows<'static> {
         let mut random = self.random(6, w);
         let population = *self;
-        let order_of = |d: u64| Permutation::new(CUSTOMERS, mix(population.seed ^ (w << 8 | d)));
+        let order_of = |d: u64| Permutation::new(CUSTOMERS, mix(population.seed ^ ((w << 8) | d)));
         let customers: Vec<Permutation> = (1..=DISTRICTS).map(order_of).collect();
         rows(DISTRICTS * ORDERS, move |row, sink| {
             let (d, o) = (row / ORDERS + 1, row % ORDERS + 1);
