@@ -22,7 +22,8 @@ pub struct Arguments {
     #[command(subcommand)]
     pub verb: Verb,
     /// Archive of all results (default: $DBDYNO_ARCHIVE, else archive.dbdyno in the user's data directory)
-    #[arg(long, global = true, value_name = "PATH")]
+    // Behind the arguments of every verb, however many verbs there are: clap counts both together.
+    #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub archive: Option<PathBuf>,
 }
 
