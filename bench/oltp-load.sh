@@ -4,8 +4,9 @@
 #
 #   bench/oltp-load.sh [PAIRS] [WAREHOUSES]
 #
-# DBDYNO and LOCAL_SERVER name the programs (the second: `cargo build --release -p target --example
-# local_server`), PSQL a psql. Everything is below a directory of its own, which goes with the script.
+# JOBS are the numbers of jobs (default "1 2"). DBDYNO and LOCAL_SERVER name the programs (the second:
+# `cargo build --release -p target --example local_server`), PSQL a psql. Everything is below a directory of
+# its own, which goes with the script.
 set -euo pipefail
 pairs=${1:-5} warehouses=${2:-2}
 dbdyno=${DBDYNO:-bin/dbdyno}
@@ -66,7 +67,7 @@ loader_s() {
 }
 
 echo "jobs,pair,floor_s,loader_s,ratio   ($warehouses warehouses, $bytes bytes of COPY)"
-for jobs in 1 2; do
+for jobs in ${JOBS:-1 2}; do
     for pair in $(seq "$pairs"); do
         if ((pair % 2)); then
             floor=$(floor_s "$jobs") loader=$(loader_s "$jobs")
