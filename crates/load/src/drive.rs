@@ -59,7 +59,16 @@ pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
     let gate = Gate::new(jobs);
     let (ended, series) = run(operators, drive, &table, &gate, &brake);
     let origin_ns = gate.common_start_ns().filter(|_| jobs > 0);
-    summarise(&ended, &series, &table, origin_ns, brake)
+    let ended: Vec<Ended> = ended
+        .iter()
+        .map(|job| Ended {
+            recorder: &job.recorder,
+            usage: job.usage,
+            unserved: job.unserved,
+            leaving: job.leaving,
+        })
+        .collect();
+    summarise(&ended, &series, &table, origin_ns, brake.fatal.into_inner())
 }
 
 /// Runs the jobs, and gathers their intervals on the calling thread meanwhile.
@@ -122,12 +131,21 @@ fn run<'a, 'o>(
     (ended, series)
 }
 
-fn summarise(
-    ended: &[Job],
+/// What is left of a job when it has ended, whatever drove it.
+pub(crate) struct Ended<'r> {
+    pub recorder: &'r Recorder<'r>,
+    pub usage: Usage,
+    pub unserved: u64,
+    pub leaving: Leaving,
+}
+
+/// The outcome of a drive from what its jobs left.
+pub(crate) fn summarise(
+    ended: &[Ended],
     series: &Series,
     table: &Timetable,
     origin_ns: Option<u64>,
-    brake: Brake,
+    fatal: Option<String>,
 ) -> Outcome {
     let mut outcome = Outcome {
         started: origin_ns.map(|at| instant_of(at.saturating_add(table.from_ns()))),
@@ -148,7 +166,7 @@ fn summarise(
     }
     let left = |why: Leaving| ended.iter().any(|job| job.leaving == why);
     outcome.interrupted = left(Leaving::Stopped);
-    outcome.fatal = brake.fatal.into_inner();
+    outcome.fatal = fatal;
     if let (Some(until), true) = (table.until_ns(), left(Leaving::Over)) {
         let window = Duration::from_nanos(until - table.from_ns());
         if !outcome.interrupted && outcome.fatal.is_none() {

@@ -3,8 +3,9 @@
 //! - [`drive()`] puts every job on its own thread, ramps up, starts all of them together and returns an
 //!   [`Outcome`]: service time (start → end) and response time (intended start → end) as two histograms,
 //!   each job's own account, and the proof that the driver itself was not what was measured.
+//! - [`drive_stations`] does the same with many clients on one thread, for targets whose answers can be awaited.
 //! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
-//!   Neither knows of threads, so that another loop can follow and record in the very same way.
+//!   Neither knows of threads, so that both follow and record in the very same way.
 //! - [`mock`] is a target whose latency and stalls are programmed.
 //!
 //! ```
@@ -27,6 +28,7 @@
 pub mod clock;
 pub mod coarse;
 mod drive;
+mod event_loop;
 mod gate;
 mod job;
 pub mod mock;
@@ -35,12 +37,15 @@ pub mod random;
 pub mod recorder;
 pub mod schedule;
 pub mod series;
+mod station;
 
 pub use drive::{Drive, JOBS_MAX, drive};
-pub use outcome::{JobOutcome, Outcome};
+pub use event_loop::drive_stations;
+pub use outcome::{DriverThreads, JobOutcome, Outcome};
 pub use recorder::Progress;
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
 pub use series::Interval;
+pub use station::{Station, Turn};
 
 /// One job's hands: does one operation after another.
 pub trait Operator: Send {

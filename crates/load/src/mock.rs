@@ -1,5 +1,7 @@
 //! A target whose latency and stalls are programmed, for tests of everything that measures.
 
+mod stations;
+
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::Duration;

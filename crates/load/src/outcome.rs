@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use stats::Histogram;
 
+use crate::clock::Usage;
 use crate::recorder::{MESSAGES_MAX, Sums};
 use crate::series::Interval;
 
@@ -63,6 +64,37 @@ pub struct Outcome {
     pub intervals: Vec<Interval>,
     /// Whether the stop flag cut the drive short.
     pub interrupted: bool,
+    /// The threads of an event loop, which do nothing but drive; `None` when every job had its own thread,
+    /// whose processor time is the engine's work as well.
+    pub driver_threads: Option<DriverThreads>,
+}
+
+/// What the threads of an event loop used in the measured window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DriverThreads {
+    /// How many there were at the end.
+    pub threads: usize,
+    /// Their processor time.
+    pub cpu: Duration,
+    /// The processor time of the busiest of them.
+    pub cpu_busiest: Duration,
+    /// Time they were runnable and waited for a processor; `None` where the kernel does not say.
+    pub run_queue: Option<Duration>,
+}
+
+impl DriverThreads {
+    /// Adds a thread.
+    pub(crate) fn add(&mut self, usage: &Usage) {
+        let run_queue = if self.threads == 0 {
+            Some(Duration::ZERO)
+        } else {
+            self.run_queue
+        };
+        self.run_queue = run_queue.zip(usage.run_queue).map(|(a, b)| a + b);
+        self.threads += 1;
+        self.cpu += usage.cpu;
+        self.cpu_busiest = self.cpu_busiest.max(usage.cpu);
+    }
 }
 
 impl Outcome {
@@ -132,6 +164,15 @@ impl Outcome {
         self.total(|job| job.active)
             .saturating_sub(self.total(|job| job.service))
             .saturating_sub(self.total(|job| job.waited))
+    }
+
+    /// Processor time of the driver itself: measured where its threads do nothing else, else what is missing
+    /// between the operations.
+    pub fn driver_cpu(&self) -> Duration {
+        match &self.driver_threads {
+            Some(used) => used.cpu,
+            None => self.driver_time(),
+        }
     }
 
     /// When the first job was done; `None` when none did anything. A job that got nothing to do does not count.

@@ -6,6 +6,7 @@ mod failures;
 mod models;
 mod recorder;
 mod stall;
+mod stations;
 mod timetable;
 
 use std::sync::atomic::AtomicBool;
@@ -45,6 +46,12 @@ fn plain(schedule: Schedule, end: End) -> Drive<'static> {
 /// Drives and checks what holds of every drive whatever the machine does meanwhile.
 fn run(operators: Vec<Box<dyn Operator + '_>>, how: &Drive) -> Outcome {
     let outcome = load::drive(operators, how);
+    check(&outcome);
+    outcome
+}
+
+/// What holds of every outcome.
+fn check(outcome: &Outcome) {
     let of_jobs: u64 = outcome.jobs.iter().map(|job| job.operations).sum();
     let of_series: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
     assert_eq!(outcome.operations, of_jobs);
@@ -55,5 +62,4 @@ fn run(operators: Vec<Box<dyn Operator + '_>>, how: &Drive) -> Outcome {
         assert!(job.finish <= outcome.elapsed);
         assert!(job.service + job.waited <= job.active + Duration::from_nanos(1));
     }
-    outcome
 }

@@ -1,0 +1,188 @@
+//! The kernel's side of an event loop: one epoll, and one timer in it.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use crate::clock::SLEEP_SLICE;
+
+/// Most events taken by one call.
+const EVENTS_MAX: usize = 256;
+/// What the timer is known by; no loop has so many clients.
+const TIMER: u64 = u64::MAX;
+
+/// Waits for many descriptors and one point in time.
+///
+/// Descriptors are watched edge-triggered: the kernel announces what comes anew, so that nothing has to be
+/// asked twice and a round trip costs one send, one receive and a share of one wait.
+pub struct Poll {
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    events: Vec<libc::epoll_event>,
+    armed_ns: u64,
+}
+
+impl Poll {
+    /// Nothing watched, no timer set.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: the call takes a flag and gives a new descriptor or -1.
+        let epoll = unsafe { owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }?;
+        let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
+        // SAFETY: as above.
+        let timer = unsafe { owned(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags)) }?;
+        let poll = Self {
+            epoll,
+            timer,
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX],
+            armed_ns: 0,
+        };
+        poll.control(libc::EPOLL_CTL_ADD, poll.timer.as_raw_fd(), TIMER, false)?;
+        Ok(poll)
+    }
+
+    /// Watches the descriptor of client number `client`, with `room` for room to send as well.
+    pub fn watch(&self, descriptor: RawFd, client: usize, room: bool) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, descriptor, client as u64, room)
+    }
+
+    /// Begins or ceases to watch it for room to send.
+    pub fn want_room(&self, descriptor: RawFd, client: usize, wanted: bool) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, descriptor, client as u64, wanted)
+    }
+
+    /// Watches it no longer.
+    pub fn forget(&self, descriptor: RawFd) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_DEL, descriptor, 0, false)
+    }
+
+    fn control(&self, what: libc::c_int, of: RawFd, key: u64, room: bool) -> io::Result<()> {
+        let room = if room { libc::EPOLLOUT } else { 0 };
+        let mut event = libc::epoll_event {
+            events: (libc::EPOLLIN | libc::EPOLLET | room) as u32,
+            u64: key,
+        };
+        // SAFETY: both descriptors are open and `event` outlives the call, which only reads it.
+        let code = unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), what, of, &mut event) };
+        match code {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Waits until something is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; gives the number
+    /// of things that are ready, for [`Poll::client`].
+    pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
+        let due = until_ns.is_some_and(|until| until <= now_ns);
+        if !due {
+            if let Some(until) = until_ns {
+                self.arm(until, now_ns)?;
+            }
+        }
+        let timeout = if due { Duration::ZERO } else { SLEEP_SLICE };
+        // SAFETY: the buffer holds as many events as the call is told.
+        let ready = unsafe {
+            libc::epoll_wait(
+                self.epoll.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                self.events.len() as libc::c_int,
+                timeout.as_millis() as libc::c_int,
+            )
+        };
+        match usize::try_from(ready) {
+            Ok(ready) => Ok(ready),
+            Err(_) => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+                error => Err(error),
+            },
+        }
+    }
+
+    /// The client that the event number `at` of the last wait is about; `None` when it was the timer.
+    #[inline]
+    pub fn client(&self, at: usize) -> Option<usize> {
+        let key = self.events[at].u64;
+        (key != TIMER).then_some(key as usize)
+    }
+
+    /// Sets the timer. One that is early already does no harm and is left alone: it costs a turn of the loop,
+    /// setting it later a call as well. An edge-triggered timer need not be read.
+    fn arm(&mut self, at_ns: u64, now_ns: u64) -> io::Result<()> {
+        if (now_ns..=at_ns).contains(&self.armed_ns) {
+            return Ok(());
+        }
+        let at = libc::itimerspec {
+            it_interval: libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            },
+            it_value: libc::timespec {
+                tv_sec: (at_ns / 1_000_000_000) as libc::time_t,
+                tv_nsec: (at_ns % 1_000_000_000) as libc::c_long,
+            },
+        };
+        // SAFETY: the descriptor is a timer of ours; `at` outlives the call and no old value is asked for.
+        let code = unsafe {
+            libc::timerfd_settime(
+                self.timer.as_raw_fd(),
+                libc::TFD_TIMER_ABSTIME,
+                &at,
+                std::ptr::null_mut(),
+            )
+        };
+        if code != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.armed_ns = at_ns;
+        Ok(())
+    }
+}
+
+/// # Safety
+/// The descriptor is -1, with the error in `errno`, or open and nobody else's.
+unsafe fn owned(descriptor: RawFd) -> io::Result<OwnedFd> {
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: by the contract of this function.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::clock::now_ns;
+
+    #[test]
+    fn what_comes_is_announced_once() {
+        let (mut near, mut far) = UnixStream::pair().unwrap();
+        let mut poll = Poll::new().unwrap();
+        poll.watch(near.as_raw_fd(), 7, false).unwrap();
+        far.write_all(b"x").unwrap();
+        assert_eq!(poll.wait(None, now_ns()).unwrap(), 1);
+        assert_eq!(poll.client(0), Some(7));
+        let past = Some(0);
+        assert_eq!(poll.wait(past, now_ns()).unwrap(), 0, "no second edge");
+        near.read_exact(&mut [0]).unwrap();
+        far.write_all(b"y").unwrap();
+        assert_eq!(poll.wait(None, now_ns()).unwrap(), 1, "a new edge");
+        poll.want_room(near.as_raw_fd(), 7, true).unwrap();
+        assert_eq!(poll.wait(past, now_ns()).unwrap(), 1, "there is room");
+        poll.forget(near.as_raw_fd()).unwrap();
+        far.write_all(b"z").unwrap();
+        assert_eq!(poll.wait(past, now_ns()).unwrap(), 0);
+    }
+
+    #[test]
+    fn the_timer_wakes_at_its_time_and_not_before() {
+        let mut poll = Poll::new().unwrap();
+        for _ in 0..3 {
+            let at = now_ns() + 5_000_000;
+            while poll.wait(Some(at), now_ns()).unwrap() == 0 {}
+            assert_eq!(poll.client(0), None);
+            assert!(now_ns() >= at);
+        }
+    }
+}

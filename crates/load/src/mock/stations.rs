@@ -1,0 +1,127 @@
+//! The programmed target behind sockets, for event loops: a small server thread for each client.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use super::Mock;
+use crate::{Done, Failure, Operator, Station, Turn};
+
+/// What a server answers at most: a kind, a number, and text.
+const ANSWER_BYTES: usize = 128;
+/// Rows and retries of an answer, before the text.
+const HEAD_BYTES: usize = 13;
+
+impl Mock {
+    /// Sessions of one target behind sockets. What a session does is what [`Mock::sessions`] do; where those
+    /// panic, its connection breaks.
+    ///
+    /// # Errors
+    /// When the kernel has no sockets or threads for them.
+    pub fn stations(&self, count: usize) -> io::Result<Vec<Box<dyn Station>>> {
+        self.sessions(count)
+            .into_iter()
+            .map(|session| {
+                let (near, far) = UnixStream::pair()?;
+                near.set_nonblocking(true)?;
+                std::thread::Builder::new().spawn(move || serve(session, far))?;
+                Ok(Box::new(Client {
+                    socket: near,
+                    answer: [0; ANSWER_BYTES],
+                    came: 0,
+                }) as Box<dyn Station>)
+            })
+            .collect()
+    }
+}
+
+/// Answers until the client is gone.
+fn serve(mut session: Box<dyn Operator>, mut socket: UnixStream) {
+    crate::clock::sharpen_timers();
+    let mut request = [0; 8];
+    while socket.read_exact(&mut request).is_ok() {
+        let result = session.operate(u64::from_le_bytes(request));
+        if socket.write_all(&encode(&result)).is_err() {
+            return;
+        }
+    }
+}
+
+fn encode(result: &Result<Done, Failure>) -> [u8; ANSWER_BYTES] {
+    let mut answer = [0; ANSWER_BYTES];
+    let (kind, text) = match result {
+        Ok(done) => {
+            answer[1..9].copy_from_slice(&done.rows.to_le_bytes());
+            answer[9..HEAD_BYTES].copy_from_slice(&done.retries.to_le_bytes());
+            (b'd', "")
+        }
+        Err(Failure::Operation(message)) => (b'o', message.as_str()),
+        Err(Failure::Fatal(message)) => (b'f', message.as_str()),
+        Err(Failure::Exhausted) => (b'x', ""),
+    };
+    answer[0] = kind;
+    let length = text.len().min(ANSWER_BYTES - HEAD_BYTES);
+    answer[HEAD_BYTES..HEAD_BYTES + length].copy_from_slice(&text.as_bytes()[..length]);
+    answer
+}
+
+fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
+    let [kind, rest @ ..] = answer;
+    let (rows, rest) = rest.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    let (retries, text) = rest.split_first_chunk().unwrap_or((&[0; 4], &[]));
+    let text = || {
+        let text = String::from_utf8_lossy(text);
+        text.trim_end_matches('\0').to_owned()
+    };
+    match kind {
+        b'd' => Ok(Done {
+            rows: u64::from_le_bytes(*rows),
+            retries: u32::from_le_bytes(*retries),
+        }),
+        b'o' => Err(Failure::Operation(text())),
+        b'x' => Err(Failure::Exhausted),
+        _ => Err(Failure::Fatal(text())),
+    }
+}
+
+/// The near end of a session.
+struct Client {
+    socket: UnixStream,
+    answer: [u8; ANSWER_BYTES],
+    came: usize,
+}
+
+impl Station for Client {
+    fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    fn begin(&mut self, index: u64) -> Turn {
+        self.came = 0;
+        // Eight bytes always fit into an empty socket.
+        match self.socket.write_all(&index.to_le_bytes()) {
+            Ok(()) => Turn::Reading,
+            Err(error) => fatal(&error),
+        }
+    }
+
+    fn ready(&mut self) -> Turn {
+        loop {
+            match self.socket.read(&mut self.answer[self.came..]) {
+                Ok(0) => return fatal(&io::ErrorKind::UnexpectedEof.into()),
+                Ok(bytes) => self.came += bytes,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Turn::Reading,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return fatal(&error),
+            }
+            if self.came == ANSWER_BYTES {
+                return Turn::Finished(decode(&self.answer));
+            }
+        }
+    }
+}
+
+fn fatal(error: &io::Error) -> Turn {
+    let message = format!("the mock's connection broke: {error}");
+    Turn::Finished(Err(Failure::Fatal(message)))
+}
