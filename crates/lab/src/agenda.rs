@@ -5,7 +5,7 @@ use target::Feature;
 use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
-use crate::{Plan, Result, Step};
+use crate::{LabError, Plan, Result, Step};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,9 +23,7 @@ pub struct Agenda {
 pub fn check(plan: &Plan, library: &Library) -> Result<()> {
     for step in &plan.step {
         library.size(&step.size)?;
-        for code in &step.tests {
-            library.test(code)?;
-        }
+        tests_of(step, library)?;
     }
     Ok(())
 }
@@ -83,8 +81,13 @@ impl Agenda {
 
 /// The tests of a step, in the order of the plan or of the library.
 fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
+    if let Some(path) = &step.script {
+        let unread = || LabError::Plan(format!("script {path} was not read"));
+        return Ok(vec![library.script_at(path).ok_or_else(unread)?]);
+    }
     if step.tests.is_empty() {
-        let mut all: Vec<_> = library.tests().collect();
+        let is_own = |test: &&Test| test.script().is_none();
+        let mut all: Vec<_> = library.tests().filter(is_own).collect();
         // Components in the order of the scorecard; within one, tests that write come last, so that
         // the tables of the reading ones stay as they were loaded.
         all.sort_by_key(|t| {
@@ -102,6 +105,7 @@ fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
 
 fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
     let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
+    let lacking = lacking.or_else(|| test.script()?.lacks(&target.engine));
     let wordless = || {
         // What works on tables may do without SQL of its own; a computation is nothing else.
         let unwritten =

@@ -9,6 +9,8 @@ use load::Outcome;
 pub const DRIVER_PCT_MAX: f64 = 25.0;
 /// Share from which a reader should know.
 const DRIVER_PCT_NOTED: f64 = 5.0;
+/// Share of its time that a thread of an event loop may be on a processor, before its clients wait for it.
+const BUSY_PCT_MAX: f64 = 95.0;
 /// Shortest point whose figure is not dominated by how it began and ended.
 const ELAPSED_S_MIN: f64 = 0.1;
 /// Stolen processor time from which a reader should know.
@@ -38,6 +40,11 @@ pub fn reasons(outcome: &Outcome) -> Vec<String> {
             "the driver was the bottleneck: {pct:.0} % of the jobs' time was its own"
         ));
     }
+    if let Some((threads, pct)) = busiest(outcome).filter(|(_, pct)| *pct > BUSY_PCT_MAX) {
+        reasons.push(format!(
+            "the driver was the bottleneck: the busiest of its {threads} threads was on a processor {pct:.0} % of the time; set driver_threads to more, or take the clients to another machine"
+        ));
+    }
     if outcome.late_starts * 100 > outcome.operations.max(100) {
         reasons.push(format!(
             "the driver began {} of {} operations more than 1 ms late",
@@ -45,6 +52,14 @@ pub fn reasons(outcome: &Outcome) -> Vec<String> {
         ));
     }
     reasons
+}
+
+/// Threads of an event loop, and how busy the busiest of them was, in percent.
+fn busiest(outcome: &Outcome) -> Option<(usize, f64)> {
+    let used = outcome.driver_threads?;
+    let elapsed_s = outcome.elapsed.as_secs_f64();
+    let pct = used.cpu_busiest.as_secs_f64() / elapsed_s * 100.0;
+    (elapsed_s > 0.0).then_some((used.threads, pct))
 }
 
 /// Share of the jobs' time, in percent, that was surely the driver's own: without all time in which a job waited
@@ -193,6 +208,27 @@ mod tests {
         assert_eq!(write_note(true, &written(Some(10.0))), None);
         assert_eq!(write_note(false, &written(Some(1.0))), None);
         assert_eq!(write_note(false, &written(None)), None);
+    }
+
+    #[test]
+    fn an_event_loop_that_was_always_busy_makes_a_point_invalid() {
+        let busy = |cpu_ms| Outcome {
+            operations: 10,
+            elapsed: Duration::from_millis(1000),
+            driver_threads: Some(load::DriverThreads {
+                threads: 2,
+                cpu: Duration::from_millis(2 * cpu_ms),
+                cpu_busiest: Duration::from_millis(cpu_ms),
+                run_queue: None,
+            }),
+            ..Outcome::default()
+        };
+        let found = reasons(&busy(990));
+        assert!(
+            found[0].contains("2 threads was on a processor 99 %"),
+            "{found:?}"
+        );
+        assert!(reasons(&busy(900)).is_empty());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! * [`plan`]: what is asked for, as TOML with `--set` applied.
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
+//! * [`scripts`]: the user's own SQL that a plan names.
 //! * [`measure`]: one point from start to verdict.
 //! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
@@ -18,6 +19,7 @@ pub mod nodes;
 mod observer;
 pub mod plan;
 pub mod run;
+pub mod scripts;
 pub mod sight;
 pub mod signal;
 mod start;

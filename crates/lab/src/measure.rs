@@ -1,5 +1,6 @@
 //! One point: prepare, drive, close, verify, and put the result row together.
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -156,8 +157,7 @@ impl Task<'_> {
             self.target,
             self.step.ramp_up_seconds.is_some(),
         );
-        let operators = start.watch(exercise.operators(self.key.jobs)?);
-        let outcome = load::drive(operators, &self.drive(progress));
+        let outcome = self.drive_all(exercise, &start, progress)?;
         if outcome.interrupted {
             return Ok(Measured::Interrupted);
         }
@@ -184,6 +184,7 @@ impl Task<'_> {
             self.test.definition.leaves_traces(),
             &figures,
         ));
+        notes.extend(exercise.notes(&outcome));
         notes.extend(self.standing_notes(&used));
         notes.extend(seen.note());
         notes.extend(stopwatch.clock_step_s().map(|step_s| {
@@ -208,6 +209,26 @@ impl Task<'_> {
             },
             ..self.blank()
         })))
+    }
+
+    /// In an event loop where the engine can be asked without waiting, else a thread for every job.
+    fn drive_all(
+        &self,
+        exercise: &mut dyn Exercise,
+        start: &Start,
+        progress: &Progress,
+    ) -> target::Result<Outcome> {
+        let how = self.drive(progress);
+        let Some(stations) = exercise.stations(self.key.jobs)? else {
+            let operators = exercise.operators(self.key.jobs)?;
+            return Ok(load::drive(start.watch(operators), &how));
+        };
+        let threads = match self.step.driver_threads {
+            Some(asked) => asked as usize..=asked as usize,
+            None => 1..=std::thread::available_parallelism().map_or(1, NonZero::get),
+        };
+        let stations = start.watch_stations(stations);
+        Ok(load::drive_stations(stations, threads, &how))
     }
 
     fn drive<'d>(&'d self, progress: &'d Progress) -> Drive<'d> {
@@ -272,7 +293,7 @@ impl Task<'_> {
         figures.in_flight_mean = outcome.in_flight_mean();
         figures.little_error_pct = outcome.little_error_pct();
         figures.driver_cpu_pct =
-            per_s((outcome.driver_time().as_secs_f64() + used.sampler_cpu_s) * 100.0);
+            per_s((outcome.driver_cpu().as_secs_f64() + used.sampler_cpu_s) * 100.0);
         figures.late_starts = Some(outcome.late_starts as f64);
         figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
         figures

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::TargetRecord;
-use load::{Operator, Outcome};
+use load::{Operator, Outcome, Station};
 use target::{Feature, Target, TargetUrl};
 use workload::{Exercise, Prepared, Proven};
 
@@ -171,18 +171,24 @@ impl Exercise for OnNodes {
     }
 
     fn operators(&mut self, jobs: u32) -> target::Result<Vec<Box<dyn Operator>>> {
-        let nodes = self.exercises.len() as u32;
         let mut dealt = Vec::new();
-        for (node, exercise) in (0..nodes).zip(&mut self.exercises) {
-            let share = (jobs + nodes - 1 - node) / nodes;
-            dealt.push(exercise.operators(share)?.into_iter());
+        for (share, exercise) in shares(jobs, &mut self.exercises) {
+            dealt.push(exercise.operators(share)?);
         }
-        // Job j works on node j mod N.
-        let mut all = Vec::new();
-        for job in 0..jobs as usize {
-            all.extend(dealt[job % nodes as usize].next());
+        Ok(in_turn(jobs, dealt))
+    }
+
+    fn stations(&mut self, jobs: u32) -> target::Result<Option<Vec<Box<dyn Station>>>> {
+        let mut dealt = Vec::new();
+        for (share, exercise) in shares(jobs, &mut self.exercises) {
+            // The nodes of a target are of one engine.
+            match exercise.stations(share)? {
+                Some(stations) => dealt.push(stations),
+                None if share == 0 => dealt.push(Vec::new()),
+                None => return Ok(None),
+            }
         }
-        Ok(all)
+        Ok(Some(in_turn(jobs, dealt)))
     }
 
     fn close(&mut self) -> target::Result<()> {
@@ -201,6 +207,15 @@ impl Exercise for OnNodes {
         Ok(reasons)
     }
 
+    fn notes(&self, outcome: &Outcome) -> Vec<String> {
+        let each = (1..).zip(&self.exercises);
+        let notes = each.flat_map(|(node, exercise)| {
+            let notes = exercise.notes(outcome).into_iter();
+            notes.map(move |note| format!("node {node}: {note}"))
+        });
+        notes.collect()
+    }
+
     fn operations_scale(&self) -> u64 {
         self.exercises[0].operations_scale()
     }
@@ -212,6 +227,28 @@ impl Exercise for OnNodes {
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
         self.exercises[0].device_read_bytes(outcome)
     }
+}
+
+/// Every exercise with its share of the jobs.
+fn shares(
+    jobs: u32,
+    exercises: &mut [Box<dyn Exercise>],
+) -> impl Iterator<Item = (u32, &mut Box<dyn Exercise>)> {
+    let nodes = exercises.len() as u32;
+    let share = move |node: u32| (jobs + nodes - 1 - node) / nodes;
+    exercises
+        .iter_mut()
+        .zip(0..)
+        .map(move |(exercise, node)| (share(node), exercise))
+}
+
+/// Job j works on node j mod N.
+fn in_turn<T>(jobs: u32, dealt: Vec<Vec<T>>) -> Vec<T> {
+    let nodes = dealt.len();
+    let mut dealt: Vec<_> = dealt.into_iter().map(Vec::into_iter).collect();
+    (0..jobs as usize)
+        .filter_map(|job| dealt[job % nodes].next())
+        .collect()
 }
 
 #[cfg(test)]

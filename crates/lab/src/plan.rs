@@ -14,8 +14,10 @@ static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 /// Keys of a plan, for naming the nearest when one is misspelt.
 const PLAN_KEYS: [&str; 6] = ["name", "about", "sample_ms", "repeat", "primary", "step"];
 /// Keys of a step.
-const STEP_KEYS: [&str; 13] = [
+const STEP_KEYS: [&str; 15] = [
     "use",
+    "script",
+    "driver_threads",
     "tests",
     "jobs",
     "threads",
@@ -30,7 +32,7 @@ const STEP_KEYS: [&str; 13] = [
     "contention",
 ];
 /// What a step may use.
-const USES: [&str; 1] = ["library"];
+const USES: [&str; 2] = ["library", "script"];
 /// Most repetitions of a plan.
 pub const REPEAT_MAX: u32 = 1000;
 /// Most jobs of a point.
@@ -71,9 +73,15 @@ fn repeat_default() -> u32 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What is used: "library".
+    /// What is used: "library" or "script".
     #[serde(rename = "use")]
     pub uses: String,
+    /// File of the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// Threads of the driver's event loop; one, and more when it is saturated, unless told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver_threads: Option<u32>,
     /// Codes of the tests; all of the library when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
@@ -266,6 +274,20 @@ impl Step {
                 self.uses,
                 nearest(&self.uses, &USES)
             ));
+        }
+        match (self.uses.as_str(), &self.script) {
+            ("script", None) => return Err("use = \"script\" needs script = \"FILE.toml\"".into()),
+            ("script", Some(_)) if !self.tests.is_empty() => {
+                return Err("tests are of the library; a script is one test of its own".into());
+            }
+            ("library", Some(_)) => return Err("script needs use = \"script\"".into()),
+            _ => {}
+        }
+        if self
+            .driver_threads
+            .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
+        {
+            return Err(format!("driver_threads is not between 1 and {JOBS_MAX}"));
         }
         for (name, list) in [("jobs", &self.jobs), ("threads", &self.threads)] {
             if let Some(bad) = list.iter().find(|n| !(1..=JOBS_MAX).contains(*n)) {

@@ -14,6 +14,7 @@ use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
+use crate::scripts;
 use crate::work::{Finished, Queue, Work, inventory};
 
 /// What a run is made of.
@@ -43,7 +44,8 @@ pub struct RunOptions {
 /// # Errors
 /// What is wrong in itself is found before anything is touched; what the environment does later ends
 /// the run with every finished point in the archive.
-pub fn run(options: RunOptions, observer: &mut dyn Observer) -> Result<Finished> {
+pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Finished> {
+    scripts::load(&mut options.plan, &mut options.library)?;
     agenda::check(&options.plan, &options.library)?;
     if let Some(label) = &options.label {
         archive::store::check_label(label)?;
@@ -100,7 +102,7 @@ pub fn run(options: RunOptions, observer: &mut dyn Observer) -> Result<Finished>
 pub fn resume(
     name: &RunName,
     archive_path: &Path,
-    library: Library,
+    mut library: Library,
     clock: Arc<dyn WallClock>,
     observer: &mut dyn Observer,
 ) -> Result<Finished> {
@@ -114,8 +116,9 @@ pub fn resume(
     }
     let platform = host::facts(Path::new("/"));
     refuse_other_machine(&begun.platform, &platform)?;
+    let mut plan = Plan::parse(&begun.plan_toml, &[])?;
+    scripts::load(&mut plan, &mut library)?;
     refuse_other_library(&begun, &library)?;
-    let plan = Plan::parse(&begun.plan_toml, &[])?;
     let urls: Vec<String> = begun.targets.iter().flat_map(urls_of).collect();
     let targets = group(&urls)?
         .iter()

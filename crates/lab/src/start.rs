@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host::{HostUse, Mark, Sampler};
-use load::{Done, Failure, Operator};
+use load::{Done, Failure, Operator, Station, Turn};
 use target::Counters;
 use workload::Meter;
 
@@ -49,11 +49,7 @@ impl<'a> Start<'a> {
 
     /// Wraps the operators so that their common start is noticed.
     pub fn watch<'s>(&'s self, operators: Vec<Box<dyn Operator>>) -> Vec<Box<dyn Operator + 's>> {
-        let waiting = Arc::new(AtomicUsize::new(if self.timed {
-            1
-        } else {
-            operators.len()
-        }));
+        let waiting = self.waiting(operators.len());
         operators
             .into_iter()
             .map(|operator| {
@@ -64,6 +60,27 @@ impl<'a> Start<'a> {
                 }) as Box<dyn Operator + 's>
             })
             .collect()
+    }
+
+    /// The same for the clients of an event loop.
+    pub fn watch_stations<'s>(
+        &'s self,
+        stations: Vec<Box<dyn Station>>,
+    ) -> Vec<Box<dyn Station + 's>> {
+        let waiting = self.waiting(stations.len());
+        let watched = stations.into_iter().map(|station| {
+            Box::new(WatchedStation {
+                station,
+                start: self,
+                waiting: Arc::clone(&waiting),
+            }) as Box<dyn Station + 's>
+        });
+        watched.collect()
+    }
+
+    /// How many have to ramp up before the common start.
+    fn waiting(&self, jobs: usize) -> Arc<AtomicUsize> {
+        Arc::new(AtomicUsize::new(if self.timed { 1 } else { jobs }))
     }
 
     /// The host's use since the common start, and the counters of engine and sessions.
@@ -109,6 +126,36 @@ impl Operator for Watched<'_> {
 
     fn measurement_begins(&mut self) {
         self.operator.measurement_begins();
+        if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.start.take();
+        }
+    }
+}
+
+/// A client of an event loop that reports the same.
+struct WatchedStation<'s> {
+    station: Box<dyn Station>,
+    start: &'s Start<'s>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Station for WatchedStation<'_> {
+    fn descriptor(&self) -> std::os::fd::RawFd {
+        self.station.descriptor()
+    }
+
+    #[inline]
+    fn begin(&mut self, index: u64) -> Turn {
+        self.station.begin(index)
+    }
+
+    #[inline]
+    fn ready(&mut self) -> Turn {
+        self.station.ready()
+    }
+
+    fn measurement_begins(&mut self) {
+        self.station.measurement_begins();
         if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.start.take();
         }

@@ -17,6 +17,7 @@ use crate::error::{LabError, Result};
 use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::run::{refuse_other_library, refuse_other_machine};
+use crate::scripts;
 use crate::work::{Queue, Work, inventory};
 use crate::{Plan, signal};
 
@@ -70,7 +71,10 @@ pub fn draw_order(pairs: u32, seed: u64) -> String {
 /// # Errors
 /// What is wrong in itself is found before anything is touched; what the environment does later ends the
 /// study with every finished point in the archive.
-pub fn study(options: StudyOptions, observer: &mut dyn Observer) -> Result<Finished> {
+pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<Finished> {
+    for side in &mut options.sides {
+        scripts::load(&mut side.plan, &mut options.library)?;
+    }
     check(&options)?;
     let mut archive = Archive::open(&options.archive)?;
     let platform = host::facts(Path::new("/"));
@@ -130,7 +134,7 @@ pub fn study(options: StudyOptions, observer: &mut dyn Observer) -> Result<Finis
 pub fn resume(
     name: &str,
     archive_path: &Path,
-    library: Library,
+    mut library: Library,
     clock: Arc<dyn WallClock>,
     observer: &mut dyn Observer,
 ) -> Result<Finished> {
@@ -156,6 +160,7 @@ pub fn resume(
     let platform = host::facts(Path::new("/"));
     for run in &runs {
         refuse_other_machine(&run.platform, &platform)?;
+        scripts::load(&mut Plan::parse(&run.plan_toml, &[])?, &mut library)?;
         refuse_other_library(run, &library)?;
     }
     let side = |run: &Run| -> Result<Side> {

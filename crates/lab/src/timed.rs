@@ -38,7 +38,10 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
         event("DB CPU", "CPU", cpu, active),
         event(DRIVER, "driver", driver, active),
         event(
-            "blocked (I/O, locks, engine threads)",
+            match outcome.driver_threads {
+                Some(_) => "in the server and on the way to it",
+                None => "blocked (I/O, locks, engine threads)",
+            },
             "wait",
             active.saturating_sub(known),
             active,

@@ -11,6 +11,7 @@ mod error;
 mod files;
 pub mod mock;
 pub mod mysql;
+mod nonblocking;
 mod plain;
 pub mod postgres;
 pub mod server;
@@ -22,6 +23,7 @@ mod watch;
 pub use capability::Feature;
 pub use engines::{Engine, EngineInfo, Reach, engines, find, open};
 pub use error::{ErrorKind, Result, TargetError};
+pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use session::{
     BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, Statement, TEXTS_MAX,
     Target, Value, cell_digest,

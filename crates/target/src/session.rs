@@ -5,6 +5,7 @@ use std::path::Path;
 
 use archive::TargetRecord;
 
+use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::{ErrorKind, Feature, Result, TargetError, Watch};
 
 /// Most rows that [`Session::texts`] gives.
@@ -106,6 +107,34 @@ pub trait Session: Send {
         ))
     }
 
+    /// Columns that a statement returns, 0 for none; `None` where the engine does not tell beforehand.
+    fn columns(&self, _statement: Statement) -> Option<usize> {
+        None
+    }
+
+    /// Whether the value of a column (from 0) of a query can be handed out by [`Session::fetch_first`].
+    ///
+    /// # Errors
+    /// When it cannot; the sentence says why.
+    fn check_kept(&self, _statement: Statement, _column: usize) -> Result<()> {
+        Err(not_kept())
+    }
+
+    /// As [`Session::fetch`], with the first row handed out; gives the number of rows.
+    fn fetch_first(
+        &mut self,
+        _statement: Statement,
+        _parameters: &[Value<'_>],
+        _first: &mut FirstRow,
+    ) -> Result<u64> {
+        Err(not_kept())
+    }
+
+    /// The session as one whose answers can be awaited; `None` where the engine's calls block.
+    fn nonblocking(&mut self) -> Option<&mut dyn Nonblocking> {
+        None
+    }
+
     /// Begins a transaction that is going to write.
     fn begin(&mut self) -> Result<()>;
 
@@ -138,6 +167,13 @@ pub(crate) fn too_many_texts() -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
         format!("the query gives more than the {TEXTS_MAX} rows that are kept"),
+    )
+}
+
+fn not_kept() -> TargetError {
+    TargetError::new(
+        ErrorKind::Statement,
+        "this engine hands out no single values of a result: do without \"keep\" on it",
     )
 }
 

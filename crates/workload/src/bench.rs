@@ -95,12 +95,21 @@ impl Meter {
 #[derive(Debug, Default)]
 pub struct Proven {
     tables: Mutex<HashSet<Table>>,
+    /// Scripts whose data were set up in this run, by their fingerprints.
+    scripts: Mutex<HashSet<String>>,
 }
 
 impl Proven {
     /// Notes that a table was proven; false when it had been before.
     pub(crate) fn insert(&self, table: Table) -> bool {
         self.lock().insert(table)
+    }
+
+    /// Notes that a script's data were set up; false when they had been before.
+    pub(crate) fn insert_script(&self, fingerprint: &str) -> bool {
+        let scripts = self.scripts.lock();
+        let mut scripts = scripts.unwrap_or_else(PoisonError::into_inner);
+        scripts.insert(fingerprint.to_owned())
     }
 
     /// Has a table proven again.

@@ -13,11 +13,14 @@ mod query;
 mod update;
 mod worker;
 
-use load::{Operator, Outcome};
+pub(crate) use worker::{Worker, failure};
+
+use load::{Operator, Outcome, Station};
 use target::{Cooled, Result};
 
 use crate::bench::Bench;
 use crate::library::{Cache, Kind, Table};
+use crate::script::Scripted;
 use crate::tables;
 
 /// The state of data and caches before a point.
@@ -45,6 +48,14 @@ pub trait Exercise {
     /// When a session cannot be opened or a statement is not right.
     fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>>;
 
+    /// The same for an event loop; `None` where the engine's calls block, so that operators are needed.
+    ///
+    /// # Errors
+    /// As [`Exercise::operators`].
+    fn stations(&mut self, _jobs: u32) -> Result<Option<Vec<Box<dyn Station>>>> {
+        Ok(None)
+    }
+
     /// What belongs to the timing after the last job has finished.
     ///
     /// # Errors
@@ -58,6 +69,11 @@ pub trait Exercise {
     /// # Errors
     /// When the target fails.
     fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>>;
+
+    /// What a reader should know of what the operators did.
+    fn notes(&self, _outcome: &Outcome) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Operations of the test in one operation of an operator (loop passes of a statement).
     fn operations_scale(&self) -> u64 {
@@ -104,6 +120,7 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
         Kind::Insert {} => Box::new(insert::Insert::new(bench)),
         Kind::BulkLoad { compressed } => Box::new(bulk_load::BulkLoad::new(bench, compressed)),
         Kind::BlobWrite {} => Box::new(blob_write::BlobWrite::new(bench)),
+        Kind::Script(script) => Box::new(Scripted::new(bench, script)),
         Kind::CreateIndex { table } => Box::new(create_index::CreateIndex::new(bench, table)),
     }
 }

@@ -1,7 +1,8 @@
 //! What is run against a target: the library of component tests, and the order-entry database ([`oltp`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
-//! knows how to prepare the tables, do the operations of a job and prove the answers right.
+//! knows how to prepare the tables, do the operations of a job and prove the answers right. A user's own SQL
+//! is a [`script`], which becomes a test like the others.
 
 pub mod bench;
 pub mod data;
@@ -9,8 +10,10 @@ pub mod exercise;
 pub mod expectation;
 pub mod library;
 pub mod oltp;
+pub mod script;
 pub mod tables;
 
 pub use bench::{Bench, Meter, Proven};
 pub use exercise::{Exercise, Prepared, exercise_for};
 pub use library::{Amount, Library, LibraryError, Sweep, Test};
+pub use script::Script;

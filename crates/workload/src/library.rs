@@ -5,10 +5,14 @@ mod definition;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
+use archive::Component;
 use include_dir::{Dir, include_dir};
 use sha2::{Digest, Sha256};
 use target::Feature;
+
+use crate::script::Script;
 
 pub use definition::{
     Amount, Cache, Definition, Importance, Keys, Kind, SizeClass, Sweep, Table, Weight, Work,
@@ -45,6 +49,12 @@ pub enum LibraryError {
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
     },
+    /// Two scripts of one name.
+    #[error("two different scripts are both called {code}; give one of them another name")]
+    TwoScripts {
+        /// Their code.
+        code: String,
+    },
     /// A size class that does not exist.
     #[error("there is no size \"{size}\"; there are {known}")]
     UnknownSize {
@@ -72,6 +82,8 @@ pub struct Library {
     tests: BTreeMap<String, Test>,
     tables: BTreeMap<String, String>,
     sizes: BTreeMap<String, SizeClass>,
+    /// Codes of the scripts by the paths they were read from.
+    scripts: BTreeMap<String, String>,
 }
 
 impl Library {
@@ -144,7 +156,32 @@ impl Library {
             tests,
             tables,
             sizes,
+            scripts: BTreeMap::new(),
         })
+    }
+
+    /// Adds the script that was read from `path` as the test `S:NAME`.
+    ///
+    /// # Errors
+    /// When another script has that name.
+    pub fn add_script(&mut self, path: &str, script: Script) -> Result<(), LibraryError> {
+        let test = Test::of_script(script);
+        let code = test.code().to_owned();
+        if self
+            .tests
+            .get(&code)
+            .is_some_and(|there| there.toml != test.toml)
+        {
+            return Err(LibraryError::TwoScripts { code });
+        }
+        self.scripts.insert(path.to_owned(), code.clone());
+        self.tests.insert(code, test);
+        Ok(())
+    }
+
+    /// The test of the script that was read from `path`.
+    pub fn script_at(&self, path: &str) -> Option<&Test> {
+        self.tests.get(self.scripts.get(path)?)
     }
 
     /// All tests in the order of their codes.
@@ -234,6 +271,53 @@ impl Test {
         })
     }
 
+    /// A script as a test. Its amount of work is its own and no class's.
+    fn of_script(script: Script) -> Self {
+        let amount = Amount {
+            operations: script.operations,
+            rows: 1,
+        };
+        let toml = script.text.clone();
+        let definition = Definition {
+            code: format!("S:{}", script.name),
+            title: script.name.clone(),
+            about: script.about.clone(),
+            component: Component::Database,
+            published: false,
+            importance: Importance {
+                oltp: Weight::Less,
+                warehouse: Weight::Less,
+            },
+            needs: Vec::new(),
+            sweep: Sweep::Jobs,
+            writes: script.writes(),
+            queries: false,
+            cache: Cache::Any,
+            engine_specific: false,
+            exercise: Kind::Script(Arc::new(script)),
+            work: Work {
+                quick: amount,
+                quick_on: BTreeMap::new(),
+                published: amount,
+                ramp_up: 0.0,
+            },
+        };
+        Self {
+            definition,
+            needs: vec![Feature::Tables],
+            toml,
+            sql: BTreeMap::new(),
+        }
+    }
+
+    /// The script that the test is, if it is one.
+    pub fn script(&self) -> Option<&Script> {
+        match &self.definition.exercise {
+            Kind::Script(script) => Some(script),
+            _ => None,
+        }
+    }
+
     /// Its code.
     pub fn code(&self) -> &str {
         &self.definition.code
@@ -257,7 +341,7 @@ impl Test {
     /// The amount of work of a size class on an engine.
     pub fn amount(&self, size: SizeClass, engine: &str) -> Amount {
         let work = &self.definition.work;
-        if size.factor == 0 {
+        if size.factor == 0 || self.script().is_some() {
             return work.published;
         }
         let quick = work.quick_on.get(engine).unwrap_or(&work.quick);

@@ -58,14 +58,15 @@ type Measured = Result<(study::Finished, Option<WorkFiles>)>;
 fn begin(
     arguments: &AbArguments,
     archive: &Option<PathBuf>,
-    library: Library,
+    mut library: Library,
     screen: &mut Screen,
 ) -> Measured {
     let common = arguments.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
     common.push(Setting::parse(&format!("repeat={}", arguments.pairs))?);
     let text = Plan::text(&arguments.plan)?;
-    let plan = Plan::parse(&text, &common)?;
+    let mut plan = Plan::parse(&text, &common)?;
+    lab::scripts::load(&mut plan, &mut library)?;
     lab::agenda::check(&plan, &library)?;
     // Settings of one side must be right before a directory is made for its targets.
     if !arguments.targets.is_empty() {

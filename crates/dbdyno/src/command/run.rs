@@ -40,7 +40,7 @@ type Measured = Result<(Finished, Option<WorkFiles>)>;
 fn begin(
     arguments: &RunArguments,
     archive: &Path,
-    library: Library,
+    mut library: Library,
     screen: &mut Screen,
 ) -> Measured {
     let mut settings = arguments
@@ -51,7 +51,8 @@ fn begin(
     if let Some(repeat) = arguments.repeat {
         settings.push(Setting::parse(&format!("repeat={repeat}"))?);
     }
-    let plan = Plan::parse(&Plan::text(&arguments.plan)?, &settings)?;
+    let mut plan = Plan::parse(&Plan::text(&arguments.plan)?, &settings)?;
+    lab::scripts::load(&mut plan, &mut library)?;
     // What is wrong in the plan must be said before a directory is made for its targets.
     lab::agenda::check(&plan, &library)?;
     let (targets, files) = if arguments.targets.is_empty() {

@@ -73,10 +73,8 @@ impl Poll {
     /// of things that are ready, for [`Poll::client`].
     pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
         let due = until_ns.is_some_and(|until| until <= now_ns);
-        if !due {
-            if let Some(until) = until_ns {
-                self.arm(until, now_ns)?;
-            }
+        if let Some(until) = until_ns.filter(|_| !due) {
+            self.arm(until, now_ns)?;
         }
         let timeout = if due { Duration::ZERO } else { SLEEP_SLICE };
         // SAFETY: the buffer holds as many events as the call is told.

@@ -104,7 +104,10 @@ impl<'a, 'o> Turns<'a, 'o> {
         let start = ticket.wait(halted);
         match start.filter(|at| sleep_until(*at, halted).is_some()) {
             Some(origin_ns) => self.origin_ns = origin_ns,
-            None => return Ok(self.leave_all(brake)),
+            None => {
+                self.leave_all(brake);
+                return Ok(());
+            }
         }
         for place in 0..self.clients.len() {
             if self.clients[place].doing == Doing::Parked {

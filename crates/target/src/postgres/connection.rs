@@ -1,5 +1,7 @@
 //! A blocking connection: a socket driven through the wire.
 
+mod nonblocking;
+
 use std::io::{self, Read, Write};
 
 use super::endpoint::Endpoint;
@@ -8,6 +10,8 @@ use super::stream::Stream;
 use super::wire::{Event, Logon, Prepared, ServerError, Transaction, Wire};
 use crate::session::too_many_texts;
 use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Value};
+
+pub(super) use nonblocking::Came;
 
 /// A logged-on connection.
 pub(super) struct Connection {

@@ -1,9 +1,14 @@
 //! One connection as a session.
 
+mod nonblocking;
+
 use super::connection::Connection;
 use super::explain::unaskable;
 use super::placeholders::numbered;
-use super::wire::{Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row};
+use super::wire::{
+    Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row, is_kept,
+};
+use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -36,6 +41,9 @@ pub(super) struct PostgresSession {
     /// A BEGIN is encoded and travels with the first statement of its transaction, as drivers of
     /// applications send it: it costs no round trip of its own.
     begun: bool,
+    /// Statements of the group under way without waiting, and whether its end is still to be encoded.
+    group: Vec<Option<Statement>>,
+    unended: bool,
     /// Whether the server can be asked to publish a session's counters at once (15 and later).
     flushes: bool,
 }
@@ -47,6 +55,8 @@ impl PostgresSession {
             statements: Vec::new(),
             controls: [const { None }; Control::SQL.len()],
             begun: false,
+            group: Vec::with_capacity(8),
+            unended: false,
             flushes,
         }
     }
@@ -173,6 +183,54 @@ impl Session for PostgresSession {
             ));
         }
         self.connection.texts(sql, &[])
+    }
+
+    fn columns(&self, statement: Statement) -> Option<usize> {
+        Some(self.statements[statement.0].columns.len())
+    }
+
+    fn check_kept(&self, of: Statement, column: usize) -> Result<()> {
+        let columns = &self.statements[of.0].columns;
+        match columns.get(column) {
+            Some(oid) if is_kept(*oid) => Ok(()),
+            Some(_) => Err(statement(&format!(
+                "column {} of the result is neither an integer nor a text; cast it to bigint or text",
+                column + 1
+            ))),
+            None => Err(statement(&format!(
+                "the result has {} columns, so there is no number {}",
+                columns.len(),
+                column + 1
+            ))),
+        }
+    }
+
+    fn fetch_first(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        first: &mut FirstRow,
+    ) -> Result<u64> {
+        self.encode(statement, parameters)?;
+        let columns = &self.statements[statement.0].columns;
+        let mut rows = 0;
+        first.clear();
+        self.connection.exchange("query failed", |event| {
+            match event {
+                Event::Row(row) if rows == 0 => {
+                    rows = 1;
+                    return nonblocking::keep(columns, *row, first);
+                }
+                Event::Row(_) => rows += 1,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn nonblocking(&mut self) -> Option<&mut dyn Nonblocking> {
+        Some(self)
     }
 
     fn begin(&mut self) -> Result<()> {

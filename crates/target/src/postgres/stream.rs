@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -35,6 +35,25 @@ impl Stream {
     /// After the logon an answer may take as long as it takes.
     pub(super) fn wait_forever(&self) -> io::Result<()> {
         self.set_timeout(None)
+    }
+
+    /// Writes what the socket takes at once.
+    #[inline]
+    pub(super) fn try_write(&self, from: &[u8]) -> io::Result<usize> {
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: the descriptor is open and the buffer as long as the call is told.
+        let bytes =
+            unsafe { libc::send(self.as_raw_fd(), from.as_ptr().cast(), from.len(), flags) };
+        usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Reads what has come.
+    #[inline]
+    pub(super) fn try_read(&self, into: &mut [u8]) -> io::Result<usize> {
+        let (at, room) = (into.as_mut_ptr().cast(), into.len());
+        // SAFETY: as above, and the call writes no more than there is room for.
+        let bytes = unsafe { libc::recv(self.as_raw_fd(), at, room, libc::MSG_DONTWAIT) };
+        usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
     }
 
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
@@ -84,6 +103,15 @@ fn keep_alive(stream: &TcpStream) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+impl AsRawFd for Stream {
+    fn as_raw_fd(&self) -> RawFd {
+        match self {
+            Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Tcp(stream) => stream.as_raw_fd(),
+        }
+    }
 }
 
 impl Read for Stream {

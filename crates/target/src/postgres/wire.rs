@@ -18,7 +18,7 @@ mod server_error;
 mod tests;
 
 pub use buffer::{MESSAGE_BYTES_MAX, Wire};
-pub use cell::{Unreadable, add_row};
+pub use cell::{Unreadable, add_row, is_kept, keep_cell};
 pub use event::{Authentication, Event, Row, Tag, Transaction};
 pub use logon::{Logon, LogonError};
 pub use request::{CopyRow, Prepared, RequestError};

@@ -9,8 +9,8 @@ use super::explain;
 use crate::plain::put_moment;
 use crate::session::too_many_texts;
 use crate::{
-    BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TEXTS_MAX,
-    TargetError, Value,
+    BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
+    TEXTS_MAX, TargetError, Value,
 };
 
 /// A WAL frame is a page with this header in front (SQLite file format, section 4.1).
@@ -156,6 +156,27 @@ fn text_of(cell: ValueRef<'_>) -> Option<String> {
     }
 }
 
+fn read_first(
+    rows: &mut rusqlite::Rows<'_>,
+    columns: usize,
+    first: &mut FirstRow,
+) -> rusqlite::Result<u64> {
+    first.clear();
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        count += 1;
+        for column in (0..columns).filter(|_| count == 1) {
+            match row.get_ref(column)? {
+                ValueRef::Integer(n) => first.push_int(n),
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => first.push_text(bytes),
+                ValueRef::Real(x) => first.push_text(x.to_string().as_bytes()),
+                ValueRef::Null => first.push_null(),
+            }
+        }
+    }
+    Ok(count)
+}
+
 impl Session for SqliteSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
         self.connection
@@ -200,6 +221,37 @@ impl Session for SqliteSession {
             texts.push(cells.map_err(|e| explain("query failed", &e))?);
         }
         Ok(texts)
+    }
+
+    fn columns(&self, statement: Statement) -> Option<usize> {
+        Some(self.statements[statement.0].column_count())
+    }
+
+    fn check_kept(&self, statement: Statement, column: usize) -> Result<()> {
+        let columns = self.statements[statement.0].column_count();
+        if column < columns {
+            return Ok(());
+        }
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "SQLite: the result has {columns} columns, so there is no number {}",
+                column + 1
+            ),
+        ))
+    }
+
+    fn fetch_first(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        first: &mut FirstRow,
+    ) -> Result<u64> {
+        let compiled = &mut self.statements[statement.0];
+        bind(compiled, parameters)?;
+        let columns = compiled.column_count();
+        let mut rows = compiled.raw_query();
+        read_first(&mut rows, columns, first).map_err(|e| explain("query failed", &e))
     }
 
     fn begin(&mut self) -> Result<()> {

@@ -1,11 +1,13 @@
 //! The format of a test's TOML file.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use archive::Component;
 use serde::Deserialize;
 
 use crate::expectation::Expectation;
+use crate::script::Script;
 
 /// A test as its file says it.
 #[derive(Debug, Clone, Deserialize)]
@@ -207,6 +209,9 @@ pub enum Kind {
     },
     /// Transactions that append one incompressible block of 1 MiB each.
     BlobWrite {},
+    /// The transactions of a script, which no file of the library can be.
+    #[serde(skip)]
+    Script(Arc<Script>),
     /// Creates an index over a table, and drops it after it was checked.
     CreateIndex {
         /// Table.

@@ -2,7 +2,7 @@
 
 use super::WireError;
 use super::event::Row;
-use crate::Fetched;
+use crate::{Fetched, FirstRow};
 
 /// Numbers of the types that are read and written, from the server's `pg_type`; they never change.
 pub(super) mod types {
@@ -95,6 +95,26 @@ pub fn add_row(fetched: &mut Fetched, columns: &[u32], row: Row<'_>) -> Result<(
         }
     }
     Ok(())
+}
+
+/// Whether a value of this type can be kept and be a parameter again as it is.
+pub fn is_kept(oid: u32) -> bool {
+    use types::*;
+    let is_text = matches!(oid, TEXT | VARCHAR | BPCHAR | NAME | UNKNOWN);
+    is_text || matches!(oid, INT8 | INT4 | INT2 | OID) || column_format(oid) == 0
+}
+
+/// Keeps a cell of such a type.
+#[inline]
+pub fn keep_cell(oid: u32, cell: &[u8], first: &mut FirstRow) {
+    use types::*;
+    match oid {
+        INT8 | INT4 | INT2 | OID => match number(oid, cell, 0) {
+            Ok(Some(n)) => first.push_int(n),
+            _ => first.push_null(),
+        },
+        _ => first.push_text(cell),
+    }
 }
 
 /// The number that a cell stands for, `None` for a text.

@@ -1,0 +1,265 @@
+//! Sessions whose questions and answers can be taken apart, so that one thread can look after many.
+
+use std::os::fd::RawFd;
+
+use crate::{Result, Statement, TargetError, Value};
+
+/// A session that sends without waiting for the answer. What it was prepared with, the blocking
+/// [`crate::Session`] has done before; while a group is under way, nothing may be asked of that one.
+pub trait Nonblocking {
+    /// Becomes readable when something comes.
+    fn descriptor(&self) -> RawFd;
+
+    /// Adds a request to the group that is sent next.
+    ///
+    /// # Errors
+    /// When it cannot be encoded; nothing of the group is sent then, and the next one is empty.
+    fn queue(&mut self, request: Request<'_>) -> Result<()>;
+
+    /// Sends the group as far as the socket takes it; called again when there is room for the rest.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    fn send(&mut self) -> Result<Sent>;
+
+    /// Takes what has come of the answers to the group; true when all of it was answered, false when nothing
+    /// more is there yet. Where a request fails, those behind it in the group are not carried out.
+    ///
+    /// # Errors
+    /// When the connection broke. What the database refuses stands in the replies.
+    fn receive(&mut self, replies: &mut Replies) -> Result<bool>;
+
+    /// Whether a transaction is open, failed ones included, when a group has been answered.
+    fn in_transaction(&self) -> bool;
+}
+
+/// One request of a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Request<'a> {
+    /// Begins a transaction that may write.
+    Begin,
+    /// Begins a transaction that only reads.
+    BeginRead,
+    /// Executes a prepared statement; every row it returns is read.
+    Execute(Statement, &'a [Value<'a>]),
+    /// Commits.
+    Commit,
+    /// Rolls back; alone in its group.
+    Rollback,
+}
+
+/// How far a group was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// All of it.
+    All,
+    /// The socket is full.
+    Part,
+}
+
+/// The answers to one group, in the order of its requests; used again and again without new memory.
+#[derive(Debug, Default)]
+pub struct Replies {
+    rows: Vec<u64>,
+    kept: Vec<Option<usize>>,
+    first: Vec<FirstRow>,
+    error: Option<TargetError>,
+    rolled_back: bool,
+}
+
+impl Replies {
+    /// Forgets everything, for the next group.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.kept.clear();
+        self.error = None;
+        self.rolled_back = false;
+    }
+
+    /// Says of the next request whether its first row is to be kept, in the place `keep`.
+    #[inline]
+    pub fn expect(&mut self, keep: Option<usize>) {
+        if let Some(place) = keep {
+            if self.first.len() <= place {
+                self.first.resize_with(place + 1, FirstRow::default);
+            }
+            self.first[place].clear();
+        }
+        self.kept.push(keep);
+    }
+
+    /// Rows that the request number `at` returned or changed; `None` when it was not carried out.
+    #[inline]
+    pub fn rows(&self, at: usize) -> Option<u64> {
+        self.rows.get(at).copied()
+    }
+
+    /// The row that was kept in `place`.
+    pub fn first(&self, place: usize) -> Option<&FirstRow> {
+        self.first.get(place)
+    }
+
+    /// Makes a place for each of so many rows.
+    pub fn reserve(&mut self, places: usize) {
+        if self.first.len() < places {
+            self.first.resize_with(places, FirstRow::default);
+        }
+    }
+
+    /// Where the first row of the request `at` is to be put; for threads that fetch by themselves as well.
+    pub fn first_mut(&mut self, place: usize) -> Option<&mut FirstRow> {
+        self.first.get_mut(place)
+    }
+
+    /// The first error of the group.
+    pub fn take_error(&mut self) -> Option<TargetError> {
+        self.error.take()
+    }
+
+    /// Whether the database rolled back what was meant to be committed.
+    pub fn rolled_back(&self) -> bool {
+        self.rolled_back
+    }
+
+    /// Number of the request whose answer comes next.
+    #[inline]
+    pub(crate) fn next(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Where the row that has just come is to be kept, if it is the first of its request and wanted.
+    #[inline]
+    pub(crate) fn wanted(&mut self) -> Option<&mut FirstRow> {
+        let place = (*self.kept.get(self.rows.len())?)?;
+        self.first.get_mut(place).filter(|row| row.is_empty())
+    }
+
+    /// A request was answered.
+    #[inline]
+    pub(crate) fn completed(&mut self, rows: u64, rolled_back: bool) {
+        self.rows.push(rows);
+        self.rolled_back |= rolled_back;
+    }
+
+    /// A request failed.
+    pub(crate) fn failed(&mut self, error: TargetError) {
+        self.error.get_or_insert(error);
+    }
+}
+
+/// The first row of a result, in memory that is used again.
+#[derive(Debug, Default)]
+pub struct FirstRow {
+    cells: Vec<Cell>,
+    used: usize,
+}
+
+#[derive(Debug, Default)]
+struct Cell {
+    kind: Kind,
+    number: i64,
+    text: String,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+enum Kind {
+    #[default]
+    Null,
+    Int,
+    Text,
+}
+
+impl FirstRow {
+    /// Forgets the row.
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// True when there was no row.
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// The value in a column, from 0; `None` when it is null or there was no row.
+    #[inline]
+    pub fn value(&self, column: usize) -> Option<Value<'_>> {
+        let cell = self.cells[..self.used].get(column)?;
+        match cell.kind {
+            Kind::Null => None,
+            Kind::Int => Some(Value::Int(cell.number)),
+            Kind::Text => Some(Value::Text(&cell.text)),
+        }
+    }
+
+    /// Appends an integer.
+    pub fn push_int(&mut self, number: i64) {
+        let cell = self.push(Kind::Int);
+        cell.number = number;
+    }
+
+    /// Appends a text.
+    pub fn push_text(&mut self, text: &[u8]) {
+        let cell = self.push(Kind::Text);
+        cell.text.clear();
+        match std::str::from_utf8(text) {
+            Ok(text) => cell.text.push_str(text),
+            Err(_) => cell.text.push_str(&String::from_utf8_lossy(text)),
+        }
+    }
+
+    /// Appends a null.
+    pub fn push_null(&mut self) {
+        self.push(Kind::Null);
+    }
+
+    fn push(&mut self, kind: Kind) -> &mut Cell {
+        if self.used == self.cells.len() {
+            self.cells.push(Cell::default());
+        }
+        let cell = &mut self.cells[self.used];
+        self.used += 1;
+        cell.kind = kind;
+        cell
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_row_of_a_wanted_request_is_kept() {
+        let mut replies = Replies::default();
+        replies.expect(None);
+        replies.expect(Some(1));
+        assert!(replies.wanted().is_none(), "nobody wants the first one");
+        replies.completed(0, false);
+        replies.wanted().unwrap().push_text(b"a");
+        assert!(
+            replies.wanted().is_none(),
+            "the second row is not the first"
+        );
+        replies.completed(2, false);
+        assert_eq!((replies.rows(1), replies.rows(2)), (Some(2), None));
+        let row = replies.first(1).unwrap();
+        assert_eq!((row.value(0), row.value(1)), (Some(Value::Text("a")), None));
+        replies.clear();
+        replies.expect(Some(1));
+        assert!(replies.first(1).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_row_is_overwritten_and_nulls_are_nothing() {
+        let mut row = FirstRow::default();
+        row.push_text(b"long");
+        row.clear();
+        row.push_null();
+        row.push_int(-3);
+        row.push_text(b"\xff");
+        let values = [0, 1, 2].map(|column| row.value(column));
+        assert_eq!(
+            values,
+            [None, Some(Value::Int(-3)), Some(Value::Text("\u{fffd}"))]
+        );
+    }
+}

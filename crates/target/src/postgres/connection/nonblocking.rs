@@ -1,0 +1,99 @@
+//! The connection for those who do not wait: what the socket takes and gives at once.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::Connection;
+use crate::Result;
+use crate::nonblocking::Sent;
+use crate::postgres::wire::{Event, Transaction};
+
+/// What has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::postgres) enum Came {
+    /// The server is ready for the next group.
+    All,
+    /// Nothing more is there yet.
+    Part,
+}
+
+impl Connection {
+    pub(in crate::postgres) fn descriptor(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+
+    /// Sends what the socket takes.
+    ///
+    /// # Errors
+    /// When the connection broke, with the server's last words.
+    #[inline]
+    pub(in crate::postgres) fn try_send(&mut self) -> Result<Sent> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
+        while !self.wire.output().is_empty() {
+            match self.stream.try_write(self.wire.output()) {
+                Ok(0) => return Err(self.break_off("nothing can be sent")),
+                Ok(bytes) => self.wire.sent(bytes),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Sent::Part),
+                Err(error) => return Err(self.last_words(&error)),
+            }
+        }
+        Ok(Sent::All)
+    }
+
+    /// Takes the events that have come, up to the one that says that the server is ready.
+    ///
+    /// A stream that gives less than there was room for has nothing more: asking it once more would cost a
+    /// system call for each round trip.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    #[inline]
+    pub(in crate::postgres) fn try_take(
+        &mut self,
+        mut take: impl FnMut(&Event<'_>),
+    ) -> Result<Came> {
+        if let Some(broken) = &self.broken {
+            return Err(broken.clone());
+        }
+        let mut drained = false;
+        loop {
+            match self.wire.next_event() {
+                Ok(Some(Event::Ready(transaction))) => {
+                    self.transaction = transaction;
+                    return Ok(Came::All);
+                }
+                Ok(Some(Event::Failed(error))) if error.is_fatal() => {
+                    let mut outcome = Ok(());
+                    self.failed("the session has ended", &error, &mut outcome)?;
+                }
+                Ok(Some(event)) => take(&event),
+                Ok(None) if drained => return Ok(Came::Part),
+                Ok(None) => {
+                    let space = self.wire.space();
+                    let room = space.len();
+                    match self.stream.try_read(space) {
+                        Ok(0) => return Err(self.break_off("end of data")),
+                        Ok(bytes) => {
+                            drained = bytes < room;
+                            self.wire.received(bytes);
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                            return Ok(Came::Part);
+                        }
+                        Err(error) => return Err(self.break_off(&error.to_string())),
+                    }
+                }
+                Err(error) => return Err(self.break_off(&error.to_string())),
+            }
+        }
+    }
+
+    /// Whether the server is in a transaction, failed ones included.
+    pub(in crate::postgres) fn in_transaction(&self) -> bool {
+        self.transaction != Transaction::Idle
+    }
+}

@@ -1,0 +1,93 @@
+//! The session for those who do not wait.
+
+use std::os::fd::RawFd;
+
+use super::{Control, PostgresSession, statement};
+use crate::nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
+use crate::postgres::connection::Came;
+use crate::postgres::explain::{explain, unaskable};
+use crate::postgres::wire::{Event, Row, keep_cell};
+use crate::{Result, Statement};
+
+impl Nonblocking for PostgresSession {
+    fn descriptor(&self) -> RawFd {
+        self.connection.descriptor()
+    }
+
+    #[inline]
+    fn queue(&mut self, request: Request<'_>) -> Result<()> {
+        let (of, encoded) = match request {
+            Request::Begin => (None, self.control(Control::Begin)),
+            Request::BeginRead => (None, self.control(Control::BeginRead)),
+            Request::Commit => (None, self.control(Control::Commit)),
+            Request::Rollback => {
+                let asked = self.connection.wire().query("ROLLBACK");
+                (None, asked.map_err(|e| unaskable(&e)))
+            }
+            Request::Execute(statement, parameters) => {
+                let prepared = &self.statements[statement.0];
+                let asked = self.connection.wire().execute(prepared, parameters);
+                (Some(statement), asked.map_err(|e| unaskable(&e)))
+            }
+        };
+        if encoded.is_err() {
+            self.connection.wire().discard_output();
+            self.group.clear();
+            return encoded;
+        }
+        self.group.push(of);
+        // The server says by itself that it is ready after a query without preparation.
+        self.unended = request != Request::Rollback;
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self) -> Result<Sent> {
+        if std::mem::take(&mut self.unended) {
+            self.connection.wire().sync();
+        }
+        self.connection.try_send()
+    }
+
+    #[inline]
+    fn receive(&mut self, replies: &mut Replies) -> Result<bool> {
+        let Self {
+            connection,
+            statements,
+            group,
+            ..
+        } = self;
+        let came = connection.try_take(|event| match event {
+            Event::Row(row) => {
+                let of = group.get(replies.next()).copied().flatten();
+                if let (Some(Statement(at)), Some(first)) = (of, replies.wanted())
+                    && let Err(error) = keep(&statements[at].columns, *row, first)
+                {
+                    replies.failed(error);
+                }
+            }
+            Event::Complete(tag) => replies.completed(tag.rows(), tag.0 == b"ROLLBACK"),
+            Event::Failed(error) => replies.failed(explain("statement failed", error)),
+            _ => {}
+        })?;
+        if came == Came::All {
+            group.clear();
+        }
+        Ok(came == Came::All)
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.connection.in_transaction()
+    }
+}
+
+/// Keeps every cell of a row.
+pub(super) fn keep(columns: &[u32], row: Row<'_>, first: &mut FirstRow) -> Result<()> {
+    for (cell, oid) in row.cells().zip(columns) {
+        match cell.map_err(|e| statement(&e.to_string()))? {
+            None => first.push_null(),
+            Some(cell) => keep_cell(*oid, cell, first),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! A script as an exercise: sets up, hands out its jobs, and cleans up.
+
+use std::sync::Arc;
+
+use load::{Operator, Outcome, Station};
+use target::{ErrorKind, Result, TargetError};
+
+use super::draw::Place;
+use super::file::{Script, When};
+use super::hand::Hand;
+use super::operator::Runner;
+use super::plan::Ready;
+use super::station::Client;
+use super::tally::{Tallies, Tally};
+use crate::bench::Bench;
+use crate::exercise::{Exercise, Prepared, Worker};
+
+/// A script on a target.
+pub struct Scripted {
+    bench: Bench,
+    script: Arc<Script>,
+    /// Jobs that were opened and not handed out.
+    opened: Vec<Runner>,
+    tallies: Arc<Tallies>,
+}
+
+impl Scripted {
+    /// The script of the bench's test.
+    pub fn new(bench: Bench, script: Arc<Script>) -> Self {
+        Self {
+            bench,
+            script,
+            opened: Vec::new(),
+            tallies: Arc::default(),
+        }
+    }
+
+    fn batches(&self, sql: &[String]) -> Result<()> {
+        let mut session = self.bench.target.open_session()?;
+        sql.iter().try_for_each(|text| session.batch(text))
+    }
+
+    fn open(&mut self, jobs: u32) -> Result<()> {
+        if !self.opened.is_empty() {
+            return Ok(());
+        }
+        let ready = Ready::new(&self.script, &self.bench.engine);
+        let ready = ready.map_err(|what| TargetError::new(ErrorKind::Statement, what))?;
+        let ready = Arc::new(ready);
+        for job in 0..u64::from(jobs) {
+            let mut session = self.bench.target.open_session()?;
+            let place = Place {
+                job,
+                jobs: u64::from(jobs),
+                seed: self.bench.seed,
+            };
+            let hand = Hand::new(Arc::clone(&ready), session.as_mut(), place)?;
+            self.opened.push(Runner {
+                tally: Tally::new(ready.transactions.len(), &self.tallies),
+                hand,
+                worker: Worker::new(session, &self.bench.meter),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Exercise for Scripted {
+    fn prepare(&mut self) -> Result<Prepared> {
+        let script = Arc::clone(&self.script);
+        let engine = self.bench.engine.clone();
+        let set_up = script.set_up.of(&engine);
+        let state = match (set_up.is_empty(), script.when) {
+            (true, _) => "as it was found",
+            (false, When::Point) => "set up for this point",
+            (false, When::Run) => "set up for this run",
+        };
+        let fingerprint = self.bench.test.fingerprint(&engine);
+        let is_due = script.when == When::Point || self.bench.proven.insert_script(&fingerprint);
+        if !set_up.is_empty() && is_due {
+            // What an earlier run left that was killed.
+            self.batches(script.teardown.of(&engine))?;
+            self.batches(set_up)?;
+            self.bench.checkpoint()?;
+        }
+        Ok(Prepared {
+            state: state.into(),
+            cache: "as it comes".into(),
+            reasons: Vec::new(),
+        })
+    }
+
+    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+        self.open(jobs)?;
+        let opened = self.opened.drain(..);
+        Ok(opened
+            .map(|job| Box::new(job) as Box<dyn Operator>)
+            .collect())
+    }
+
+    fn stations(&mut self, jobs: u32) -> Result<Option<Vec<Box<dyn Station>>>> {
+        self.open(jobs)?;
+        let mut stations: Vec<Box<dyn Station>> = Vec::with_capacity(self.opened.len());
+        for job in std::mem::take(&mut self.opened) {
+            match Client::new(job) {
+                Ok(client) => stations.push(Box::new(client)),
+                // All sessions of a target are of one kind.
+                Err(job) => self.opened.push(job),
+            }
+        }
+        Ok((!stations.is_empty() && self.opened.is_empty()).then_some(stations))
+    }
+
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+        if self.script.when == When::Point {
+            self.batches(self.script.teardown.of(&self.bench.engine))?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn notes(&self, outcome: &Outcome) -> Vec<String> {
+        let names: Vec<&str> = self
+            .script
+            .transactions
+            .iter()
+            .map(|t| t.name.as_str())
+            .collect();
+        self.tallies.notes(&names, outcome.elapsed)
+    }
+}

@@ -1,0 +1,465 @@
+//! The format of a script's TOML file; docs/SCRIPT.md describes it for its users.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::draw::Draw;
+use super::draw_file;
+use super::names;
+use super::sql;
+use super::table::{Place, nearest};
+
+/// Longest file; a script that loads data does it with statements, not with rows of its own.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Most transactions, statements of one, and parameters of a statement.
+pub const TRANSACTIONS_MAX: usize = 64;
+/// Most statements of a transaction.
+pub const STATEMENTS_MAX: usize = 256;
+/// Most parameters of a statement.
+pub const PARAMETERS_MAX: usize = 32;
+const WEIGHT_MAX: i64 = 1_000_000;
+const NAME_LETTERS_MAX: usize = 40;
+const RETRIES_MAX: i64 = 1_000_000;
+const OPERATIONS_MAX: i64 = 1_000_000_000;
+
+/// A script, checked as far as that is possible without a database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// Its name; the test is called `S:NAME`.
+    pub name: String,
+    /// What it does, in a sentence.
+    pub about: String,
+    /// Transactions of a job where a fixed amount of work is done.
+    pub operations: u64,
+    /// How often a transaction is begun anew after a conflict before it counts as failed.
+    pub retries: u32,
+    /// Mean think time, unless the plan says another one.
+    pub think_ms: Option<f64>,
+    /// What travels together.
+    pub pipeline: Pipeline,
+    /// How often the data are set up.
+    pub when: When,
+    /// What sets the data up.
+    pub set_up: PerEngine,
+    /// What removes them.
+    pub teardown: PerEngine,
+    /// The transactions, one at least.
+    pub transactions: Vec<Transaction>,
+    /// The text of the file and of those it names: what the fingerprint covers.
+    pub text: String,
+}
+
+/// What of a transaction travels together, where the engine can be asked without waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pipeline {
+    /// Nothing: a round trip for every statement, BEGIN and COMMIT among them.
+    Off,
+    /// BEGIN with the first statement, COMMIT with the last.
+    Ends,
+    /// Everything that needs no earlier result.
+    All,
+}
+
+/// How often data are set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// Before every point, so that all begin with the same data.
+    Point,
+    /// Before the first point of a run on a target.
+    Run,
+}
+
+/// SQL for all engines and for single ones.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PerEngine {
+    common: Vec<String>,
+    own: BTreeMap<String, Vec<String>>,
+}
+
+/// One kind of transaction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transaction {
+    /// Its name.
+    pub name: String,
+    /// How often it is chosen, in proportion to the others.
+    pub weight: u64,
+    /// Whether it only reads.
+    pub read_only: bool,
+    /// Whether every statement is a transaction of its own.
+    pub autocommit: bool,
+    /// Values drawn before it begins, by name.
+    pub draws: Vec<(String, Draw)>,
+    /// Its statements, one at least.
+    pub statements: Vec<Statement>,
+}
+
+/// One statement of a transaction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Its SQL, one text for each engine.
+    pub sql: PerEngine,
+    /// Rows that it has to return or change.
+    pub rows: RangeInclusive<u64>,
+    /// Values of its first row for later statements: name and column, from 0.
+    pub keep: Vec<(String, usize)>,
+}
+
+impl PerEngine {
+    /// The statements for an engine, none when there are none for it.
+    pub fn of(&self, engine: &str) -> &[String] {
+        self.own.get(engine).unwrap_or(&self.common)
+    }
+
+    /// All texts there are.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        self.common.iter().chain(self.own.values().flatten())
+    }
+}
+
+impl Script {
+    /// Reads a script's file and the files that it names.
+    ///
+    /// # Errors
+    /// One sentence with the place of what is wrong.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = read_limited(path)?;
+        let directory = path.parent().unwrap_or(Path::new("."));
+        Self::parse(&text, directory)
+    }
+
+    /// Parses a script; files that it names are sought in `directory`.
+    ///
+    /// # Errors
+    /// One sentence with the place of what is wrong.
+    pub fn parse(text: &str, directory: &Path) -> Result<Self, String> {
+        let table: Table = toml::from_str(text).map_err(|e| {
+            format!(
+                "it is not TOML: {}",
+                crate::library::toml_sentence(text, &e)
+            )
+        })?;
+        let known = [
+            "name",
+            "about",
+            "operations",
+            "retries",
+            "think_ms",
+            "pipeline",
+            "setup",
+            "teardown",
+            "transaction",
+        ];
+        let place = Place::new("the script".into(), &table, &known)?;
+        let name = checked_name(&place)?;
+        let mut files = String::new();
+        let (when, set_up) = set_up(&place, directory, &mut files)?;
+        let script = Self {
+            name,
+            about: place.text("about")?.unwrap_or_default().to_owned(),
+            operations: place
+                .number("operations", 1, OPERATIONS_MAX)?
+                .unwrap_or(1000) as u64,
+            retries: place.number("retries", 0, RETRIES_MAX)?.unwrap_or(10) as u32,
+            think_ms: think_ms(&place)?,
+            pipeline: pipeline(&place)?,
+            when,
+            set_up,
+            teardown: section(&place, "teardown", &[], directory, &mut files)?,
+            transactions: transactions(&place)?,
+            text: format!("{text}\0{files}"),
+        };
+        Ok(script)
+    }
+
+    /// Why the script cannot be run on an engine: a statement that is not written for it.
+    pub fn lacks(&self, engine: &str) -> Option<String> {
+        let transactions = self.transactions.iter();
+        let mut statements = transactions.flat_map(|t| t.statements.iter().map(move |s| (t, s)));
+        let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).is_empty())?;
+        Some(format!(
+            "the script has no SQL for {engine} in a statement of transaction \"{}\"",
+            transaction.name
+        ))
+    }
+
+    /// Whether anything in it may write.
+    pub fn writes(&self) -> bool {
+        let reads = |text: &String| {
+            let word = sql::first_word(text);
+            ["select", "values", "show", "table", "explain"].contains(&word.as_str())
+        };
+        let mut writing = self.transactions.iter().filter(|t| !t.read_only);
+        writing.any(|t| t.statements.iter().any(|s| !s.sql.texts().all(reads)))
+    }
+}
+
+fn read_limited(path: &Path) -> Result<String, String> {
+    let cannot = |what: String| format!("{} cannot be read: {what}", path.display());
+    let length = std::fs::metadata(path)
+        .map_err(|e| cannot(e.to_string()))?
+        .len();
+    if length > FILE_BYTES_MAX {
+        return Err(cannot(format!(
+            "it has {length} bytes, and {FILE_BYTES_MAX} are the most"
+        )));
+    }
+    std::fs::read_to_string(path).map_err(|e| cannot(e.to_string()))
+}
+
+fn checked_name(place: &Place) -> Result<String, String> {
+    let name = place.needed_text("name")?;
+    is_name(name)
+        .then(|| name.to_owned())
+        .ok_or_else(|| place.wrong(&format!("name = \"{name}\" {NAME_RULE}")))
+}
+
+const NAME_RULE: &str = "is no name: take up to 40 letters, digits, - and _";
+
+/// Names stand in test codes, metrics and files.
+fn is_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    (1..=NAME_LETTERS_MAX).contains(&name.len()) && name.chars().all(is_letter)
+}
+
+fn think_ms(place: &Place) -> Result<Option<f64>, String> {
+    match place.real("think_ms")? {
+        Some(ms) if !(0.0..=3.6e6).contains(&ms) => {
+            Err(place.wrong(&format!("think_ms = {ms} is not between 0 and 3600000")))
+        }
+        other => Ok(other),
+    }
+}
+
+fn pipeline(place: &Place) -> Result<Pipeline, String> {
+    let known = ["off", "ends", "all"];
+    match place.text("pipeline")? {
+        None | Some("ends") => Ok(Pipeline::Ends),
+        Some("off") => Ok(Pipeline::Off),
+        Some("all") => Ok(Pipeline::All),
+        Some(other) => Err(place.wrong(&format!(
+            "pipeline = \"{other}\" is none of off, ends, all{}",
+            nearest(other, &known)
+        ))),
+    }
+}
+
+fn set_up(
+    place: &Place,
+    directory: &Path,
+    files: &mut String,
+) -> Result<(When, PerEngine), String> {
+    let sql = section(place, "setup", &["when"], directory, files)?;
+    let when = match place.table("setup")?.and_then(|table| table.get("when")) {
+        None => When::Point,
+        Some(Value::String(when)) if when == "point" => When::Point,
+        Some(Value::String(when)) if when == "run" => When::Run,
+        Some(other) => {
+            return Err(place.wrong(&format!(
+                "setup: when = {other} is neither \"point\" nor \"run\""
+            )));
+        }
+    };
+    Ok((when, sql))
+}
+
+/// The SQL of `[setup]` or `[teardown]`: a text or a list of texts, or a file, each for all engines or for one.
+fn section(
+    place: &Place,
+    key: &str,
+    more: &[&str],
+    directory: &Path,
+    files: &mut String,
+) -> Result<PerEngine, String> {
+    let Some(table) = place.table(key)? else {
+        return Ok(PerEngine::default());
+    };
+    let known: Vec<&str> = ["sql", "file", "sql_for", "file_for"]
+        .iter()
+        .chain(more)
+        .copied()
+        .collect();
+    let section = Place::new(key.to_owned(), table, &known)?;
+    let mut sql = PerEngine {
+        common: texts(&section, "sql", table.get("sql"))?,
+        own: engines(&section, "sql_for")?,
+    };
+    let mut read = |name: &Value| -> Result<Vec<String>, String> {
+        let name = name
+            .as_str()
+            .ok_or_else(|| section.wrong("file is not a text"))?;
+        let text = read_limited(&directory.join(name)).map_err(|what| section.wrong(&what))?;
+        files.push_str(&text);
+        files.push('\0');
+        Ok(vec![text])
+    };
+    if let Some(name) = table.get("file") {
+        sql.common.extend(read(name)?);
+    }
+    for (engine, name) in section.table("file_for")?.into_iter().flatten() {
+        known_engine(&section, engine)?;
+        sql.own
+            .entry(engine.clone())
+            .or_default()
+            .extend(read(name)?);
+    }
+    if sql.texts().next().is_none() {
+        return Err(section.wrong("there is neither sql nor file"));
+    }
+    Ok(sql)
+}
+
+fn texts(place: &Place, key: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
+    let wrong = || place.wrong(&format!("{key} is neither a text nor a list of texts"));
+    let list = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::String(text)) => return Ok(vec![text.clone()]),
+        Some(Value::Array(list)) => list,
+        Some(_) => return Err(wrong()),
+    };
+    let texts = list.iter().map(|text| text.as_str().map(str::to_owned));
+    texts.collect::<Option<Vec<_>>>().ok_or_else(wrong)
+}
+
+/// SQL by engine.
+fn engines(place: &Place, key: &str) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut own = BTreeMap::new();
+    for (engine, sql) in place.table(key)?.into_iter().flatten() {
+        known_engine(place, engine)?;
+        own.insert(
+            engine.clone(),
+            texts(place, &format!("{key}.{engine}"), Some(sql))?,
+        );
+    }
+    Ok(own)
+}
+
+fn known_engine(place: &Place, engine: &str) -> Result<(), String> {
+    let schemes = target::engines().iter().map(|e| e.scheme());
+    let known: Vec<&str> = schemes.filter(|s| !s.contains('+')).collect();
+    match known.contains(&engine) {
+        true => Ok(()),
+        false => Err(place.wrong(&format!(
+            "there is no engine \"{engine}\"{}; there are {}",
+            nearest(engine, &known),
+            known.join(", ")
+        ))),
+    }
+}
+
+fn transactions(place: &Place) -> Result<Vec<Transaction>, String> {
+    let tables = place.tables("transaction")?;
+    if tables.is_empty() || tables.len() > TRANSACTIONS_MAX {
+        return Err(place.wrong(&format!(
+            "it has {} [[transaction]], not between 1 and {TRANSACTIONS_MAX}",
+            tables.len()
+        )));
+    }
+    let mut all: Vec<Transaction> = Vec::new();
+    for (number, table) in (1..).zip(tables) {
+        let transaction = transaction(number, table)?;
+        if all.iter().any(|t| t.name == transaction.name) {
+            return Err(place.wrong(&format!(
+                "two transactions are called \"{}\"",
+                transaction.name
+            )));
+        }
+        all.push(transaction);
+    }
+    Ok(all)
+}
+
+fn transaction(number: usize, table: &Table) -> Result<Transaction, String> {
+    let name = table.get("name").and_then(Value::as_str);
+    let called = name.map_or(format!("transaction {number}"), |name| {
+        format!("transaction \"{name}\"")
+    });
+    let known = [
+        "name",
+        "weight",
+        "read_only",
+        "autocommit",
+        "draw",
+        "statement",
+    ];
+    let place = Place::new(called, table, &known)?;
+    let name = checked_name(&place)?;
+    let weight = place.number("weight", 1, WEIGHT_MAX)?.unwrap_or(1) as u64;
+    let draws = match place.table("draw")? {
+        Some(table) => draw_file::draws(&place, table)?,
+        None => Vec::new(),
+    };
+    let tables = place.tables("statement")?;
+    if tables.is_empty() || tables.len() > STATEMENTS_MAX {
+        return Err(place.wrong(&format!(
+            "it has {} [[transaction.statement]], not between 1 and {STATEMENTS_MAX}",
+            tables.len()
+        )));
+    }
+    let statements = (1..)
+        .zip(&tables)
+        .map(|(number, table)| statement(&place, number, table))
+        .collect::<Result<Vec<_>, _>>()?;
+    let transaction = Transaction {
+        name,
+        weight,
+        read_only: place.flag("read_only")?.unwrap_or(false),
+        autocommit: place.flag("autocommit")?.unwrap_or(statements.len() == 1),
+        draws,
+        statements,
+    };
+    names::check(&place, &transaction)?;
+    Ok(transaction)
+}
+
+fn statement(of: &Place, number: usize, table: &Table) -> Result<Statement, String> {
+    let called = format!("{}, statement {number}", of.name);
+    let place = Place::new(called, table, &["sql", "sql_for", "rows", "keep"])?;
+    let common = place.text("sql")?.map(str::to_owned);
+    let sql = PerEngine {
+        common: common.into_iter().collect(),
+        own: engines(&place, "sql_for")?,
+    };
+    if sql.texts().next().is_none() || sql.texts().any(|text| text.trim().is_empty()) {
+        return Err(place.wrong("sql is missing or empty"));
+    }
+    if sql.own.values().any(|texts| texts.len() != 1) {
+        return Err(place.wrong("sql_for holds a list; one statement is one text"));
+    }
+    let keep = place
+        .table("keep")?
+        .into_iter()
+        .flatten()
+        .map(|(name, column)| {
+            let column = column.as_integer().filter(|n| (1..=1000).contains(n));
+            let wrong = || {
+                place.wrong(&format!(
+                    "keep: {name} is not the number of a column, from 1"
+                ))
+            };
+            Ok((name.clone(), column.ok_or_else(wrong)? as usize - 1))
+        });
+    let keep = keep.collect::<Result<Vec<_>, String>>()?;
+    Ok(Statement {
+        rows: rows(&place, !keep.is_empty())?,
+        sql,
+        keep,
+    })
+}
+
+/// `rows = 1` or `rows = [0, 5]`. What is kept needs a row; what is not said is not checked.
+fn rows(place: &Place, kept: bool) -> Result<RangeInclusive<u64>, String> {
+    let rows = match place.table.get("rows") {
+        None if kept => 1..=u64::MAX,
+        None => 0..=u64::MAX,
+        Some(Value::Integer(n)) if *n >= 0 => *n as u64..=*n as u64,
+        Some(Value::Array(_)) => match place.range("rows")? {
+            Some((low @ 0.., high)) => low as u64..=high as u64,
+            _ => return Err(place.wrong("rows holds a negative number")),
+        },
+        Some(_) => return Err(place.wrong("rows is neither a number nor [SMALLEST, LARGEST]")),
+    };
+    Ok(rows)
+}

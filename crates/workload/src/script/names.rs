@@ -1,0 +1,73 @@
+//! Whether every name in a transaction leads somewhere.
+
+use super::file::{PARAMETERS_MAX, Transaction};
+use super::sql;
+use super::table::{Place, nearest};
+
+/// Every parameter is drawn, or kept by an earlier statement; nothing is drawn or kept for nobody.
+///
+/// # Errors
+/// The first name that leads nowhere.
+pub fn check(place: &Place, transaction: &Transaction) -> Result<(), String> {
+    let mut known: Vec<&str> = Vec::new();
+    for (name, _) in &transaction.draws {
+        declare(place, &mut known, name)?;
+    }
+    let mut used: Vec<String> = Vec::new();
+    for (number, statement) in (1..).zip(&transaction.statements) {
+        let wrong = |what: String| place.wrong(&format!("statement {number}: {what}"));
+        for text in statement.sql.texts() {
+            let marked = sql::mark(text).map_err(wrong)?;
+            if marked.names.len() > PARAMETERS_MAX {
+                return Err(wrong(format!(
+                    "it has more than {PARAMETERS_MAX} parameters"
+                )));
+            }
+            if let Some(name) = marked.names.iter().find(|n| !known.contains(&n.as_str())) {
+                return Err(wrong(missing(transaction, number, name, &known)));
+            }
+            used.extend(marked.names);
+        }
+        for (name, _) in &statement.keep {
+            declare(place, &mut known, name)?;
+        }
+    }
+    match known.iter().find(|name| !used.iter().any(|u| u == *name)) {
+        Some(name) => Err(place.wrong(&format!(
+            "the value \"{name}\" is never used; write :{name} in a statement behind it, or remove it"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn declare<'a>(place: &Place, known: &mut Vec<&'a str>, name: &'a str) -> Result<(), String> {
+    let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_word {
+        return Err(place.wrong(&format!(
+            "\"{name}\" is no name of a value: take letters, digits and _"
+        )));
+    }
+    if known.contains(&name) {
+        return Err(place.wrong(&format!("two values are called \"{name}\"")));
+    }
+    known.push(name);
+    Ok(())
+}
+
+fn missing(transaction: &Transaction, number: usize, name: &str, known: &[&str]) -> String {
+    let keeps = |n: usize| {
+        let statement = transaction.statements.get(n);
+        statement.is_some_and(|s| s.keep.iter().any(|(kept, _)| kept == name))
+    };
+    match (number - 1..transaction.statements.len()).find(|n| keeps(*n)) {
+        Some(later) => format!(
+            ":{name} is kept by statement {}, which is not before it",
+            later + 1
+        ),
+        None => format!(
+            ":{name} is neither drawn nor kept by an earlier statement{}",
+            nearest(name, known)
+        ),
+    }
+}

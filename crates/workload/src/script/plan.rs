@@ -1,0 +1,218 @@
+//! A script made ready for an engine: names became places, and requests were put into groups.
+
+use std::ops::RangeInclusive;
+
+use super::draw::Draw;
+use super::file::{Pipeline, Script, Transaction};
+use super::sql;
+
+/// What the jobs of a point share.
+#[derive(Debug)]
+pub struct Ready {
+    /// The transactions.
+    pub transactions: Vec<ReadyTransaction>,
+    /// Sum of their weights.
+    pub weights: u64,
+    /// Retries after conflicts.
+    pub retries: u32,
+}
+
+/// One kind of transaction.
+#[derive(Debug)]
+pub struct ReadyTransaction {
+    /// Its name.
+    pub name: String,
+    /// Its weight.
+    pub weight: u64,
+    /// What is drawn for it.
+    pub draws: Vec<Draw>,
+    /// Its statements.
+    pub statements: Vec<ReadyStatement>,
+    /// Everything that is asked, BEGIN and COMMIT among it, in groups that travel together.
+    pub groups: Vec<Vec<Ask>>,
+    /// How it is begun.
+    pub opening: Opening,
+}
+
+/// How a transaction is begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// Not at all: every statement is one.
+    Autocommit,
+    /// As one that writes.
+    Write,
+    /// As one that only reads.
+    Read,
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// Begins the transaction.
+    Begin,
+    /// Executes the statement of this number.
+    Statement(usize),
+    /// Commits the transaction.
+    Commit,
+}
+
+/// One statement.
+#[derive(Debug)]
+pub struct ReadyStatement {
+    /// With `?` for its parameters.
+    pub sql: String,
+    /// Where its parameters come from.
+    pub sources: Vec<Source>,
+    /// Rows that it has to return or change.
+    pub rows: RangeInclusive<u64>,
+    /// Columns that are kept.
+    pub columns: Vec<usize>,
+}
+
+/// Where a parameter comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The value drawn in this place.
+    Drawn(usize),
+    /// A column of the first row of this statement.
+    Kept {
+        /// Number of the statement.
+        statement: usize,
+        /// Its column.
+        column: usize,
+        /// Its name, for messages.
+        name: String,
+    },
+}
+
+impl Ready {
+    /// The script for an engine.
+    ///
+    /// # Errors
+    /// When a statement is not written for it.
+    pub fn new(script: &Script, engine: &str) -> Result<Self, String> {
+        if let Some(reason) = script.lacks(engine) {
+            return Err(reason);
+        }
+        let transactions = script.transactions.iter();
+        let transactions = transactions
+            .map(|t| transaction(t, engine, script.pipeline))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            weights: transactions.iter().map(|t| t.weight).sum(),
+            transactions,
+            retries: script.retries,
+        })
+    }
+}
+
+fn transaction(
+    of: &Transaction,
+    engine: &str,
+    pipeline: Pipeline,
+) -> Result<ReadyTransaction, String> {
+    let mut statements: Vec<ReadyStatement> = Vec::new();
+    for statement in &of.statements {
+        let text = statement.sql.of(engine).first().map_or("", String::as_str);
+        let marked = sql::mark(text)?;
+        let sources = marked.names.into_iter().map(|name| source(of, name));
+        statements.push(ReadyStatement {
+            sources: sources.collect::<Result<_, _>>()?,
+            sql: marked.sql,
+            rows: statement.rows.clone(),
+            columns: statement.keep.iter().map(|(_, column)| *column).collect(),
+        });
+    }
+    let opening = match (of.autocommit, of.read_only) {
+        (true, _) => Opening::Autocommit,
+        (false, true) => Opening::Read,
+        (false, false) => Opening::Write,
+    };
+    Ok(ReadyTransaction {
+        name: of.name.clone(),
+        weight: of.weight,
+        draws: of.draws.iter().map(|(_, draw)| draw.clone()).collect(),
+        groups: groups(&statements, opening, pipeline),
+        statements,
+        opening,
+    })
+}
+
+fn source(of: &Transaction, name: String) -> Result<Source, String> {
+    if let Some(place) = of.draws.iter().position(|(drawn, _)| *drawn == name) {
+        return Ok(Source::Drawn(place));
+    }
+    for (statement, kept) in of.statements.iter().enumerate() {
+        if let Some((_, column)) = kept.keep.iter().find(|(kept, _)| *kept == name) {
+            let column = *column;
+            return Ok(Source::Kept {
+                statement,
+                column,
+                name,
+            });
+        }
+    }
+    Err(format!(":{name} is neither drawn nor kept"))
+}
+
+/// Cuts the requests into groups. A statement never travels with the one whose result it needs. A failed
+/// statement keeps those behind it in its group, COMMIT among them, from being carried out; a wrong number of
+/// rows is found when the group is answered.
+fn groups(statements: &[ReadyStatement], opening: Opening, pipeline: Pipeline) -> Vec<Vec<Ask>> {
+    let explicit = opening != Opening::Autocommit;
+    let mut groups: Vec<Vec<Ask>> = Vec::new();
+    if explicit {
+        groups.push(vec![Ask::Begin]);
+    }
+    for number in 0..statements.len() {
+        let needs = |ask: &Ask| {
+            statements[number].sources.iter().any(|source| {
+                matches!((source, ask), (Source::Kept { statement, .. }, Ask::Statement(n)) if n == statement)
+            })
+        };
+        let joins = |group: &&mut Vec<Ask>| match pipeline {
+            Pipeline::Off => false,
+            Pipeline::Ends => **group == [Ask::Begin],
+            Pipeline::All => explicit && !group.iter().any(needs),
+        };
+        match groups.last_mut().filter(joins) {
+            Some(group) => group.push(Ask::Statement(number)),
+            None => groups.push(vec![Ask::Statement(number)]),
+        }
+    }
+    if explicit {
+        match groups.last_mut().filter(|_| pipeline != Pipeline::Off) {
+            Some(group) => group.push(Ask::Commit),
+            None => groups.push(vec![Ask::Commit]),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn groups_of(pipeline: &str) -> Vec<usize> {
+        let text = format!(
+            "name = 'p'\npipeline = '{pipeline}'\n[[transaction]]\nname = 't'\n\
+             [[transaction.statement]]\nsql = 'SELECT a'\nkeep = {{ a = 1 }}\n\
+             [[transaction.statement]]\nsql = 'SELECT 2'\n\
+             [[transaction.statement]]\nsql = 'SELECT :a'\n\
+             [[transaction.statement]]\nsql = 'SELECT 4'\n"
+        );
+        let script = Script::parse(&text, Path::new(".")).unwrap();
+        let ready = Ready::new(&script, "sqlite").unwrap();
+        ready.transactions[0].groups.iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn what_travels_together() {
+        assert_eq!(groups_of("off"), [1, 1, 1, 1, 1, 1]);
+        assert_eq!(groups_of("ends"), [2, 1, 1, 2]);
+        // BEGIN and the two that need nothing; then the one that needs the first one's result, and the rest.
+        assert_eq!(groups_of("all"), [3, 3]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Reads the tables of a script's file key by key, so that everything wrong is said with its place.
+
+use toml::{Table, Value};
+
+/// A table and where it stands.
+pub struct Place<'a> {
+    /// What a message begins with, e.g. "transaction \"buy\"".
+    pub name: String,
+    /// The table.
+    pub table: &'a Table,
+}
+
+impl<'a> Place<'a> {
+    /// A table with nothing but these keys.
+    ///
+    /// # Errors
+    /// When it has another key; the nearest is named.
+    pub fn new(name: String, table: &'a Table, known: &[&str]) -> Result<Self, String> {
+        let place = Self { name, table };
+        for key in table.keys() {
+            if !known.contains(&key.as_str()) {
+                return Err(place.wrong(&format!(
+                    "there is no key \"{key}\"{}; there are {}",
+                    nearest(key, known),
+                    known.join(", ")
+                )));
+            }
+        }
+        Ok(place)
+    }
+
+    /// A message with the place in front.
+    pub fn wrong(&self, what: &str) -> String {
+        format!("{}: {what}", self.name)
+    }
+
+    /// A text.
+    pub fn text(&self, key: &str) -> Result<Option<&'a str>, String> {
+        self.get(key, "a text", Value::as_str)
+    }
+
+    /// A text that must be there.
+    pub fn needed_text(&self, key: &str) -> Result<&'a str, String> {
+        let text = self.text(key)?.filter(|text| !text.trim().is_empty());
+        text.ok_or_else(|| self.wrong(&format!("{key} is missing or empty")))
+    }
+
+    /// True or false.
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, String> {
+        self.get(key, "true or false", Value::as_bool)
+    }
+
+    /// A whole number within bounds.
+    pub fn number(&self, key: &str, low: i64, high: i64) -> Result<Option<i64>, String> {
+        let number = self.get(key, "a whole number", Value::as_integer)?;
+        match number {
+            Some(n) if !(low..=high).contains(&n) => {
+                Err(self.wrong(&format!("{key} = {n} is not between {low} and {high}")))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// A number, whole or not.
+    pub fn real(&self, key: &str) -> Result<Option<f64>, String> {
+        let real = |value: &Value| match value {
+            Value::Float(x) => Some(*x),
+            Value::Integer(n) => Some(*n as f64),
+            _ => None,
+        };
+        self.get(key, "a number", real)
+    }
+
+    /// A table.
+    pub fn table(&self, key: &str) -> Result<Option<&'a Table>, String> {
+        self.get(key, "a table", Value::as_table)
+    }
+
+    /// The tables of a list `[[key]]`; none when it is not there.
+    pub fn tables(&self, key: &str) -> Result<Vec<&'a Table>, String> {
+        let Some(list) = self.get(key, "a list of tables", Value::as_array)? else {
+            return Ok(Vec::new());
+        };
+        let tables = list.iter().map(|entry| {
+            let no_table = || self.wrong(&format!("{key} is not a list of tables"));
+            entry.as_table().ok_or_else(no_table)
+        });
+        tables.collect()
+    }
+
+    /// A smallest and a largest number: `[low, high]`.
+    pub fn range(&self, key: &str) -> Result<Option<(i64, i64)>, String> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(None);
+        };
+        let numbers: Option<Vec<i64>> = value
+            .as_array()
+            .and_then(|list| list.iter().map(Value::as_integer).collect());
+        match numbers.as_deref() {
+            Some([low, high]) if low <= high => Ok(Some((*low, *high))),
+            Some([low, high]) => Err(self.wrong(&format!(
+                "{key} = [{low}, {high}] holds no number; the smaller one comes first"
+            ))),
+            _ => Err(self.wrong(&format!("{key} is not [SMALLEST, LARGEST]"))),
+        }
+    }
+
+    fn get<T>(
+        &self,
+        key: &str,
+        kind: &str,
+        read: impl Fn(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(None);
+        };
+        let read = read(value);
+        read.map(Some)
+            .ok_or_else(|| self.wrong(&format!("{key} is not {kind}")))
+    }
+}
+
+/// ` (did you mean "…"?)` when something known is near, else nothing.
+pub fn nearest(word: &str, known: &[&str]) -> String {
+    known
+        .iter()
+        .map(|k| (strsim::damerau_levenshtein(k, word), *k))
+        .min()
+        .filter(|(distance, k)| *distance <= (k.len() / 2).clamp(1, 3))
+        .map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)"))
+}
