@@ -154,6 +154,11 @@ impl Station for WatchedStation<'_> {
         self.station.ready()
     }
 
+    #[inline]
+    fn await_ready(&mut self) -> Option<Turn> {
+        self.station.await_ready()
+    }
+
     fn measurement_begins(&mut self) {
         self.station.measurement_begins();
         if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {

@@ -30,7 +30,12 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
     // The kernel's counters begin a moment before the common start and move in steps, so each part
     // gets at most what the others leave.
     let left = active.saturating_sub(driver).saturating_sub(waited);
-    let cpu = total(|job| job.cpu).saturating_sub(driver).min(left);
+    // The threads of an event loop do nothing but drive.
+    let in_jobs = match outcome.driver_threads {
+        Some(_) => driver,
+        None => total(|job| job.cpu),
+    };
+    let cpu = in_jobs.saturating_sub(driver).min(left);
     let queued: Option<Duration> = outcome.jobs.iter().map(|job| job.run_queue).sum();
     let run_queue = queued.map(|queued| queued.min(left.saturating_sub(cpu)));
     let known = driver + cpu + waited + run_queue.unwrap_or_default();

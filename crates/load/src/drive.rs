@@ -157,8 +157,10 @@ pub(crate) fn summarise(
             added.cpu = job.usage.cpu;
             added.run_queue = job.usage.run_queue;
         }
-        outcome.service.merge(job.recorder.service());
-        outcome.response.merge(job.recorder.response());
+        if let Some(latencies) = job.recorder.latencies() {
+            outcome.service.merge(&latencies.service);
+            outcome.response.merge(&latencies.response);
+        }
         outcome.unserved += job.unserved;
         for message in job.recorder.messages() {
             outcome.add_message(message);

@@ -20,7 +20,7 @@ use crate::drive::{Drive, Ended, JOBS_MAX, summarise};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Brake, Leaving, panic_message};
 use crate::outcome::{DriverThreads, Outcome};
-use crate::recorder::{INTERVAL_MIN, Recorder};
+use crate::recorder::{INTERVAL_MIN, Latencies, Recorder};
 use crate::schedule::{RampUp, Timetable};
 use crate::series::Series;
 use crate::station::Station;
@@ -54,7 +54,7 @@ pub fn drive_stations(
     };
     let first = (*threads.start()).clamp(1, count.max(1));
     let gate = Gate::new(first);
-    let (mut clients, used, series) = run(
+    let (ended, series) = run(
         stations,
         first,
         *threads.end(),
@@ -63,6 +63,11 @@ pub fn drive_stations(
         &gate,
         &brake,
     );
+    let Done {
+        mut clients,
+        used,
+        latencies,
+    } = ended;
     clients.sort_by_key(|client| client.number);
     let ended: Vec<Ended> = clients
         .iter()
@@ -76,6 +81,14 @@ pub fn drive_stations(
     let origin_ns = gate.common_start_ns().filter(|_| count > 0);
     let fatal = brake.fatal.get().cloned();
     let mut outcome = summarise(&ended, &series, &table, origin_ns, fatal);
+    outcome.service.merge(&latencies.service);
+    outcome.response.merge(&latencies.response);
+    // No client has processor time of its own: each gets an equal share of the threads'.
+    let equal = u32::try_from(outcome.jobs.len().max(1)).unwrap_or(u32::MAX);
+    for job in &mut outcome.jobs {
+        job.cpu = used.cpu / equal;
+        job.run_queue = used.run_queue.map(|all| all / equal);
+    }
     outcome.driver_threads = Some(used);
     outcome
 }
@@ -86,10 +99,16 @@ struct Shared<'a, 'o> {
     brake: &'a Brake<'a>,
     /// Threads that may still be begun.
     spare: AtomicUsize,
-    ended: Mutex<(Vec<Client<'a, 'o>>, DriverThreads)>,
+    ended: Mutex<Done<'a, 'o>>,
 }
 
-type Run<'a, 'o> = (Vec<Client<'a, 'o>>, DriverThreads, Series);
+/// What the threads leave.
+#[derive(Default)]
+struct Done<'a, 'o> {
+    clients: Vec<Client<'a, 'o>>,
+    used: DriverThreads,
+    latencies: Latencies,
+}
 
 /// Runs the loops, and gathers the intervals of their clients on the calling thread meanwhile.
 fn run<'a, 'o: 'a>(
@@ -100,7 +119,7 @@ fn run<'a, 'o: 'a>(
     table: &'a Timetable,
     gate: &Gate,
     brake: &'a Brake<'a>,
-) -> Run<'a, 'o> {
+) -> (Done<'a, 'o>, Series) {
     let interval = drive.interval.max(INTERVAL_MIN);
     let mut series = Series::new(interval);
     let (sender, intervals) = mpsc::channel();
@@ -110,7 +129,8 @@ fn run<'a, 'o: 'a>(
     };
     let mut dealt: Vec<Vec<Client>> = (0..first).map(|_| Vec::new()).collect();
     for (number, station) in stations.into_iter().enumerate() {
-        let recorder = Recorder::new(table.from_ns(), interval, sender.clone(), drive.progress);
+        let recorder =
+            Recorder::without_latencies(table.from_ns(), interval, sender.clone(), drive.progress);
         let pacer = table.pacer(number as u64);
         let entered = table.from_ns() == 0;
         let client = Client::new(number as u64, station, recorder, pacer, ramp_up, entered);
@@ -136,8 +156,7 @@ fn run<'a, 'o: 'a>(
         }
     });
     let ended = shared.ended.into_inner();
-    let (clients, used) = ended.unwrap_or_else(PoisonError::into_inner);
-    (clients, used, series)
+    (ended.unwrap_or_else(PoisonError::into_inner), series)
 }
 
 /// Begins threads.
@@ -180,7 +199,7 @@ impl<'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'a, 'o> {
             Ok(turns) => turns,
             Err((error, clients)) => {
                 brake.fail(error.to_string());
-                return self.put_down(clients, &Usage::default());
+                return self.put_down(clients, &Usage::default(), &Latencies::default());
             }
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| match entry {
@@ -201,18 +220,18 @@ impl<'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'a, 'o> {
                 client.leaving = Leaving::Failed;
             }
         }
-        let usage = turns.usage;
-        self.put_down(turns.clients, &usage);
+        self.put_down(turns.clients, &turns.usage, &turns.latencies);
     }
 
-    fn put_down(self, mut clients: Vec<Client<'a, 'o>>, usage: &Usage) {
+    fn put_down(self, mut clients: Vec<Client<'a, 'o>>, usage: &Usage, latencies: &Latencies) {
         for client in &mut clients {
             client.recorder.finish();
         }
         let ended = self.shared.ended.lock();
-        let (all, used) = &mut *ended.unwrap_or_else(PoisonError::into_inner);
-        all.append(&mut clients);
-        used.add(usage);
+        let mut ended = ended.unwrap_or_else(PoisonError::into_inner);
+        ended.clients.append(&mut clients);
+        ended.used.add(usage);
+        ended.latencies.merge(latencies);
     }
 }
 

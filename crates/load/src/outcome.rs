@@ -23,9 +23,11 @@ pub struct JobOutcome {
     pub service: Duration,
     /// Σ pauses: think time and waiting for a tick, up to the intended start.
     pub waited: Duration,
-    /// Processor time of the job's thread; of an embedded engine this is the work itself.
+    /// Processor time of the job's thread; of an embedded engine this is the work itself. In an event loop an
+    /// equal share of the threads'.
     pub cpu: Duration,
-    /// Time the thread was runnable and waited for a processor; `None` where the kernel does not say.
+    /// Time the thread was runnable and waited for a processor, shared likewise; `None` where the kernel does
+    /// not say.
     pub run_queue: Option<Duration>,
 }
 

@@ -92,11 +92,37 @@ pub struct Sums {
     pub late_max_ns: u64,
 }
 
+/// The two distributions of latencies, a quarter of a megabyte each.
+#[derive(Debug, Default)]
+pub struct Latencies {
+    /// Service times (start → end) of completed operations.
+    pub service: Histogram,
+    /// Response times (intended start → end) of completed operations.
+    pub response: Histogram,
+}
+
+impl Latencies {
+    /// Records a completed operation.
+    #[inline]
+    pub fn record(&mut self, timing: &Timing) {
+        let end_ns = timing.end_ns;
+        self.service
+            .record_ns(end_ns.saturating_sub(timing.start_ns));
+        self.response
+            .record_ns(end_ns.saturating_sub(timing.intended_ns));
+    }
+
+    /// Adds all latencies of `other`.
+    pub fn merge(&mut self, other: &Latencies) {
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+    }
+}
+
 /// Records the measured operations of one job.
 #[derive(Debug)]
 pub struct Recorder<'a> {
-    service: Histogram,
-    response: Histogram,
+    latencies: Option<Box<Latencies>>,
     sums: Sums,
     messages: Vec<String>,
     from_ns: u64,
@@ -119,8 +145,7 @@ impl<'a> Recorder<'a> {
     ) -> Self {
         let interval_ns = ns(interval.max(INTERVAL_MIN));
         Self {
-            service: Histogram::new(),
-            response: Histogram::new(),
+            latencies: Some(Box::default()),
             sums: Sums {
                 begin_ns: from_ns,
                 finish_ns: from_ns,
@@ -141,6 +166,20 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// The same without distributions, for one of many jobs on a thread, whose latencies go into one of the
+    /// thread's: with a pair for every job neither memory nor the processor's cache would hold them.
+    pub fn without_latencies(
+        from_ns: u64,
+        interval: Duration,
+        intervals: Sender<IntervalRecord>,
+        progress: Option<&'a Progress>,
+    ) -> Self {
+        Self {
+            latencies: None,
+            ..Self::new(from_ns, interval, intervals, progress)
+        }
+    }
+
     /// The job enters the measured window: nothing before `free_ns` is its own measured time.
     pub fn begin(&mut self, free_ns: u64) {
         self.sums.begin_ns = free_ns.max(self.from_ns);
@@ -151,9 +190,9 @@ impl<'a> Recorder<'a> {
     #[inline]
     pub fn completed(&mut self, timing: &Timing, rows: u64, retries: u32) {
         let response_ns = timing.end_ns.saturating_sub(timing.intended_ns);
-        self.service
-            .record_ns(timing.end_ns.saturating_sub(timing.start_ns));
-        self.response.record_ns(response_ns);
+        if let Some(latencies) = &mut self.latencies {
+            latencies.record(timing);
+        }
         if timing.end_ns >= self.interval_end_ns {
             self.turn_interval(timing.end_ns);
         }
@@ -188,14 +227,9 @@ impl<'a> Recorder<'a> {
         &self.sums
     }
 
-    /// Service times (start → end) of the completed operations.
-    pub fn service(&self) -> &Histogram {
-        &self.service
-    }
-
-    /// Response times (intended start → end) of the completed operations.
-    pub fn response(&self) -> &Histogram {
-        &self.response
+    /// Latencies of the completed operations, if they are kept here.
+    pub fn latencies(&self) -> Option<&Latencies> {
+        self.latencies.as_deref()
     }
 
     /// The first few distinct messages of failed operations.

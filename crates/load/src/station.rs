@@ -21,6 +21,13 @@ pub trait Station: Send {
     /// noticed; then it answers [`Turn::Reading`], or finishes with [`Failure::Fatal`].
     fn ready(&mut self) -> Turn;
 
+    /// As [`Station::ready`], but waits for the answer to the operation in hand: for the only client of a
+    /// thread, which saves asking the kernel first whether something has come. `None`, and nothing has
+    /// happened, when the station cannot.
+    fn await_ready(&mut self) -> Option<Turn> {
+        None
+    }
+
     /// As [`crate::Operator::measurement_begins`].
     fn measurement_begins(&mut self) {}
 }

@@ -29,6 +29,12 @@ pub trait Nonblocking {
     /// When the connection broke. What the database refuses stands in the replies.
     fn receive(&mut self, replies: &mut Replies) -> Result<bool>;
 
+    /// As [`Nonblocking::receive`], but waits until all of the group was answered.
+    ///
+    /// # Errors
+    /// As there.
+    fn await_replies(&mut self, replies: &mut Replies) -> Result<()>;
+
     /// Whether a transaction is open, failed ones included, when a group has been answered.
     fn in_transaction(&self) -> bool;
 }
@@ -78,7 +84,7 @@ impl Replies {
 
     /// Says of the next request whether its first row is to be kept, in the place `keep`.
     #[inline]
-    pub fn expect(&mut self, keep: Option<usize>) {
+    pub fn awaits(&mut self, keep: Option<usize>) {
         if let Some(place) = keep {
             if self.first.len() <= place {
                 self.first.resize_with(place + 1, FirstRow::default);
@@ -230,8 +236,8 @@ mod tests {
     #[test]
     fn the_first_row_of_a_wanted_request_is_kept() {
         let mut replies = Replies::default();
-        replies.expect(None);
-        replies.expect(Some(1));
+        replies.awaits(None);
+        replies.awaits(Some(1));
         assert!(replies.wanted().is_none(), "nobody wants the first one");
         replies.completed(0, false);
         replies.wanted().unwrap().push_text(b"a");
@@ -244,7 +250,7 @@ mod tests {
         let row = replies.first(1).unwrap();
         assert_eq!((row.value(0), row.value(1)), (Some(Value::Text("a")), None));
         replies.clear();
-        replies.expect(Some(1));
+        replies.awaits(Some(1));
         assert!(replies.first(1).unwrap().is_empty());
     }
 

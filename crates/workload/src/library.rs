@@ -160,7 +160,7 @@ impl Library {
         })
     }
 
-    /// Adds the script that was read from `path` as the test `S:NAME`.
+    /// Adds the script that was read from `path` as the test `S-NAME`.
     ///
     /// # Errors
     /// When another script has that name.
@@ -279,7 +279,7 @@ impl Test {
         };
         let toml = script.text.clone();
         let definition = Definition {
-            code: format!("S:{}", script.name),
+            code: format!("S-{}", script.name),
             title: script.name.clone(),
             about: script.about.clone(),
             component: Component::Database,

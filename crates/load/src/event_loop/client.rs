@@ -1,7 +1,7 @@
 //! One client of an event loop: its station, its way through the timetable and what is written down of it.
 
 use crate::job::{Brake, Leaving};
-use crate::recorder::{Recorder, Timing};
+use crate::recorder::{Latencies, Recorder, Timing};
 use crate::schedule::{Pacer, Step};
 use crate::station::{Station, Turn};
 use crate::{Done, Failure};
@@ -132,6 +132,7 @@ impl<'a, 'o> Client<'a, 'o> {
         &mut self,
         now_ns: u64,
         result: Result<Done, Failure>,
+        latencies: &mut Latencies,
         brake: &Brake,
     ) -> Option<Leaving> {
         let measured = self.doing == Doing::Working && self.step.measured;
@@ -146,7 +147,10 @@ impl<'a, 'o> Client<'a, 'o> {
             _ => self.free_ns = now_ns,
         }
         match result {
-            Ok(done) if measured => self.recorder.completed(&timing, done.rows, done.retries),
+            Ok(done) if measured => {
+                latencies.record(&timing);
+                self.recorder.completed(&timing, done.rows, done.retries);
+            }
             Err(Failure::Operation(message)) if measured => self.recorder.failed(&timing, message),
             Ok(_) | Err(Failure::Operation(_)) => {}
             Err(Failure::Exhausted) => return Some(Leaving::Exhausted),

@@ -77,13 +77,18 @@ impl Poll {
             self.arm(until, now_ns)?;
         }
         let timeout = if due { Duration::ZERO } else { SLEEP_SLICE };
-        // SAFETY: the buffer holds as many events as the call is told.
+        // The call itself rather than the C library's function, which in a program with threads does work of
+        // its own for their cancellation.
+        // SAFETY: the buffer holds as many events as the call is told, and no signals are masked.
         let ready = unsafe {
-            libc::epoll_wait(
+            libc::syscall(
+                libc::SYS_epoll_pwait,
                 self.epoll.as_raw_fd(),
                 self.events.as_mut_ptr(),
                 self.events.len() as libc::c_int,
                 timeout.as_millis() as libc::c_int,
+                std::ptr::null::<libc::sigset_t>(),
+                0usize,
             )
         };
         match usize::try_from(ready) {

@@ -10,6 +10,7 @@ use super::poll::Poll;
 use crate::clock::{self, Usage, UsageMeter, now_ns, ns, sleep_until};
 use crate::gate::Ticket;
 use crate::job::{Brake, Leaving};
+use crate::recorder::Latencies;
 use crate::schedule::Timetable;
 use crate::station::Turn;
 
@@ -23,6 +24,8 @@ pub struct Turns<'a, 'o> {
     pub clients: Vec<Client<'a, 'o>>,
     /// Processor time of the thread in the measured window.
     pub usage: Usage,
+    /// Latencies of all clients of the thread.
+    pub latencies: Latencies,
     meter: UsageMeter,
     before: Usage,
     poll: Poll,
@@ -69,6 +72,7 @@ impl<'a, 'o> Turns<'a, 'o> {
             due: BinaryHeap::with_capacity(clients.len()),
             clients,
             usage: Usage::default(),
+            latencies: Latencies::default(),
             meter: UsageMeter::of_this_thread(),
             before: Usage::default(),
             poll,
@@ -169,6 +173,9 @@ impl<'a, 'o> Turns<'a, 'o> {
             if let Some(relief) = relief.filter(|_| now >= self.looked_ns + ns(LOOK_EVERY)) {
                 self.look(now, relief)?;
             }
+            if self.clients.len() == 1 && self.await_only_client(brake)? {
+                continue;
+            }
             let next = self.due.peek().map(|Reverse((at, _))| self.origin_ns + at);
             let ready = self.poll.wait(next, now).map_err(LoopError)?;
             for at in 0..ready {
@@ -176,6 +183,20 @@ impl<'a, 'o> Turns<'a, 'o> {
                     self.ready(place, brake)?;
                 }
             }
+        }
+    }
+
+    /// Lets the only client of this thread wait for its answer; false when it has none to wait for, or cannot.
+    #[inline]
+    fn await_only_client(&mut self, brake: &Brake) -> Result<bool, LoopError> {
+        let client = &mut self.clients[0];
+        let works = matches!(client.doing, Doing::Working | Doing::RampUp);
+        if !works || client.writing {
+            return Ok(false);
+        }
+        match client.station.await_ready() {
+            Some(turn) => self.settle(0, turn, brake).map(|()| true),
+            None => Ok(false),
         }
     }
 
@@ -261,7 +282,8 @@ impl<'a, 'o> Turns<'a, 'o> {
         self.active -= 1;
         let client = &mut self.clients[place];
         let was_ramp_up = client.doing == Doing::RampUp;
-        let left = client.end(now_ns() - self.origin_ns, result, brake);
+        let now = now_ns() - self.origin_ns;
+        let left = client.end(now, result, &mut self.latencies, brake);
         match left {
             Some(why) => self.set(place, Next::Leave(why)),
             None if brake.pulled() => self.set(place, Next::Leave(stopped(brake))),

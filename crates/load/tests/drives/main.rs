@@ -1,6 +1,8 @@
 //! Whole drives against the programmed target, judged by counts and orders of magnitude: the bounds hold
 //! on a noisy machine of two cores and still tell a right driver from a wrong one.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod ends;
 mod failures;
 mod models;

@@ -3,11 +3,15 @@
 use std::sync::mpsc;
 
 use load::Progress;
-use load::recorder::{Recorder, Timing};
+use load::recorder::{Latencies, Recorder, Timing};
 
 use super::ms;
 
 const MS: u64 = 1_000_000;
+
+fn latencies<'r>(recorder: &'r Recorder) -> &'r Latencies {
+    recorder.latencies().unwrap()
+}
 
 fn timing(free: u64, intended: u64, start: u64, end: u64) -> Timing {
     Timing {
@@ -30,7 +34,10 @@ fn an_operation_is_taken_apart() {
     assert_eq!((sums.late_starts, sums.late_max_ns), (1, 3 * MS));
     assert_eq!(sums.finish_ns, 40 * MS);
     let near = |got: f64, want: f64| (got - want).abs() < want * 0.002;
-    assert!(near(recorder.service().max_us(), 7e3) && near(recorder.response().max_us(), 10e3));
+    assert!(
+        near(latencies(&recorder).service.max_us(), 7e3)
+            && near(latencies(&recorder).response.max_us(), 10e3)
+    );
 }
 
 /// A job that comes late because it was busy: the response knows, but the driver is not to blame.
@@ -43,7 +50,10 @@ fn lateness_of_a_busy_job_is_not_the_drivers() {
         (recorder.sums().late_starts, recorder.sums().waited_ns),
         (0, 0)
     );
-    assert!(recorder.response().max_us() > 29e3 && recorder.service().max_us() < 11e3);
+    assert!(
+        latencies(&recorder).response.max_us() > 29e3
+            && latencies(&recorder).service.max_us() < 11e3
+    );
 }
 
 /// What happens before the job's measured time is no part of its pauses.
@@ -69,7 +79,7 @@ fn failures_are_in_the_sums_and_in_no_histogram() {
         (recorder.sums().errors, recorder.sums().service_ns),
         (2, 9 * MS)
     );
-    assert!(recorder.service().is_empty() && recorder.response().is_empty());
+    assert!(latencies(&recorder).service.is_empty() && latencies(&recorder).response.is_empty());
     assert_eq!(recorder.messages(), ["no"]);
     assert_eq!((progress.operations(), progress.errors()), (0, 2));
 }

@@ -41,18 +41,41 @@ impl Stream {
     #[inline]
     pub(super) fn try_write(&self, from: &[u8]) -> io::Result<usize> {
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: the descriptor is open and the buffer as long as the call is told.
-        let bytes =
-            unsafe { libc::send(self.as_raw_fd(), from.as_ptr().cast(), from.len(), flags) };
+        let nobody = std::ptr::null::<libc::sockaddr>();
+        // The call itself rather than the C library's function, which in a program with threads does work of
+        // its own for their cancellation, as much as half of a record.
+        // SAFETY: the descriptor is open, the buffer as long as the call is told, and no address is given.
+        let bytes = unsafe {
+            libc::syscall(
+                libc::SYS_sendto,
+                self.as_raw_fd(),
+                from.as_ptr(),
+                from.len(),
+                flags,
+                nobody,
+                0usize,
+            )
+        };
         usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Reads what has come.
+    /// Reads what has come, or waits for something when it may.
     #[inline]
-    pub(super) fn try_read(&self, into: &mut [u8]) -> io::Result<usize> {
-        let (at, room) = (into.as_mut_ptr().cast(), into.len());
+    pub(super) fn try_read(&self, into: &mut [u8], wait: bool) -> io::Result<usize> {
+        let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
+        let nobody = std::ptr::null_mut::<libc::sockaddr>();
         // SAFETY: as above, and the call writes no more than there is room for.
-        let bytes = unsafe { libc::recv(self.as_raw_fd(), at, room, libc::MSG_DONTWAIT) };
+        let bytes = unsafe {
+            libc::syscall(
+                libc::SYS_recvfrom,
+                self.as_raw_fd(),
+                into.as_mut_ptr(),
+                into.len(),
+                flags,
+                nobody,
+                nobody,
+            )
+        };
         usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
     }
 

@@ -100,15 +100,16 @@ impl Exercise for Scripted {
 
     fn stations(&mut self, jobs: u32) -> Result<Option<Vec<Box<dyn Station>>>> {
         self.open(jobs)?;
-        let mut stations: Vec<Box<dyn Station>> = Vec::with_capacity(self.opened.len());
-        for job in std::mem::take(&mut self.opened) {
-            match Client::new(job) {
-                Ok(client) => stations.push(Box::new(client)),
-                // All sessions of a target are of one kind.
-                Err(job) => self.opened.push(job),
-            }
+        // All sessions of a target are of one kind.
+        let mut opened = self.opened.iter_mut();
+        if opened.any(|job| job.worker.session.nonblocking().is_none()) {
+            return Ok(None);
         }
-        Ok((!stations.is_empty() && self.opened.is_empty()).then_some(stations))
+        let clients = self.opened.drain(..).map(|job| {
+            let client = Client::new(job)?;
+            Some(Box::new(client) as Box<dyn Station>)
+        });
+        Ok(clients.collect())
     }
 
     fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {

@@ -28,7 +28,7 @@ const OPERATIONS_MAX: i64 = 1_000_000_000;
 /// A script, checked as far as that is possible without a database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// Its name; the test is called `S:NAME`.
+    /// Its name; the test is called `S-NAME`.
     pub name: String,
     /// What it does, in a sentence.
     pub about: String,

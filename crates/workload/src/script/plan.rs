@@ -164,9 +164,9 @@ fn groups(statements: &[ReadyStatement], opening: Opening, pipeline: Pipeline) -
     if explicit {
         groups.push(vec![Ask::Begin]);
     }
-    for number in 0..statements.len() {
+    for (number, statement) in statements.iter().enumerate() {
         let needs = |ask: &Ask| {
-            statements[number].sources.iter().any(|source| {
+            statement.sources.iter().any(|source| {
                 matches!((source, ask), (Source::Kept { statement, .. }, Ask::Statement(n)) if n == statement)
             })
         };

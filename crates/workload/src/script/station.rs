@@ -33,19 +33,17 @@ enum Group {
 }
 
 impl Client {
-    /// The station of a job; `None`, with the job, where the engine's calls block.
-    pub fn new(mut job: Runner) -> std::result::Result<Self, Runner> {
-        match job.worker.session.nonblocking().map(|s| s.descriptor()) {
-            None => Err(job),
-            Some(descriptor) => Ok(Self {
-                job,
-                descriptor,
-                sent: Group::Nothing,
-                writing: false,
-                retries: 0,
-                rows: 0,
-            }),
-        }
+    /// The station of a job; `None` where the engine's calls block.
+    pub fn new(mut job: Runner) -> Option<Self> {
+        let descriptor = job.worker.session.nonblocking()?.descriptor();
+        Some(Self {
+            job,
+            descriptor,
+            sent: Group::Nothing,
+            writing: false,
+            retries: 0,
+            rows: 0,
+        })
     }
 
     fn session(&mut self) -> Result<&mut dyn Nonblocking> {
@@ -73,6 +71,18 @@ impl Client {
         match self.writing {
             true => Turn::Writing,
             false => Turn::Reading,
+        }
+    }
+
+    /// Everything that was sent was answered.
+    #[inline]
+    fn group_answered(&mut self) -> Turn {
+        if let Group::Of(number) = self.sent {
+            return self.answered(number);
+        }
+        match std::mem::replace(&mut self.sent, Group::Nothing) {
+            Group::Rollback(failure) => self.after_rollback(failure, 0),
+            Group::Of(_) | Group::Nothing => Turn::Reading,
         }
     }
 
@@ -144,7 +154,7 @@ impl Client {
             .queue(Request::Rollback)
             .and_then(|()| session.send());
         self.job.hand.replies.clear();
-        self.job.hand.replies.expect(None);
+        self.job.hand.replies.awaits(None);
         self.sent = Group::Rollback(failure);
         match sent {
             Ok(sent) => self.waits(sent),
@@ -217,12 +227,12 @@ fn ask(
                     session.queue(request).map_err(Wrong::Target)
                 })?;
                 let kept = !transaction.statements[*statement].columns.is_empty();
-                hand.replies.expect(kept.then_some(*statement));
+                hand.replies.awaits(kept.then_some(*statement));
                 continue;
             }
         };
         session.queue(request).map_err(Wrong::Target)?;
-        hand.replies.expect(kept);
+        hand.replies.awaits(kept);
     }
     session.send().map_err(Wrong::Target)
 }
@@ -255,14 +265,18 @@ impl Station for Client {
             Ok(None) => {}
             Err(error) => return self.broken(error),
         }
-        match std::mem::replace(&mut self.sent, Group::Nothing) {
-            Group::Of(number) => {
-                self.sent = Group::Of(number);
-                self.answered(number)
-            }
-            Group::Rollback(failure) => self.after_rollback(failure, 0),
-            Group::Nothing => Turn::Reading,
-        }
+        self.group_answered()
+    }
+
+    #[inline]
+    fn await_ready(&mut self) -> Option<Turn> {
+        let Runner { hand, worker, .. } = &mut self.job;
+        let session = worker.session.nonblocking()?;
+        let came = session.await_replies(&mut hand.replies);
+        Some(match came {
+            Ok(()) => self.group_answered(),
+            Err(error) => self.broken(error),
+        })
     }
 
     fn measurement_begins(&mut self) {

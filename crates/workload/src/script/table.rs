@@ -125,7 +125,7 @@ pub fn nearest(word: &str, known: &[&str]) -> String {
     known
         .iter()
         .map(|k| (strsim::damerau_levenshtein(k, word), *k))
-        .min()
         .filter(|(distance, k)| *distance <= (k.len() / 2).clamp(1, 3))
+        .min()
         .map_or(String::new(), |(_, k)| format!(" (did you mean \"{k}\"?)"))
 }

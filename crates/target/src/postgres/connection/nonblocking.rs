@@ -43,7 +43,8 @@ impl Connection {
         Ok(Sent::All)
     }
 
-    /// Takes the events that have come, up to the one that says that the server is ready.
+    /// Takes the events that have come, up to the one that says that the server is ready, for which it waits
+    /// when it may.
     ///
     /// A stream that gives less than there was room for has nothing more: asking it once more would cost a
     /// system call for each round trip.
@@ -53,6 +54,7 @@ impl Connection {
     #[inline]
     pub(in crate::postgres) fn try_take(
         &mut self,
+        wait: bool,
         mut take: impl FnMut(&Event<'_>),
     ) -> Result<Came> {
         if let Some(broken) = &self.broken {
@@ -70,11 +72,11 @@ impl Connection {
                     self.failed("the session has ended", &error, &mut outcome)?;
                 }
                 Ok(Some(event)) => take(&event),
-                Ok(None) if drained => return Ok(Came::Part),
+                Ok(None) if drained && !wait => return Ok(Came::Part),
                 Ok(None) => {
                     let space = self.wire.space();
                     let room = space.len();
-                    match self.stream.try_read(space) {
+                    match self.stream.try_read(space, wait) {
                         Ok(0) => return Err(self.break_off("end of data")),
                         Ok(bytes) => {
                             drained = bytes < room;

@@ -51,13 +51,30 @@ impl Nonblocking for PostgresSession {
 
     #[inline]
     fn receive(&mut self, replies: &mut Replies) -> Result<bool> {
+        self.take_replies(replies, false)
+    }
+
+    #[inline]
+    fn await_replies(&mut self, replies: &mut Replies) -> Result<()> {
+        self.take_replies(replies, true).map(drop)
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.connection.in_transaction()
+    }
+}
+
+impl PostgresSession {
+    /// Takes what has come, or all answers to the group when it may `wait`; whether that was all.
+    #[inline]
+    fn take_replies(&mut self, replies: &mut Replies, wait: bool) -> Result<bool> {
         let Self {
             connection,
             statements,
             group,
             ..
         } = self;
-        let came = connection.try_take(|event| match event {
+        let came = connection.try_take(wait, |event| match event {
             Event::Row(row) => {
                 let of = group.get(replies.next()).copied().flatten();
                 if let (Some(Statement(at)), Some(first)) = (of, replies.wanted())
@@ -74,10 +91,6 @@ impl Nonblocking for PostgresSession {
             group.clear();
         }
         Ok(came == Came::All)
-    }
-
-    fn in_transaction(&self) -> bool {
-        self.connection.in_transaction()
     }
 }
 

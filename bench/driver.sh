@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# dbdyno as a driver against pgbench: the same prepared statements on the same local server, the same clients.
+# Blocks of 2 s in pairs, whose order is drawn; 95 % intervals of the ratios dbdyno/pgbench of
+#   throughput               (meant: at least 1.0)
+#   client CPU/transaction   (meant: at most 0.8), pgbench's from getrusage of its process, dbdyno's from the clocks
+#                            of its driver's and its samplers' threads
+# and the system calls of both for each transaction, counted once by strace.
+# Usage: bench/driver.sh [PAIRS]     (default 20; a quarter of an hour)
+#   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory)
+#   CLIENTS="1 8 32"     SCRIPTS="select-only simple-update"     ONLY=strace leaves the pairs out
+# simple-update-joined is simple-update with BEGIN and COMMIT beside their neighbours: fewer round trips than pgbench.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+pairs=${1:-20}
+dbdyno=${DBDYNO:-bin/dbdyno}
+clients=${CLIENTS:-1 8 32}
+scripts=${SCRIPTS:-select-only simple-update}
+out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-driver.XXXXXX")}
+mkdir -p "$out"
+table=$out/pairs.csv
+port=54329
+TIMEFORMAT='%U %S'
+cargo build --release --locked --quiet -p stats --example pairs
+judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
+
+# The server is nobody's but ours, and does not wait for a disk: the driver is measured.
+bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres | sort -V | tail -n 1)")
+user=$(id -un)
+as=()
+if [ "$(id -u)" = 0 ]; then user=postgres; as=(setpriv --reuid=postgres --regid=postgres --clear-groups); fi
+server=$out/server
+mkdir -p "$server"
+[ "$(id -u)" != 0 ] || { chown postgres "$server"; chmod 711 "$out"; }
+"${as[@]}" "$bin/initdb" -D "$server/data" -U postgres -A trust --no-sync >"$out/initdb.txt"
+"${as[@]}" "$bin/postgres" -D "$server/data" -k "$server" -p "$port" -c listen_addresses= -c shared_buffers=512MB \
+    -c synchronous_commit=off -c autovacuum=off -c max_wal_size=4GB >"$out/server.txt" 2>&1 &
+postmaster=$!
+# A fast shutdown by the postmaster's own pid; the directory stays where the user asked for one.
+trap 'kill -INT "$postmaster" 2>/dev/null || true; wait "$postmaster" || true; [ -n "${OUT:-}" ] || rm -rf "$out"' EXIT
+for _ in $(seq 100); do "$bin/pg_isready" -q -h "$server" -p "$port" && break; sleep 0.1; done
+pg=(-h "$server" -p "$port" -U postgres postgres)
+"$bin/pgbench" -i -q -s 10 "${pg[@]}" >"$out/init.txt" 2>&1
+socket=${server//\//%2F}
+url="postgres://postgres@$socket:$port/postgres?others=allow"
+
+# pgbench_block SCRIPT CLIENTS ARGUMENTS…: prints throughput and µs of CPU for each transaction.
+pgbench_block() {
+    local kind=-S; [ "$1" = select-only ] || kind=-N
+    { time "$bin/pgbench" -n "$kind" -M prepared -j 1 -c "$2" "${@:3}" "${pg[@]}" >"$out/pgbench.txt" 2>"$out/pgbench.err"; } 2>"$out/time.txt"
+    local n; n=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$out/pgbench.txt")
+    awk -v n="$n" -v tps="$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$out/pgbench.txt")" \
+        '{ printf "%s %.4f\n", tps, ($1 + $2) / n * 1e6 }' "$out/time.txt"
+}
+# dbdyno_block SCRIPT CLIENTS: the same, from the result of the point.
+dbdyno_block() {
+    rm -f "$out/block.dbdyno"*
+    local status=0
+    "$dbdyno" run bench/driver/plan.toml --archive "$out/block.dbdyno" --target "$url" --seed "$RANDOM" \
+        --set "step.script=bench/driver/$1.toml" --set "step.jobs=[$2]" >"$out/dbdyno.txt" 2>&1 || status=$?
+    # 3: a gate failed, which the busy machine may cause; the figures are those of the block all the same.
+    case $status in 0 | 3) ;; *) cat "$out/dbdyno.txt" >&2; exit "$status" ;; esac
+    "$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { printf "%s %.4f\n", $at["operations_per_s"],
+                  $at["driver_cpu_pct"] / 100 * $at["elapsed_s"] / $at["operations"] * 1e6 }'
+}
+
+if [ "${ONLY:-}" != strace ]; then
+    for pair in $(seq "$pairs"); do
+        for script in $scripts; do
+            for c in $clients; do
+                if ((RANDOM % 2)); then
+                    a=$(pgbench_block "$script" "$c" -T 2); b=$(dbdyno_block "$script" "$c")
+                else
+                    b=$(dbdyno_block "$script" "$c"); a=$(pgbench_block "$script" "$c" -T 2)
+                fi
+                printf '%s c=%s throughput,%s,%s\n%s c=%s CPU,%s,%s\n' \
+                    "$script" "$c" "${a% *}" "${b% *}" "$script" "$c" "${a#* }" "${b#* }" >>"$table"
+            done
+        done
+        echo "pair $pair of $pairs" >&2
+    done
+    echo "A pgbench, B dbdyno; throughput in transactions/s, client CPU in µs/transaction"
+    "$judge" <"$table"
+fi
+
+# System calls for each transaction, those for talking and waiting; starting is in them and adds little.
+if command -v strace >/dev/null; then
+    for script in $scripts; do
+        for c in $clients; do
+            kind=-S; [ "$script" = select-only ] || kind=-N
+            strace -f -c -U name,calls -o "$out/strace.txt" \
+                "$bin/pgbench" -n "$kind" -M prepared -j 1 -c "$c" -t $((6400 / c)) "${pg[@]}" >"$out/pgbench.txt" 2>&1
+            count() { awk -v n="$1" '$1 ~ /^(sendto|recvfrom|ppoll|poll|epoll_wait|epoll_pwait|timerfd_settime|epoll_ctl)$/ { sum += $2 } END { printf "%.2f", sum / n }' "$out/strace.txt"; }
+            a=$(count 6400)
+            rm -f "$out/block.dbdyno"*
+            strace -f -c -U name,calls -o "$out/strace.txt" \
+                "$dbdyno" run bench/driver/work.toml --archive "$out/block.dbdyno" --target "$url" \
+                --set "step.script=bench/driver/$script.toml" --set "step.jobs=[$c]" >"$out/dbdyno.txt" 2>&1 || true
+            n=$("$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["operations"] }')
+            echo "$script c=$c system calls/transaction: pgbench $a, dbdyno $(count "$n")"
+        done
+    done
+fi

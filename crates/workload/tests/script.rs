@@ -1,0 +1,322 @@
+//! Scripts on real databases: SQLite on threads, PostgreSQL in an event loop and on threads.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use load::{Drive, End, Outcome, RampUp, Schedule, Think};
+use target::{Target, TargetUrl};
+use workload::exercise::Exercise;
+use workload::{Bench, Library, Meter, Script, exercise_for};
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+/// One throw-away server at a time is enough for two processors.
+static ONE_SERVER: Mutex<()> = Mutex::new(());
+
+fn one_server() -> MutexGuard<'static, ()> {
+    ONE_SERVER.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+fn open(url: &str) -> Arc<dyn Target> {
+    target::before_first_use();
+    target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+}
+
+fn exercise(target: &Arc<dyn Target>, text: &str) -> Box<dyn Exercise> {
+    let script = Script::parse(text, Path::new(".")).unwrap();
+    let mut library = Library::embedded().unwrap();
+    library.add_script("it", script).unwrap();
+    let test = library.script_at("it").unwrap().clone();
+    let size = library.size("quick").unwrap();
+    let url = TargetUrl::parse(&format!("{}:", target.record().name)).unwrap();
+    exercise_for(Bench {
+        target: Arc::clone(target),
+        engine: url.engine().to_owned(),
+        amount: test.amount(size, url.engine()),
+        test,
+        library: Arc::new(library),
+        size,
+        seed: 3,
+        meter: Arc::new(Meter::default()),
+        proven: Arc::default(),
+    })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Threads,
+    Loop,
+}
+
+/// Does so many transactions in each of `jobs` jobs.
+fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcome {
+    exercise.prepare().unwrap();
+    let how = Drive {
+        schedule: Schedule::Closed { think: Think::None },
+        ramp_up: RampUp::None,
+        end: End::Operations { per_job },
+        interval: Duration::from_millis(100),
+        seed: 1,
+        stop: &GO_ON,
+        progress: None,
+    };
+    match by {
+        By::Threads => load::drive(exercise.operators(jobs).unwrap(), &how),
+        By::Loop => {
+            let stations = exercise.stations(jobs).unwrap();
+            load::drive_stations(stations.expect("the engine can be awaited"), 1..=1, &how)
+        }
+    }
+}
+
+/// The one number that a query returns, as digest.
+fn ask(target: &Arc<dyn Target>, sql: &str) -> u64 {
+    let mut session = target.open_session().unwrap();
+    let statement = session.prepare(sql).unwrap();
+    session.fetch(statement, &[]).unwrap().digest
+}
+
+/// The example of the documentation, without its teardown, so that what it left can be looked at.
+fn shop() -> String {
+    let text = include_str!("../../../docs/examples/shop.toml");
+    text.replace("[setup]\n", "[setup]\nwhen = \"run\"\n")
+}
+
+const SOLD: &str = "SELECT count(*) FROM dbdyno_sale";
+const MISSING: &str = "SELECT 10000000000 - sum(stock) FROM dbdyno_item";
+/// Every sale paid the price that its item has.
+const WRONG_PRICES: &str = "SELECT count(*) FROM dbdyno_sale s JOIN dbdyno_item i ON i.id = s.item WHERE s.paid <> i.price";
+
+fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
+    let mut exercise = exercise(target, &shop());
+    let outcome = drive(exercise.as_mut(), by, jobs, 200);
+    assert_eq!(outcome.fatal, None);
+    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    assert_eq!(outcome.operations, 200 * u64::from(jobs));
+    let sold = ask(target, SOLD);
+    // Two of ten transactions buy: 200 jobs·0.2, six standard deviations around it.
+    let (mean, spread) = (40.0 * f64::from(jobs), (32.0 * f64::from(jobs)).sqrt());
+    assert!(
+        (sold as f64 - mean).abs() < 6.0 * spread,
+        "{sold} of {mean}"
+    );
+    assert_eq!((ask(target, MISSING), ask(target, WRONG_PRICES)), (sold, 0));
+    let notes = exercise.notes(&outcome);
+    assert_eq!(notes.len(), 3);
+    assert!(
+        notes[1].starts_with(&format!("transaction \"buy\": {sold} completed")),
+        "{notes:?}"
+    );
+    assert!(exercise.verify(&outcome).unwrap().is_empty());
+    (sold, outcome.rows)
+}
+
+#[test]
+fn the_example_on_sqlite() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = open(&format!("sqlite:{}/t.db", directory.path().display()));
+    check_shop(&target, By::Threads, 3);
+    assert!(exercise(&target, &shop()).stations(1).unwrap().is_none());
+}
+
+/// The loop and threads do the very same transactions: as many sales, as many rows.
+#[test]
+fn the_example_on_postgres_by_loop_and_by_threads() {
+    let _one = one_server();
+    let target = open("postgres+local:?fsync=off");
+    let by_loop = check_shop(&target, By::Loop, 5);
+    assert_eq!(by_loop, check_shop(&target, By::Threads, 5));
+    assert_eq!(by_loop.0, check_shop(&target, By::Loop, 5).0);
+}
+
+/// A script whose statements are `statements`, on one small table.
+fn small(head: &str, statements: &str) -> String {
+    format!(
+        "name = 'small'\n{head}\n\
+         [setup]\nsql = ['CREATE TABLE dbdyno_p (id integer PRIMARY KEY, n integer)',\
+         'INSERT INTO dbdyno_p VALUES (1, 0), (2, 0), (3, null)']\n\
+         [teardown]\nsql = 'DROP TABLE IF EXISTS dbdyno_p'\n\
+         [[transaction]]\nname = 't'\n{statements}"
+    )
+}
+
+fn statement(sql: &str, more: &str) -> String {
+    format!("[[transaction.statement]]\nsql = \"{sql}\"\n{more}\n")
+}
+
+#[test]
+fn a_wrong_number_of_rows_is_a_failed_operation_and_is_rolled_back() {
+    let _one = one_server();
+    let text = small(
+        "",
+        &(statement("UPDATE dbdyno_p SET n = n + 1 WHERE id = 1", "rows = 1")
+            + &statement("UPDATE dbdyno_p SET n = n + 1 WHERE id = 9", "rows = 1")
+            + &statement("UPDATE dbdyno_p SET n = n + 1 WHERE id = 2", "rows = 1")),
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let sqlite = open(&format!("sqlite:{}/t.db", directory.path().display()));
+    let postgres = open("postgres+local:?fsync=off");
+    for (target, by) in [
+        (&sqlite, By::Threads),
+        (&postgres, By::Threads),
+        (&postgres, By::Loop),
+    ] {
+        let outcome = drive(exercise(target, &text).as_mut(), by, 2, 5);
+        assert_eq!((outcome.operations, outcome.errors), (0, 10));
+        assert_eq!(
+            outcome.error_messages,
+            ["wrong effect: statement 2 of \"t\" returned or changed 0 rows instead of 1"]
+        );
+        assert_eq!(ask(target, "SELECT sum(n) FROM dbdyno_p"), 0, "rolled back");
+    }
+}
+
+#[test]
+fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
+    let _one = one_server();
+    let keep = |id: u32, column: u32| {
+        small(
+            "",
+            &(statement(
+                &format!("SELECT n FROM dbdyno_p WHERE id = {id}"),
+                &format!("rows = [0, 1]\nkeep = {{ n = {column} }}"),
+            ) + &statement("UPDATE dbdyno_p SET n = :n WHERE id = 1", "rows = 1")),
+        )
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let sqlite = open(&format!("sqlite:{}/t.db", directory.path().display()));
+    let postgres = open("postgres+local:?fsync=off");
+    for (target, by) in [
+        (&sqlite, By::Threads),
+        (&postgres, By::Threads),
+        (&postgres, By::Loop),
+    ] {
+        for id in [3, 9] {
+            let outcome = drive(exercise(target, &keep(id, 1)).as_mut(), by, 1, 3);
+            assert_eq!(outcome.errors, 3);
+            let message = &outcome.error_messages[0];
+            assert!(
+                message.contains("needs :n, which is null or was kept from no row"),
+                "{message}"
+            );
+        }
+        let mut exercise = exercise(target, &keep(1, 2));
+        exercise.prepare().unwrap();
+        let error = exercise.operators(1).err().unwrap();
+        assert!(error.message.contains("statement 1 of \"t\""), "{error}");
+        assert!(
+            error
+                .message
+                .contains("has 1 columns, so there is no number 2"),
+            "{error}"
+        );
+    }
+}
+
+/// Two rows are updated in random order by eight jobs: PostgreSQL finds deadlocks. They are retried, counted,
+/// and nothing is done twice; without retries they are failed operations.
+#[test]
+fn deadlocks_are_retried_within_a_bound() {
+    let _one = one_server();
+    let target = open("postgres+local:?fsync=off&deadlock_timeout=10ms");
+    let body = "[transaction.draw]\na = { uniform = [1, 2] }\n".to_owned()
+        + &statement("UPDATE dbdyno_p SET n = n + 1 WHERE id = :a", "rows = 1")
+        + &statement(
+            "UPDATE dbdyno_p SET n = n + 1 WHERE id = 3 - :a",
+            "rows = 1",
+        );
+    for by in [By::Loop, By::Threads] {
+        let outcome = drive(
+            exercise(&target, &small("retries = 1000", &body)).as_mut(),
+            by,
+            8,
+            60,
+        );
+        assert_eq!(
+            (outcome.operations, outcome.errors),
+            (480, 0),
+            "{:?}",
+            outcome.error_messages
+        );
+        assert!(outcome.retries > 0);
+        assert_eq!(ask(&target, "SELECT sum(n) FROM dbdyno_p"), 960);
+        let outcome = drive(
+            exercise(&target, &small("retries = 0", &body)).as_mut(),
+            by,
+            8,
+            60,
+        );
+        assert!(outcome.errors > 0 && outcome.retries == 0);
+        let message = &outcome.error_messages[0];
+        assert!(
+            message.contains("gave up after 0 retries") && message.contains("40P01"),
+            "{message}"
+        );
+        assert_eq!(
+            ask(&target, "SELECT sum(n) FROM dbdyno_p"),
+            2 * outcome.operations
+        );
+    }
+}
+
+/// What travels together changes the round trips and nothing else.
+#[test]
+fn every_pipeline_does_the_same() {
+    let _one = one_server();
+    let target = open("postgres+local:?fsync=off");
+    for pipeline in ["off", "ends", "all"] {
+        let text = shop().replace(
+            "retries = 10",
+            &format!("retries = 10\npipeline = \"{pipeline}\""),
+        );
+        let mut exercise = exercise(&target, &text);
+        let outcome = drive(exercise.as_mut(), By::Loop, 4, 100);
+        assert_eq!(
+            (outcome.operations, outcome.errors),
+            (400, 0),
+            "{:?}",
+            outcome.error_messages
+        );
+        assert_eq!(ask(&target, SOLD), ask(&target, MISSING), "{pipeline}");
+    }
+}
+
+/// A result that is larger than the socket and every buffer, and a request that is as well.
+#[test]
+fn long_requests_and_long_results_go_through() {
+    let _one = one_server();
+    let target = open("postgres+local:?fsync=off");
+    let text = "name = 'long'\n[[transaction]]\nname = 't'\n\
+        [transaction.draw]\ntext = { letters = 1000000 }\n"
+        .to_owned()
+        + &statement(
+            "SELECT :text::text || i FROM generate_series(1, 3) i",
+            "rows = 3\nkeep = { t = 1 }",
+        )
+        + &statement("SELECT 1 WHERE length(:t::text) = 1000001", "rows = 1");
+    let outcome = drive(exercise(&target, &text).as_mut(), By::Loop, 3, 5);
+    assert_eq!(
+        (outcome.operations, outcome.errors),
+        (15, 0),
+        "{:?}",
+        outcome.error_messages
+    );
+}
+
+#[test]
+fn a_server_process_that_is_killed_ends_the_drive_with_a_sentence() {
+    let _one = one_server();
+    let target = open("postgres+local:?fsync=off");
+    let text = "name = 'kill'\n[[transaction]]\nname = 't'\n".to_owned()
+        + &statement("SELECT pg_terminate_backend(pg_backend_pid())", "");
+    for by in [By::Loop, By::Threads] {
+        let outcome = drive(exercise(&target, &text).as_mut(), by, 3, 1000);
+        let message = outcome.fatal.unwrap();
+        assert!(
+            message.contains("57P01") || message.contains("closed the connection"),
+            "{message}"
+        );
+    }
+}
