@@ -4,6 +4,7 @@ mod oltp;
 
 use std::path::PathBuf;
 
+use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use oltp::{CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb};
@@ -74,7 +75,7 @@ pub struct RunArguments {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Go on with a run that was interrupted or killed
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform", "address", "device", "yes", "shared"])]
     pub resume: Option<String>,
     /// Directory with a test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -85,6 +86,22 @@ pub struct RunArguments {
     /// File that states what a machine cannot discover: array, RAID, cache, options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
+}
+
+/// The machine of servers that run elsewhere, for `run` and `ab`.
+#[derive(Debug, Args)]
+pub struct ServerHost {
+    /// Machine of the server, as ssh://USER@HOST[:PORT], to be sampled and described through ssh;
+    /// without it the CPU, IOPS and platform of a server elsewhere are unknown
+    #[arg(long = "host", value_name = "URL")]
+    pub address: Option<String>,
+    /// Block device under the server's data, where dbdyno may not find it out
+    #[arg(long = "host-device", value_name = "NAME")]
+    pub device: Option<String>,
 }
 
 /// `dbdyno compare`.
@@ -211,7 +228,7 @@ pub struct AbArguments {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Go on with a study that was interrupted or killed
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "targets", "name", "settings", "seed", "platform"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "targets", "name", "settings", "seed", "platform", "address", "device", "yes", "shared"])]
     pub resume: Option<String>,
     /// Directory with a test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -222,6 +239,10 @@ pub struct AbArguments {
     /// File that states what a machine cannot discover: array, RAID, cache, options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
     #[command(flatten)]
     pub judging: Judging,
 }
@@ -296,6 +317,9 @@ pub struct HostArguments {
     /// Directory that holds the machine's proc, sys and etc: the copied tree of another one, say
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
+    /// Another machine, as ssh://USER@HOST[:PORT], through ssh
+    #[arg(long, value_name = "URL", conflicts_with = "root")]
+    pub host: Option<String>,
     /// Show what differs from a run, or from a file that --json wrote
     #[arg(long, value_name = "RUN-or-FILE.json")]
     pub against: Option<String>,

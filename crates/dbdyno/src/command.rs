@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::{Archive, Run, RunName};
+use lab::HostAsked;
 
+use crate::arguments::ServerHost;
 use crate::exit::Wrong;
 use crate::place;
 
@@ -32,6 +34,14 @@ fn stated(platform: Option<&Path>) -> Result<Stated> {
         Some(path) => Ok(Stated::load(path).map_err(|e| Wrong(e.to_string()))?),
         None => Ok(Stated::default()),
     }
+}
+
+/// What was said about the machine of the servers.
+fn server_host(said: &ServerHost) -> Result<HostAsked> {
+    Ok(HostAsked::parse(
+        said.address.as_deref(),
+        said.device.as_deref(),
+    )?)
 }
 
 /// Prints to standard output; a reader that has gone away is no error.

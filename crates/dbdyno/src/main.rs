@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod consent;
 mod exit;
 mod fault;
 mod output;

@@ -234,7 +234,8 @@ fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
     let plan = plan.replace("mode = \"time\"\nseconds = 0.05\n", "");
     let plan = place.file("plan.toml", &plan);
     let url = format!("{engine}:{}", disk.path("bench.db").display());
-    let full = disk.dbdyno(&place, &["run", &plan, "--target", &url]);
+    // It would be asked for, because it is seen to be too much.
+    let full = disk.dbdyno(&place, &["run", &plan, "--target", &url, "--yes"]);
     assert_eq!(full.status, 1, "{}", full.stderr);
     let sentence = full.sentence().to_lowercase();
     let says = [

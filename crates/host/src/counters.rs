@@ -216,7 +216,7 @@ fn read<'a>(file: &Option<File>, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
 
 /// Interfaces with a device behind them. Bridges, bonds and VLANs carry the same bytes once more
 /// and must not count beside them.
-fn physical_interfaces(root: &Path) -> Vec<String> {
+pub(crate) fn physical_interfaces(root: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(root.join("sys/class/net")) else {
         return Vec::new();
     };
@@ -228,7 +228,7 @@ fn physical_interfaces(root: &Path) -> Vec<String> {
 }
 
 /// Where no interface has a device (in a container), all count but loopback.
-fn is_counted(physical: &[String], name: &[u8]) -> bool {
+pub(crate) fn is_counted(physical: &[String], name: &[u8]) -> bool {
     if physical.is_empty() {
         return name != b"lo";
     }

@@ -77,6 +77,18 @@ pub fn device_of(path: &Path) -> Result<String, DeviceError> {
     )
 }
 
+/// As [`device_of`], for a path of the machine whose files were copied below `root`: by its mount table
+/// alone, because the path itself is not here.
+pub(crate) fn device_below(root: &Path, path: &Path) -> Result<String, DeviceError> {
+    let mounts = mounts::read(root);
+    let number = mounts::holding(&mounts, path).and_then(|mount| {
+        let (major, minor) = mount.number.split_once(':')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    let (major, minor) = number.unwrap_or((0, 0));
+    device_in(root, path, path, major, minor)
+}
+
 /// As [`device_of`], for a machine below `root`.
 fn device_in(
     root: &Path,
@@ -222,6 +234,17 @@ mod tests {
             error.to_string().starts_with("/data/db lies on tmpfs"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_mount_table_of_another_machine_tells_the_device() {
+        let root = machine();
+        create_dir_all(root.path().join("proc/self")).unwrap();
+        let table = "1 0 8:2 / / rw - ext4 /dev/sda2 rw\n2 1 253:0 / /data rw - xfs /dev/dm-0 rw\n";
+        write(root.path().join("proc/self/mountinfo"), table).unwrap();
+        let device = |path: &str| device_below(root.path(), Path::new(path)).unwrap();
+        assert_eq!(device("/data/pg/15"), "dm-0");
+        assert_eq!(device("/var/lib/pg"), "sda");
     }
 
     #[test]

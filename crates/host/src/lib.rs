@@ -6,6 +6,7 @@
 //! * [`device_of`]: the block device under a path, whose counters belong to a target.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
+//! * [`remote`]: another machine, through ssh; [`HostWatch`]: driver and database, wherever it runs.
 //! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and processor time.
 //!
 //! Everything is read below a root directory, so that a test can put a made-up machine there.
@@ -19,13 +20,19 @@ pub mod inventory;
 pub mod lint;
 mod mounts;
 mod rates;
+pub mod remote;
+mod room;
 mod sampler;
 pub mod thread_time;
+mod watch;
 
 pub use clock::{SteppedClock, Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of};
 pub use facts::facts;
 pub use rates::Rates;
+pub use remote::{Remote, RemoteError, SshAddress};
+pub use room::{Room, room};
 pub use sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
 pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_cpu_ns, thread_time};
+pub use watch::{HostMark, HostWatch};

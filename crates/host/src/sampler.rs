@@ -18,10 +18,10 @@ use crate::counters::{Counters, Reader};
 use crate::thread_time::thread_cpu_ns;
 
 pub use host_use::HostUse;
-use schedule::{Schedule, Tick};
+pub(crate) use schedule::{Schedule, Tick};
 
 /// Samples that are kept: nine hours at one a second, 12 MB. A longer window loses its oldest.
-const SAMPLES_MAX: usize = 1 << 15;
+pub(crate) const SAMPLES_MAX: usize = 1 << 15;
 
 /// The thread looks this often whether it shall stop or follow a new mark.
 const SLICE: Duration = Duration::from_millis(100);

@@ -103,14 +103,37 @@ fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
     Ok(tests.collect::<std::result::Result<_, _>>()?)
 }
 
+/// Tests and jobs of a step as far as they can be told without a target: all that an engine of this name
+/// might be asked.
+///
+/// # Errors
+/// A test that does not exist.
+pub(crate) fn foreseen<'a>(
+    step: &Step,
+    library: &'a Library,
+    engine: &str,
+    cores: u32,
+) -> Result<Vec<(&'a Test, u32)>> {
+    let tests = tests_of(step, library)?.into_iter();
+    let spoken = tests.filter(|test| !is_wordless(test, engine));
+    let points = spoken.flat_map(|test| {
+        swept(test, step, cores)
+            .into_iter()
+            .map(move |(jobs, _)| (test, jobs))
+    });
+    Ok(points.collect())
+}
+
+/// What works on tables may do without SQL of its own; a computation is nothing else.
+fn is_wordless(test: &Test, engine: &str) -> bool {
+    !test.definition.exercise.uses_tables() && test.sql(engine).is_empty()
+}
+
 fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
     let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
     let lacking = lacking.or_else(|| test.script()?.lacks(&target.engine));
     let wordless = || {
-        // What works on tables may do without SQL of its own; a computation is nothing else.
-        let unwritten =
-            !test.definition.exercise.uses_tables() && test.sql(&target.engine).is_empty();
-        unwritten.then(|| {
+        is_wordless(test, &target.engine).then(|| {
             format!(
                 "the library holds no statement of this test for {}",
                 target.engine
@@ -137,6 +160,11 @@ fn sweep(test: &Test, step: &Step, target: &Nodes, cores: u32) -> Vec<(u32, u32)
     if sweep_obstacle(test, step.contention, |f| target.lacks(f)).is_some() {
         return vec![(1, 1)];
     }
+    swept(test, step, cores)
+}
+
+/// Jobs and threads of a test's points on a target that lacks nothing.
+fn swept(test: &Test, step: &Step, cores: u32) -> Vec<(u32, u32)> {
     let or_powers = |list: &[u32], last: u32| {
         if list.is_empty() {
             powers_of_two(last)

@@ -10,10 +10,12 @@
 //! * [`mod@run`]: one plan measured: measure, archive, next.
 //! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
 
+mod advice;
 pub mod agenda;
 pub mod bottleneck;
 pub mod error;
 pub mod gates;
+mod machine;
 pub mod measure;
 pub mod nodes;
 mod observer;
@@ -25,10 +27,12 @@ pub mod signal;
 mod start;
 pub mod study;
 pub mod timed;
+pub mod volume;
 pub mod watcher;
 mod work;
 
 pub use error::{LabError, Result};
+pub use machine::HostAsked;
 pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
 pub use run::{RunOptions, resume, run};

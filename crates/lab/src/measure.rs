@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use archive::{Figures, HeldBack, Histograms, Point, PointKey, Sample, Steady, WorkDone};
-use host::{HostUse, Sampler, Stopwatch, WallClock};
+use host::{HostUse, HostWatch, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
 use sha2::{Digest, Sha256};
@@ -30,8 +30,8 @@ pub struct Bay<'a> {
     pub library: Arc<Library>,
     /// Targets of the run.
     pub targets: &'a [Nodes],
-    /// One sampler per target, looking at its device.
-    pub samplers: &'a [Sampler],
+    /// What watches driver and machine, one per target.
+    pub samplers: &'a [HostWatch],
     /// Seed of the run.
     pub seed: u64,
     /// Interval of the series.
@@ -151,8 +151,9 @@ impl Task<'_> {
             return Ok(Measured::Interrupted);
         }
         let watcher = Watcher::open(&self.target.nodes);
+        let watch = &self.bay.samplers[self.key.target as usize];
         let start = Start::new(
-            &self.bay.samplers[self.key.target as usize],
+            watch,
             watcher.as_ref(),
             self.target,
             self.step.ramp_up_seconds.is_some(),
@@ -191,8 +192,7 @@ impl Task<'_> {
             format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")
         }));
         let samples = series(&used.samples, &outcome, self.bay.interval);
-        let device = self.target.record().device;
-        let held_back = seen.held_back(&outcome, &figures, device.as_deref());
+        let held_back = seen.held_back(&outcome, &figures, watch.device());
         Ok(Measured::Point(Box::new(Point {
             started_at,
             work: self.work_done(&prepared.state, &prepared.cache),
@@ -319,7 +319,8 @@ impl Task<'_> {
         if self.test.definition.engine_specific {
             notes.push("not comparable across engines: it measures this engine's executor".into());
         }
-        notes.extend(used.io_reason.clone());
+        let about_host = [&used.unknown, &used.io_reason, &used.remark];
+        notes.extend(about_host.into_iter().flatten().cloned());
         notes
     }
 

@@ -12,10 +12,11 @@ use workload::Library;
 use crate::Plan;
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
+use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::scripts;
-use crate::work::{Finished, Queue, Work, inventory};
+use crate::work::{Finished, Queue, Work};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -37,6 +38,8 @@ pub struct RunOptions {
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,
+    /// Which machine it is.
+    pub host: HostAsked,
 }
 
 /// Carries out a plan.
@@ -51,23 +54,23 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Finis
         archive::store::check_label(label)?;
     }
     let groups = group(&options.targets)?;
+    let machine = Machine::of(&groups, &options.host)?;
     let mut archive = Archive::open(&options.archive)?;
     let targets = groups
         .iter()
         .map(|g| Nodes::open(g))
         .collect::<Result<Vec<_>>>()?;
-    let platform = host::facts(Path::new("/"));
-    let cores = platform.threads.unwrap_or(1);
-    let agenda = Agenda::lay(&options.plan, &options.library, &targets, cores)?;
+    let agenda = Agenda::lay(&options.plan, &options.library, &targets, machine.threads())?;
+    let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
     let id = archive.create_run(&NewRun {
         label: options.label.clone(),
         plan_name: options.plan.name.clone(),
         plan_toml: options.plan.to_toml(),
         seed: options.seed,
         repetitions: options.plan.repeat,
-        targets: targets.iter().map(Nodes::record).collect(),
-        platform: platform.clone(),
-        inventory: inventory(&options.stated, &platform, &targets),
+        targets: sites.iter().map(|site| site.record.clone()).collect(),
+        platform: machine.platform.clone(),
+        inventory: machine.inventory(&options.stated, &targets, &sites),
         study: None,
         missing: agenda.missing,
         tool_version: options.tool_version.clone(),
@@ -80,7 +83,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Finis
         plan: &options.plan,
         library: Arc::new(options.library.clone()),
         targets: &targets,
-        platform: &platform,
+        machine: &machine,
         seed: options.seed,
         clock: &options.clock,
         side: None,
@@ -114,13 +117,14 @@ pub fn resume(
             begun.label
         )));
     }
-    let platform = host::facts(Path::new("/"));
-    refuse_other_machine(&begun.platform, &platform)?;
+    let urls: Vec<String> = begun.targets.iter().flat_map(urls_of).collect();
+    let groups = group(&urls)?;
+    let machine = Machine::of(&groups, &HostAsked::of_run(&begun))?;
+    refuse_other_machine(&begun.platform, &machine.platform)?;
     let mut plan = Plan::parse(&begun.plan_toml, &[])?;
     scripts::load(&mut plan, &mut library)?;
     refuse_other_library(&begun, &library)?;
-    let urls: Vec<String> = begun.targets.iter().flat_map(urls_of).collect();
-    let targets = group(&urls)?
+    let targets = groups
         .iter()
         .map(|g| Nodes::open(g))
         .collect::<Result<Vec<_>>>()?;
@@ -136,7 +140,7 @@ pub fn resume(
         plan: &plan,
         library: Arc::new(library),
         targets: &targets,
-        platform: &platform,
+        machine: &machine,
         seed: begun.seed,
         clock: &clock,
         side: None,

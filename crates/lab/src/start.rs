@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host::{HostUse, Mark, Sampler};
+use host::{HostMark, HostUse, HostWatch};
 use load::{Done, Failure, Operator, Station, Turn};
 use target::Counters;
 use workload::Meter;
@@ -14,16 +14,16 @@ use crate::watcher::Watcher;
 /// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
 /// with a timed ramp-up when the first one enters the measured window.
 pub struct Start<'a> {
-    sampler: &'a Sampler,
+    sampler: &'a HostWatch,
     target: &'a Nodes,
-    taken: Arc<Mutex<Option<(Mark, Counters)>>>,
+    taken: Arc<Mutex<Option<(HostMark, Counters)>>>,
     watcher: Option<&'a Watcher>,
     timed: bool,
 }
 
 impl<'a> Start<'a> {
     pub fn new(
-        sampler: &'a Sampler,
+        sampler: &'a HostWatch,
         watcher: Option<&'a Watcher>,
         target: &'a Nodes,
         timed: bool,

@@ -6,7 +6,7 @@ mod side;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Archive, NewRun, Platform, PointKey, Run, RunName, RunState, StudyPart};
+use archive::{Archive, NewRun, PointKey, Run, RunName, RunState, StudyPart};
 use host::WallClock;
 use host::inventory::Stated;
 use stats::random::Random;
@@ -14,11 +14,12 @@ use workload::{Library, tables};
 
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
+use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::run::{refuse_other_library, refuse_other_machine};
 use crate::scripts;
-use crate::work::{Queue, Work, inventory};
+use crate::work::{Queue, Work};
 use crate::{Plan, signal};
 
 pub use side::{Side, SideSetting};
@@ -50,6 +51,8 @@ pub struct StudyOptions {
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,
+    /// Which machine it is.
+    pub host: HostAsked,
 }
 
 /// Numbers of the two runs of a finished study, A and B.
@@ -76,8 +79,8 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
         scripts::load(&mut side.plan, &mut options.library)?;
     }
     check(&options)?;
+    let machine = machine(&options.sides, &options.host)?;
     let mut archive = Archive::open(&options.archive)?;
-    let platform = host::facts(Path::new("/"));
     let name = options
         .name
         .clone()
@@ -87,8 +90,8 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     let mut planned = Vec::new();
     for (side, letter) in options.sides.iter().zip(SIDES) {
         let targets = open(&side.targets)?;
-        let cores = platform.threads.unwrap_or(1);
-        let agenda = Agenda::lay(&side.plan, &options.library, &targets, cores)?;
+        let agenda = Agenda::lay(&side.plan, &options.library, &targets, machine.threads())?;
+        let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         planned.push(agenda.points.len());
         ids.push(archive.create_run(&NewRun {
             label: Some(format!("{name}-{letter}")),
@@ -96,9 +99,9 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
             plan_toml: side.plan.to_toml(),
             seed: options.seed,
             repetitions: options.pairs,
-            targets: targets.iter().map(Nodes::record).collect(),
-            platform: platform.clone(),
-            inventory: inventory(&options.stated, &platform, &targets),
+            targets: sites.iter().map(|site| site.record.clone()).collect(),
+            platform: machine.platform.clone(),
+            inventory: machine.inventory(&options.stated, &targets, &sites),
             study: Some(StudyPart {
                 name: name.clone(),
                 side: letter.to_owned(),
@@ -119,7 +122,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
         name: &name,
         order: &order,
         seed: options.seed,
-        platform: &platform,
+        machine: &machine,
         library: Arc::new(options.library.clone()),
         clock: &options.clock,
     };
@@ -157,12 +160,6 @@ pub fn resume(
             "study {name} is complete; there is nothing to resume"
         )));
     }
-    let platform = host::facts(Path::new("/"));
-    for run in &runs {
-        refuse_other_machine(&run.platform, &platform)?;
-        scripts::load(&mut Plan::parse(&run.plan_toml, &[])?, &mut library)?;
-        refuse_other_library(run, &library)?;
-    }
     let side = |run: &Run| -> Result<Side> {
         Ok(Side {
             plan: Plan::parse(&run.plan_toml, &[])?,
@@ -171,6 +168,12 @@ pub fn resume(
         })
     };
     let sides = [side(&runs[0])?, side(&runs[1])?];
+    let machine = machine(&sides, &HostAsked::of_run(&runs[0]))?;
+    for run in &runs {
+        refuse_other_machine(&run.platform, &machine.platform)?;
+        scripts::load(&mut Plan::parse(&run.plan_toml, &[])?, &mut library)?;
+        refuse_other_library(run, &library)?;
+    }
     let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
     observer.begins(name, planned as usize, planned as usize - finished);
@@ -180,7 +183,7 @@ pub fn resume(
         name,
         order: &order,
         seed: runs[0].seed,
-        platform: &platform,
+        machine: &machine,
         library: Arc::new(library),
         clock: &clock,
     };
@@ -220,6 +223,13 @@ fn made_up_name(options: &StudyOptions) -> String {
     format!("ab-{now}")
 }
 
+/// The one machine of the targets of both sides.
+fn machine(sides: &[Side; 2], asked: &HostAsked) -> Result<Machine> {
+    let mut groups = group(&sides[0].targets)?;
+    groups.extend(group(&sides[1].targets)?);
+    Machine::of(&groups, asked)
+}
+
 fn open(urls: &[String]) -> Result<Vec<Nodes>> {
     group(urls)?.iter().map(|g| Nodes::open(g)).collect()
 }
@@ -231,7 +241,7 @@ struct Whole<'a> {
     name: &'a str,
     order: &'a str,
     seed: u64,
-    platform: &'a Platform,
+    machine: &'a Machine,
     library: Arc<Library>,
     clock: &'a Arc<dyn WallClock>,
 }
@@ -312,7 +322,7 @@ impl Whole<'_> {
             plan: &self.sides[side].plan,
             library: Arc::clone(&self.library),
             targets: &targets,
-            platform: self.platform,
+            machine: self.machine,
             seed: self.seed,
             clock: self.clock,
             side: Some(&letter),

@@ -19,6 +19,7 @@ mod session;
 pub mod sqlite;
 mod url;
 mod watch;
+mod whereabouts;
 
 pub use capability::Feature;
 pub use engines::{Engine, EngineInfo, Reach, engines, find, open};
@@ -30,6 +31,7 @@ pub use session::{
 };
 pub use url::{Address, Password, TargetUrl, UrlError};
 pub use watch::{Counted, ServerCounts, Tally, WaitClass, Watch};
+pub use whereabouts::{data_place, runs_here};
 
 /// Sets up what engines need once per process; to be called before anything else of the process uses
 /// one, the archive included.

@@ -24,6 +24,7 @@ pub(crate) use find::{ask_all, newest_first};
 pub use kind::{Layout, Segment, ServerKind, Signals};
 pub use local::LocalServer;
 pub(crate) use process::is_zombie;
+pub(crate) use run_directory::usual_parent;
 pub(crate) use spec::SESSIONS_RESERVE;
 pub use spec::{SESSIONS_MAX, ServerSpec, parse_bytes};
 

@@ -1,7 +1,7 @@
 //! The two traits an engine implements, and the few values that cross them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use archive::TargetRecord;
 
@@ -215,6 +215,9 @@ pub enum Cooled {
     Lukewarm(String),
 }
 
+/// Why there is no directory whose device could be told.
+const NO_DIRECTORY: &str = "the target has no block device whose reads and writes could be counted";
+
 /// One database under test.
 pub trait Target: Send + Sync {
     /// Name, version and the settings as read back from the engine.
@@ -228,6 +231,14 @@ pub trait Target: Send + Sync {
 
     /// The file that holds the data, `None` for a database in memory.
     fn data_path(&self) -> Option<&Path>;
+
+    /// Where the data of a running server lie on its own machine, which need not be this one.
+    ///
+    /// # Errors
+    /// With the reason, where the server does not tell.
+    fn server_directory(&self) -> std::result::Result<PathBuf, String> {
+        Err(NO_DIRECTORY.into())
+    }
 
     /// Everything of the engine as a whole that no single session counts.
     fn counters(&self) -> Counters;

@@ -12,8 +12,9 @@ pub mod library;
 pub mod oltp;
 pub mod script;
 pub mod tables;
+pub mod volume;
 
 pub use bench::{Bench, Meter, Proven};
 pub use exercise::{Exercise, Prepared, exercise_for};
-pub use library::{Amount, Library, LibraryError, Sweep, Test};
+pub use library::{Amount, Library, LibraryError, Sweep, Table, Test};
 pub use script::Script;

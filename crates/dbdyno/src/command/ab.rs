@@ -11,6 +11,7 @@ use workload::Library;
 
 use super::compare::{earlier_studies, equal_studies, judge_and_show};
 use crate::arguments::{AbArguments, BandAsked};
+use crate::consent::Forecast;
 use crate::exit::Status;
 use crate::fault;
 use crate::place::{self, WorkFiles};
@@ -78,9 +79,11 @@ fn begin(
             &arguments.targets,
         )?;
     }
+    let host = super::server_host(&arguments.server)?;
     foretell(arguments, &plan, archive)?;
     let (targets, files) = targets(arguments)?;
-    let built = sides(arguments, &text, &common, &targets[0], &targets[1]);
+    let built = sides(arguments, &text, &common, &targets[0], &targets[1])
+        .and_then(|sides| agreed(arguments, &library, sides));
     let options = built.map(|sides| StudyOptions {
         sides,
         pairs: arguments.pairs,
@@ -91,6 +94,7 @@ fn begin(
         clock: fault::clock(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(arguments.platform.as_deref()).unwrap_or_default(),
+        host,
     });
     let finished = options.and_then(|options| Ok(study::study(options, screen)?));
     match finished {
@@ -103,6 +107,20 @@ fn begin(
             Err(error)
         }
     }
+}
+
+/// The sides with the permission of their user: for what is written, and for what others do meanwhile.
+fn agreed(arguments: &AbArguments, library: &Library, mut sides: [Side; 2]) -> Result<[Side; 2]> {
+    let mut forecasts = Vec::new();
+    for side in &mut sides {
+        side.targets = arguments.permission.share(&side.targets)?;
+        // A script may be set for one side alone.
+        let (mut plan, mut library) = (side.plan.clone(), library.clone());
+        lab::scripts::load(&mut plan, &mut library)?;
+        forecasts.extend(Forecast::of(&plan, &library, &side.targets, true)?);
+    }
+    arguments.permission.ask(&forecasts)?;
+    Ok(sides)
 }
 
 fn sides(

@@ -7,6 +7,7 @@ use host::inventory::{
     Changed, Document, changed_rows, difference, inventory, sections, stated_section,
 };
 use host::lint::{findings, lint};
+use host::{Remote, SshAddress};
 
 use super::{load_run, print};
 use crate::arguments::HostArguments;
@@ -17,10 +18,20 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let stated = super::stated(arguments.platform.as_deref())?;
-    let found = inventory(&arguments.root)?;
+    let remote = match &arguments.host {
+        Some(text) => {
+            let address = SshAddress::parse(text).map_err(|e| Wrong(e.to_string()))?;
+            Some(Remote::connect(&address)?)
+        }
+        None => None,
+    };
+    let root = remote
+        .as_ref()
+        .map_or(arguments.root.as_path(), Remote::root);
+    let found = inventory(root)?;
     let document = Document { found, stated };
     let changed = match &arguments.against {
-        Some(name) => Some(changed(name, &document, &arguments.root, archive)?),
+        Some(name) => Some(changed(name, &document, root, archive)?),
         None => None,
     };
     let lint = lint(&document.found, &document.stated);

@@ -9,6 +9,7 @@ use workload::Library;
 
 use super::{print, terminal_columns, wants_colour};
 use crate::arguments::RunArguments;
+use crate::consent::Forecast;
 use crate::exit::Status;
 use crate::fault;
 use crate::place::{self, WorkFiles};
@@ -55,13 +56,22 @@ fn begin(
     lab::scripts::load(&mut plan, &mut library)?;
     // What is wrong in the plan must be said before a directory is made for its targets.
     lab::agenda::check(&plan, &library)?;
+    let host = super::server_host(&arguments.server)?;
     let (targets, files) = if arguments.targets.is_empty() {
         let files = WorkFiles::create(arguments.work_dir.as_deref())?;
         let targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
         (targets, Some(files))
     } else {
-        (arguments.targets.clone(), None)
+        (arguments.permission.share(&arguments.targets)?, None)
     };
+    if let Err(error) = Forecast::of(&plan, &library, &targets, false)
+        .and_then(|forecasts| arguments.permission.ask(&forecasts))
+    {
+        if let Some(files) = files {
+            files.remove();
+        }
+        return Err(error);
+    }
     let options = RunOptions {
         plan,
         targets,
@@ -72,6 +82,7 @@ fn begin(
         clock: fault::clock(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(arguments.platform.as_deref())?,
+        host,
     };
     match lab::run(options, screen) {
         Ok(finished) => Ok((finished, files)),

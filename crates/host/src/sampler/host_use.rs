@@ -32,6 +32,10 @@ pub struct HostUse {
     pub samples: Vec<Sample>,
     /// Why there are no I/O figures; `None` when there are.
     pub io_reason: Option<String>,
+    /// Why nothing of the machine is known; `None` when something is.
+    pub unknown: Option<String>,
+    /// What a reader should know about where the figures come from.
+    pub remark: Option<String>,
     /// Processor time of the sampler's thread in the window.
     pub sampler_cpu_s: f64,
     /// Samples that came more than half an interval late, or were left out for it.
@@ -42,7 +46,7 @@ pub struct HostUse {
 
 impl HostUse {
     /// From the snapshots of a window: its first and last are the window's boundaries.
-    pub(super) fn of_window(snapshots: &[Counters], interval_ns: u64) -> Self {
+    pub(crate) fn of_window(snapshots: &[Counters], interval_ns: u64) -> Self {
         let (Some(first), Some(last)) = (snapshots.first(), snapshots.last()) else {
             return Self::default();
         };
@@ -71,6 +75,29 @@ impl HostUse {
         used.memory_used_mb_peak = stats::summary::max(&memory);
         used.process_rss_mb_peak = stats::summary::max(&rss);
         used
+    }
+
+    /// The driver's own use, with everything else taken from the machine of the database. Where that is
+    /// unknown, the series keeps its moments, so that what the driver counted still has its places.
+    pub(crate) fn with_machine(self, machine: Self) -> Self {
+        let moments = self.samples.iter().map(|sample| Sample {
+            at_s: sample.at_s,
+            ..Sample::default()
+        });
+        let samples = match machine.samples.is_empty() {
+            true => moments.collect(),
+            false => machine.samples,
+        };
+        Self {
+            rates: Rates {
+                process_cpu_pct: self.rates.process_cpu_pct,
+                ..machine.rates
+            },
+            samples,
+            process_rss_mb_peak: self.process_rss_mb_peak,
+            sampler_cpu_s: self.sampler_cpu_s,
+            ..machine
+        }
     }
 
     /// Sets all figures of the host; leaves those of the driver and the engine alone.
@@ -202,6 +229,44 @@ mod tests {
             (None, None)
         );
         assert!(used.samples.is_empty());
+    }
+
+    #[test]
+    fn the_machine_of_the_database_never_gets_the_drivers_figures() {
+        let ticks = [
+            at(0.0, 0, 0, 10),
+            at(1.0, 20, 100, 40),
+            at(2.0, 110, 200, 30),
+        ];
+        let mut driver = HostUse::of_window(&ticks, SECOND_NS);
+        driver.rates.process_cpu_pct = Some(7.0);
+        driver.sampler_cpu_s = 0.5;
+        let unknown = HostUse {
+            unknown: Some("no idea".into()),
+            ..HostUse::default()
+        };
+        let merged = driver.clone().with_machine(unknown);
+        let mut figures = Figures::default();
+        merged.write_into(&mut figures);
+        let known: Vec<_> = figures
+            .iter()
+            .filter_map(|(info, value)| value.map(|_| info.name))
+            .collect();
+        assert_eq!(known, ["process_cpu_pct", "process_rss_mb_peak"]);
+        assert_eq!(merged.sampler_cpu_s, 0.5);
+        assert_eq!(merged.samples.len(), 2);
+        assert!(
+            merged
+                .samples
+                .iter()
+                .all(|s| s.cpu_pct.is_none() && s.at_s > 0.0)
+        );
+
+        let other = [at(0.0, 0, 0, 1), at(1.0, 50, 100, 2), at(2.0, 100, 200, 3)];
+        let merged = driver.with_machine(HostUse::of_window(&other, SECOND_NS));
+        assert_eq!(merged.rates.cpu_pct, Some(50.0));
+        assert_eq!(merged.rates.process_cpu_pct, Some(7.0));
+        assert_eq!(merged.process_rss_mb_peak, Some(20.0));
     }
 
     /// Each figure that belongs to the host gets its own value, and no other figure is touched.

@@ -3,7 +3,7 @@
 
 /// What to do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tick {
+pub(crate) enum Tick {
     /// Nothing before then.
     Wait {
         /// On the monotonic clock.
@@ -18,14 +18,14 @@ pub(super) enum Tick {
 
 /// The schedule of one sampler.
 #[derive(Debug)]
-pub(super) struct Schedule {
+pub(crate) struct Schedule {
     anchor_ns: u64,
     interval_ns: u64,
     due_ns: u64,
 }
 
 impl Schedule {
-    pub(super) fn new(anchor_ns: u64, interval_ns: u64) -> Self {
+    pub(crate) fn new(anchor_ns: u64, interval_ns: u64) -> Self {
         assert!(interval_ns > 0, "the sampler has checked its interval");
         Self {
             anchor_ns,
@@ -35,14 +35,14 @@ impl Schedule {
     }
 
     /// Counts from a new anchor, if it is one.
-    pub(super) fn follow(&mut self, anchor_ns: u64) {
+    pub(crate) fn follow(&mut self, anchor_ns: u64) {
         if anchor_ns != self.anchor_ns {
             *self = Self::new(anchor_ns, self.interval_ns);
         }
     }
 
     /// Says what to do at `now_ns`, and moves on when a sample is due.
-    pub(super) fn look(&mut self, now_ns: u64) -> Tick {
+    pub(crate) fn look(&mut self, now_ns: u64) -> Tick {
         if now_ns < self.due_ns {
             return Tick::Wait {
                 until_ns: self.due_ns,

@@ -1,7 +1,7 @@
 //! A database of a running or a local server as a target.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -168,6 +168,21 @@ impl Target for PostgresTarget {
 
     fn data_path(&self) -> Option<&Path> {
         self.server.as_ref().map(LocalServer::data_directory)
+    }
+
+    fn server_directory(&self) -> std::result::Result<PathBuf, String> {
+        let sql = "SELECT current_setting('data_directory')";
+        let rows = self.with_anchor(|anchor| anchor.texts(sql, &[]));
+        let cell = rows.map(|rows| rows.into_iter().flatten().next().flatten());
+        match cell {
+            Ok(Some(directory)) => Ok(PathBuf::from(directory)),
+            Ok(None) => Err("the server does not tell its data directory".into()),
+            Err(_) => Err(
+                "this user may not see the server's data directory, so its device is unknown; \
+                 GRANT pg_read_all_settings TO it, or name the device with --host-device"
+                    .into(),
+            ),
+        }
     }
 
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of

@@ -103,16 +103,24 @@ pub(super) fn make(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(PASSABLE))
 }
 
+fn user() -> u32 {
+    // SAFETY: the call only reads the process's credentials.
+    unsafe { libc::geteuid() }
+}
+
+/// Where servers' directories are made when nothing else is said; it need not be there yet.
+pub(crate) fn usual_parent() -> PathBuf {
+    let named = std::env::var_os(VARIABLE).filter(|v| !v.is_empty());
+    named.map_or_else(
+        || Path::new(PARENT).join(format!("dbdyno-{}", user())),
+        PathBuf::from,
+    )
+}
+
 /// The parent of all servers' directories, made if need be.
 fn parent(spec: &ServerSpec) -> Result<PathBuf> {
-    // SAFETY: the call only reads the process's credentials.
-    let uid = unsafe { libc::geteuid() };
-    let named = || std::env::var_os(VARIABLE).filter(|v| !v.is_empty());
-    let path = spec
-        .parent_directory
-        .clone()
-        .or_else(|| named().map(PathBuf::from))
-        .unwrap_or_else(|| Path::new(PARENT).join(format!("dbdyno-{uid}")));
+    let (uid, usual) = (user(), usual_parent());
+    let path = spec.parent_directory.clone().unwrap_or(usual);
     let refuse = |why: &str| {
         TargetError::new(
             ErrorKind::Unreachable,

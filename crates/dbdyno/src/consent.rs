@@ -1,0 +1,254 @@
+//! Asks before much is written: the guard for other people's disks.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use lab::Plan;
+use lab::volume::foretell;
+use target::{Reach, TargetUrl};
+use workload::Library;
+
+use crate::exit::Wrong;
+use crate::say::say;
+
+const GB: f64 = 1e9;
+/// Part of the free room from which is asked, however little is written.
+const ROOM_SHARE: f64 = 0.5;
+
+/// What its user allows before anything is touched.
+#[derive(Debug, Args)]
+pub struct Permission {
+    /// Begin without asking, however much is going to be written
+    #[arg(long)]
+    pub yes: bool,
+    /// Ask when more than this is going to be written (10^9 bytes), or more than half of the free room
+    #[arg(long, value_name = "GB", default_value_t = 10.0, value_parser = gigabytes)]
+    pub ask_above: f64,
+    /// Measure servers on which others are at work: their work and the figures disturb each other
+    #[arg(long)]
+    pub shared: bool,
+}
+
+fn gigabytes(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number
+        .filter(|gb| gb.is_finite() && *gb >= 0.0)
+        .ok_or_else(|| "give a number of 10^9 bytes, 0 or more".to_owned())
+}
+
+impl Permission {
+    /// Tells the URLs of servers that others may be at work, when their user said so.
+    ///
+    /// # Errors
+    /// When no target is a server that others could use.
+    pub fn share(&self, urls: &[String]) -> Result<Vec<String>> {
+        if !self.shared {
+            return Ok(urls.to_vec());
+        }
+        let mut told = Vec::new();
+        let mut servers = 0;
+        for text in urls {
+            let url = TargetUrl::parse(text).map_err(lab::LabError::from)?;
+            let engine = target::find(&url).map_err(lab::LabError::from)?;
+            let knows = engine.settings().iter().any(|(key, _)| *key == "others");
+            if engine.reach() != Reach::Network || !knows {
+                told.push(text.clone());
+                continue;
+            }
+            servers += 1;
+            // Not through TargetUrl, whose text has no password.
+            let separator = if url.settings.is_empty() { '?' } else { '&' };
+            match url.settings.contains_key("others") {
+                true => told.push(text.clone()),
+                false => told.push(format!("{text}{separator}others=allow")),
+            }
+        }
+        match servers {
+            0 => Err(Wrong(
+                "--shared is for servers that others use as well, and no target is one".into(),
+            )
+            .into()),
+            _ => Ok(told),
+        }
+    }
+
+    /// Says how much a plan writes, and asks when that is much.
+    ///
+    /// # Errors
+    /// When the user does not agree, or nobody is there to be asked.
+    pub fn ask(&self, forecasts: &[Forecast]) -> Result<()> {
+        let written: u64 = forecasts.iter().map(|f| f.written_bytes).sum();
+        if written == 0 {
+            return Ok(());
+        }
+        say(&format!("writes at most {}, logs included", size(written)));
+        let too_much = self.too_much(written, forecasts);
+        let Some(reason) = too_much.filter(|_| !self.yes) else {
+            return Ok(());
+        };
+        if !std::io::stdin().is_terminal() {
+            return Err(Wrong(format!(
+                "{reason}; say --yes when that is meant, choose a smaller size, or raise --ask-above"
+            ))
+            .into());
+        }
+        say(&format!("{reason}. Go on? [y/N]"));
+        let mut answer = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut answer);
+        match answer.trim() {
+            "y" | "Y" | "yes" => Ok(()),
+            _ => Err(
+                Wrong("not begun, because you did not agree; nothing was touched".into()).into(),
+            ),
+        }
+    }
+
+    fn too_much(&self, written: u64, forecasts: &[Forecast]) -> Option<String> {
+        if written as f64 > self.ask_above * GB {
+            let limit = self.ask_above;
+            return Some(format!(
+                "the plan writes up to {}, more than {limit} GB",
+                size(written)
+            ));
+        }
+        // Targets on one file system share its room; two of the same size and room are on one.
+        let mut rooms: BTreeMap<(u64, u64), (u64, &Path)> = BTreeMap::new();
+        for forecast in forecasts {
+            if let Some(place) = &forecast.place
+                && let Some(room) = host::room(place)
+            {
+                let key = (room.device, room.free_bytes);
+                rooms.entry(key).or_insert((0, place)).0 += forecast.room_bytes;
+            }
+        }
+        let full = rooms
+            .into_iter()
+            .find(|((_, free), (needed, _))| *needed as f64 > *free as f64 * ROOM_SHARE);
+        full.map(|((_, free), (needed, place))| {
+            format!(
+                "the plan needs up to {} at once, more than half of the {} that are free in {}",
+                size(needed),
+                size(free),
+                place.display()
+            )
+        })
+    }
+}
+
+/// What one target is going to write, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forecast {
+    written_bytes: u64,
+    room_bytes: u64,
+    /// Directory of this machine that the data go to.
+    place: Option<PathBuf>,
+}
+
+impl Forecast {
+    /// Of every target of a plan. In a study (`blocks`) every repetition begins with empty tables.
+    ///
+    /// # Errors
+    /// A URL, test or size that is wrong in itself.
+    pub fn of(plan: &Plan, library: &Library, urls: &[String], blocks: bool) -> Result<Vec<Self>> {
+        let groups = lab::nodes::group(urls)?;
+        let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
+            let nodes = group.len() as u64;
+            let volume = foretell(plan, library, group[0].engine(), nodes as u32, blocks)?;
+            let part = |url: &TargetUrl| Self {
+                written_bytes: volume.written_bytes.div_ceil(nodes),
+                room_bytes: volume.room_bytes.div_ceil(nodes),
+                place: target::data_place(url),
+            };
+            // What nothing is stored in writes nothing.
+            let stores = |url: &&TargetUrl| {
+                target::find(url).is_ok_and(|engine| engine.reach() != Reach::Nowhere)
+            };
+            Ok(group.iter().filter(stores).map(part).collect())
+        };
+        let all = groups.iter().map(forecast).collect::<Result<Vec<_>>>()?;
+        Ok(all.into_iter().flatten().collect())
+    }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes as f64 / GB {
+        gb if gb >= 10.0 => format!("{gb:.0} GB"),
+        gb if gb >= 0.1 => format!("{gb:.1} GB"),
+        gb => format!("{:.0} MB", (gb * 1e3).max(1.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permission(ask_above: f64, shared: bool) -> Permission {
+        Permission {
+            yes: false,
+            ask_above,
+            shared,
+        }
+    }
+
+    fn forecast(written_bytes: u64, room_bytes: u64) -> Forecast {
+        Forecast {
+            written_bytes,
+            room_bytes,
+            place: Some(std::env::temp_dir()),
+        }
+    }
+
+    #[test]
+    fn much_is_asked_for_and_little_is_not() {
+        let ten = permission(10.0, false);
+        assert_eq!(ten.too_much(9_000_000_000, &[]), None);
+        let reason = ten.too_much(11_000_000_000, &[]).unwrap();
+        assert!(
+            reason.contains("11 GB") && reason.contains("10 GB"),
+            "{reason}"
+        );
+        // Two targets that each take a third of the free room take more than half together.
+        let free = host::room(&std::env::temp_dir()).unwrap().free_bytes;
+        assert_eq!(ten.too_much(1, &[forecast(1, free / 3)]), None);
+        let third = || forecast(1, free / 3);
+        let reason = ten.too_much(1, &[third(), third()]).unwrap();
+        assert!(reason.contains("half of"), "{reason}");
+    }
+
+    #[test]
+    fn sharing_is_told_to_servers_alone() {
+        let urls = |urls: &[&str]| urls.iter().map(|u| (*u).to_owned()).collect::<Vec<_>>();
+        let told = permission(1.0, true)
+            .share(&urls(&[
+                "postgres://u:p@h/d",
+                "postgres://u@h/d?sslmode=disable",
+                "postgres://u@h/d?others=refuse",
+                "sqlite:x",
+            ]))
+            .unwrap();
+        assert_eq!(
+            told,
+            [
+                "postgres://u:p@h/d?others=allow",
+                "postgres://u@h/d?sslmode=disable&others=allow",
+                "postgres://u@h/d?others=refuse",
+                "sqlite:x",
+            ]
+        );
+        let error = permission(1.0, true)
+            .share(&urls(&["sqlite:x"]))
+            .unwrap_err();
+        assert!(error.to_string().contains("no target is one"));
+    }
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(
+            [1, 99_000_000, 123_000_000, 9_960_000_000, 12_400_000_000].map(size),
+            ["1 MB", "99 MB", "0.1 GB", "10.0 GB", "12 GB"]
+        );
+    }
+}

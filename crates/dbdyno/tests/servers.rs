@@ -1,0 +1,401 @@
+//! Servers that die, are full, let nobody in, or are not what was expected: one clear sentence, the
+//! right exit status, and every finished point kept.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/postgres.rs"]
+mod postgres;
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use common::{Ended, Place, points};
+use postgres::{psql, server, url, url_of};
+use serde_json::Value;
+use target::server::LocalServer;
+
+/// A short point, and a long one in which something happens.
+const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 6\n";
+/// Reads, writes and loads, small.
+const SHORT: &str = "name = \"short\"\nsample_ms = 100\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"]\njobs = [2]\n\
+    mode = \"time\"\nseconds = 0.3\n";
+
+/// A run of [`LONG`] that has finished its first point and is in the middle of its second.
+struct InTheMiddle {
+    child: Child,
+    place: Place,
+}
+
+impl InTheMiddle {
+    fn begin(server: &LocalServer) -> Self {
+        let place = Place::new();
+        let plan = place.file("plan.toml", LONG);
+        let mut command = place.command(&[
+            "run",
+            &plan,
+            "--target",
+            &url(server, "dbdyno"),
+            "--name",
+            "long",
+        ]);
+        let log = std::fs::File::create(place.path("log")).unwrap();
+        let child = command
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        let reading = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno' \
+                       AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%'";
+        while psql(server, reading) != "2" {
+            assert!(Instant::now() < until, "the second point did not begin");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        Self { child, place }
+    }
+
+    /// It must end with status 1 and one sentence, with one point kept.
+    fn broken(mut self) -> (Place, String) {
+        let status = self.child.wait().unwrap();
+        let log = std::fs::read_to_string(self.place.path("log")).unwrap();
+        assert_eq!(status.code(), Some(1), "{log}");
+        let sentence = log.lines().last().unwrap().to_owned();
+        assert!(
+            sentence.contains("1 of 2 points are kept in the archive"),
+            "{sentence}"
+        );
+        assert!(sentence.contains("dbdyno run --resume long"), "{sentence}");
+        let run = self.place.export("long");
+        assert_eq!(points(&run).len(), 1);
+        assert_eq!(run["run"]["state"], "interrupted");
+        assert_eq!(points(&run)[0]["valid"], true);
+        (self.place, sentence)
+    }
+}
+
+fn kill(pid: i32) {
+    // SAFETY: the number is that of a process of a server that this test started.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+}
+
+#[test]
+fn a_killed_backend_ends_the_run_which_can_be_resumed() {
+    let server = server("&restart_after_crash=on");
+    let run = InTheMiddle::begin(&server);
+    let victim = "SELECT pid FROM pg_stat_activity WHERE application_name = 'dbdyno' \
+                  AND query LIKE '%id = $1%' LIMIT 1";
+    kill(psql(&server, victim).parse().unwrap());
+    let (place, sentence) = run.broken();
+    assert!(sentence.contains("PostgreSQL"), "{sentence}");
+    // The server has come back by itself; what was finished is not measured again.
+    let until = Instant::now() + Duration::from_secs(30);
+    let resumed = loop {
+        let ended = place.dbdyno(&["run", "--resume", "long"]);
+        if ended.status == 0 || Instant::now() > until {
+            break ended;
+        }
+        std::thread::sleep(Duration::from_millis(300));
+    };
+    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    assert_eq!(points(&place.export("long")).len(), 2);
+}
+
+#[test]
+fn a_killed_server_ends_the_run() {
+    let server = server("");
+    let run = InTheMiddle::begin(&server);
+    kill(server.pid().unwrap() as i32);
+    let (place, sentence) = run.broken();
+    assert!(sentence.contains("PostgreSQL"), "{sentence}");
+    let ended = place.dbdyno(&["run", "--resume", "long"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(
+        ended.sentence().contains("cannot be reached"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(points(&place.export("long")).len(), 1);
+}
+
+#[test]
+fn a_server_without_connections_left_costs_the_points_that_need_more() {
+    let server = server("&max_connections=20");
+    let place = Place::new();
+    let plan = place.file(
+        "plan.toml",
+        &SHORT.replace("jobs = [2]", "jobs = [1, 64, 4]").replace(
+            "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
+            "\"T611\"",
+        ),
+    );
+    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "dbdyno")]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let run = place.export("last");
+    let validity: Vec<&Value> = points(&run).iter().map(|p| &p["valid"]).collect();
+    assert_eq!(validity, [true, false, true]);
+    let reasons = points(&run)[1]["reasons"].to_string();
+    assert!(
+        reasons.contains("53300") && reasons.contains("max_connections"),
+        "{reasons}"
+    );
+}
+
+#[test]
+fn a_wrong_password_is_said_and_none_is_kept() {
+    let (server, place) = (server(""), Place::new());
+    psql(
+        &server,
+        "SET password_encryption = 'scram-sha-256'; CREATE ROLE locked LOGIN SUPERUSER PASSWORD 'r1ght-one'",
+    );
+    let rules = "local all dbdyno trust\nlocal all all scram-sha-256\n";
+    std::fs::write(server.data_directory().join("pg_hba.conf"), rules).unwrap();
+    psql(&server, "SELECT pg_reload_conf()");
+    let plan = place.file("plan.toml", common::TINY);
+    let url = url(&server, "locked");
+    let run = |password: &str| {
+        let mut command = place.command(&["run", &plan, "--target", &url]);
+        Ended::of(command.env("PGPASSWORD", password).output().unwrap())
+    };
+    let until = Instant::now() + Duration::from_secs(10);
+    let mut ended = run("wr0ng-one");
+    // A server reads its rules again a moment after it was told to.
+    while ended.status == 0 && Instant::now() < until {
+        ended = run("wr0ng-one");
+    }
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(sentence.contains("check the password"), "{sentence}");
+    assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
+    let ended = run("r1ght-one");
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let archive = std::fs::read(place.archive()).unwrap();
+    let holds = |word: &[u8]| archive.windows(word.len()).any(|part| part == word);
+    assert!(!holds(b"r1ght-one") && !holds(b"wr0ng-one"));
+    assert!(!ended.stdout.contains("r1ght-one"));
+}
+
+#[test]
+fn a_user_who_sees_little_is_told_what_is_missing() {
+    let (server, place) = (server(""), Place::new());
+    psql(
+        &server,
+        "CREATE ROLE plain LOGIN; GRANT pg_checkpoint TO plain; GRANT CREATE ON DATABASE postgres TO plain",
+    );
+    let plan = place.file("plan.toml", SHORT);
+    std::thread::scope(|scope| {
+        scope.spawn(|| psql(&server, "SELECT pg_sleep(5)"));
+        std::thread::sleep(Duration::from_millis(500));
+        let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+    });
+    let run = place.export("last");
+    let target = &run["targets"][0];
+    assert!(target["device"].is_null(), "{target}");
+    let rights = target["settings"]["dbdyno.rights"].as_str().unwrap();
+    assert!(rights.contains("pg_read_all_stats"), "{rights}");
+    for point in points(&run) {
+        let figures = point;
+        assert!(figures["write_iops"].is_null() && figures["cpu_pct_avg"].is_number());
+        let notes = point["notes"].to_string();
+        assert!(notes.contains("pg_read_all_settings"), "{notes}");
+    }
+}
+
+/// Every job changes the same few rows in an order of its own, so that they wait for each other in a
+/// circle; the server ends one of them, which tries again.
+#[test]
+fn deadlocks_are_tried_again_and_counted() {
+    let (server, place) = (server("&deadlock_timeout=5ms"), Place::new());
+    let library = place.library();
+    let sql = "UPDATE dbdyno_oltp SET version = version + 1 WHERE id = 1 + CAST(? AS BIGINT) % 40";
+    std::fs::write(library.join("T716.sql"), sql).unwrap();
+    let plan = place.file(
+        "plan.toml",
+        &SHORT
+            .replace(
+                "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
+                "\"T716\"",
+            )
+            .replace("jobs = [2]", "jobs = [4]")
+            .replace("0.3", "2"),
+    );
+    let library = library.to_str().unwrap();
+    let url = url(&server, "dbdyno");
+    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
+    let run = place.export("last");
+    let point = &points(&run)[0];
+    assert_eq!(ended.status, 0, "{} {}", ended.stderr, point["reasons"]);
+    let figures = point;
+    assert!(figures["retries"].as_f64().unwrap() > 0.0, "{figures}");
+    assert_eq!(figures["errors"].as_f64(), Some(0.0));
+    assert!(figures["rows"].as_f64().unwrap() > 0.0);
+    let notes = point["notes"].to_string();
+    assert!(notes.contains("tried again after a conflict"), "{notes}");
+}
+
+/// Another language, order, calendar and clock than the tests were written with.
+#[test]
+fn a_server_of_another_country_gives_the_same_answers() {
+    let (server, place) = (server(""), Place::new());
+    psql(
+        &server,
+        "CREATE DATABASE faraway TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu \
+         ICU_LOCALE 'tr-TR' LOCALE 'C.UTF-8'",
+    );
+    psql(
+        &server,
+        "ALTER DATABASE faraway SET TimeZone = 'Asia/Kathmandu'; \
+         ALTER DATABASE faraway SET DateStyle = 'German, DMY'; \
+         ALTER DATABASE faraway SET IntervalStyle = 'sql_standard'; \
+         ALTER DATABASE faraway SET bytea_output = 'escape'; \
+         ALTER DATABASE faraway SET extra_float_digits = -15; \
+         ALTER DATABASE faraway SET standard_conforming_strings = off; \
+         ALTER DATABASE faraway SET default_transaction_isolation = 'serializable'",
+    );
+    let plan = place.file("plan.toml", SHORT);
+    let url = url_of(&server, "dbdyno", "faraway");
+    let mut command = place.command(&["run", &plan, "--target", &url]);
+    let ended = Ended::of(
+        command
+            .env("TZ", "America/St_Johns")
+            .env("LC_ALL", "tr_TR.UTF-8")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let run = place.export("last");
+    assert_eq!(points(&run).len(), 5);
+    assert!(points(&run).iter().all(|p| p["valid"] == true));
+    assert!(
+        run["run"]["started_at"].as_str().unwrap().ends_with('Z'),
+        "{}",
+        run["run"]["started_at"]
+    );
+}
+
+/// The greeting of a server that is older than any that can be installed here.
+#[test]
+fn a_server_too_old_is_refused() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut near, _) = listener.accept().unwrap();
+        let mut bytes = [0; 1024];
+        let _ = near.read(&mut bytes);
+        let parameter = b"server_version\09.6.24\0";
+        let mut greeting = b"R\0\0\0\x08\0\0\0\0S".to_vec();
+        greeting.extend((parameter.len() as u32 + 4).to_be_bytes());
+        greeting.extend(parameter);
+        greeting.extend(b"K\0\0\0\x0c\0\0\0\x07\0\0\0\x07Z\0\0\0\x05I");
+        let _ = near.write_all(&greeting);
+        // Until it has been read and the other side has gone away.
+        while let Ok(1..) = near.read(&mut bytes) {}
+    });
+    let place = Place::new();
+    let plan = place.file("plan.toml", common::TINY);
+    let url = format!("postgres://u@127.0.0.1:{port}/d");
+    let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("9.6.24 is too old") && sentence.contains("12 or later"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn others_are_disturbed_only_when_told() {
+    let (server, place) = (server(""), Place::new());
+    let plan = place.file("plan.toml", common::TINY);
+    let url = url(&server, "dbdyno");
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| psql(&server, "SELECT pg_sleep(8)"));
+        while psql(
+            &server,
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(8)%' AND pid <> pg_backend_pid()",
+        ) == "0"
+        {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+        assert_eq!(ended.status, 1, "{}", ended.stderr);
+        assert!(
+            ended.sentence().contains("others are at work"),
+            "{}",
+            ended.stderr
+        );
+        let ended = place.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        assert!(
+            !other.is_finished(),
+            "the other's work ended too early to tell"
+        );
+        other.join().unwrap();
+    });
+    let ended = place.dbdyno(&["run", &plan, "--target", "sqlite:", "--shared"]);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+}
+
+/// Nobody sits at a terminal here, so what would be asked is refused, before anything is touched.
+#[test]
+fn much_is_written_only_when_agreed() {
+    let (server, place) = (server(""), Place::new());
+    let plan = place.file(
+        "plan.toml",
+        &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
+    );
+    let file = place.url("sqlite", "bench.db");
+    for target in [file.as_str(), &url(&server, "dbdyno"), "postgres+local:"] {
+        let ended = place.dbdyno(&["run", &plan, "--target", target]);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        let sentence = ended.sentence();
+        assert!(
+            sentence.contains("GB") && sentence.contains("--yes"),
+            "{sentence}"
+        );
+        let ended = place.dbdyno(&["ab", &plan, "--target", target, "--pairs", "1"]);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+    }
+    assert!(!place.path("bench.db").exists() && !place.archive().exists());
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";
+    assert_eq!(psql(&server, schemas), "0");
+
+    let plan = place.file(
+        "plan.toml",
+        &SHORT.replace(
+            "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
+            "\"T611\"",
+        ),
+    );
+    let small = [
+        "run",
+        plan.as_str(),
+        "--target",
+        file.as_str(),
+        "--ask-above",
+        "0.01",
+    ];
+    assert_eq!(place.dbdyno(&small).status, 2);
+    let agreed = place.fine(&[&small[..], &["--yes"]].concat());
+    assert!(
+        agreed.stderr.contains("writes at most 50 MB"),
+        "{}",
+        agreed.stderr
+    );
+    // What computes alone writes nothing, and says nothing.
+    let plan = place.file("plan.toml", common::TINY);
+    let silent = place.fine(&["run", &plan, "--target", "sqlite:", "--ask-above", "0"]);
+    assert!(
+        !silent.stderr.contains("writes at most"),
+        "{}",
+        silent.stderr
+    );
+}

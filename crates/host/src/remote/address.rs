@@ -1,0 +1,163 @@
+//! Where a machine is that is reached by ssh: `ssh://[USER@]HOST[:PORT]`.
+
+use std::fmt;
+
+/// A machine as the ssh client is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SshAddress {
+    /// Who logs on; ssh's own choice when `None`.
+    pub user: Option<String>,
+    /// Name or address, also one of the user's ssh configuration.
+    pub host: String,
+    /// Port; ssh's own choice when `None`.
+    pub port: Option<u16>,
+}
+
+/// Why a text names no machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" names no host: {what}; write it as ssh://USER@HOST[:PORT]")]
+pub struct AddressError {
+    text: String,
+    what: String,
+}
+
+impl SshAddress {
+    /// Takes `ssh://[USER@]HOST[:PORT]` apart.
+    ///
+    /// # Errors
+    /// When it is none. A password is refused: the ssh client would not take it.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        Self::parts(text).map_err(|what| AddressError {
+            text: without_password(text),
+            what: what.to_owned(),
+        })
+    }
+
+    fn parts(text: &str) -> Result<Self, &'static str> {
+        let place = text
+            .strip_prefix("ssh://")
+            .ok_or("it does not begin with ssh://")?;
+        let place = place.strip_suffix('/').unwrap_or(place);
+        let (user, place) = match place.rsplit_once('@') {
+            Some((user, _)) if user.contains(':') => {
+                return Err("a password has no place in it, ssh logs on with keys");
+            }
+            Some((user, place)) => (Some(word(user)?), place),
+            None => (None, place),
+        };
+        let (host, port) = match place
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'))
+        {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (
+                host,
+                Some(port.strip_prefix(':').ok_or("its port is none")?),
+            ),
+            None => match place.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (place, None),
+            },
+        };
+        let port = match port.map(str::parse::<u16>) {
+            None => None,
+            Some(Ok(port)) if port > 0 => Some(port),
+            Some(_) => return Err("its port is none"),
+        };
+        Ok(Self {
+            user,
+            host: word(host)?,
+            port,
+        })
+    }
+
+    /// `USER@HOST` as the ssh client takes it.
+    pub fn destination(&self) -> String {
+        match &self.user {
+            Some(user) => format!("{user}@{}", self.host),
+            None => self.host.clone(),
+        }
+    }
+}
+
+/// A user or host that the ssh client cannot take for one of its options, nor any shell for more
+/// than a word.
+fn word(text: &str) -> Result<String, &'static str> {
+    let fits = |c: char| c.is_alphanumeric() || "._-%:+".contains(c);
+    match text {
+        "" => Err("its user or host is empty"),
+        _ if text.starts_with('-') => Err("its user or host begins with a hyphen"),
+        _ if text.chars().all(fits) => Ok(text.to_owned()),
+        _ => Err("its user or host holds more than letters, digits, dots and hyphens"),
+    }
+}
+
+fn without_password(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((before, after)) => match before.rsplit_once(':') {
+            Some((user, _)) if user.contains("//") && !user.ends_with("ssh") => {
+                format!("{user}:…@{after}")
+            }
+            _ => text.to_owned(),
+        },
+        None => text.to_owned(),
+    }
+}
+
+impl fmt::Display for SshAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ssh://")?;
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        match self.host.contains(':') {
+            true => write!(f, "[{}]", self.host)?,
+            false => f.write_str(&self.host)?,
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_come_apart_and_together() {
+        for text in [
+            "ssh://db1",
+            "ssh://me@db1.example.com",
+            "ssh://me@db1:2222",
+            "ssh://me@[fe80::1]:22",
+        ] {
+            assert_eq!(SshAddress::parse(text).unwrap().to_string(), text);
+        }
+        let full = SshAddress::parse("ssh://me@db1:2222/").unwrap();
+        assert_eq!(
+            (full.destination().as_str(), full.port),
+            ("me@db1", Some(2222))
+        );
+    }
+
+    #[test]
+    fn what_ssh_would_misunderstand_is_refused() {
+        for (text, what) in [
+            ("db1", "ssh://"),
+            ("ssh://", "empty"),
+            ("ssh://@db1", "empty"),
+            ("ssh://-oProxyCommand=x", "hyphen"),
+            ("ssh://me@-x", "hyphen"),
+            ("ssh://me@db1;reboot", "letters"),
+            ("ssh://me@db1:0", "port"),
+            ("ssh://me@[::1]x", "port"),
+            ("ssh://me:secret@db1", "password"),
+        ] {
+            let message = SshAddress::parse(text).unwrap_err().to_string();
+            assert!(message.contains(what), "{text}: {message}");
+            assert!(!message.contains("secret"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! Samples another machine through one ssh process that lives as long as it can.
+//!
+//! Every snapshot is asked for by its number: by a thread on the schedule of the interval, and by
+//! whoever marks the start or the end of a window. Asking waits for nothing, so that the start of a
+//! point is not late by a journey through the network; the answer carries the moment at which it was
+//! taken, on the other machine's own clock.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::RemoteError;
+use super::address::SshAddress;
+use super::client::Client;
+use super::sample::{END, MARK, Reader, Snapshot, script};
+use crate::clock::{monotonic_ns, sleep_until};
+use crate::sampler::{HostUse, SAMPLES_MAX, Schedule, Tick};
+
+/// The thread looks this often whether it shall stop or follow a new mark.
+const SLICE: Duration = Duration::from_millis(100);
+/// The end of a window waits so long for its snapshot; a connection that died is noticed earlier.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
+/// Snapshots asked for and not answered before the schedule leaves ticks out.
+const OUTSTANDING_MAX: u64 = 16;
+/// Longest line and most lines of a snapshot; a thousand interfaces stay below.
+const LINE_BYTES_MAX: u64 = 4096;
+const LINES_MAX: usize = 8192;
+
+/// Where and how one machine is sampled.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub address: SshAddress,
+    pub device: Option<String>,
+    pub interfaces: Vec<String>,
+    pub interval: Duration,
+}
+
+/// The start of a window: which snapshot of which connection.
+#[derive(Debug)]
+pub struct RemoteMark {
+    connection: Result<Arc<Shared>, String>,
+    number: u64,
+    late: u64,
+}
+
+/// Samples the machine until it is dropped.
+#[derive(Debug)]
+pub struct RemoteSampler {
+    plan: Plan,
+    io_reason: Option<String>,
+    connection: Mutex<Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    stop: AtomicBool,
+    /// When the last mark was set: the schedule counts from there.
+    anchor_ns: AtomicU64,
+    late: AtomicU64,
+    state: Mutex<State>,
+    answered: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    input: Option<ChildStdin>,
+    asked: u64,
+    answered: u64,
+    samples: VecDeque<(u64, Snapshot)>,
+    /// Why there will be no more.
+    lost: Option<String>,
+    /// Ends with the connection, so that nobody waits for a silent client.
+    client: Option<Client>,
+    first: Option<Snapshot>,
+}
+
+impl RemoteSampler {
+    /// Connects and begins to sample; the first snapshot is here when it returns.
+    pub(super) fn start(plan: Plan, io_reason: Option<String>) -> Result<Self, RemoteError> {
+        let connection = Connection::open(&plan)?;
+        let number = connection.shared.ask();
+        let first = number.and_then(|number| connection.shared.wait_for(number));
+        let first = first.map_err(|cause| RemoteError::Unreachable {
+            address: plan.address.clone(),
+            cause,
+        })?;
+        if first.counters.cpu.is_none() {
+            return Err(RemoteError::NoCounters(plan.address));
+        }
+        let unseen = plan
+            .device
+            .as_ref()
+            .filter(|_| first.counters.disk.is_none());
+        let unseen = unseen.map(|name| {
+            format!(
+                "/proc/diskstats of {} does not show its device {name}",
+                plan.address
+            )
+        });
+        Ok(Self {
+            plan,
+            io_reason: io_reason.or(unseen),
+            connection: Mutex::new(connection),
+        })
+    }
+
+    /// Begins a window; waits for nothing.
+    pub fn mark(&self) -> RemoteMark {
+        let shared = Arc::clone(&lock(&self.connection).shared);
+        shared.anchor_ns.store(monotonic_ns(), Ordering::Release);
+        let late = shared.late.load(Ordering::Acquire);
+        match shared.ask() {
+            Ok(number) => RemoteMark {
+                connection: Ok(shared),
+                number,
+                late,
+            },
+            Err(reason) => RemoteMark {
+                connection: Err(reason),
+                number: 0,
+                late: 0,
+            },
+        }
+    }
+
+    /// Ends the window that `mark` began. When the connection was lost in between the figures are
+    /// unknown, with the reason, and a new connection is made for the next window.
+    pub fn finish(&self, mark: RemoteMark) -> HostUse {
+        let RemoteMark {
+            connection,
+            number,
+            late,
+        } = mark;
+        let window = connection.and_then(|shared| {
+            let end = shared.ask()?;
+            shared.wait_for(end)?;
+            let cost_pct = shared.cost_pct();
+            Ok((shared.window(number, end)?, shared, cost_pct))
+        });
+        match window {
+            Ok(((samples, lost), shared, cost_pct)) => {
+                let interval_ns = self.plan.interval.as_nanos() as u64;
+                let mut used = HostUse::of_window(&samples, interval_ns);
+                used.samples_lost = lost;
+                used.late_samples = shared.late.load(Ordering::Acquire).saturating_sub(late);
+                used.io_reason = self.io_reason.clone();
+                used.remark = Some(self.remark(cost_pct));
+                used
+            }
+            Err(reason) => {
+                self.connect_again();
+                HostUse {
+                    unknown: Some(format!(
+                        "the figures of {} are unknown: {reason}",
+                        self.plan.address
+                    )),
+                    ..HostUse::default()
+                }
+            }
+        }
+    }
+
+    fn remark(&self, cost_pct: Option<f64>) -> String {
+        let cost = cost_pct.map_or_else(
+            || "at a cost that it does not tell".to_owned(),
+            |pct| format!("which takes {pct:.1} % of one of its processors"),
+        );
+        format!(
+            "CPU and IOPS are those of {}, sampled through ssh, {cost}",
+            self.plan.address
+        )
+    }
+
+    /// Processor time that the sampling took on the machine so far, in percent of one processor.
+    pub fn cost_pct(&self) -> Option<f64> {
+        lock(&self.connection).shared.cost_pct()
+    }
+
+    /// A failure shows in the next window, whose figures are then unknown as well.
+    fn connect_again(&self) {
+        if let Ok(fresh) = Connection::open(&self.plan) {
+            *lock(&self.connection) = fresh;
+        }
+    }
+}
+
+impl Connection {
+    fn open(plan: &Plan) -> Result<Self, RemoteError> {
+        let (client, pipes) = Client::start(&plan.address, &script(plan.device.as_deref()))?;
+        let shared = Arc::new(Shared {
+            stop: AtomicBool::new(false),
+            anchor_ns: AtomicU64::new(monotonic_ns()),
+            late: AtomicU64::new(0),
+            state: Mutex::new(State {
+                input: Some(pipes.input),
+                client: Some(client),
+                ..State::default()
+            }),
+            answered: Condvar::new(),
+        });
+        let mut connection = Self {
+            shared: Arc::clone(&shared),
+            threads: Vec::new(),
+        };
+        let reader = Reader::new(plan.device.as_deref(), &plan.interfaces);
+        let output = pipes.output;
+        connection.spawn("ssh samples", {
+            let shared = Arc::clone(&shared);
+            move || {
+                let reason = read_samples(&shared, output, reader);
+                shared.lose(reason);
+            }
+        })?;
+        let interval_ns = plan.interval.as_nanos() as u64;
+        connection.spawn("ssh schedule", move || {
+            ask_on_schedule(&shared, interval_ns)
+        })?;
+        Ok(connection)
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() + Send + 'static,
+    ) -> Result<(), RemoteError> {
+        let thread = std::thread::Builder::new().name(name.into()).spawn(work);
+        self.threads
+            .push(thread.map_err(|cause| RemoteError::NoClient {
+                program: "ssh".into(),
+                cause,
+            })?);
+        Ok(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        self.shared.lose("the sampling was stopped".into());
+        for thread in self.threads.drain(..) {
+            // A panic of a thread has been printed; it costs samples, not the measurement.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    /// Asks for a snapshot and gives its number.
+    fn ask(&self) -> Result<u64, String> {
+        let mut state = lock(&self.state);
+        if let Some(reason) = &state.lost {
+            return Err(reason.clone());
+        }
+        let number = state.asked + 1;
+        let Some(input) = state.input.as_mut() else {
+            return Err("the connection is closed".into());
+        };
+        // A few bytes, of which few are outstanding, always fit into the pipe.
+        if writeln!(input, "{number}").is_err() {
+            state.input = None;
+            drop(state);
+            self.lose("the connection was lost".into());
+            let state = lock(&self.state);
+            return Err(state.lost.clone().unwrap_or_default());
+        }
+        state.asked = number;
+        Ok(number)
+    }
+
+    fn wait_for(&self, number: u64) -> Result<Snapshot, String> {
+        let until = Instant::now() + ANSWER_TIME_MAX;
+        let mut state = lock(&self.state);
+        loop {
+            if state.answered >= number {
+                let found = state.samples.iter().find(|(n, _)| *n == number);
+                let odd = || "it printed no counters; dbdyno needs a Linux /proc there".to_owned();
+                return found.map(|(_, snapshot)| *snapshot).ok_or_else(odd);
+            }
+            if let Some(reason) = &state.lost {
+                return Err(reason.clone());
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(format!("no answer in {} s", ANSWER_TIME_MAX.as_secs()));
+            }
+            state = self
+                .answered
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// The snapshots from one number to another, and how many between them are no longer kept.
+    fn window(&self, first: u64, last: u64) -> Result<(Vec<crate::Counters>, u64), String> {
+        let state = lock(&self.state);
+        let inside = state
+            .samples
+            .iter()
+            .filter(|(n, _)| (first..=last).contains(n));
+        let (numbers, samples): (Vec<u64>, Vec<_>) =
+            inside.map(|(n, snapshot)| (*n, snapshot.counters)).unzip();
+        match numbers.first() {
+            Some(number) if *number == first => {
+                Ok((samples, last - first + 1 - numbers.len() as u64))
+            }
+            _ => Err("the point was too long: its first snapshot is no longer kept".into()),
+        }
+    }
+
+    fn cost_pct(&self) -> Option<f64> {
+        let state = lock(&self.state);
+        let (first, (_, last)) = (state.first?, state.samples.back()?);
+        let elapsed_ns = last.counters.at_ns.checked_sub(first.counters.at_ns)?;
+        let cost_s = last.cost_s? - first.cost_s?;
+        (elapsed_ns > 0).then(|| 100.0 * cost_s / (elapsed_ns as f64 / 1e9))
+    }
+
+    /// Ends the connection; the first reason counts.
+    fn lose(&self, reason: String) {
+        let (client, input) = {
+            let mut state = lock(&self.state);
+            let ended = (state.client.take(), state.input.take());
+            if state.lost.is_none() && ended.0.is_none() {
+                state.lost = Some(reason.clone());
+            }
+            ended
+        };
+        drop(input);
+        if let Some(mut client) = client {
+            let words = client.last_words();
+            lock(&self.state).lost = Some(format!("{reason} ({words})"));
+        }
+        self.answered.notify_all();
+    }
+}
+
+/// Takes in snapshots until the connection ends; says how it ended.
+fn read_samples(shared: &Shared, output: ChildStdout, mut reader: Reader) -> String {
+    let mut output = BufReader::new(output);
+    let mut lines: Vec<String> = Vec::new();
+    let mut begun = false;
+    loop {
+        let mut bytes = Vec::new();
+        match output
+            .by_ref()
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut bytes)
+        {
+            Ok(0) => return "the connection was closed".into(),
+            Ok(_) => {}
+            Err(error) => return format!("the connection was lost: {error}"),
+        }
+        let line = String::from_utf8_lossy(&bytes);
+        let line = line.trim_end_matches('\n');
+        let end = line
+            .strip_prefix(END)
+            .and_then(|number| number.parse().ok());
+        match end {
+            _ if !begun => begun = line == MARK,
+            Some(number) => {
+                shared.keep(number, reader.read(&lines));
+                lines.clear();
+            }
+            None if lines.len() < LINES_MAX => lines.push(line.to_owned()),
+            None => return "it printed more than counters".into(),
+        }
+    }
+}
+
+impl Shared {
+    fn keep(&self, number: u64, snapshot: Option<Snapshot>) {
+        let mut state = lock(&self.state);
+        if let Some(snapshot) = snapshot {
+            state.first.get_or_insert(snapshot);
+            if state.samples.len() == SAMPLES_MAX {
+                state.samples.pop_front();
+            }
+            state.samples.push_back((number, snapshot));
+        }
+        state.answered = number;
+        drop(state);
+        self.answered.notify_all();
+    }
+}
+
+fn ask_on_schedule(shared: &Shared, interval_ns: u64) {
+    let mut schedule = Schedule::new(shared.anchor_ns.load(Ordering::Acquire), interval_ns);
+    while !shared.stop.load(Ordering::Acquire) {
+        schedule.follow(shared.anchor_ns.load(Ordering::Acquire));
+        match schedule.look(monotonic_ns()) {
+            Tick::Wait { until_ns } => {
+                let slice_end_ns = monotonic_ns() + SLICE.as_nanos() as u64;
+                sleep_until(until_ns.min(slice_end_ns));
+            }
+            Tick::Due { late } => {
+                let outstanding = {
+                    let state = lock(&shared.state);
+                    state.asked - state.answered.min(state.asked)
+                };
+                let is_behind = outstanding >= OUTSTANDING_MAX;
+                shared
+                    .late
+                    .fetch_add(late + u64::from(is_behind), Ordering::AcqRel);
+                if !is_behind && shared.ask().is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Locks whatever a panic elsewhere may have left behind: every value in here is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

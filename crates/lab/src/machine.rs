@@ -1,0 +1,306 @@
+//! The machine that a run's figures are about: this one, another one reached through ssh, or one of
+//! which nothing is known.
+
+use std::path::Path;
+use std::time::Duration;
+
+use archive::{Inventory, Platform, Run, TargetRecord};
+use host::inventory::{Document, Stated};
+use host::{HostWatch, Remote, Sampler, SamplerOptions, SshAddress};
+use target::{Reach, TargetUrl};
+
+use crate::advice::server_advice;
+use crate::error::{LabError, Result};
+use crate::nodes::Nodes;
+
+/// Key of a target's settings under which the machine of its server stands.
+const HOST: &str = "dbdyno.host";
+/// Key under which the device stands that its user named.
+const DEVICE: &str = "dbdyno.host_device";
+/// Why nothing of the machine is known.
+const ELSEWHERE: &str = "the server runs on another machine; name it with --host";
+
+/// What a user says about the machine of the servers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HostAsked {
+    /// Where it is; `None` for the one that the targets' URLs tell.
+    pub address: Option<SshAddress>,
+    /// The block device under the servers' data, where it cannot be found out.
+    pub device: Option<String>,
+}
+
+impl HostAsked {
+    /// Takes `--host` and `--host-device` apart.
+    ///
+    /// # Errors
+    /// When the address is none.
+    pub fn parse(address: Option<&str>, device: Option<&str>) -> Result<Self> {
+        let address = address.map(SshAddress::parse).transpose();
+        Ok(Self {
+            address: address.map_err(|e| LabError::Plan(e.to_string()))?,
+            device: device.map(str::to_owned),
+        })
+    }
+
+    /// What was said when a run was begun.
+    pub(crate) fn of_run(run: &Run) -> Self {
+        let said = |key: &str| run.targets.iter().find_map(|t| t.settings.get(key));
+        Self {
+            address: said(HOST).and_then(|text| SshAddress::parse(text).ok()),
+            device: said(DEVICE).cloned(),
+        }
+    }
+}
+
+/// The machine, with everything that is asked of it once in a run.
+pub(crate) struct Machine {
+    place: Place,
+    device: Option<String>,
+    /// Its basic facts; empty where nothing is known.
+    pub platform: Platform,
+}
+
+enum Place {
+    Here,
+    There(Remote),
+    Unknown,
+}
+
+/// One target on the machine: what is archived of it, and its device or why there is none.
+pub(crate) struct Site {
+    pub record: TargetRecord,
+    device: std::result::Result<String, String>,
+}
+
+impl Machine {
+    /// The machine of these targets; logs on to it where it is another one. Touches no target.
+    ///
+    /// # Errors
+    /// When targets run on different machines, when `--host` is said of a database that runs inside
+    /// this process, or when the host cannot be reached.
+    pub fn of(groups: &[Vec<TargetUrl>], asked: &HostAsked) -> Result<Self> {
+        let urls: Vec<&TargetUrl> = groups.iter().flatten().collect();
+        let is_server = |url: &&TargetUrl| {
+            target::find(url).is_ok_and(|engine| engine.reach() == Reach::Network)
+        };
+        let ours: Vec<&&TargetUrl> = urls.iter().filter(|url| !is_server(url)).collect();
+        if asked.address.is_none() && asked.device.is_some() {
+            return Err(LabError::Plan(
+                "--host-device names a device of the machine that --host names; give both".into(),
+            ));
+        }
+        let away = match &asked.address {
+            Some(_) => urls.len() - ours.len(),
+            None => urls.iter().filter(|url| !target::runs_here(url)).count(),
+        };
+        if asked.address.is_some() && (away == 0 || !ours.is_empty()) {
+            let url = ours.first().map_or_else(String::new, |url| url.to_string());
+            return Err(LabError::Plan(format!(
+                "--host names the machine of a server that runs already, but target {url} runs on \
+                 this one; measure it without --host, in a run of its own"
+            )));
+        }
+        if away > 0 && away < urls.len() {
+            return Err(LabError::Plan(
+                "some targets run on this machine and some on another, but a run describes one \
+                 machine; measure them in runs of their own"
+                    .into(),
+            ));
+        }
+        Self::at(asked, away > 0)
+    }
+
+    fn at(asked: &HostAsked, is_away: bool) -> Result<Self> {
+        let place = match &asked.address {
+            Some(address) => {
+                Place::There(Remote::connect(address).map_err(|e| LabError::Host(e.to_string()))?)
+            }
+            None if is_away => Place::Unknown,
+            None => Place::Here,
+        };
+        let platform = match &place {
+            Place::Here => host::facts(Path::new("/")),
+            Place::There(remote) => host::facts(remote.root()),
+            Place::Unknown => Platform::default(),
+        };
+        Ok(Self {
+            place,
+            device: asked.device.clone(),
+            platform,
+        })
+    }
+
+    /// Hardware threads for the default sweeps. Of an unknown machine the driver's are taken: how far
+    /// to sweep is a choice, not a figure.
+    pub fn threads(&self) -> u32 {
+        let here = || host::facts(Path::new("/")).threads;
+        self.platform.threads.or_else(here).unwrap_or(1)
+    }
+
+    /// The machine in full with what is advised for it and for the servers on it. Where nothing can be read
+    /// of the machine, the servers still have their advice.
+    pub fn inventory(&self, stated: &Stated, targets: &[Nodes], sites: &[Site]) -> Inventory {
+        let root = match &self.place {
+            Place::Here => Some(Path::new("/")),
+            Place::There(remote) => Some(remote.root()),
+            Place::Unknown => None,
+        };
+        let found = root.and_then(|root| host::inventory::inventory(root).ok());
+        let of_servers = targets
+            .iter()
+            .zip(sites)
+            .flat_map(|(target, site)| server_advice(target, &site.record, &self.platform));
+        let Some(found) = found else {
+            return Inventory {
+                advice: of_servers.collect(),
+                ..Inventory::default()
+            };
+        };
+        let mut advice = host::lint::advice(&host::lint::lint(&found, stated));
+        advice.extend(of_servers);
+        let document = Document {
+            found,
+            stated: stated.clone(),
+        };
+        Inventory {
+            facts: host::inventory::rows(&document),
+            advice,
+        }
+    }
+
+    /// A target with the device under its data.
+    pub fn site(&self, target: &Nodes) -> Site {
+        let mut record = target.record();
+        let directory = || target.first().server_directory();
+        let device = match (&self.place, &self.device) {
+            (Place::Unknown, _) => Err(ELSEWHERE.to_owned()),
+            (Place::There(_), Some(name)) => Ok(name.clone()),
+            (Place::There(remote), None) => directory().and_then(|directory| {
+                let device = remote.device_of(&directory);
+                device.map_err(|why| format!("{why}, or name the device with --host-device"))
+            }),
+            (Place::Here, _) => match target.data_path() {
+                Some(path) => host::device_of(path).map_err(|why| why.to_string()),
+                None => directory()
+                    .and_then(|path| host::device_of(&path).map_err(|why| why.to_string())),
+            },
+        };
+        record.device = device.as_ref().ok().cloned();
+        let said = match &self.place {
+            Place::Here => None,
+            Place::There(remote) => Some(remote.address().to_string()),
+            Place::Unknown => Some(ELSEWHERE.to_owned()),
+        };
+        record.settings.extend(said.map(|text| (HOST.into(), text)));
+        let named = self.device.clone();
+        record
+            .settings
+            .extend(named.map(|name| (DEVICE.into(), name)));
+        Site { record, device }
+    }
+
+    /// Watches the machine and the driver's own process for one target.
+    ///
+    /// # Errors
+    /// When the machine cannot be sampled.
+    pub fn watch(&self, site: &Site, interval: Duration) -> Result<HostWatch> {
+        let device = site.device.clone();
+        let here = SamplerOptions {
+            interval,
+            device: match self.place {
+                Place::Here => device.clone().ok(),
+                Place::There(_) | Place::Unknown => None,
+            },
+            ..SamplerOptions::default()
+        };
+        let driver = Sampler::start(here).map_err(|e| LabError::Host(e.to_string()))?;
+        Ok(match &self.place {
+            Place::Here => HostWatch::here(driver, device),
+            Place::There(remote) => {
+                let sampler = remote.sample(device.clone(), interval);
+                let sampler = sampler.map_err(|e| LabError::Host(e.to_string()))?;
+                HostWatch::there(driver, sampler, device)
+            }
+            Place::Unknown => HostWatch::unknown(
+                driver,
+                format!("CPU, IOPS and platform are unknown: {ELSEWHERE}"),
+            ),
+        })
+    }
+}
+
+impl Site {
+    /// What of the target belongs into a configuration's fingerprint: not where it lies, which is a
+    /// place and no property; its device is in it.
+    pub fn properties(&self) -> String {
+        let mut record = self.record.clone();
+        record.url.clear();
+        record.settings.remove(HOST);
+        format!("{record:?}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nodes::group;
+
+    fn machine(urls: &[&str], host: Option<&str>, device: Option<&str>) -> Result<Machine> {
+        let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
+        Machine::of(&group(&urls)?, &HostAsked::parse(host, device)?)
+    }
+
+    fn refused(urls: &[&str], host: Option<&str>, device: Option<&str>) -> String {
+        let error = machine(urls, host, device).err().unwrap();
+        assert!(!error.is_environment(), "{error}");
+        error.to_string()
+    }
+
+    #[test]
+    fn a_run_is_about_one_machine() {
+        // Of an address that is kept free for documentation.
+        let away = "postgres://u@192.0.2.1/d";
+        let unknown = machine(&[away], None, None).unwrap();
+        assert_eq!(unknown.platform, Platform::default());
+        assert_eq!(
+            unknown.inventory(&Stated::default(), &[], &[]),
+            Inventory::default()
+        );
+        assert!(unknown.threads() >= 1);
+        assert!(
+            machine(&["sqlite:"], None, None)
+                .unwrap()
+                .platform
+                .threads
+                .is_some()
+        );
+        assert!(refused(&[away, "sqlite:"], None, None).contains("runs of their own"));
+    }
+
+    #[test]
+    fn a_host_is_named_for_servers_alone() {
+        let host = Some("ssh://u@192.0.2.1");
+        assert!(refused(&["sqlite:"], host, None).contains("without --host"));
+        assert!(refused(&["sqlite:"], Some("192.0.2.1"), None).contains("ssh://"));
+        assert!(refused(&["sqlite:"], None, Some("sda")).contains("give both"));
+    }
+
+    #[test]
+    fn what_is_known_of_an_unknown_machine_is_the_reason() {
+        let urls = ["sqlite:".to_owned()];
+        let nodes = Nodes::open(&group(&urls).unwrap()[0]).unwrap();
+        let unknown = Machine {
+            place: Place::Unknown,
+            device: None,
+            platform: Platform::default(),
+        };
+        let site = unknown.site(&nodes);
+        assert_eq!(site.record.device, None);
+        assert_eq!(site.record.settings[HOST], ELSEWHERE);
+        assert!(!site.properties().contains("another machine"));
+        let watch = unknown.watch(&site, Duration::from_millis(50)).unwrap();
+        let used = watch.finish(watch.mark());
+        assert_eq!(used.rates.cpu_pct, None);
+        assert!(used.unknown.unwrap().contains("--host"));
+    }
+}

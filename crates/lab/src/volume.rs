@@ -1,0 +1,91 @@
+//! What a plan is going to write, foretold before any target is opened.
+
+use std::collections::HashSet;
+
+use workload::volume::{Extent, Volume, of_point, of_table, table_of};
+use workload::{Library, Table};
+
+use crate::agenda::foreseen;
+use crate::plan::Mode;
+use crate::{Plan, Result};
+
+/// What one target is asked to write by a plan; the same for each node of a cluster together.
+///
+/// It is the most that can be: what the target turns out to lack is in it.
+///
+/// # Errors
+/// A test or size that does not exist.
+pub fn foretell(
+    plan: &Plan,
+    library: &Library,
+    engine: &str,
+    nodes: u32,
+    fresh_each_time: bool,
+) -> Result<Volume> {
+    let threads = host::facts(std::path::Path::new("/")).threads.unwrap_or(1);
+    let (mut points, mut room_of_points) = (0u64, 0u64);
+    let mut tables: HashSet<(Table, &str)> = HashSet::new();
+    for step in &plan.step {
+        let size = library.size(&step.size)?;
+        for (test, jobs) in foreseen(step, library, engine, threads)? {
+            if let Some(table) = table_of(test) {
+                tables.insert((table, step.size.as_str()));
+            }
+            let extent = match (step.mode, step.seconds) {
+                (Mode::Time, seconds) => {
+                    Extent::Seconds(seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0))
+                }
+                (Mode::Work, _) => Extent::Work(test.amount(size, engine)),
+            };
+            let point = of_point(test, size, extent, jobs);
+            points = points.saturating_add(point.written_bytes);
+            room_of_points = room_of_points.max(point.room_bytes);
+        }
+    }
+    let mut loads = 0u64;
+    for (table, size) in tables {
+        let volume = of_table(library.size(size)?, table);
+        loads = loads.saturating_add(volume.written_bytes.saturating_mul(u64::from(nodes)));
+    }
+    let repeat = u64::from(plan.repeat);
+    let loaded = if fresh_each_time { repeat } else { 1 };
+    Ok(Volume {
+        written_bytes: points
+            .saturating_mul(repeat)
+            .saturating_add(loads.saturating_mul(loaded)),
+        room_bytes: loads.saturating_add(room_of_points),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str, fresh: bool) -> Volume {
+        let plan = Plan::parse(text, &[]).unwrap();
+        foretell(&plan, &Library::embedded().unwrap(), "sqlite", 1, fresh).unwrap()
+    }
+
+    const READ: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T611']\njobs=[1,2]\n";
+    const LOAD: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T331']\njobs=[1,2]\n";
+
+    #[test]
+    fn tables_are_loaded_once_and_points_are_repeated() {
+        // 64,000 rows of 288 + 72 + 32 bytes, to the log and to the files.
+        let table = 64_000 * 392 * 2;
+        assert_eq!(written(READ, false).written_bytes, table);
+        assert_eq!(written(READ, true).written_bytes, 3 * table);
+        let load = 120_000 * 360 * 2;
+        let volume = written(LOAD, false);
+        assert_eq!(volume.written_bytes, 3 * (1 + 2) * load);
+        assert_eq!(volume.room_bytes, 2 * load, "points drop what they loaded");
+    }
+
+    #[test]
+    fn a_large_size_is_foretold_as_large() {
+        let large = written("name='p'\n[[step]]\nuse='library'\nsize='medium'\n", false);
+        assert!(large.written_bytes > 10_000_000_000, "{large:?}");
+        let none = written("name='p'\n[[step]]\nuse='library'\ntests=['T132']\n", false);
+        assert_eq!(none, Volume::default());
+    }
+}
