@@ -56,7 +56,7 @@ pgbench_block() {
 dbdyno_block() {
     rm -f "$out/block.dbdyno"*
     local status=0
-    "$dbdyno" run bench/driver/plan.toml --archive "$out/block.dbdyno" --target "$url" --seed "$RANDOM" \
+    "$dbdyno" run bench/driver/plan.toml --yes --archive "$out/block.dbdyno" --target "$url" --seed "$RANDOM" \
         --set "step.script=bench/driver/$1.toml" --set "step.jobs=[$2]" >"$out/dbdyno.txt" 2>&1 || status=$?
     # 3: a gate failed, which the busy machine may cause; the figures are those of the block all the same.
     case $status in 0 | 3) ;; *) cat "$out/dbdyno.txt" >&2; exit "$status" ;; esac
@@ -96,7 +96,7 @@ if command -v strace >/dev/null; then
             a=$(count 6400)
             rm -f "$out/block.dbdyno"*
             strace -f -c -U name,calls -o "$out/strace.txt" \
-                "$dbdyno" run bench/driver/work.toml --archive "$out/block.dbdyno" --target "$url" \
+                "$dbdyno" run bench/driver/work.toml --yes --archive "$out/block.dbdyno" --target "$url" \
                 --set "step.script=bench/driver/$script.toml" --set "step.jobs=[$c]" >"$out/dbdyno.txt" 2>&1 || true
             n=$("$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["operations"] }')
             echo "$script c=$c system calls/transaction: pgbench $a, dbdyno $(count "$n")"
