@@ -91,7 +91,7 @@ fn two_paces_are_set_against_each_other() {
         "paces",
     ]);
     assert!(
-        study.stdout.contains("T900.operations_per_s"),
+        study.stdout.contains("T900@1.response_us_p50"),
         "{}",
         study.stdout
     );
