@@ -76,6 +76,8 @@ pub fn engines() -> &'static [&'static dyn Engine] {
         &crate::mock::Mock,
         &crate::postgres::Postgres,
         &crate::postgres::LocalPostgres,
+        &crate::mysql::MySql,
+        &crate::mysql::LocalMySql,
     ]
 }
 

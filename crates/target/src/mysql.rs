@@ -1,3 +1,22 @@
-//! MariaDB, and what speaks its protocol.
+//! MariaDB and MySQL: servers whose tables InnoDB keeps, reached by a client of our own.
+//!
+//! Everything lives in a database of its own, which the URL names. Sessions set time zone, SQL mode and
+//! character set themselves, so that a server's settings change no answer.
 
+mod access;
+mod checkpoint;
+mod client;
+mod engine;
+mod explain;
+mod facts;
+mod flavour;
+mod guard;
+mod load;
 pub mod local;
+mod read;
+mod session;
+mod storage;
+mod target;
+pub mod wire;
+
+pub use engine::{LocalMySql, MySql};

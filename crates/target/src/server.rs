@@ -4,6 +4,7 @@
 //! behind: what dropping it cannot remove, because dbdyno was killed, the next start removes. What
 //! differs between kinds of server is in their [`ServerKind`].
 
+mod about;
 mod account;
 mod cache;
 mod find;

@@ -158,6 +158,16 @@ pub trait Session: Send {
         self.batch(&format!("ANALYZE {table}"))
     }
 
+    /// Drops an index of `table` that is there.
+    fn drop_index(&mut self, _table: &str, index: &str) -> Result<()> {
+        self.batch(&format!("DROP INDEX {index}"))
+    }
+
+    /// Drops an index of `table` that may not be there.
+    fn drop_index_if_exists(&mut self, _table: &str, index: &str) -> Result<()> {
+        self.batch(&format!("DROP INDEX IF EXISTS {index}"))
+    }
+
     /// Pages asked of the engine's cache and log bytes written by this session so far.
     fn counters(&mut self) -> Counters;
 }
@@ -254,6 +264,11 @@ pub trait Target: Send + Sync {
 
     /// Sets that degree; only with [`Feature::ParallelStatement`].
     fn set_threads(&self, threads: u32) -> Result<()>;
+
+    /// Whether tables are stored compressed as the target is set now; at first as is usual for it.
+    fn compression(&self) -> bool {
+        true
+    }
 
     /// Whether tables loaded from now on are stored compressed; only with [`Feature::Compression`].
     fn set_compression(&self, compressed: bool) -> Result<()>;

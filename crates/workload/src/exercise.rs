@@ -105,14 +105,19 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
             table,
             keys,
             rows_per_block,
+            rows_per_block_on,
             transaction,
-        } => Box::new(lookup::Lookup::new(
-            bench,
-            table,
-            keys,
-            rows_per_block,
-            transaction,
-        )),
+        } => {
+            let of_engine = rows_per_block_on.get(&bench.engine).copied();
+            let rows_per_block = of_engine.or(rows_per_block);
+            Box::new(lookup::Lookup::new(
+                bench,
+                table,
+                keys,
+                rows_per_block,
+                transaction,
+            ))
+        }
         Kind::Query { table, answer } => Box::new(query::Query::new(bench, table, answer)),
         Kind::Update { table, checkpoint } => {
             Box::new(update::Update::new(bench, table, checkpoint))

@@ -14,7 +14,7 @@ use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::watch::PostgresWatch;
-use crate::server::{LocalServer, SESSIONS_MAX};
+use crate::server::LocalServer;
 use crate::{Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, Watch};
 
 /// The first version whose statistics can be read without a delay.
@@ -96,25 +96,6 @@ impl PostgresTarget {
     }
 }
 
-/// What a local server adds to its settings.
-fn about(server: &LocalServer) -> Vec<(String, String)> {
-    let mut about = vec![
-        (
-            "dbdyno.program".to_owned(),
-            server.program().display().to_string(),
-        ),
-        ("dbdyno.os_user".to_owned(), server.os_user().to_owned()),
-    ];
-    if let Some(bytes) = server.memory_limit_bytes() {
-        about.push(("dbdyno.memory_bytes".into(), bytes.to_string()));
-    }
-    let notes = server.notes(SESSIONS_MAX);
-    if !notes.is_empty() {
-        about.push(("dbdyno.notes".into(), notes.join("; ")));
-    }
-    about
-}
-
 impl Target for PostgresTarget {
     fn record(&self) -> TargetRecord {
         let mut recorded = self.with_anchor(settings).unwrap_or_default();
@@ -129,7 +110,7 @@ impl Target for PostgresTarget {
             recorded.insert("dbdyno.rights".into(), self.facts.notes.join("; "));
         }
         if let Some(server) = &self.server {
-            recorded.extend(about(server));
+            recorded.extend(server.about());
         }
         TargetRecord {
             name: self.scheme.into(),

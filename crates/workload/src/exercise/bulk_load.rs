@@ -22,11 +22,18 @@ fn is_plain(codec: &str) -> bool {
 pub struct BulkLoad {
     bench: Bench,
     compressed: bool,
+    /// How the target is set without us.
+    usual: bool,
 }
 
 impl BulkLoad {
     pub fn new(bench: Bench, compressed: bool) -> Self {
-        Self { bench, compressed }
+        let usual = bench.target.compression();
+        Self {
+            bench,
+            compressed,
+            usual,
+        }
     }
 
     fn can_compress(&self) -> bool {
@@ -94,15 +101,20 @@ impl Exercise for BulkLoad {
         }
         reasons.extend(self.storage_is_as_asked()?);
         session.batch(&format!("DROP TABLE {TABLE}"))?;
-        drop(session);
-        if self.can_compress() {
-            self.bench.target.set_compression(true)?;
-        }
         Ok(reasons)
     }
 
     fn row_bytes(&self) -> Option<u64> {
         Some(ROW_BYTES)
+    }
+}
+
+impl Drop for BulkLoad {
+    fn drop(&mut self) {
+        if self.can_compress() {
+            // The next load that cares sets it again, and fails when that cannot be done.
+            let _ = self.bench.target.set_compression(self.usual);
+        }
     }
 }
 

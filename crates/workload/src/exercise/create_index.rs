@@ -31,7 +31,7 @@ impl Exercise for CreateIndex {
         let prepared = prepare_tables(&self.bench, &[self.table])?;
         // One may be left of a run that was killed.
         let mut session = self.bench.target.open_session()?;
-        session.batch(&format!("DROP INDEX IF EXISTS {}", self.index_name()))?;
+        session.drop_index_if_exists(self.table.name(), &self.index_name())?;
         drop(session);
         self.bench.checkpoint()?;
         Ok(prepared)
@@ -75,7 +75,7 @@ impl Exercise for CreateIndex {
         drop(session);
         let mut session = self.bench.target.open_session()?;
         // Fails when the index was not created.
-        if let Err(error) = session.batch(&format!("DROP INDEX {}", self.index_name())) {
+        if let Err(error) = session.drop_index(self.table.name(), &self.index_name()) {
             reasons.push(format!("the index is not there: {error}"));
         }
         Ok(reasons)

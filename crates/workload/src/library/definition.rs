@@ -182,6 +182,9 @@ pub enum Kind {
         /// Rows that surely fill a block of the engine, for [`Keys::EachBlockOnce`].
         #[serde(default)]
         rows_per_block: Option<u64>,
+        /// The same for engines whose blocks are larger.
+        #[serde(default)]
+        rows_per_block_on: BTreeMap<String, u64>,
         /// Whether the lookups of an operation are one transaction.
         #[serde(default)]
         transaction: bool,

@@ -1,0 +1,376 @@
+//! A connection that blocks: moves the bytes of a [`Wire`] over a socket.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::explain::{explain, explain_wire};
+use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
+use crate::session::{TEXTS_MAX, too_many_texts};
+use crate::{ErrorKind, Result, TargetError, Value};
+
+/// A server that takes longer to greet or to log in is called unreachable.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Where the server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// Unix socket.
+    Socket(PathBuf),
+    /// Host and port.
+    Network(String, u16),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Socket(path) => write!(f, "{}", path.display()),
+            Place::Network(host, port) => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    fn open(place: &Place) -> io::Result<Self> {
+        match place {
+            Place::Socket(path) => UnixStream::connect(path).map(Self::Unix),
+            Place::Network(host, port) => {
+                let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&address, CONNECT_TIME_MAX) {
+                        Ok(stream) => {
+                            stream.set_nodelay(true)?;
+                            return Ok(Self::Tcp(stream));
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    fn set_timeout(&self, time: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(s) => s.set_read_timeout(time),
+            Self::Tcp(s) => s.set_read_timeout(time),
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(s) => s.read(into),
+            Self::Tcp(s) => s.read(into),
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(s) => s.write(bytes),
+            Self::Tcp(s) => s.write(bytes),
+        }
+    }
+}
+
+/// One connection.
+pub struct Client {
+    wire: Wire,
+    stream: Stream,
+    /// A connection that broke is not used again.
+    is_broken: bool,
+}
+
+impl Client {
+    /// Connects and logs in.
+    ///
+    /// # Errors
+    /// When nobody answers, or the server does not let the user in.
+    pub fn connect(place: &Place, login: Login) -> Result<Self> {
+        let unreachable = |e: io::Error| {
+            TargetError::new(
+                ErrorKind::Unreachable,
+                format!(
+                    "mysql: no server answers at {place}: {e}; check that it runs and is reachable"
+                ),
+            )
+        };
+        let stream = Stream::open(place).map_err(unreachable)?;
+        stream
+            .set_timeout(Some(CONNECT_TIME_MAX))
+            .map_err(unreachable)?;
+        let context = format!("cannot log in at {place}");
+        let mut client = Self {
+            wire: Wire::new(login),
+            stream,
+            is_broken: false,
+        };
+        match client.event()? {
+            Event::Connected => {}
+            Event::Failed(error) => return Err(explain(&context, &error)),
+            _ => return Err(client.out_of_turn()),
+        }
+        client.stream.set_timeout(None).map_err(unreachable)?;
+        Ok(client)
+    }
+
+    /// Version as the server says it.
+    pub fn server_version(&self) -> &str {
+        &self.wire.server().version
+    }
+
+    /// Writes what is pending.
+    fn flush(&mut self) -> Result<()> {
+        while !self.wire.pending().is_empty() {
+            match self.stream.write(self.wire.pending()) {
+                Ok(0) => return Err(self.broken(None)),
+                Ok(count) => self.wire.wrote(count),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.broken(Some(e))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the next event.
+    #[inline]
+    fn event(&mut self) -> Result<Event> {
+        if self.is_broken {
+            return Err(self.broken(None));
+        }
+        loop {
+            match self.wire.next_event() {
+                Ok(Some(event)) => return Ok(event),
+                Ok(None) => {}
+                Err(error) => {
+                    self.is_broken = true;
+                    return Err(explain_wire(&error));
+                }
+            }
+            self.flush()?;
+            match self.stream.read(self.wire.room()) {
+                Ok(0) => return Err(self.broken(None)),
+                Ok(count) => self.wire.filled(count),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.broken(Some(e))),
+            }
+        }
+    }
+
+    fn broken(&mut self, error: Option<io::Error>) -> TargetError {
+        self.is_broken = true;
+        let why = match error {
+            Some(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                ) =>
+            {
+                format!(": no answer within {} s", CONNECT_TIME_MAX.as_secs())
+            }
+            Some(e) => format!(": {e}"),
+            None => String::new(),
+        };
+        TargetError::new(
+            ErrorKind::Unreachable,
+            format!(
+                "mysql: the server ended the connection{why}; it was killed, crashed or shut down: \
+                 its error log says which"
+            ),
+        )
+    }
+
+    fn out_of_turn(&mut self) -> TargetError {
+        self.is_broken = true;
+        TargetError::new(
+            ErrorKind::Unreachable,
+            "mysql: the server answered something that was not asked; check that it is a MariaDB or \
+             MySQL server",
+        )
+    }
+
+    /// Reads results up to the last one; gives the end of the last, or the server's refusal. After an
+    /// error of `on_row` the rest is read all the same, so that the connection stays usable.
+    #[inline]
+    fn finish(
+        &mut self,
+        mut on_row: impl FnMut(Row<'_>) -> Result<()>,
+    ) -> Result<std::result::Result<Finished, ServerError>> {
+        let mut changed = 0;
+        let mut outcome = Ok(());
+        loop {
+            match self.event()? {
+                Event::Row => {
+                    if outcome.is_ok() {
+                        outcome = on_row(self.wire.row());
+                    }
+                }
+                Event::Finished(finished) => {
+                    changed += finished.changed;
+                    if !finished.more {
+                        outcome?;
+                        return Ok(Ok(Finished {
+                            changed,
+                            ..finished
+                        }));
+                    }
+                }
+                Event::Failed(error) => return Ok(Err(error)),
+                _ => return Err(self.out_of_turn()),
+            }
+        }
+    }
+
+    /// Runs statements as text and passes over the rows that they return.
+    ///
+    /// # Errors
+    /// The server's, with the statement in front.
+    pub fn run(&mut self, sql: &str) -> Result<Finished> {
+        self.wire.query(sql).map_err(|e| explain_wire(&e))?;
+        self.finish(|_| Ok(()))?
+            .map_err(|e| explain(&quoted(sql), &e))
+    }
+
+    /// Runs a query as text and keeps its rows.
+    ///
+    /// # Errors
+    /// The server's, and when there are more rows than are kept.
+    pub fn read(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.wire.query(sql).map_err(|e| explain_wire(&e))?;
+        let mut rows = Vec::new();
+        self.finish(|row| {
+            if rows.len() >= TEXTS_MAX {
+                return Err(too_many_texts());
+            }
+            let mut cells = Vec::new();
+            row.for_each(|_, cell| {
+                cells.push(match cell {
+                    Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+                    _ => None,
+                });
+            })
+            .map_err(|e| explain_wire(&e))?;
+            rows.push(cells);
+            Ok(())
+        })?
+        .map_err(|e| explain(&quoted(sql), &e))?;
+        Ok(rows)
+    }
+
+    /// The first cell of the first row of a query.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn read_one(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.read(sql)?;
+        Ok(rows.into_iter().next().and_then(|r| r.into_iter().next()?))
+    }
+
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn prepare(&mut self, sql: &str) -> Result<StatementId> {
+        self.wire.prepare(sql).map_err(|e| explain_wire(&e))?;
+        match self.event()? {
+            Event::Prepared(id) => Ok(id),
+            Event::Failed(error) => {
+                Err(explain(&format!("cannot prepare {}", quoted(sql)), &error))
+            }
+            _ => Err(self.out_of_turn()),
+        }
+    }
+
+    /// Columns that a statement returns.
+    pub fn columns(&self, statement: StatementId) -> &[Column] {
+        self.wire.columns(statement)
+    }
+
+    /// Executes a prepared statement and hands out the rows of its results.
+    ///
+    /// # Errors
+    /// The server's, and when the parameters are not as many as the statement takes.
+    #[inline]
+    pub fn execute(
+        &mut self,
+        statement: StatementId,
+        parameters: &[Value<'_>],
+        on_row: impl FnMut(Row<'_>) -> Result<()>,
+    ) -> Result<Finished> {
+        let takes = self.wire.parameters(statement);
+        if takes != parameters.len() {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "mysql: the statement takes {takes} parameters, but {} were given",
+                    parameters.len()
+                ),
+            ));
+        }
+        self.wire
+            .execute(statement, parameters)
+            .map_err(|e| explain_wire(&e))?;
+        self.finish(on_row)?
+            .map_err(|e| explain("statement failed", &e))
+    }
+
+    /// Runs a LOAD DATA LOCAL. `produce` appends the next rows to the packet that it is given; false
+    /// when there are none left. After an error of it the load is ended in order and the error given.
+    ///
+    /// # Errors
+    /// The server's, or that of `produce`.
+    pub fn load(
+        &mut self,
+        sql: &str,
+        mut produce: impl FnMut(&mut Vec<u8>) -> Result<bool>,
+    ) -> Result<Finished> {
+        self.wire
+            .query_with_upload(sql)
+            .map_err(|e| explain_wire(&e))?;
+        match self.event()? {
+            Event::Upload => {}
+            Event::Failed(error) => return Err(explain("bulk load failed", &error)),
+            _ => return Err(self.out_of_turn()),
+        }
+        let mut outcome = Ok(true);
+        while matches!(outcome, Ok(true)) {
+            outcome = produce(self.wire.upload());
+            self.wire
+                .end_upload_packet()
+                .map_err(|e| explain_wire(&e))?;
+            self.flush()?;
+        }
+        self.wire.end_upload().map_err(|e| explain_wire(&e))?;
+        let finished = self
+            .finish(|_| Ok(()))?
+            .map_err(|e| explain("bulk load failed", &e));
+        outcome.and(finished)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // A good-bye that fails changes nothing: closing the socket says the same.
+        if !self.is_broken && self.wire.quit().is_ok() {
+            let _ = self.flush();
+        }
+    }
+}
+
+/// A statement for a message, cut to a length that can be read.
+pub(super) fn quoted(sql: &str) -> String {
+    const CHARACTERS_MAX: usize = 200;
+    let sql = sql.trim();
+    match sql.char_indices().nth(CHARACTERS_MAX) {
+        None => format!("\"{sql}\""),
+        Some((end, _)) => format!("\"{}…\"", &sql[..end]),
+    }
+}

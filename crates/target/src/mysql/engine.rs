@@ -1,0 +1,103 @@
+//! The engines: databases of running servers, and servers that dbdyno makes itself.
+
+use std::sync::Arc;
+
+use super::access::{Access, others_allowed};
+use super::local::MariaDbServer;
+use super::target::MySqlTarget;
+use crate::engines::{Engine, EngineInfo, Reach};
+use crate::server::{self, LocalServer, ServerSpec};
+use crate::{Result, Target, TargetUrl};
+
+/// A database of a server that runs already.
+pub struct MySql;
+
+impl Engine for MySql {
+    fn scheme(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Network
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mysql",
+            title: "MariaDB or MySQL, a server that runs already (client built in)",
+            version: Ok("MariaDB 10.5, MySQL 8.0 or newer".into()),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "socket",
+                "absolute path of the server's Unix socket, instead of host and port",
+            ),
+            (
+                "others",
+                "allow: measure although other sessions are active (default refuse)",
+            ),
+        ]
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        Access::from_url(url)?;
+        others_allowed(url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let mut access = Access::from_url(url)?;
+        access.find_password()?;
+        let others_allowed = others_allowed(url)?;
+        let target = MySqlTarget::open(url, access, others_allowed, None)?;
+        Ok(Arc::new(target))
+    }
+}
+
+/// A server that dbdyno makes, tunes, restarts and removes.
+pub struct LocalMySql;
+
+impl Engine for LocalMySql {
+    fn scheme(&self) -> &'static str {
+        "mysql+local"
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::LocalServer
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mysql+local",
+            title: "MariaDB, a throw-away server",
+            version: server::versions(&MariaDbServer),
+        }
+    }
+
+    fn found(&self) -> Vec<String> {
+        server::found(&MariaDbServer)
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        server::SETTINGS
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        ServerSpec::from_url(&MariaDbServer, url).map(|_| ())
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let spec = ServerSpec::from_url(&MariaDbServer, url)?;
+        let server = LocalServer::start(&MariaDbServer, &spec)?;
+        let access = Access::local(server.socket_path(), server.superuser());
+        // Nobody else can reach it.
+        let target = MySqlTarget::open(url, access, true, Some(server))?;
+        Ok(Arc::new(target))
+    }
+}

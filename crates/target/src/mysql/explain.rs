@@ -1,0 +1,119 @@
+//! Turns the server's errors into what the user can do about them.
+
+use super::wire::{ServerError, WireError};
+use crate::{ErrorKind, TargetError};
+
+/// Errors of the server by number, as its manual lists them.
+mod code {
+    pub const CHECK_READ: u16 = 1020;
+    pub const DISK_FULL: u16 = 1021;
+    pub const ERROR_ON_WRITE: u16 = 1026;
+    pub const NOT_KEY_FILE: u16 = 1034;
+    pub const OUT_OF_MEMORY: u16 = 1037;
+    pub const TOO_MANY_CONNECTIONS: u16 = 1040;
+    pub const DATABASE_DENIED: u16 = 1044;
+    pub const ACCESS_DENIED: u16 = 1045;
+    pub const UNKNOWN_DATABASE: u16 = 1049;
+    pub const SHUTDOWN: u16 = 1053;
+    pub const TABLE_FULL: u16 = 1114;
+    pub const HOST_BLOCKED: u16 = 1129;
+    pub const HOST_DENIED: u16 = 1130;
+    pub const NOT_ALLOWED: u16 = 1148;
+    pub const CRASHED: u16 = 1194;
+    pub const TOO_MANY_OF_USER: u16 = 1203;
+    pub const LOCK_TIMEOUT: u16 = 1205;
+    pub const DEADLOCK: u16 = 1213;
+    pub const RIGHT_MISSING: u16 = 1227;
+    pub const LIMIT_OF_USER: u16 = 1226;
+    pub const ACCESS_DENIED_BY_PLUGIN: u16 = 1698;
+    pub const CONNECTION_KILLED: u16 = 1927;
+    pub const TABLE_CORRUPT: u16 = 1877;
+    pub const LOCAL_OFF: u16 = 3948;
+    pub const LOCK_NOWAIT: u16 = 3572;
+}
+
+/// The sentence for an error of the server, and what the caller can do.
+pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
+    let (kind, advice) = meaning(error);
+    TargetError::new(kind, format!("mysql: {context}: {error}{advice}"))
+}
+
+fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
+    match error.code {
+        code::DEADLOCK | code::LOCK_TIMEOUT | code::LOCK_NOWAIT | code::CHECK_READ => {
+            (ErrorKind::Conflict, "")
+        }
+        code::DISK_FULL | code::ERROR_ON_WRITE | code::TABLE_FULL => (
+            ErrorKind::Full,
+            "; the server's disk or a limit of it is full: free some, or choose another data directory",
+        ),
+        code::NOT_KEY_FILE | code::CRASHED | code::TABLE_CORRUPT => (
+            ErrorKind::Damaged,
+            "; a table of the server is damaged: check it with CHECK TABLE",
+        ),
+        code::TOO_MANY_CONNECTIONS | code::TOO_MANY_OF_USER | code::LIMIT_OF_USER => (
+            ErrorKind::Unreachable,
+            "; raise the limit (max_connections, or the user's) above the jobs of the test, or use \
+             fewer jobs",
+        ),
+        code::ACCESS_DENIED | code::ACCESS_DENIED_BY_PLUGIN => (
+            ErrorKind::Unreachable,
+            "; check user and password (in the URL, $MYSQL_PWD or the section [client] of ~/.my.cnf)",
+        ),
+        code::DATABASE_DENIED => (
+            ErrorKind::Unreachable,
+            "; grant the user all rights on the database",
+        ),
+        code::UNKNOWN_DATABASE | code::HOST_BLOCKED | code::HOST_DENIED => {
+            (ErrorKind::Unreachable, "")
+        }
+        code::SHUTDOWN | code::CONNECTION_KILLED => (
+            ErrorKind::Unreachable,
+            "; the server ended the connection (it was killed, or the server is being shut down)",
+        ),
+        code::RIGHT_MISSING => (ErrorKind::Statement, "; grant it to the user"),
+        code::NOT_ALLOWED | code::LOCAL_OFF => (
+            ErrorKind::Statement,
+            "; bulk loads need local_infile=ON on the server",
+        ),
+        code::OUT_OF_MEMORY => (ErrorKind::Unreachable, "; the server is out of memory"),
+        _ => (ErrorKind::Statement, ""),
+    }
+}
+
+/// The conversation itself went wrong.
+pub(super) fn explain_wire(error: &WireError) -> TargetError {
+    let kind = match error {
+        WireError::TooLarge(_) | WireError::TooManyStatements => ErrorKind::Statement,
+        _ => ErrorKind::Unreachable,
+    };
+    TargetError::new(kind, format!("mysql: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server_error(code: u16) -> ServerError {
+        ServerError {
+            code,
+            sqlstate: "HY000".into(),
+            message: "no".into(),
+        }
+    }
+
+    #[test]
+    fn deadlocks_and_lock_timeouts_may_be_tried_again() {
+        for code in [1213, 1205] {
+            assert!(explain("x", &server_error(code)).is_conflict());
+        }
+        assert!(!explain("x", &server_error(1062)).is_conflict());
+    }
+
+    #[test]
+    fn an_error_says_what_to_do() {
+        let error = explain("cannot connect", &server_error(1040));
+        assert_eq!(error.kind, ErrorKind::Unreachable);
+        assert!(error.message.contains("max_connections"), "{error}");
+    }
+}

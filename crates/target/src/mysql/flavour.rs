@@ -1,0 +1,42 @@
+//! The two servers that speak this protocol, where they differ.
+
+/// Which server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flavour {
+    MariaDb,
+    MySql,
+}
+
+impl Flavour {
+    /// Only MariaDB puts its name into its version.
+    pub fn of_version(version: &str) -> Self {
+        if version.to_ascii_lowercase().contains("mariadb") {
+            Self::MariaDb
+        } else {
+            Self::MySql
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::MariaDb => "MariaDB",
+            Self::MySql => "MySQL",
+        }
+    }
+
+    /// The query that names the settings somebody set, with their values.
+    pub fn settings_query(self) -> &'static str {
+        match self {
+            Self::MariaDb => {
+                "SELECT variable_name, global_value FROM information_schema.system_variables \
+                 WHERE global_value_origin IN ('CONFIG', 'COMMAND-LINE', 'SQL', 'ENV')"
+            }
+            Self::MySql => {
+                "SELECT i.variable_name, g.variable_value \
+                 FROM performance_schema.variables_info i \
+                 JOIN performance_schema.global_variables g USING (variable_name) \
+                 WHERE i.variable_source <> 'COMPILED'"
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! One connection as a session.
+
+use std::sync::Arc;
+
+use super::access::Access;
+use super::client::Client;
+use super::load;
+use super::read::{add_row, keep_row};
+use super::wire::StatementId;
+use crate::nonblocking::FirstRow;
+use crate::{
+    BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
+    Value,
+};
+
+/// What every session sets itself, so that neither the server's settings nor its place in the world
+/// change an answer: the isolation is the server's own default, recursion as deep as it allows.
+const SET_UP: &str = "SET NAMES utf8mb4 COLLATE utf8mb4_bin; \
+    SET SESSION time_zone = '+00:00', autocommit = 1, max_sp_recursion_depth = 255, \
+    sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', \
+    default_storage_engine = 'InnoDB', unique_checks = 1, foreign_key_checks = 1; \
+    SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+
+pub(super) struct MySqlSession {
+    client: Client,
+    /// Whether this session has begun a transaction that it did not end.
+    in_transaction: bool,
+    /// Kept while a session is open, so that the target's server outlives it.
+    _access: Arc<Access>,
+}
+
+/// Connects and sets what all sessions share.
+pub(super) fn connect(access: &Access) -> Result<Client> {
+    let mut client = Client::connect(&access.place, access.login())?;
+    client.run(SET_UP)?;
+    Ok(client)
+}
+
+impl MySqlSession {
+    pub(super) fn new(client: Client, access: Arc<Access>) -> Self {
+        Self {
+            client,
+            in_transaction: false,
+            _access: access,
+        }
+    }
+
+    fn load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        let mut sent = 0;
+        let finished = self.client.load(&load::statement(table), |packet| {
+            let begin = packet.len();
+            // The last row may go beyond that; packets may be far longer.
+            while packet.len() - begin < load::PACKET_BYTES {
+                let mut put = |row: &BulkRow<'_>| {
+                    load::put_row(row, packet);
+                    sent += 1;
+                    Ok(())
+                };
+                if !rows.next_row(&mut put)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        // LOCAL turns errors of single rows into warnings and passes over the rows.
+        if finished.changed != sent || finished.warnings > 0 {
+            return Err(self.refused_rows(table, sent, finished.changed));
+        }
+        Ok(sent)
+    }
+
+    fn refused_rows(&mut self, table: &str, sent: u64, loaded: u64) -> TargetError {
+        let why = self
+            .client
+            .read("SHOW WARNINGS LIMIT 1")
+            .ok()
+            .and_then(|rows| rows.into_iter().next()?.into_iter().nth(2)?)
+            .unwrap_or_else(|| "no reason given".into());
+        TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "mysql: bulk load failed: {loaded} of {sent} rows went into {table} as they were: {why}"
+            ),
+        )
+    }
+
+    fn control(&mut self, sql: &str, opens: bool) -> Result<()> {
+        let finished = self.client.run(sql)?;
+        self.in_transaction = opens && finished.in_transaction;
+        Ok(())
+    }
+}
+
+impl Session for MySqlSession {
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.client.run(sql).map(|_| ())
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        self.client.prepare(sql).map(|id| Statement(id.0))
+    }
+
+    #[inline]
+    fn execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<u64> {
+        let id = StatementId(statement.0);
+        let finished = self.client.execute(id, parameters, |_| Ok(()))?;
+        Ok(finished.changed)
+    }
+
+    #[inline]
+    fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched> {
+        let mut fetched = Fetched::default();
+        self.client
+            .execute(StatementId(statement.0), parameters, |row| {
+                add_row(&mut fetched, row)
+            })?;
+        Ok(fetched)
+    }
+
+    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        self.client.read(sql)
+    }
+
+    fn columns(&self, statement: Statement) -> Option<usize> {
+        Some(self.client.columns(StatementId(statement.0)).len())
+    }
+
+    fn check_kept(&self, statement: Statement, column: usize) -> Result<()> {
+        let columns = self.client.columns(StatementId(statement.0));
+        let wrong = match columns.get(column) {
+            Some(found) if found.is_plain() => return Ok(()),
+            Some(_) => format!(
+                "column {} of the result is neither an integer nor a text; cast it to SIGNED or CHAR",
+                column + 1
+            ),
+            None => format!(
+                "the result has {} columns, so there is no number {}",
+                columns.len(),
+                column + 1
+            ),
+        };
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!("mysql: {wrong}"),
+        ))
+    }
+
+    fn fetch_first(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        first: &mut FirstRow,
+    ) -> Result<u64> {
+        let mut rows = 0;
+        first.clear();
+        self.client
+            .execute(StatementId(statement.0), parameters, |row| {
+                rows += 1;
+                match rows {
+                    1 => keep_row(row, first),
+                    _ => Ok(()),
+                }
+            })?;
+        Ok(rows)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.control("START TRANSACTION", true)
+    }
+
+    fn begin_read(&mut self) -> Result<()> {
+        self.control("START TRANSACTION READ ONLY", true)
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        self.control("COMMIT", false)
+    }
+
+    fn rollback(&mut self) -> Result<()> {
+        // After a deadlock the server has rolled back already, which a second time does not hurt.
+        if self.in_transaction {
+            self.control("ROLLBACK", false)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.begin()?;
+        match self.load(table, rows) {
+            Ok(loaded) => {
+                self.commit()?;
+                Ok(loaded)
+            }
+            Err(error) => {
+                // The first error is the one to tell; a rollback that fails too adds nothing.
+                let _ = self.rollback();
+                Err(error)
+            }
+        }
+    }
+
+    fn analyse(&mut self, table: &str) -> Result<()> {
+        self.batch(&format!("ANALYZE TABLE {table}"))
+    }
+
+    fn drop_index(&mut self, table: &str, index: &str) -> Result<()> {
+        self.batch(&format!("DROP INDEX {index} ON {table}"))
+    }
+
+    fn drop_index_if_exists(&mut self, table: &str, index: &str) -> Result<()> {
+        let count = self.prepare(
+            "SELECT count(*) FROM information_schema.statistics \
+             WHERE table_schema = database() AND table_name = ? AND index_name = ?",
+        )?;
+        let found = self.fetch(count, &[Value::Text(table), Value::Text(index)])?;
+        if found.digest == 0 {
+            return Ok(());
+        }
+        self.drop_index(table, index)
+    }
+
+    fn counters(&mut self) -> Counters {
+        // InnoDB counts for the whole server; the target tells its counters.
+        Counters::default()
+    }
+}

@@ -1,0 +1,244 @@
+//! A server's database as a target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use archive::TargetRecord;
+
+use super::access::Access;
+use super::client::Client;
+use super::flavour::Flavour;
+use super::session::{MySqlSession, connect};
+use super::{checkpoint, facts, guard};
+use crate::server::LocalServer;
+use crate::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+};
+
+pub(super) struct MySqlTarget {
+    url: TargetUrl,
+    access: Arc<Access>,
+    flavour: Flavour,
+    version: String,
+    /// What the user may not see.
+    rights_missing: Option<String>,
+    compression: AtomicBool,
+    /// Holds the lock, and serves for everything that is not a job's; none while the server restarts.
+    anchor: Mutex<Option<Client>>,
+    /// The server, when dbdyno started it; dropped last.
+    server: Option<LocalServer>,
+}
+
+impl MySqlTarget {
+    /// Connects, refuses what is not ours, and makes the database.
+    pub fn open(
+        url: &TargetUrl,
+        access: Access,
+        others_allowed: bool,
+        server: Option<LocalServer>,
+    ) -> Result<Self> {
+        let mut login = access.login();
+        // The database may not be there yet.
+        login.database = None;
+        let mut client = Client::connect(&access.place, login)?;
+        let version = client.server_version().to_owned();
+        let flavour = Flavour::of_version(&version);
+        guard::refuse_old(flavour, &version)?;
+        if !others_allowed {
+            guard::refuse_busy(&mut client, &access)?;
+        }
+        guard::lock(&mut client, &access)?;
+        guard::own_database(&mut client, &access)?;
+        let rights_missing = rights_missing(&mut client);
+        drop(client);
+        let target = Self {
+            url: url.clone(),
+            access: Arc::new(access),
+            flavour,
+            version,
+            rights_missing,
+            compression: AtomicBool::new(false),
+            anchor: Mutex::new(None),
+            server,
+        };
+        // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
+        target.checkpoint()?;
+        Ok(target)
+    }
+
+    /// Does something on the anchor; connects it again when the server was restarted or has ended it.
+    fn with_anchor<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut client = match anchor.take() {
+            Some(client) => client,
+            None => {
+                let mut fresh = self.connect()?;
+                guard::lock(&mut fresh, &self.access)?;
+                fresh
+            }
+        };
+        match work(&mut client) {
+            Err(error) if error.kind == ErrorKind::Unreachable => Err(self.because(error)),
+            outcome => {
+                *anchor = Some(client);
+                outcome
+            }
+        }
+    }
+
+    /// One more connection; a local server that has ended tells why.
+    fn connect(&self) -> Result<Client> {
+        connect(&self.access).map_err(|error| self.because(error))
+    }
+
+    /// The reason of a loss, where a local server knows a better one than its connection.
+    fn because(&self, error: TargetError) -> TargetError {
+        let server = self.server.as_ref();
+        let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
+        let reason = lost.and_then(LocalServer::reason_for_loss);
+        reason.unwrap_or(error)
+    }
+
+    /// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
+    fn plain_version(&self) -> String {
+        let end = self
+            .version
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(self.version.len());
+        self.version[..end].to_owned()
+    }
+}
+
+/// Who lacks a right sees nothing where others see figures: that is told, not taken for nothing.
+fn rights_missing(client: &mut Client) -> Option<String> {
+    let grants = client.read("SHOW GRANTS").unwrap_or_default();
+    let may_see = grants.iter().flatten().flatten().any(|grant| {
+        grant.split_once(" ON *.* ").is_some_and(|(rights, _)| {
+            rights.contains("ALL PRIVILEGES") || rights.contains("PROCESS")
+        })
+    });
+    (!may_see).then(|| {
+        "this user may not see whether others are active; GRANT PROCESS ON *.* TO it".into()
+    })
+}
+
+impl Target for MySqlTarget {
+    fn record(&self) -> TargetRecord {
+        let mut settings = self
+            .with_anchor(|client| facts::settings(client, self.flavour))
+            .unwrap_or_default();
+        if let Some(rights) = &self.rights_missing {
+            settings.insert("dbdyno.rights".into(), rights.clone());
+        }
+        if let Some(server) = &self.server {
+            settings.extend(server.about());
+        }
+        TargetRecord {
+            name: self.url.scheme.clone(),
+            url: self.url.to_string(),
+            engine: self.flavour.title().into(),
+            engine_version: self.plain_version(),
+            nodes: 1,
+            device: None,
+            settings,
+        }
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        match (feature, self.flavour) {
+            (Feature::Compression, Flavour::MySql) => Some(
+                "MySQL has no setting that makes new tables compressed, and dbdyno does not rewrite \
+                 the library's statements"
+                    .into(),
+            ),
+            (Feature::ParallelStatement, flavour) => Some(format!(
+                "{} runs a statement on one thread",
+                flavour.title()
+            )),
+            _ => None,
+        }
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        let mut client = self.connect()?;
+        if self.flavour == Flavour::MariaDb {
+            let compressed = self.compression.load(Ordering::Relaxed);
+            client.run(&format!(
+                "SET SESSION innodb_compression_default = {}",
+                u8::from(compressed)
+            ))?;
+        }
+        Ok(Box::new(MySqlSession::new(
+            client,
+            Arc::clone(&self.access),
+        )))
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        self.server.as_ref().map(LocalServer::data_directory)
+    }
+
+    fn counters(&self) -> Counters {
+        self.with_anchor(facts::counters).unwrap_or_default()
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        self.with_anchor(checkpoint::checkpoint)
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        let Some(server) = &self.server else {
+            return Ok(Cooled::Lukewarm(
+                "dbdyno did not start this server: it can neither restart it nor empty its buffer pool"
+                    .into(),
+            ));
+        };
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        // The restart ends it; the next one who needs it connects again.
+        *anchor = None;
+        let cooled = server.cool()?;
+        drop(anchor);
+        let loads =
+            self.with_anchor(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
+        if loads.as_deref() == Some("ON") {
+            return Ok(Cooled::Lukewarm(
+                "innodb_buffer_pool_load_at_startup is ON: the server reads its old pages in again"
+                    .into(),
+            ));
+        }
+        Ok(cooled)
+    }
+
+    fn threads(&self) -> u32 {
+        1
+    }
+
+    fn set_threads(&self, _threads: u32) -> Result<()> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!("{} runs a statement on one thread", self.flavour.title()),
+        ))
+    }
+
+    fn compression(&self) -> bool {
+        self.compression.load(Ordering::Relaxed)
+    }
+
+    fn set_compression(&self, compressed: bool) -> Result<()> {
+        self.compression.store(compressed, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn setting_rules(&self) -> &'static str {
+        include_str!("rules.toml")
+    }
+
+    fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>> {
+        if self.flavour == Flavour::MySql {
+            return Ok(BTreeMap::new());
+        }
+        self.with_anchor(|client| super::storage::storage_of(client, &self.access.database, table))
+    }
+}

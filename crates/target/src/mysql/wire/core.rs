@@ -1,0 +1,557 @@
+//! The conversation: what was asked, what may come next, and what came.
+
+use std::ops::Range;
+
+use super::auth::Plugin;
+use super::bytes::Reader;
+use super::execution::Prepared;
+use super::handshake::{Greeting, Login, Server, capability as can};
+use super::packet::{Inbox, Outbox, Packet};
+use super::reply::{self, ServerError, parse_ok};
+use super::row::{Column, Row, column_count};
+use super::{STATEMENTS_MAX, WireError, WireResult};
+use crate::Value;
+
+const COM_QUIT: u8 = 0x01;
+const COM_QUERY: u8 = 0x03;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_CLOSE: u8 = 0x19;
+const COM_STMT_RESET: u8 = 0x1a;
+/// The server's two words within caching_sha2_password.
+const SHA2_KNOWN: &[u8] = &[3];
+const SHA2_PASSWORD_WANTED: &[u8] = &[4];
+/// The packet behind the last row is shorter than a text row that begins alike: such a row's first cell
+/// has 16 MiB or more.
+const END_BYTES_MAX: usize = 0xff_ffff;
+
+/// Handle of a prepared statement of one [`Wire`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatementId(pub usize);
+
+/// Something that came whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The login is through.
+    Connected,
+    /// The statement is prepared.
+    Prepared(StatementId),
+    /// A row came; [`Wire::row`] shows it until more bytes are fed in.
+    Row,
+    /// A result is complete.
+    Finished(Finished),
+    /// The server takes the rows of a LOAD DATA LOCAL now; see [`Wire::upload`].
+    Upload,
+    /// The server refuses; whatever was asked is over.
+    Failed(ServerError),
+}
+
+/// How a result ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// Rows changed.
+    pub changed: u64,
+    /// Warnings.
+    pub warnings: u16,
+    /// Whether another result of the same request follows.
+    pub more: bool,
+    /// Whether a transaction is open.
+    pub in_transaction: bool,
+}
+
+/// Where the columns of a result are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    Binary(StatementId),
+}
+
+/// What may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Greeting,
+    Login(Plugin),
+    /// Nothing: it is the client's turn.
+    Idle,
+    /// The first packet of a result.
+    Result(Form),
+    /// So many columns of a result.
+    Columns(Form, u32),
+    Rows(Form),
+    /// The client sends rows.
+    Upload,
+    Prepare,
+    /// So many parameters and columns of a prepared statement.
+    Described {
+        parameters: u16,
+        columns: u16,
+    },
+}
+
+/// One client's side of one connection.
+#[derive(Debug)]
+pub struct Wire {
+    outbox: Outbox,
+    inbox: Inbox,
+    phase: Phase,
+    login: Secret,
+    scramble: Vec<u8>,
+    server: Server,
+    statements: Vec<Prepared>,
+    text_columns: Vec<Column>,
+    row: Range<usize>,
+    row_form: Form,
+    sequence: u8,
+    upload_expected: bool,
+}
+
+/// Keeps the password out of every `{:?}`.
+struct Secret(Option<Login>);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// What the driver does: moves bytes and asks for events.
+impl Wire {
+    /// A new connection, waiting for the server's greeting.
+    pub fn new(login: Login) -> Self {
+        Self {
+            outbox: Outbox::new(),
+            inbox: Inbox::new(),
+            phase: Phase::Greeting,
+            login: Secret(Some(login)),
+            scramble: Vec::new(),
+            server: Server::default(),
+            statements: Vec::new(),
+            text_columns: Vec::new(),
+            row: 0..0,
+            row_form: Form::Text,
+            sequence: 0,
+            upload_expected: false,
+        }
+    }
+
+    /// Bytes that are to be written.
+    pub fn pending(&self) -> &[u8] {
+        self.outbox.pending()
+    }
+
+    /// Notes that the first `count` of them were.
+    pub fn wrote(&mut self, count: usize) {
+        self.outbox.wrote(count);
+    }
+
+    /// Room for the next read.
+    pub fn room(&mut self) -> &mut [u8] {
+        self.inbox.room()
+    }
+
+    /// Notes that the read filled `count` bytes of it.
+    pub fn filled(&mut self, count: usize) {
+        self.inbox.filled(count);
+    }
+
+    /// The next event; `None` when pending bytes must be written or more must come.
+    ///
+    /// # Errors
+    /// When what came is not the protocol; the connection is then of no use.
+    #[inline]
+    pub fn next_event(&mut self) -> WireResult<Option<Event>> {
+        while let Some(packet) = self.inbox.next()? {
+            self.sequence = packet.answer_sequence;
+            if let Some(event) = self.take(packet)? {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The row of the last [`Event::Row`].
+    #[inline]
+    pub fn row(&self) -> Row<'_> {
+        let columns = match self.row_form {
+            Form::Text => &self.text_columns,
+            Form::Binary(id) => &self.statements[id.0].columns,
+        };
+        Row {
+            payload: self.inbox.slice(self.row.clone()),
+            columns,
+            is_binary: self.row_form != Form::Text,
+        }
+    }
+
+    /// What the server said about itself.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Columns that a statement returned last, or will return.
+    pub fn columns(&self, statement: StatementId) -> &[Column] {
+        &self.statements[statement.0].columns
+    }
+
+    /// Parameters that a statement takes.
+    pub fn parameters(&self, statement: StatementId) -> usize {
+        usize::from(self.statements[statement.0].parameters)
+    }
+}
+
+/// What the driver asks for. Only one request is on its way at a time; its end is a
+/// [`Event::Finished`] without `more`, [`Event::Prepared`] or [`Event::Failed`].
+impl Wire {
+    /// Sends statements as text; their results come one after the other.
+    ///
+    /// # Errors
+    /// When the text is too long for a packet.
+    pub fn query(&mut self, sql: &str) -> WireResult<()> {
+        self.upload_expected = false;
+        self.request(COM_QUERY, sql.as_bytes())?;
+        self.phase = Phase::Result(Form::Text);
+        Ok(())
+    }
+
+    /// Sends a LOAD DATA LOCAL; [`Event::Upload`] asks for the rows.
+    ///
+    /// # Errors
+    /// When the text is too long for a packet.
+    pub fn query_with_upload(&mut self, sql: &str) -> WireResult<()> {
+        self.query(sql)?;
+        self.upload_expected = true;
+        Ok(())
+    }
+
+    /// Has a statement prepared.
+    ///
+    /// # Errors
+    /// When the text is too long, or too many statements are prepared already.
+    pub fn prepare(&mut self, sql: &str) -> WireResult<()> {
+        if self.statements.len() >= STATEMENTS_MAX {
+            return Err(WireError::TooManyStatements);
+        }
+        self.request(COM_STMT_PREPARE, sql.as_bytes())?;
+        self.phase = Phase::Prepare;
+        Ok(())
+    }
+
+    /// Has a prepared statement executed; `parameters` are as many as [`Wire::parameters`] says.
+    ///
+    /// # Errors
+    /// When the parameters are too long for a packet.
+    #[inline]
+    pub fn execute(&mut self, id: StatementId, parameters: &[Value<'_>]) -> WireResult<()> {
+        let into = self.outbox.begin(0);
+        self.statements[id.0].put_execution(parameters, into);
+        self.outbox.end()?;
+        self.phase = Phase::Result(Form::Binary(id));
+        Ok(())
+    }
+
+    /// Has the server forget what an execution left open; the statement stays prepared.
+    ///
+    /// # Errors
+    /// None in practice: the request is short.
+    pub fn reset(&mut self, id: StatementId) -> WireResult<()> {
+        self.request(COM_STMT_RESET, &self.statements[id.0].id.to_le_bytes())?;
+        self.phase = Phase::Result(Form::Text);
+        Ok(())
+    }
+
+    /// Has the server forget a statement, which must not be used again; there is no answer.
+    ///
+    /// # Errors
+    /// None in practice: the request is short.
+    pub fn close(&mut self, id: StatementId) -> WireResult<()> {
+        self.request(COM_STMT_CLOSE, &self.statements[id.0].id.to_le_bytes())
+    }
+
+    /// Says good-bye; there is no answer.
+    ///
+    /// # Errors
+    /// None in practice: the request is short.
+    pub fn quit(&mut self) -> WireResult<()> {
+        self.request(COM_QUIT, &[])
+    }
+
+    /// The packet of rows that is being put together, to be appended to, after [`Event::Upload`].
+    pub fn upload(&mut self) -> &mut Vec<u8> {
+        if self.outbox.open_bytes().is_none() {
+            self.outbox.begin(self.sequence);
+        }
+        self.outbox.payload()
+    }
+
+    /// Ends that packet, so that it can be written; one without a row stays open.
+    ///
+    /// # Errors
+    /// When it is too long.
+    pub fn end_upload_packet(&mut self) -> WireResult<()> {
+        if self.outbox.open_bytes().unwrap_or(0) > 0 {
+            self.sequence = self.outbox.end()?;
+        }
+        Ok(())
+    }
+
+    /// Says that these were all the rows, which an empty packet does; the result follows.
+    ///
+    /// # Errors
+    /// When the last packet is too long.
+    pub fn end_upload(&mut self) -> WireResult<()> {
+        self.end_upload_packet()?;
+        self.upload();
+        self.outbox.end()?;
+        self.phase = Phase::Result(Form::Text);
+        Ok(())
+    }
+
+    fn request(&mut self, command: u8, argument: &[u8]) -> WireResult<()> {
+        let into = self.outbox.begin(0);
+        into.push(command);
+        into.extend_from_slice(argument);
+        self.outbox.end().map(|_| ())
+    }
+}
+
+/// What came.
+impl Wire {
+    #[inline]
+    fn take(&mut self, packet: Packet) -> WireResult<Option<Event>> {
+        let first = self.inbox.slice(packet.payload.clone()).first().copied();
+        if let (Phase::Rows(form), Some(first)) = (self.phase, first)
+            && first != reply::ERR
+            && !(first == reply::END && packet.payload.len() < END_BYTES_MAX)
+        {
+            self.row = packet.payload;
+            self.row_form = form;
+            return Ok(Some(Event::Row));
+        }
+        self.take_other(first, packet.payload)
+    }
+
+    fn take_other(
+        &mut self,
+        first: Option<u8>,
+        payload: Range<usize>,
+    ) -> WireResult<Option<Event>> {
+        let Some(first) = first else {
+            return Err(WireError::Malformed("an empty packet"));
+        };
+        if first == reply::ERR {
+            return self.failed(payload).map(Some);
+        }
+        match self.phase {
+            Phase::Greeting => self.greeted(payload),
+            Phase::Login(plugin) => self.login(plugin, first, payload),
+            Phase::Result(form) => self.result(form, first, payload),
+            Phase::Columns(form, left) => self.column(form, left, payload),
+            Phase::Rows(_) => self.rows_end(payload).map(Some),
+            Phase::Prepare => self.prepared(payload),
+            Phase::Described {
+                parameters,
+                columns,
+            } => self.described(parameters, columns, payload),
+            Phase::Idle | Phase::Upload => Err(WireError::Malformed("a packet nobody asked for")),
+        }
+    }
+
+    fn failed(&mut self, payload: Range<usize>) -> WireResult<Event> {
+        let error = ServerError::parse(&self.inbox.slice(payload)[1..])?;
+        self.phase = Phase::Idle;
+        self.upload_expected = false;
+        Ok(Event::Failed(error))
+    }
+
+    fn greeted(&mut self, payload: Range<usize>) -> WireResult<Option<Event>> {
+        let mut greeting = Greeting::parse(self.inbox.slice(payload))?;
+        if let Some(login) = &self.login.0 {
+            greeting.answer(login, self.outbox.begin(self.sequence));
+            self.outbox.end()?;
+        }
+        self.phase = Phase::Login(greeting.plugin);
+        self.scramble = greeting.scramble;
+        self.server = greeting.server;
+        Ok(None)
+    }
+
+    fn login(
+        &mut self,
+        plugin: Plugin,
+        first: u8,
+        payload: Range<usize>,
+    ) -> WireResult<Option<Event>> {
+        let body = &self.inbox.slice(payload)[1..];
+        match first {
+            reply::OK => {
+                self.phase = Phase::Idle;
+                self.login = Secret(None);
+                return Ok(Some(Event::Connected));
+            }
+            reply::END if body.is_empty() => {
+                return Err(WireError::TooOld("logins by plugin"));
+            }
+            reply::END => {
+                let mut reader = Reader::new(body);
+                let plugin = Plugin::named(reader.until_zero())?;
+                self.scramble.clear();
+                self.scramble.extend_from_slice(reader.until_zero());
+                self.phase = Phase::Login(plugin);
+                self.send_proof(plugin)?;
+            }
+            reply::MORE_DATA if plugin == Plugin::CachingSha2 => match body {
+                SHA2_KNOWN => {}
+                SHA2_PASSWORD_WANTED => self.send_password()?,
+                _ => return Err(WireError::Malformed("an unknown step of a login")),
+            },
+            _ => return Err(WireError::Malformed("an unknown step of a login")),
+        }
+        Ok(None)
+    }
+
+    fn send_proof(&mut self, plugin: Plugin) -> WireResult<()> {
+        if let Some(login) = &self.login.0 {
+            let proof = plugin.proof(&login.password, &self.scramble);
+            self.outbox.begin(self.sequence).extend_from_slice(&proof);
+            self.outbox.end()?;
+        }
+        Ok(())
+    }
+
+    fn send_password(&mut self) -> WireResult<()> {
+        match &self.login.0 {
+            Some(login) if login.is_private => {
+                let into = self.outbox.begin(self.sequence);
+                into.extend_from_slice(&login.password);
+                into.push(0);
+                self.outbox.end().map(|_| ())
+            }
+            _ => Err(WireError::InsecureChannel),
+        }
+    }
+
+    #[inline]
+    fn result(
+        &mut self,
+        form: Form,
+        first: u8,
+        payload: Range<usize>,
+    ) -> WireResult<Option<Event>> {
+        let packet = self.inbox.slice(payload);
+        match first {
+            reply::OK => {
+                let finished = parse_ok(&packet[1..])?;
+                Ok(Some(self.finished(form, finished)))
+            }
+            reply::LOCAL_FILE if self.upload_expected => {
+                self.upload_expected = false;
+                self.phase = Phase::Upload;
+                Ok(Some(Event::Upload))
+            }
+            // A server that asks for a file nobody offered gets nothing.
+            reply::LOCAL_FILE => Err(WireError::Malformed("it asks for a file of this machine")),
+            _ => {
+                let mut reader = Reader::new(packet);
+                let count = column_count(reader.lenenc()?)?;
+                let are_known = self.server.can(can::CACHE_METADATA) && reader.u8()? == 0;
+                self.begin_columns(form, count, are_known)
+            }
+        }
+    }
+
+    fn begin_columns(
+        &mut self,
+        form: Form,
+        count: u32,
+        are_known: bool,
+    ) -> WireResult<Option<Event>> {
+        let columns = self.columns_of(form);
+        if !are_known {
+            columns.clear();
+            self.phase = Phase::Columns(form, count);
+        } else if columns.len() == count as usize {
+            self.phase = Phase::Rows(form);
+        } else {
+            return Err(WireError::Malformed("columns that were never described"));
+        }
+        Ok(None)
+    }
+
+    fn columns_of(&mut self, form: Form) -> &mut Vec<Column> {
+        match form {
+            Form::Text => &mut self.text_columns,
+            Form::Binary(id) => &mut self.statements[id.0].columns,
+        }
+    }
+
+    fn column(
+        &mut self,
+        form: Form,
+        left: u32,
+        payload: Range<usize>,
+    ) -> WireResult<Option<Event>> {
+        let column = Column::parse(self.inbox.slice(payload))?;
+        self.columns_of(form).push(column);
+        self.phase = match left {
+            0 | 1 => Phase::Rows(form),
+            _ => Phase::Columns(form, left - 1),
+        };
+        Ok(None)
+    }
+
+    fn rows_end(&mut self, payload: Range<usize>) -> WireResult<Event> {
+        let Phase::Rows(form) = self.phase else {
+            return Err(WireError::Malformed("an end of nothing"));
+        };
+        let finished = parse_ok(&self.inbox.slice(payload)[1..])?;
+        Ok(self.finished(form, finished))
+    }
+
+    fn finished(&mut self, form: Form, finished: Finished) -> Event {
+        self.phase = if finished.more {
+            Phase::Result(form)
+        } else {
+            Phase::Idle
+        };
+        Event::Finished(finished)
+    }
+
+    fn prepared(&mut self, payload: Range<usize>) -> WireResult<Option<Event>> {
+        let mut reader = Reader::new(&self.inbox.slice(payload)[1..]);
+        let id = reader.u32()?;
+        let columns = reader.u16()?;
+        let parameters = reader.u16()?;
+        self.statements.push(Prepared::new(id, parameters, columns));
+        self.describe(parameters, columns)
+    }
+
+    /// Waits for the descriptions that are left.
+    fn describe(&mut self, parameters: u16, columns: u16) -> WireResult<Option<Event>> {
+        if parameters == 0 && columns == 0 {
+            self.phase = Phase::Idle;
+            return Ok(Some(Event::Prepared(StatementId(
+                self.statements.len() - 1,
+            ))));
+        }
+        self.phase = Phase::Described {
+            parameters,
+            columns,
+        };
+        Ok(None)
+    }
+
+    fn described(
+        &mut self,
+        parameters: u16,
+        columns: u16,
+        payload: Range<usize>,
+    ) -> WireResult<Option<Event>> {
+        if parameters > 0 {
+            return self.describe(parameters - 1, columns);
+        }
+        let column = Column::parse(self.inbox.slice(payload))?;
+        if let Some(statement) = self.statements.last_mut() {
+            statement.columns.push(column);
+        }
+        self.describe(0, columns - 1)
+    }
+}

@@ -1,0 +1,197 @@
+//! Conversations without a server: ways of logging in that the server here does not have, and servers
+//! that do not keep to the protocol.
+
+use super::packet::{Inbox, Outbox};
+use super::{Event, Login, Wire, WireError, WireResult};
+use crate::Value;
+
+const SCRAMBLE: &[u8; 20] = b"0123456789abcdefghij";
+
+/// The other side: puts packets together and takes them apart.
+struct Script {
+    wire: Wire,
+    sequence: u8,
+}
+
+impl Script {
+    /// Begins with the greeting of a MySQL 8 server that wants caching_sha2_password.
+    fn greeted(is_private: bool) -> Self {
+        let login = Login {
+            user: "u".into(),
+            password: b"secret".to_vec(),
+            database: Some("d".into()),
+            is_private,
+        };
+        let mut script = Self {
+            wire: Wire::new(login),
+            sequence: 0,
+        };
+        assert_eq!(script.say(&greeting()), Ok(None));
+        script
+    }
+
+    /// The server says one packet; what the client makes of it.
+    fn say(&mut self, payload: &[u8]) -> WireResult<Option<Event>> {
+        let mut outbox = Outbox::new();
+        outbox.begin(self.sequence).extend_from_slice(payload);
+        outbox.end().unwrap();
+        let bytes = outbox.pending();
+        self.wire.room()[..bytes.len()].copy_from_slice(bytes);
+        self.wire.filled(bytes.len());
+        self.wire.next_event()
+    }
+
+    /// What the client said since it was last asked.
+    fn hear(&mut self) -> Vec<Vec<u8>> {
+        let mut inbox = Inbox::new();
+        let bytes = self.wire.pending().to_vec();
+        inbox.room()[..bytes.len()].copy_from_slice(&bytes);
+        inbox.filled(bytes.len());
+        self.wire.wrote(bytes.len());
+        let mut packets = Vec::new();
+        while let Some(packet) = inbox.next().unwrap() {
+            self.sequence = packet.answer_sequence;
+            packets.push(inbox.slice(packet.payload).to_vec());
+        }
+        packets
+    }
+
+    fn connected() -> Self {
+        let mut script = Self::greeted(true);
+        script.hear();
+        assert_eq!(script.say(OK), Ok(Some(Event::Connected)));
+        script.sequence = 1;
+        script
+    }
+}
+
+const OK: &[u8] = b"\0\0\0\x02\0\0\0";
+
+fn greeting() -> Vec<u8> {
+    let mut packet = b"\x0a8.4.2\0\x07\0\0\0".to_vec();
+    packet.extend_from_slice(&SCRAMBLE[..8]);
+    packet.push(0);
+    packet.extend_from_slice(&[0xff, 0xff, 45, 2, 0, 0xff, 0xdf, 21]);
+    packet.extend_from_slice(&[0; 10]);
+    packet.extend_from_slice(&SCRAMBLE[8..]);
+    packet.push(0);
+    packet.extend_from_slice(b"caching_sha2_password\0");
+    packet
+}
+
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn a_remembered_password_is_proven_without_being_sent() {
+    let mut script = Script::greeted(false);
+    let said = script.hear();
+    assert_eq!(said.len(), 1);
+    assert!(holds(&said[0], b"u\0\x20") && holds(&said[0], b"d\0caching_sha2_password\0"));
+    assert!(!holds(&said[0], b"secret"));
+    assert_eq!(script.wire.server().version, "8.4.2");
+    assert_eq!(script.say(b"\x01\x03"), Ok(None));
+    assert_eq!(script.say(OK), Ok(Some(Event::Connected)));
+}
+
+#[test]
+fn the_password_itself_goes_through_a_unix_socket_alone() {
+    let mut script = Script::greeted(true);
+    script.hear();
+    assert_eq!(script.say(b"\x01\x04"), Ok(None));
+    assert_eq!(script.hear(), [b"secret\0"]);
+    assert_eq!(script.say(OK), Ok(Some(Event::Connected)));
+
+    let mut script = Script::greeted(false);
+    script.hear();
+    assert_eq!(script.say(b"\x01\x04"), Err(WireError::InsecureChannel));
+    assert!(script.hear().is_empty());
+}
+
+#[test]
+fn a_server_may_ask_for_another_way() {
+    let mut script = Script::greeted(false);
+    script.hear();
+    let mut packet = b"\xfemysql_native_password\0".to_vec();
+    packet.extend_from_slice(SCRAMBLE);
+    packet.push(0);
+    assert_eq!(script.say(&packet), Ok(None));
+    let said = script.hear();
+    assert_eq!(said[0].len(), 20);
+    let unknown = script.say(b"\xfedialog\0x\0");
+    assert_eq!(unknown, Err(WireError::UnknownPlugin("dialog".into())));
+}
+
+#[test]
+fn no_debug_text_has_the_password() {
+    let script = Script::greeted(false);
+    assert!(!format!("{:?}", script.wire).contains("secret"));
+}
+
+#[test]
+fn a_file_that_nobody_offered_is_not_sent() {
+    let mut script = Script::connected();
+    script.wire.query("SELECT 1").unwrap();
+    script.hear();
+    let asked = script.say(b"\xfb/etc/passwd");
+    assert!(matches!(asked, Err(WireError::Malformed(_))), "{asked:?}");
+    assert!(script.hear().is_empty());
+}
+
+#[test]
+fn a_statement_goes_from_prepare_to_rows() {
+    let mut script = Script::connected();
+    script.wire.prepare("SELECT ?").unwrap();
+    assert_eq!(script.hear(), [b"\x16SELECT ?"]);
+    let column = b"\x03def\0\0\0\x01a\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0";
+    assert_eq!(script.say(b"\0\x01\0\0\0\x01\0\x01\0\0\0\0"), Ok(None));
+    assert_eq!(script.say(column), Ok(None));
+    let Ok(Some(Event::Prepared(id))) = script.say(column) else {
+        panic!("not prepared")
+    };
+    assert_eq!(script.wire.parameters(id), 1);
+    script.wire.execute(id, &[Value::Int(5)]).unwrap();
+    script.hear();
+    for packet in [&b"\x01"[..], column] {
+        assert_eq!(script.say(packet), Ok(None));
+    }
+    let row = b"\0\0\x05\0\0\0\0\0\0\0";
+    assert_eq!(script.say(row), Ok(Some(Event::Row)));
+    let mut cells = 0;
+    script.wire.row().for_each(|_, _| cells += 1).unwrap();
+    assert_eq!(cells, 1);
+    let end = script.say(b"\xfe\0\0\x02\0\0\0");
+    assert!(matches!(end, Ok(Some(Event::Finished(f))) if !f.more));
+}
+
+/// Whatever a server sends, it is an event or an error, never a panic.
+#[test]
+fn nonsense_is_refused() {
+    let mut bytes = 1_u32;
+    for round in 0..2000_u32 {
+        let mut script = Script::connected();
+        match round % 3 {
+            0 => script.wire.query("SELECT 1").unwrap(),
+            1 => script.wire.prepare("SELECT ?").unwrap(),
+            _ => {}
+        }
+        script.hear();
+        for length in 0..12 {
+            let packet: Vec<u8> = (0..length)
+                .map(|_| {
+                    bytes = bytes.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    (bytes >> 24) as u8
+                })
+                .collect();
+            match script.say(&packet) {
+                Ok(Some(Event::Row)) => {
+                    // A row may be nonsense as well.
+                    let _ = script.wire.row().for_each(|_, _| ());
+                }
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What a local server adds to the settings that are archived.
+
+use super::{LocalServer, SESSIONS_MAX};
+
+impl LocalServer {
+    /// Its program, its user, the memory it is held to, and what a reader of its figures should know.
+    pub(crate) fn about(&self) -> Vec<(String, String)> {
+        let mut about = vec![
+            (
+                "dbdyno.program".to_owned(),
+                self.program().display().to_string(),
+            ),
+            ("dbdyno.os_user".to_owned(), self.os_user().to_owned()),
+        ];
+        if let Some(bytes) = self.memory_limit_bytes() {
+            about.push(("dbdyno.memory_bytes".into(), bytes.to_string()));
+        }
+        let notes = self.notes(SESSIONS_MAX);
+        if !notes.is_empty() {
+            about.push(("dbdyno.notes".into(), notes.join("; ")));
+        }
+        about
+    }
+}

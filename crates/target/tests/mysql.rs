@@ -1,0 +1,15 @@
+//! MariaDB, against real servers that dbdyno starts.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+#[path = "mysql/common.rs"]
+mod common;
+#[path = "mysql/guard.rs"]
+mod guard;
+#[path = "mysql/logon.rs"]
+mod logon;
+#[path = "mysql/losses.rs"]
+mod losses;
+#[path = "mysql/session.rs"]
+mod session;
+#[path = "mysql/target.rs"]
+mod target_itself;

@@ -1,0 +1,4 @@
+CREATE TABLE {table} (
+  id      BIGINT NOT NULL,
+  payload LONGBLOB NOT NULL
+)
