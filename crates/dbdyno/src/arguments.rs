@@ -95,7 +95,7 @@ pub struct RunArguments {
 /// The machine of servers that run elsewhere, for `run` and `ab`.
 #[derive(Debug, Args)]
 pub struct ServerHost {
-    /// Machine of the server, as ssh://USER@HOST[:PORT], to be sampled and described through ssh;
+    /// Machine of the server, as `ssh://USER@HOST[:PORT]`, to be sampled and described through ssh;
     /// without it the CPU, IOPS and platform of a server elsewhere are unknown
     #[arg(long = "host", value_name = "URL")]
     pub address: Option<String>,
@@ -130,7 +130,7 @@ pub struct Judging {
     /// Smallest effect in percent that must be found: pairs are advised for it
     #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
     pub effect: f64,
-    /// Metric to decide on, as [TARGET:]TEST[@JOBS[xTHREADS]].FIGURE, instead of the plan's
+    /// Metric to decide on instead of the plan's, as `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
     #[arg(long, value_name = "METRIC")]
     pub primary: Vec<String>,
     /// Exit with status 4 when a primary metric is worse (or not even conclusive)
@@ -317,7 +317,7 @@ pub struct HostArguments {
     /// Directory that holds the machine's proc, sys and etc: the copied tree of another one, say
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
-    /// Another machine, as ssh://USER@HOST[:PORT], through ssh
+    /// Another machine through ssh, as `ssh://USER@HOST[:PORT]`
     #[arg(long, value_name = "URL", conflicts_with = "root")]
     pub host: Option<String>,
     /// Show what differs from a run, or from a file that --json wrote

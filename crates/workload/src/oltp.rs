@@ -4,8 +4,8 @@
 //! columns bear the specification's names, so that anybody's SQL can check them.
 //!
 //! * [`population`]: every row of a fresh database, a pure function of seed and warehouse.
-//! * [`load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
-//! * [`check`]: the twelve consistency conditions and the row counts.
+//! * [`mod@load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
+//! * [`mod@check`]: the twelve consistency conditions and the row counts.
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
 
 pub mod check;
