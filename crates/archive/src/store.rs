@@ -131,8 +131,36 @@ impl Archive {
     /// # Errors
     /// A point that is there already or was not planned, an unknown run, or the environment.
     pub fn append_point(&mut self, run_id: i64, point: &crate::Point) -> Result<()> {
+        self.append_points(run_id, std::slice::from_ref(point))
+    }
+
+    /// Enters finished points that belong together, all of them or none.
+    ///
+    /// # Errors
+    /// As [`Archive::append_point`].
+    pub fn append_points(&mut self, run_id: i64, points: &[crate::Point]) -> Result<()> {
         self.require(run_id)?;
-        write::append_point(&mut self.connection, run_id, point).map_err(|e| e.at(&self.path))
+        write::append_points(&mut self.connection, run_id, points).map_err(|e| e.at(&self.path))
+    }
+
+    /// Makes finished points invalid, for what was found out after they were measured: a database that was
+    /// not sound when its users had left, say.
+    ///
+    /// # Errors
+    /// A point that is not there, an unknown run, or the environment.
+    pub fn condemn(&mut self, run_id: i64, keys: &[PointKey], reason: &str) -> Result<()> {
+        self.require(run_id)?;
+        write::condemn(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
+    }
+
+    /// Takes points out of the plan that a rule of the plan made needless, with the reason: the steps of a
+    /// ramp beyond the one that ended it.
+    ///
+    /// # Errors
+    /// A point that is there already, an unknown run, or the environment.
+    pub fn leave_out(&mut self, run_id: i64, keys: &[PointKey], reason: &Missing) -> Result<()> {
+        self.require(run_id)?;
+        write::leave_out(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
     }
 
     /// Says how far a run came.

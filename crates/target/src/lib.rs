@@ -14,6 +14,7 @@ pub mod mysql;
 mod nonblocking;
 mod plain;
 pub mod postgres;
+mod readable;
 pub mod server;
 mod session;
 pub mod sqlite;

@@ -127,6 +127,14 @@ pub enum ArchiveError {
         /// The point.
         key: Box<PointKey>,
     },
+    /// The point was not measured.
+    #[error("run {run_id} has no point {}", describe(key))]
+    NotThere {
+        /// Run.
+        run_id: i64,
+        /// The point.
+        key: Box<PointKey>,
+    },
     /// A run cannot be complete while planned points are missing.
     #[error(
         "run {run_id} cannot be called complete: {missing} of its planned points are not finished; go on with --resume"
@@ -169,6 +177,7 @@ impl ArchiveError {
             | Self::BadPlan(_)
             | Self::PointTwice { .. }
             | Self::NotPlanned { .. }
+            | Self::NotThere { .. }
             | Self::NotComplete { .. } => false,
         }
     }

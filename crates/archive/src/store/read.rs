@@ -14,6 +14,9 @@ use crate::{
 };
 
 const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
+/// The key's columns as the parameters from the second on.
+pub(super) const KEY_IS: &str =
+    "(repetition, step, target, test, nodes, jobs, threads) = (?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 
 pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i64>> {
     let row_id = |row: &Row<'_>| row.get(0);
@@ -49,9 +52,7 @@ pub(super) fn has_key(
     run_id: i64,
     k: &PointKey,
 ) -> Result<bool> {
-    let sql = format!(
-        "SELECT 1 FROM {table} WHERE run_id = ?1 AND ({KEY_COLUMNS}) = (?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-    );
+    let sql = format!("SELECT 1 FROM {table} WHERE run_id = ?1 AND {KEY_IS}");
     let values = params![
         run_id,
         k.repetition,
@@ -63,6 +64,27 @@ pub(super) fn has_key(
         k.threads
     ];
     Ok(connection.prepare_cached(&sql)?.exists(values)?)
+}
+
+/// Number and digest of a point.
+pub(super) fn point_id(
+    connection: &Connection,
+    run_id: i64,
+    k: &PointKey,
+) -> Result<Option<(i64, String)>> {
+    let sql = format!("SELECT id, digest FROM point WHERE run_id = ?1 AND {KEY_IS}");
+    let values = params![
+        run_id,
+        k.repetition,
+        k.step,
+        k.target,
+        k.test,
+        k.nodes,
+        k.jobs,
+        k.threads
+    ];
+    let row = connection.query_row(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(row.optional()?)
 }
 
 /// How many planned points are not there.

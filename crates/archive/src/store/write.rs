@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, read};
-use crate::{Bottleneck, FIGURES, HeldBack, Point, PointKey, RunState, Steady, integrity};
+use crate::{Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, RunState, Steady, integrity};
 
 /// Most points that a run may be planned with; beyond it a plan is a typing error.
 const POINTS_PLANNED_MAX: usize = 1_000_000;
@@ -110,23 +110,106 @@ fn insert_planned(transaction: &Transaction<'_>, run_id: i64, planned: &[PointKe
     Ok(())
 }
 
-pub(super) fn append_point(connection: &mut Connection, run_id: i64, point: &Point) -> Result<()> {
-    let point = finite(point);
+pub(super) fn append_points(
+    connection: &mut Connection,
+    run_id: i64,
+    points: &[Point],
+) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let key = || Box::new(point.key.clone());
-    if read::has_key(&transaction, "point", run_id, &point.key)? {
-        return Err(ArchiveError::PointTwice { run_id, key: key() });
+    for point in points {
+        let point = finite(point);
+        let key = || Box::new(point.key.clone());
+        if read::has_key(&transaction, "point", run_id, &point.key)? {
+            return Err(ArchiveError::PointTwice { run_id, key: key() });
+        }
+        if !read::has_key(&transaction, "planned", run_id, &point.key)? {
+            return Err(ArchiveError::NotPlanned { run_id, key: key() });
+        }
+        let id = insert_point(&transaction, run_id, &point)?;
+        insert_children(&transaction, id, &point)?;
+        seal_point(&transaction, id)?;
     }
-    if !read::has_key(&transaction, "planned", run_id, &point.key)? {
-        return Err(ArchiveError::NotPlanned { run_id, key: key() });
-    }
-    let id = insert_point(&transaction, run_id, &point)?;
-    insert_children(&transaction, id, &point)?;
-    let digest = integrity::point_digest(&transaction, id)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn seal_point(transaction: &Transaction<'_>, id: i64) -> Result<()> {
+    let digest = integrity::point_digest(transaction, id)?;
     transaction.execute(
         "UPDATE point SET digest = ?1 WHERE id = ?2",
         params![digest, id],
     )?;
+    Ok(())
+}
+
+/// A point whose digest did not match before stays one that does not: its mark is not renewed.
+pub(super) fn condemn(
+    connection: &mut Connection,
+    run_id: i64,
+    keys: &[PointKey],
+    reason: &str,
+) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for key in keys {
+        let Some((id, digest)) = read::point_id(&transaction, run_id, key)? else {
+            let key = Box::new(key.clone());
+            return Err(ArchiveError::NotThere { run_id, key });
+        };
+        let is_whole = integrity::point_digest(&transaction, id)? == digest;
+        transaction.execute(
+            "INSERT INTO reason
+             SELECT ?1, coalesce(max(seq) + 1, 0), 'invalid', ?2 FROM reason WHERE point_id = ?1",
+            params![id, reason],
+        )?;
+        if is_whole {
+            seal_point(&transaction, id)?;
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+pub(super) fn leave_out(
+    connection: &mut Connection,
+    run_id: i64,
+    keys: &[PointKey],
+    reason: &Missing,
+) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let is_whole = read::run_is_unchanged(&transaction, run_id)?;
+    for key in keys {
+        if read::has_key(&transaction, "point", run_id, key)? {
+            let key = Box::new(key.clone());
+            return Err(ArchiveError::PointTwice { run_id, key });
+        }
+        transaction.execute(
+            &format!("DELETE FROM planned WHERE run_id = ?1 AND {}", read::KEY_IS),
+            params![
+                run_id,
+                key.repetition,
+                key.step,
+                key.target,
+                key.test,
+                key.nodes,
+                key.jobs,
+                key.threads
+            ],
+        )?;
+    }
+    transaction.execute(
+        "INSERT INTO missing
+         SELECT ?1, coalesce(max(seq) + 1, 0), ?2, ?3, ?4, ?5 FROM missing WHERE run_id = ?1",
+        params![
+            run_id,
+            reason.target,
+            reason.test,
+            reason.title,
+            reason.reason
+        ],
+    )?;
+    if is_whole {
+        seal_run(&transaction, run_id)?;
+    }
     transaction.commit()?;
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use super::endpoint::Endpoint;
+use crate::readable::await_readable;
 
 /// A server that does not answer a knock for so long is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -17,15 +18,16 @@ const KEEPALIVE_SECONDS: libc::c_int = 30;
 
 /// A socket, blocking.
 pub(super) enum Stream {
-    Unix(UnixStream),
+    /// With the longest time to wait for something to read; `None` is as long as it takes.
+    Unix(UnixStream, Option<Duration>),
     Tcp(TcpStream),
 }
 
 impl Stream {
     /// Knocks at the server.
     pub(super) fn connect(endpoint: &Endpoint) -> io::Result<Self> {
-        let stream = match &endpoint.socket {
-            Some(path) => Stream::Unix(UnixStream::connect(path)?),
+        let mut stream = match &endpoint.socket {
+            Some(path) => Stream::Unix(UnixStream::connect(path)?, None),
             None => Stream::Tcp(tcp(&endpoint.host, endpoint.port)?),
         };
         stream.set_timeout(Some(LOGON_TIMEOUT))?;
@@ -33,7 +35,7 @@ impl Stream {
     }
 
     /// After the logon an answer may take as long as it takes.
-    pub(super) fn wait_forever(&self) -> io::Result<()> {
+    pub(super) fn wait_forever(&mut self) -> io::Result<()> {
         self.set_timeout(None)
     }
 
@@ -62,6 +64,9 @@ impl Stream {
     /// Reads what has come, or waits for something when it may.
     #[inline]
     pub(super) fn try_read(&self, into: &mut [u8], wait: bool) -> io::Result<usize> {
+        if wait {
+            self.await_answer()?;
+        }
         let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
         let nobody = std::ptr::null_mut::<libc::sockaddr>();
         // SAFETY: as above, and the call writes no more than there is room for.
@@ -79,9 +84,23 @@ impl Stream {
         usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
     }
 
-    fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+    /// Waits until there is something to read where waiting in the read itself would cost more: whoever
+    /// sleeps in the read of a Unix socket is also woken when the far end takes what was sent to it, in vain
+    /// and once for each round trip.
+    #[inline]
+    fn await_answer(&self) -> io::Result<()> {
         match self {
-            Stream::Unix(stream) => stream.set_read_timeout(timeout),
+            Stream::Unix(stream, patience) => await_readable(stream.as_raw_fd(), *patience),
+            Stream::Tcp(_) => Ok(()),
+        }
+    }
+
+    fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(_, patience) => {
+                *patience = timeout;
+                Ok(())
+            }
             Stream::Tcp(stream) => stream.set_read_timeout(timeout),
         }
     }
@@ -131,7 +150,7 @@ fn keep_alive(stream: &TcpStream) -> io::Result<()> {
 impl AsRawFd for Stream {
     fn as_raw_fd(&self) -> RawFd {
         match self {
-            Stream::Unix(stream) => stream.as_raw_fd(),
+            Stream::Unix(stream, _) => stream.as_raw_fd(),
             Stream::Tcp(stream) => stream.as_raw_fd(),
         }
     }
@@ -139,8 +158,9 @@ impl AsRawFd for Stream {
 
 impl Read for Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.await_answer()?;
         match self {
-            Stream::Unix(stream) => stream.read(into),
+            Stream::Unix(stream, _) => stream.read(into),
             Stream::Tcp(stream) => stream.read(into),
         }
     }
@@ -149,7 +169,7 @@ impl Read for Stream {
 impl Write for Stream {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.write(from),
+            Stream::Unix(stream, _) => stream.write(from),
             Stream::Tcp(stream) => stream.write(from),
         }
     }
