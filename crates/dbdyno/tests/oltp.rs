@@ -2,11 +2,15 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
+#[path = "common/disk.rs"]
+mod disk;
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::Place;
+use disk::Disk;
 use serde_json::Value;
 
 fn json(place: &Place, url: &str, status: i32) -> Value {
@@ -129,6 +133,66 @@ fn kill_after_the_first_warehouse(mut command: Command, place: &Place) {
     child.wait().unwrap();
 }
 
+/// A place in which a server that runs as another user can lie.
+fn reachable_place() -> Place {
+    let place = Place::new();
+    let passable = PermissionsExt::from_mode(0o711);
+    std::fs::set_permissions(place.path(""), passable).unwrap();
+    place
+}
+
+/// The server goes down with the command that is killed; what it had committed is there again.
+#[test]
+fn a_load_into_a_local_server_that_was_killed_goes_on() {
+    let place = reachable_place();
+    let url = place.url("mysql+local", "server") + "?innodb_log_file_size=64M";
+    let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
+    let with_one_job = [&load[..], &["--jobs", "1"]].concat();
+    kill_after_the_first_warehouse(place.command(&with_one_job), &place);
+    let loaded = place.fine(&load);
+    let says = "2 warehouses are loaded, 1 of them now";
+    assert!(loaded.stdout.starts_with(says), "{}", loaded.stdout);
+    assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
+    place.fine(&["oltp", "drop", "--target", &url]);
+    let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
+    assert_eq!(absent.status, 1, "{}", absent.stderr);
+}
+
+#[test]
+fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
+    // Small logs, so that it is the rows that fill the disk.
+    for (engine, name, bytes) in [
+        ("sqlite", "oltp.db", 60 << 20),
+        (
+            "postgres+local",
+            "pg?version=15&max_wal_size=64MB&min_wal_size=32MB",
+            200 << 20,
+        ),
+        (
+            "mysql+local",
+            "my?innodb_log_file_size=64M&performance_schema=OFF",
+            220 << 20,
+        ),
+    ] {
+        let place = reachable_place();
+        let disk = Disk::small(&place, bytes);
+        let url = format!("{engine}:{}", disk.path(name).display());
+        let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
+        let full = disk.dbdyno(&place, &load);
+        assert_eq!(full.status, 1, "{engine}: {}", full.stderr);
+        let sentence = full.sentence().to_lowercase();
+        let says_why = sentence.contains("full") || sentence.contains("space");
+        assert!(says_why && sentence.contains("free"), "{sentence}");
+        disk.grow(1 << 30);
+        place.fine(&load);
+        assert_eq!(
+            json(&place, &url, 0)["sound"],
+            Value::from(true),
+            "{engine}"
+        );
+    }
+}
+
 #[test]
 fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
     let place = Place::new();
@@ -136,6 +200,7 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
     for (target, warehouses, says) in [
         ("sqlite:", "1", "would end with this command"),
         ("postgres+local:", "1", "would end with this command"),
+        ("mysql+local:", "1", "would end with this command"),
         ("sqlit:x", "1", "did you mean"),
     ] {
         let ended = place.dbdyno(&[

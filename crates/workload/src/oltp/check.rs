@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
         for condition in &conditions {
             let name = format!("condition/{:02}", condition.number);
-            for engine in ["postgres", "sqlite"] {
+            for engine in ["mysql", "postgres", "sqlite"] {
                 assert!(
                     files::sql(&name, engine).unwrap().contains("SELECT"),
                     "{name}"

@@ -127,6 +127,11 @@ fn every_condition_is_named_on_postgres() {
     all_are_named(&Database::postgres());
 }
 
+#[test]
+fn every_condition_is_named_on_mysql() {
+    all_are_named(&Database::mysql());
+}
+
 fn all_are_named(database: &Database) {
     let numbers: Vec<u32> = BREAKS.iter().map(|b| b.condition).collect();
     assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
@@ -212,9 +217,4 @@ fn places(checked: &Checked, condition: u32) -> &[String] {
         }
         other => panic!("{condition}: {other:?}"),
     }
-}
-
-fn change_one(session: &mut dyn target::Session, sql: &str) {
-    let statement = session.prepare(sql).unwrap();
-    assert_eq!(session.execute(statement, &[]).unwrap(), 1, "{sql}");
 }

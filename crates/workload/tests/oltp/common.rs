@@ -37,6 +37,16 @@ impl Database {
         }
     }
 
+    pub fn mysql() -> Self {
+        let url = "mysql+local:?innodb_buffer_pool_size=64M&innodb_log_file_size=256M\
+                   &innodb_flush_log_at_trx_commit=0&performance_schema=OFF";
+        Self {
+            target: open(url),
+            engine: "mysql",
+            _directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
     pub fn load(&self, options: &LoadOptions) -> Result<Loaded, OltpError> {
         let never = AtomicBool::new(false);
         oltp::load(self.target.as_ref(), self.engine, options, &never, &|_| ())
@@ -70,4 +80,10 @@ pub fn one(session: &mut dyn Session, sql: &str) -> String {
     let rows = session.texts(sql).unwrap();
     assert_eq!((rows.len(), rows[0].len()), (1, 1), "{sql}");
     rows[0][0].clone().unwrap_or_else(|| "none".into())
+}
+
+/// Changes one row.
+pub fn change_one(session: &mut dyn Session, sql: &str) {
+    let statement = session.prepare(sql).unwrap();
+    assert_eq!(session.execute(statement, &[]).unwrap(), 1, "{sql}");
 }
