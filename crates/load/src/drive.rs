@@ -187,7 +187,7 @@ pub(crate) fn summarise(
 }
 
 /// The same moment on the standard library's monotonic clock.
-fn instant_of(at_ns: u64) -> Instant {
+pub(crate) fn instant_of(at_ns: u64) -> Instant {
     let (instant, now_ns) = (Instant::now(), clock::now_ns());
     if at_ns > now_ns {
         instant + Duration::from_nanos(at_ns - now_ns)

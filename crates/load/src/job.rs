@@ -44,6 +44,8 @@ pub enum Leaving {
     Over,
     /// Its operator had no work left.
     Exhausted,
+    /// Its connection was given up, and there is no other.
+    Lost,
     /// The drive was stopped from outside.
     Stopped,
     /// The drive failed, here or elsewhere.
@@ -187,7 +189,8 @@ impl Job<'_, '_> {
     }
 }
 
-fn stopped(brake: &Brake) -> Leaving {
+/// Why a job leaves when the brake was pulled.
+pub fn stopped(brake: &Brake) -> Leaving {
     if brake.failed.load(Relaxed) {
         Leaving::Failed
     } else {

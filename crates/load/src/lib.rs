@@ -4,6 +4,7 @@
 //!   [`Outcome`]: service time (start → end) and response time (intended start → end) as two histograms,
 //!   each job's own account, and the proof that the driver itself was not what was measured.
 //! - [`drive_stations`] does the same with many clients on one thread, for targets whose answers can be awaited.
+//! - [`crowd`] drives users, of whom there may be thousands, over a pool of connections.
 //! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
 //!   Neither knows of threads, so that both follow and record in the very same way.
 //! - [`mock`] is a target whose latency and stalls are programmed.
@@ -27,6 +28,7 @@
 
 pub mod clock;
 pub mod coarse;
+pub mod crowd;
 mod drive;
 mod event_loop;
 mod gate;
@@ -39,6 +41,9 @@ pub mod schedule;
 pub mod series;
 mod station;
 
+pub use crowd::{
+    Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Errand, Teller, drive_crowd,
+};
 pub use drive::{Drive, JOBS_MAX, drive};
 pub use event_loop::drive_stations;
 pub use outcome::{DriverThreads, JobOutcome, Outcome};
@@ -68,6 +73,8 @@ pub struct Done {
     pub rows: u64,
     /// How often it had to be begun anew (deadlock, conflict, busy).
     pub retries: u32,
+    /// Whether it was rolled back on purpose, as a part of the work: completed all the same.
+    pub rolled_back: bool,
 }
 
 /// Why an operation was not completed.

@@ -1,9 +1,11 @@
 //! A target whose latency and stalls are programmed, for tests of everything that measures.
 
+mod counters;
 mod stations;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::clock::{now_ns, ns, sleep_until};
@@ -29,6 +31,9 @@ pub struct Mock {
     fatal_at: Option<u64>,
     panic_at: Option<u64>,
     exhausted_after: Option<u64>,
+    kinds: Vec<Duration>,
+    rolled_back_every: Option<u64>,
+    hang: Option<(u64, Duration)>,
 }
 
 /// One session of a [`Mock`].
@@ -37,6 +42,8 @@ pub struct Session {
     mock: Mock,
     /// When the target saw its first operation; shared, because a stall hits all sessions at once.
     first_ns: Arc<OnceLock<u64>>,
+    /// Ends a hanging operation.
+    interrupted: Arc<AtomicBool>,
 }
 
 impl Mock {
@@ -94,31 +101,53 @@ impl Mock {
         self
     }
 
+    /// An operation of kind *i* takes the *i*-th of these, in a crowd; kinds beyond take what all do.
+    pub fn latencies_of_kinds(mut self, latencies: &[Duration]) -> Self {
+        self.kinds = latencies.to_vec();
+        self
+    }
+
+    /// Every `n`-th operation of a session is rolled back on purpose.
+    pub fn rolled_back_every(mut self, n: u64) -> Self {
+        self.rolled_back_every = Some(n.max(1));
+        self
+    }
+
+    /// Operation number `index` of a session hangs for so long, unless it is interrupted, and then fails.
+    pub fn hang_at(mut self, index: u64, lasting: Duration) -> Self {
+        self.hang = Some((index, lasting));
+        self
+    }
+
     /// Sessions of one target, ready to be driven.
     pub fn sessions(&self, count: usize) -> Vec<Box<dyn Operator>> {
-        let first_ns = Arc::new(OnceLock::new());
-        (0..count)
-            .map(|_| {
-                let session = Session {
-                    mock: self.clone(),
-                    first_ns: Arc::clone(&first_ns),
-                };
-                Box::new(session) as Box<dyn Operator>
-            })
+        let plain = self.plain_sessions(count).into_iter();
+        plain
+            .map(|session| Box::new(session) as Box<dyn Operator>)
             .collect()
     }
 
-    fn latency_ns(&self, index: u64) -> u64 {
+    fn plain_sessions(&self, count: usize) -> Vec<Session> {
+        let first_ns = Arc::new(OnceLock::new());
+        let session = |_| Session {
+            mock: self.clone(),
+            first_ns: Arc::clone(&first_ns),
+            interrupted: Arc::default(),
+        };
+        (0..count).map(session).collect()
+    }
+
+    fn latency_ns(&self, index: u64, kind: u8) -> u64 {
         let plain = match self.slow_start {
             Some((operations, latency)) if index < operations => latency,
-            _ => self.latency,
+            _ => *self.kinds.get(usize::from(kind)).unwrap_or(&self.latency),
         };
         (ns(plain) as f64 * self.slow_down.unwrap_or(1.0)) as u64
     }
 
     /// When an operation ends that starts at `start_ns`, both since the first operation.
-    fn end_ns(&self, start_ns: u64, index: u64) -> u64 {
-        let mut end = start_ns + self.latency_ns(index);
+    fn end_ns(&self, start_ns: u64, index: u64, kind: u8) -> u64 {
+        let mut end = start_ns + self.latency_ns(index, kind);
         for (at, lasting) in &self.stalls {
             let (from, until) = (ns(*at), ns(*at + *lasting));
             if end >= from && start_ns < until {
@@ -131,6 +160,13 @@ impl Mock {
 
 impl Operator for Session {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+        self.serve(index, 0)
+    }
+}
+
+impl Session {
+    /// Does operation number `index`, which is of a kind.
+    fn serve(&mut self, index: u64, kind: u8) -> Result<Done, Failure> {
         let mock = &self.mock;
         if mock.exhausted_after.is_some_and(|n| index >= n) {
             return Err(Failure::Exhausted);
@@ -143,10 +179,15 @@ impl Operator for Session {
                 "the mock was told to give up at operation {index}"
             )));
         }
+        if let Some((at, lasting)) = mock.hang
+            && at == index
+        {
+            return Err(self.hang(lasting));
+        }
         let now = now_ns();
         let first = *self.first_ns.get_or_init(|| now);
         let start = now.saturating_sub(first);
-        let end = mock.end_ns(start, index);
+        let end = mock.end_ns(start, index, kind);
         if end > start {
             sleep_until(first + end, || false);
         }
@@ -157,8 +198,18 @@ impl Operator for Session {
             _ => Ok(Done {
                 rows: 1,
                 retries: 0,
+                rolled_back: mock.rolled_back_every.is_some_and(|n| index % n == n - 1),
             }),
         }
+    }
+
+    fn hang(&self, lasting: Duration) -> Failure {
+        let until = now_ns() + ns(lasting);
+        self.interrupted.store(false, Relaxed);
+        while now_ns() < until && !self.interrupted.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Failure::Operation("the mock was told to hang".into())
     }
 }
 
@@ -170,7 +221,7 @@ mod tests {
     fn a_stall_holds_what_it_meets() {
         let ms = Duration::from_millis;
         let mock = Mock::new().latency(ms(10)).stall(ms(100), ms(50));
-        let end_ms = |start_ms: u64| mock.end_ns(start_ms * 1_000_000, 0) / 1_000_000;
+        let end_ms = |start_ms: u64| mock.end_ns(start_ms * 1_000_000, 0, 0) / 1_000_000;
         assert_eq!(end_ms(80), 90, "before");
         assert_eq!(
             end_ms(95),
@@ -188,7 +239,7 @@ mod tests {
             .latency(ms(10))
             .slow_start(2, ms(40))
             .slow_down(1.5);
-        let latencies = [0, 1, 2].map(|i| mock.latency_ns(i) / 1_000_000);
+        let latencies = [0, 1, 2].map(|i| mock.latency_ns(i, 0) / 1_000_000);
         assert_eq!(latencies, [60, 60, 15]);
     }
 }

@@ -16,7 +16,7 @@ pub const MESSAGES_MAX: usize = 5;
 /// Shortest interval of the series.
 pub const INTERVAL_MIN: Duration = Duration::from_millis(10);
 /// A job tells the progress at most this often, so that jobs do not fight for its cache line.
-const PROGRESS_EVERY_NS: u64 = 1_000_000;
+pub(crate) const PROGRESS_EVERY_NS: u64 = 1_000_000;
 
 /// How far a drive has come, to be read by anyone while it runs.
 #[derive(Debug, Default)]
@@ -42,6 +42,12 @@ impl Progress {
     /// Measured operations that failed so far.
     pub fn errors(&self) -> u64 {
         self.errors.load(Relaxed)
+    }
+
+    /// Adds what was done since it was told last.
+    pub(crate) fn add(&self, operations: u64, errors: u64) {
+        self.operations.fetch_add(operations, Relaxed);
+        self.errors.fetch_add(errors, Relaxed);
     }
 }
 
@@ -278,12 +284,8 @@ impl<'a> Recorder<'a> {
             return;
         };
         let now = (self.sums.operations, self.sums.errors);
-        progress
-            .operations
-            .fetch_add(now.0 - self.progress_told.0, Relaxed);
-        progress
-            .errors
-            .fetch_add(now.1 - self.progress_told.1, Relaxed);
+        let told = self.progress_told;
+        progress.add(now.0 - told.0, now.1 - told.1);
         self.progress_told = now;
     }
 }

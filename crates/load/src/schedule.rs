@@ -201,6 +201,15 @@ impl Ticks {
     }
 }
 
+/// The measured window, in nanoseconds since the common start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Its start; what comes before is ramp-up.
+    pub from_ns: u64,
+    /// Its end; `None` when the amount of work ends it.
+    pub until_ns: Option<u64>,
+}
+
 /// What all jobs of a drive share: the schedule, the measured window and what is left of it.
 #[derive(Debug)]
 pub struct Timetable {
@@ -274,6 +283,14 @@ impl Timetable {
     /// End of the measured window; `None` when the amount of work ends it.
     pub fn until_ns(&self) -> Option<u64> {
         (self.until_ns != u64::MAX).then_some(self.until_ns)
+    }
+
+    /// The measured window.
+    pub fn window(&self) -> Window {
+        Window {
+            from_ns: self.from_ns,
+            until_ns: self.until_ns(),
+        }
     }
 
     /// The steps of job number `job` through this timetable.

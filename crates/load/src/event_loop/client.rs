@@ -1,57 +1,33 @@
-//! One client of an event loop: its station, its way through the timetable and what is written down of it.
+//! A station in an event loop: its way through the timetable and what is written down of it.
 
+use std::os::fd::RawFd;
+
+use super::{Next, Work};
 use crate::job::{Brake, Leaving};
 use crate::recorder::{Latencies, Recorder, Timing};
 use crate::schedule::{Pacer, Step};
 use crate::station::{Station, Turn};
 use crate::{Done, Failure};
 
-/// What a client is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
-    /// Operations before the common start, as fast as it can.
-    RampUp,
-    /// It waits for the common start.
-    Parked,
-    /// It waits for the time of its next step.
-    Waiting,
-    /// An operation is in hand.
-    Working,
-    /// It has left.
-    Over,
-}
-
-/// What a client does next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// An operation that is due at this time, since the common start.
-    At(u64),
-    /// It waits for the common start.
-    Park,
-    /// Nothing any more.
-    Leave(Leaving),
-}
-
-/// A client of an event loop.
+/// A station and its job.
 pub struct Client<'a, 'o> {
     /// Its number in the drive, from 0.
     pub number: u64,
-    pub station: Box<dyn Station + 'o>,
     pub recorder: Recorder<'a>,
-    pub doing: Doing,
-    pub leaving: Leaving,
     /// Ticks it had to give up.
     pub unserved: u64,
-    /// Whether its descriptor is watched for room to send.
-    pub writing: bool,
-    /// When its next step is due, since the common start.
-    pub due_ns: u64,
+    station: Box<dyn Station + 'o>,
     pacer: Pacer<'a>,
     step: Step,
     index: u64,
     free_ns: u64,
     started_ns: u64,
+    /// Operations before the common start that are still to be done, as fast as it can.
     ramp_up: u64,
+    /// Whether it has come to the common start.
+    parked: bool,
+    /// Whether the operation in hand is one of the ramp-up.
+    ramping: bool,
     entered: bool,
 }
 
@@ -68,13 +44,9 @@ impl<'a, 'o> Client<'a, 'o> {
     ) -> Self {
         Self {
             number,
-            station,
             recorder,
-            doing: Doing::Waiting,
-            leaving: Leaving::Failed,
             unserved: 0,
-            writing: false,
-            due_ns: 0,
+            station,
             pacer,
             step: Step {
                 intended_ns: 0,
@@ -84,21 +56,35 @@ impl<'a, 'o> Client<'a, 'o> {
             free_ns: 0,
             started_ns: 0,
             ramp_up,
+            parked: false,
+            ramping: false,
             entered,
         }
     }
 
     /// What it does before the common start.
-    pub fn warm_up(&self) -> Next {
-        match self.ramp_up {
-            0 => Next::Park,
-            _ => Next::At(0),
+    fn warm_up(&mut self) -> Next {
+        self.ramping = self.ramp_up > 0;
+        self.parked = !self.ramping;
+        match self.ramping {
+            true => Next::At(0),
+            false => Next::Park,
         }
     }
+}
 
-    /// Its first step after the common start, or the next one. `entering` is called when the measured window
-    /// begins for it in the middle of the schedule.
-    pub fn advance(&mut self, entering: impl FnOnce()) -> Next {
+impl Work for Client<'_, '_> {
+    type Book = Latencies;
+
+    fn descriptor(&self) -> RawFd {
+        self.station.descriptor()
+    }
+
+    #[inline]
+    fn next(&mut self) -> Next {
+        if !self.parked {
+            return self.warm_up();
+        }
         let Some(step) = self.pacer.next(self.free_ns) else {
             self.unserved = self.pacer.unserved();
             return Next::Leave(Leaving::Over);
@@ -107,44 +93,47 @@ impl<'a, 'o> Client<'a, 'o> {
             self.entered = true;
             self.recorder.begin(self.free_ns);
             self.station.measurement_begins();
-            entering();
         }
         self.step = step;
         Next::At(step.intended_ns)
     }
 
-    /// Begins the operation that is due; `now_ns` since the common start.
     #[inline]
-    pub fn begin(&mut self, now_ns: u64) -> Turn {
+    fn begin(&mut self, now_ns: u64) -> Turn {
         self.started_ns = now_ns;
-        self.doing = match self.ramp_up {
-            0 => Doing::Working,
-            _ => Doing::RampUp,
-        };
         let index = self.index;
         self.index += 1;
         self.station.begin(index)
     }
 
-    /// Writes down how the operation in hand ended; why the client leaves, if it does.
     #[inline]
-    pub fn end(
+    fn ready(&mut self) -> Turn {
+        self.station.ready()
+    }
+
+    #[inline]
+    fn await_ready(&mut self) -> Option<Turn> {
+        self.station.await_ready()
+    }
+
+    #[inline]
+    fn end(
         &mut self,
         now_ns: u64,
         result: Result<Done, Failure>,
         latencies: &mut Latencies,
         brake: &Brake,
     ) -> Option<Leaving> {
-        let measured = self.doing == Doing::Working && self.step.measured;
+        let measured = !self.ramping && self.step.measured;
         let timing = Timing {
             free_ns: self.free_ns,
             intended_ns: self.step.intended_ns,
             start_ns: self.started_ns,
             end_ns: now_ns,
         };
-        match self.doing {
-            Doing::RampUp => self.ramp_up -= 1,
-            _ => self.free_ns = now_ns,
+        match self.ramping {
+            true => self.ramp_up -= 1,
+            false => self.free_ns = now_ns,
         }
         match result {
             Ok(done) if measured => {
@@ -160,5 +149,13 @@ impl<'a, 'o> Client<'a, 'o> {
             }
         }
         None
+    }
+
+    fn measurement_begins(&mut self) {
+        self.station.measurement_begins();
+    }
+
+    fn finish(&mut self) {
+        self.recorder.finish();
     }
 }

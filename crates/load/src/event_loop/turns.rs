@@ -5,14 +5,14 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::time::Duration;
 
-use super::client::{Client, Doing, Next};
 use super::poll::Poll;
+use super::{Doing, Next, Seat, Work};
 use crate::clock::{self, Usage, UsageMeter, now_ns, ns, sleep_until};
 use crate::gate::Ticket;
-use crate::job::{Brake, Leaving};
-use crate::recorder::Latencies;
-use crate::schedule::Timetable;
+use crate::job::{Brake, Leaving, stopped};
+use crate::schedule::Window;
 use crate::station::Turn;
+use crate::{Done, Failure};
 
 /// How often a loop looks at its own use of the processor.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -20,101 +20,104 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const SATURATED: f64 = 0.85;
 
 /// The clients of one thread.
-pub struct Turns<'a, 'o> {
-    pub clients: Vec<Client<'a, 'o>>,
+pub struct Turns<W: Work> {
+    pub seats: Vec<Seat<W>>,
     /// Processor time of the thread in the measured window.
     pub usage: Usage,
-    /// Latencies of all clients of the thread.
-    pub latencies: Latencies,
+    /// What the thread writes down for all of them.
+    pub book: W::Book,
     meter: UsageMeter,
     before: Usage,
     poll: Poll,
-    table: &'a Timetable,
+    window: Window,
     /// The common start; 0 before.
     origin_ns: u64,
-    /// Clients by the time of their next step, those that wait alone.
+    /// When the measured window begins, on the clock; never, once it has.
+    enter_ns: u64,
+    /// Clients by the time of their next operation, those that wait alone.
     due: BinaryHeap<Reverse<(u64, usize)>>,
     /// Clients that have something to do.
     active: usize,
-    entered: bool,
     looked_ns: u64,
     looked: Usage,
 }
 
 /// Where a saturated loop finds help.
-pub trait Relief<'a, 'o> {
+pub trait Relief<W> {
     /// Whether one more thread may be begun; who is told so begins it.
     fn may_begin(&self) -> bool;
     /// Begins a thread for these clients, in the middle of their work.
-    fn begin(&self, clients: Vec<Client<'a, 'o>>, origin_ns: u64);
+    fn begin(&self, seats: Vec<Seat<W>>, origin_ns: u64);
 }
 
-impl<'a, 'o> Turns<'a, 'o> {
+impl<W: Work> Turns<W> {
     /// A loop for these clients, on the thread that is going to run it.
     ///
     /// # Errors
     /// When the kernel has no descriptors for it; the clients are given back.
     pub fn new(
-        clients: Vec<Client<'a, 'o>>,
-        table: &'a Timetable,
-    ) -> Result<Self, (LoopError, Vec<Client<'a, 'o>>)> {
+        seats: Vec<Seat<W>>,
+        window: Window,
+        book: W::Book,
+    ) -> Result<Self, (LoopError, Vec<Seat<W>>)> {
         let watching = Poll::new().and_then(|poll| {
-            for (place, client) in clients.iter().enumerate() {
-                poll.watch(client.station.descriptor(), place, client.writing)?;
+            for (place, seat) in seats.iter().enumerate() {
+                if seat.watched {
+                    poll.watch(seat.work.descriptor(), place, seat.writing)?;
+                }
             }
             Ok(poll)
         });
         let poll = match watching {
             Ok(poll) => poll,
-            Err(error) => return Err((LoopError(error), clients)),
+            Err(error) => return Err((LoopError(error), seats)),
         };
         Ok(Self {
-            due: BinaryHeap::with_capacity(clients.len()),
-            clients,
+            due: BinaryHeap::with_capacity(seats.len()),
+            seats,
             usage: Usage::default(),
-            latencies: Latencies::default(),
+            book,
             meter: UsageMeter::of_this_thread(),
             before: Usage::default(),
             poll,
-            table,
+            window,
             origin_ns: 0,
+            enter_ns: u64::MAX,
             active: 0,
-            entered: table.from_ns() == 0,
             looked_ns: 0,
             looked: Usage::default(),
         })
     }
 
-    /// Ramps up, waits for the others, and works until the timetable ends.
+    /// Ramps up, waits for the others, and works until the window ends.
     pub fn run(
         &mut self,
         ticket: Ticket,
         brake: &Brake,
-        relief: &dyn Relief<'a, 'o>,
+        relief: &dyn Relief<W>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
-        for place in 0..self.clients.len() {
-            let next = self.clients[place].warm_up();
-            self.set(place, next);
+        for place in 0..self.seats.len() {
+            self.advance(place);
         }
         self.turn_until_idle(brake, None)?;
-        for client in &mut self.clients {
-            if client.doing == Doing::Parked && self.table.from_ns() == 0 {
-                client.station.measurement_begins();
+        for seat in &mut self.seats {
+            if seat.doing == Doing::Parked && self.window.from_ns == 0 {
+                seat.work.measurement_begins();
             }
         }
         self.before = self.meter.read();
         let halted = || brake.pulled();
         let start = ticket.wait(halted);
         match start.filter(|at| sleep_until(*at, halted).is_some()) {
-            Some(origin_ns) => self.origin_ns = origin_ns,
+            Some(origin_ns) => self.start(origin_ns),
             None => {
                 self.leave_all(brake);
                 return Ok(());
             }
         }
-        for place in 0..self.clients.len() {
-            if self.clients[place].doing == Doing::Parked {
+        for place in 0..self.seats.len() {
+            if self.seats[place].doing == Doing::Parked {
                 self.advance(place);
             }
         }
@@ -126,25 +129,34 @@ impl<'a, 'o> Turns<'a, 'o> {
         &mut self,
         origin_ns: u64,
         brake: &Brake,
-        relief: &dyn Relief<'a, 'o>,
+        relief: &dyn Relief<W>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
-        self.origin_ns = origin_ns;
-        self.entered |= now_ns() >= origin_ns + self.table.from_ns();
-        self.count_anew();
         self.before = self.meter.read();
+        self.start(origin_ns);
+        self.count_anew();
         self.go_on(brake, relief)
     }
 
-    fn go_on(&mut self, brake: &Brake, relief: &dyn Relief<'a, 'o>) -> Result<(), LoopError> {
+    /// The common start is known. What a thread uses before the window begins is no part of it; without a
+    /// ramp-up by time it counts from the gate, so that the wait for a processor is in it.
+    fn start(&mut self, origin_ns: u64) {
+        self.origin_ns = origin_ns;
+        let enter_ns = origin_ns.saturating_add(self.window.from_ns);
+        if self.window.from_ns > 0 && now_ns() < enter_ns {
+            self.enter_ns = enter_ns;
+        }
+    }
+
+    fn go_on(&mut self, brake: &Brake, relief: &dyn Relief<W>) -> Result<(), LoopError> {
         (self.looked_ns, self.looked) = (now_ns(), self.meter.read());
         self.turn_until_idle(brake, Some(relief))?;
         // The window is observed to its end, so that the rate may be divided by all of it.
-        let was_over = |client: &Client| client.leaving == Leaving::Over;
+        let was_over = |seat: &Seat<W>| seat.leaving == Leaving::Over;
         if let Some(until) = self
-            .table
-            .until_ns()
-            .filter(|_| self.clients.iter().any(was_over))
+            .window
+            .until_ns
+            .filter(|_| self.seats.iter().any(was_over))
         {
             let halted = || brake.pulled();
             if sleep_until(self.origin_ns + until, halted).is_none() {
@@ -159,21 +171,24 @@ impl<'a, 'o> Turns<'a, 'o> {
     fn turn_until_idle(
         &mut self,
         brake: &Brake,
-        relief: Option<&dyn Relief<'a, 'o>>,
+        relief: Option<&dyn Relief<W>>,
     ) -> Result<(), LoopError> {
         loop {
             if brake.pulled() {
                 self.leave_waiting(brake);
             }
             let now = now_ns();
+            if now >= self.enter_ns {
+                (self.enter_ns, self.before) = (u64::MAX, self.meter.read());
+            }
             self.begin_due(now, brake)?;
             if self.active == 0 {
                 return Ok(());
             }
             if let Some(relief) = relief.filter(|_| now >= self.looked_ns + ns(LOOK_EVERY)) {
-                self.look(now, relief)?;
+                self.look(now, brake, relief)?;
             }
-            if self.clients.len() == 1 && self.await_only_client(brake)? {
+            if self.seats.len() == 1 && self.await_only_client(brake)? {
                 continue;
             }
             let next = self.due.peek().map(|Reverse((at, _))| self.origin_ns + at);
@@ -189,12 +204,11 @@ impl<'a, 'o> Turns<'a, 'o> {
     /// Lets the only client of this thread wait for its answer; false when it has none to wait for, or cannot.
     #[inline]
     fn await_only_client(&mut self, brake: &Brake) -> Result<bool, LoopError> {
-        let client = &mut self.clients[0];
-        let works = matches!(client.doing, Doing::Working | Doing::RampUp);
-        if !works || client.writing {
+        let seat = &mut self.seats[0];
+        if seat.doing != Doing::Working || seat.writing {
             return Ok(false);
         }
-        match client.station.await_ready() {
+        match seat.work.await_ready() {
             Some(turn) => self.settle(0, turn, brake).map(|()| true),
             None => Ok(false),
         }
@@ -210,28 +224,34 @@ impl<'a, 'o> Turns<'a, 'o> {
             }
             most -= 1;
             self.due.pop();
-            let turn = self.clients[place].begin(now_ns() - self.origin_ns);
+            let turn = self.begin(place, now_ns());
             self.settle(place, turn, brake)?;
         }
         Ok(())
     }
 
     #[inline]
+    fn begin(&mut self, place: usize, now: u64) -> Turn {
+        let seat = &mut self.seats[place];
+        seat.doing = Doing::Working;
+        seat.work.begin(now - self.origin_ns)
+    }
+
+    #[inline]
     fn ready(&mut self, place: usize, brake: &Brake) -> Result<(), LoopError> {
-        let client = &mut self.clients[place];
-        match client.doing {
-            Doing::Working | Doing::RampUp => {
-                let turn = client.station.ready();
+        let seat = &mut self.seats[place];
+        match seat.doing {
+            Doing::Working => {
+                let turn = seat.work.ready();
                 self.settle(place, turn, brake)
             }
             Doing::Waiting | Doing::Parked => {
-                if let Turn::Finished(Err(crate::Failure::Fatal(message))) = client.station.ready()
-                {
+                if let Turn::Finished(Err(Failure::Fatal(message))) = seat.work.ready() {
                     brake.fail(message);
                 }
                 Ok(())
             }
-            Doing::Over => Ok(()),
+            Doing::Mending | Doing::Over => Ok(()),
         }
     }
 
@@ -270,68 +290,56 @@ impl<'a, 'o> Turns<'a, 'o> {
             return None;
         }
         self.due.pop();
-        Some(self.clients[place].begin(now - self.origin_ns))
+        Some(self.begin(place, now))
     }
 
-    fn finished(
-        &mut self,
-        place: usize,
-        result: Result<crate::Done, crate::Failure>,
-        brake: &Brake,
-    ) {
+    fn finished(&mut self, place: usize, result: Result<Done, Failure>, brake: &Brake) {
         self.active -= 1;
-        let client = &mut self.clients[place];
-        let was_ramp_up = client.doing == Doing::RampUp;
         let now = now_ns() - self.origin_ns;
-        let left = client.end(now, result, &mut self.latencies, brake);
-        match left {
+        let work = &mut self.seats[place].work;
+        match work.end(now, result, &mut self.book, brake) {
             Some(why) => self.set(place, Next::Leave(why)),
             None if brake.pulled() => self.set(place, Next::Leave(stopped(brake))),
-            None if was_ramp_up => {
-                let next = self.clients[place].warm_up();
-                self.set(place, next);
-            }
             None => self.advance(place),
         }
     }
 
     #[inline]
     fn advance(&mut self, place: usize) {
-        let (entered, before, meter) = (&mut self.entered, &mut self.before, &self.meter);
-        let next = self.clients[place].advance(|| {
-            if !std::mem::replace(entered, true) {
-                *before = meter.read();
-            }
-        });
+        let next = self.seats[place].work.next();
         self.set(place, next);
     }
 
     /// Puts a client where its next step has it.
     #[inline]
     fn set(&mut self, place: usize, next: Next) {
-        let client = &mut self.clients[place];
+        let seat = &mut self.seats[place];
         match next {
             Next::At(at_ns) => {
-                client.doing = Doing::Waiting;
-                client.due_ns = at_ns;
+                seat.doing = Doing::Waiting;
+                seat.due_ns = at_ns;
                 self.due.push(Reverse((at_ns, place)));
                 self.active += 1;
             }
-            Next::Park => client.doing = Doing::Parked,
+            Next::Park => seat.doing = Doing::Parked,
+            Next::Mend => {
+                seat.doing = Doing::Mending;
+                self.active += 1;
+            }
             Next::Leave(why) => {
-                client.doing = Doing::Over;
-                client.leaving = why;
+                seat.doing = Doing::Over;
+                seat.leaving = why;
             }
         }
     }
 
     fn want_room(&mut self, place: usize, wanted: bool) -> Result<(), LoopError> {
-        let client = &mut self.clients[place];
-        if client.writing == wanted {
+        let seat = &mut self.seats[place];
+        if seat.writing == wanted {
             return Ok(());
         }
-        client.writing = wanted;
-        let descriptor = client.station.descriptor();
+        seat.writing = wanted;
+        let descriptor = seat.work.descriptor();
         let watched = self.poll.want_room(descriptor, place, wanted);
         watched.map_err(LoopError)
     }
@@ -339,35 +347,42 @@ impl<'a, 'o> Turns<'a, 'o> {
     /// The drive was stopped: who waits leaves at once, who works when the operation in hand is over.
     #[cold]
     fn leave_waiting(&mut self, brake: &Brake) {
-        while let Some(Reverse((_, place))) = self.due.pop() {
-            self.active -= 1;
-            self.set(place, Next::Leave(stopped(brake)));
+        self.due.clear();
+        for place in 0..self.seats.len() {
+            if matches!(self.seats[place].doing, Doing::Waiting | Doing::Mending) {
+                self.active -= 1;
+                self.set(place, Next::Leave(stopped(brake)));
+            }
         }
     }
 
     #[cold]
     fn leave_all(&mut self, brake: &Brake) {
-        for client in &mut self.clients {
-            client.doing = Doing::Over;
-            if client.leaving != Leaving::Exhausted {
-                client.leaving = stopped(brake);
+        for seat in &mut self.seats {
+            seat.doing = Doing::Over;
+            if seat.leaving != Leaving::Exhausted {
+                seat.leaving = stopped(brake);
             }
         }
     }
 
-    /// Looks whether the thread is saturated, and hands half of its clients to another one if so.
+    /// Looks after connections, and whether the thread is saturated: then it hands half of its clients to
+    /// another one.
     #[cold]
-    fn look(&mut self, now: u64, relief: &dyn Relief<'a, 'o>) -> Result<(), LoopError> {
+    fn look(&mut self, now: u64, brake: &Brake, relief: &dyn Relief<W>) -> Result<(), LoopError> {
+        for place in 0..self.seats.len() {
+            self.look_after(place, now, brake)?;
+        }
         let usage = self.meter.read();
         let busy = usage.since(&self.looked).cpu.as_nanos() as f64 / (now - self.looked_ns) as f64;
         (self.looked_ns, self.looked) = (now, usage);
         if busy < SATURATED || self.active < 2 || !relief.may_begin() {
             return Ok(());
         }
-        let half = self.clients.len().div_ceil(2);
-        let given: Vec<_> = self.clients.drain(half..).collect();
-        for client in &given {
-            let forgotten = self.poll.forget(client.station.descriptor());
+        let half = self.seats.len().div_ceil(2);
+        let given: Vec<_> = self.seats.drain(half..).collect();
+        for seat in given.iter().filter(|seat| seat.watched) {
+            let forgotten = self.poll.forget(seat.work.descriptor());
             forgotten.map_err(LoopError)?;
         }
         relief.begin(given, self.origin_ns);
@@ -375,29 +390,51 @@ impl<'a, 'o> Turns<'a, 'o> {
         Ok(())
     }
 
+    /// Parts a client from a connection that does not answer any more, or gives it another one.
+    fn look_after(&mut self, place: usize, now: u64, brake: &Brake) -> Result<(), LoopError> {
+        let seat = &mut self.seats[place];
+        let (at, book) = (now - self.origin_ns, &mut self.book);
+        let next = match seat.doing {
+            Doing::Working if seat.work.is_overdue(at) => {
+                let forgotten = self.poll.forget(seat.work.descriptor());
+                forgotten.map_err(LoopError)?;
+                (seat.watched, seat.writing) = (false, false);
+                Some(seat.work.give_up(at, book, brake))
+            }
+            Doing::Mending => match seat.work.mended(at, book, brake) {
+                Some(next @ Next::At(_)) => {
+                    let watched = self.poll.watch(seat.work.descriptor(), place, false);
+                    watched.map_err(LoopError)?;
+                    seat.watched = true;
+                    Some(next)
+                }
+                next => next,
+            },
+            _ => None,
+        };
+        if let Some(next) = next {
+            self.active -= 1;
+            self.set(place, next);
+        }
+        Ok(())
+    }
+
     /// Counts who has something to do, and lays out the steps, after clients came or went.
     fn count_anew(&mut self) {
         self.due.clear();
         self.active = 0;
-        for (place, client) in self.clients.iter().enumerate() {
-            self.active += usize::from(!matches!(client.doing, Doing::Parked | Doing::Over));
-            if client.doing == Doing::Waiting {
-                self.due.push(Reverse((client.due_ns, place)));
+        for (place, seat) in self.seats.iter().enumerate() {
+            self.active += usize::from(!matches!(seat.doing, Doing::Parked | Doing::Over));
+            if seat.doing == Doing::Waiting {
+                self.due.push(Reverse((seat.due_ns, place)));
             }
         }
-    }
-}
-
-fn stopped(brake: &Brake) -> Leaving {
-    match brake.failed.load(std::sync::atomic::Ordering::Relaxed) {
-        true => Leaving::Failed,
-        false => Leaving::Stopped,
     }
 }
 
 /// The kernel refuses what a loop needs.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the kernel refuses the driver's event loop ({0}): raise the limit of open files (ulimit -n) or use fewer jobs"
+    "the kernel refuses the driver's event loop ({0}): raise the limit of open files (ulimit -n) or use fewer jobs or connections"
 )]
 pub struct LoopError(pub io::Error);

@@ -4,11 +4,13 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
-use super::Mock;
-use crate::{Done, Failure, Operator, Station, Turn};
+use super::{Mock, Session};
+use crate::{Done, Failure, Station, Turn};
 
 /// What a server answers at most: a kind, a number, and text.
 const ANSWER_BYTES: usize = 128;
+/// What a client asks: a kind and a number.
+const REQUEST_BYTES: usize = 9;
 /// Rows and retries of an answer, before the text.
 const HEAD_BYTES: usize = 13;
 
@@ -19,28 +21,37 @@ impl Mock {
     /// # Errors
     /// When the kernel has no sockets or threads for them.
     pub fn stations(&self, count: usize) -> io::Result<Vec<Box<dyn Station>>> {
-        self.sessions(count)
+        let clients = self.clients(count)?.into_iter();
+        Ok(clients
+            .map(|client| Box::new(client) as Box<dyn Station>)
+            .collect())
+    }
+
+    /// Sessions with their servers.
+    pub(super) fn clients(&self, count: usize) -> io::Result<Vec<Client>> {
+        self.plain_sessions(count)
             .into_iter()
             .map(|session| {
                 let (near, far) = UnixStream::pair()?;
                 near.set_nonblocking(true)?;
                 std::thread::Builder::new().spawn(move || serve(session, far))?;
-                Ok(Box::new(Client {
+                Ok(Client {
                     socket: near,
                     answer: [0; ANSWER_BYTES],
                     came: 0,
-                }) as Box<dyn Station>)
+                })
             })
             .collect()
     }
 }
 
 /// Answers until the client is gone.
-fn serve(mut session: Box<dyn Operator>, mut socket: UnixStream) {
+fn serve(mut session: Session, mut socket: UnixStream) {
     crate::clock::sharpen_timers();
-    let mut request = [0; 8];
+    let mut request = [0; REQUEST_BYTES];
     while socket.read_exact(&mut request).is_ok() {
-        let result = session.operate(u64::from_le_bytes(request));
+        let [kind, index @ ..] = request;
+        let result = session.serve(u64::from_le_bytes(index), kind);
         if socket.write_all(&encode(&result)).is_err() {
             return;
         }
@@ -53,7 +64,7 @@ fn encode(result: &Result<Done, Failure>) -> [u8; ANSWER_BYTES] {
         Ok(done) => {
             answer[1..9].copy_from_slice(&done.rows.to_le_bytes());
             answer[9..HEAD_BYTES].copy_from_slice(&done.retries.to_le_bytes());
-            (b'd', "")
+            (if done.rolled_back { b'r' } else { b'd' }, "")
         }
         Err(Failure::Operation(message)) => (b'o', message.as_str()),
         Err(Failure::Fatal(message)) => (b'f', message.as_str()),
@@ -74,9 +85,10 @@ fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
         text.trim_end_matches('\0').to_owned()
     };
     match kind {
-        b'd' => Ok(Done {
+        b'd' | b'r' => Ok(Done {
             rows: u64::from_le_bytes(*rows),
             retries: u32::from_le_bytes(*retries),
+            rolled_back: *kind == b'r',
         }),
         b'o' => Err(Failure::Operation(text())),
         b'x' => Err(Failure::Exhausted),
@@ -85,10 +97,24 @@ fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
 }
 
 /// The near end of a session.
-struct Client {
+pub(super) struct Client {
     socket: UnixStream,
     answer: [u8; ANSWER_BYTES],
     came: usize,
+}
+
+impl Client {
+    /// Asks for operation number `index`, of a kind.
+    pub(super) fn ask(&mut self, index: u64, kind: u8) -> Turn {
+        self.came = 0;
+        let mut request = [kind; REQUEST_BYTES];
+        request[1..].copy_from_slice(&index.to_le_bytes());
+        // So few bytes always fit into an empty socket.
+        match self.socket.write_all(&request) {
+            Ok(()) => Turn::Reading,
+            Err(error) => fatal(&error),
+        }
+    }
 }
 
 impl Station for Client {
@@ -97,12 +123,7 @@ impl Station for Client {
     }
 
     fn begin(&mut self, index: u64) -> Turn {
-        self.came = 0;
-        // Eight bytes always fit into an empty socket.
-        match self.socket.write_all(&index.to_le_bytes()) {
-            Ok(()) => Turn::Reading,
-            Err(error) => fatal(&error),
-        }
+        self.ask(index, 0)
     }
 
     fn ready(&mut self) -> Turn {

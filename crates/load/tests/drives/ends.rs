@@ -101,6 +101,7 @@ impl Operator for Witness<'_> {
         Ok(Done {
             rows: 3,
             retries: 2,
+            ..Done::default()
         })
     }
 }

@@ -253,6 +253,7 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
                 _ => Ok(Done {
                     rows: 1,
                     retries: 0,
+                    ..Done::default()
                 }),
             })
         }
@@ -287,6 +288,7 @@ impl Station for Burns<'_> {
         Turn::Finished(Ok(Done {
             rows: 1,
             retries: 0,
+            ..Done::default()
         }))
     }
 

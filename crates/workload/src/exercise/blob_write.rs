@@ -109,7 +109,11 @@ impl Operator for Writer {
             session.execute(statement, &[Value::Int(id as i64), Value::Blob(block)])
         })?;
         self.worker.changed += 1;
-        Ok(Done { rows: 1, retries })
+        Ok(Done {
+            rows: 1,
+            retries,
+            ..Done::default()
+        })
     }
 
     fn measurement_begins(&mut self) {

@@ -137,6 +137,7 @@ impl Operator for Loader {
         Ok(Done {
             rows: loaded,
             retries: 0,
+            ..Done::default()
         })
     }
 

@@ -97,6 +97,7 @@ impl Operator for Indexer {
         Ok(Done {
             rows: self.rows,
             retries: 0,
+            ..Done::default()
         })
     }
 

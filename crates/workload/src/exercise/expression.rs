@@ -86,6 +86,7 @@ impl Operator for Computer {
         Ok(Done {
             rows: 0,
             retries: 0,
+            ..Done::default()
         })
     }
 

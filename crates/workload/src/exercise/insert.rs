@@ -84,7 +84,11 @@ impl Operator for Inserter {
         self.worker.sum += (first..first + rows)
             .map(|id| data::row(id, u64::MAX).amount as u64)
             .sum::<u64>();
-        Ok(Done { rows, retries })
+        Ok(Done {
+            rows,
+            retries,
+            ..Done::default()
+        })
     }
 
     fn measurement_begins(&mut self) {

@@ -201,7 +201,11 @@ impl Operator for Reader {
             return Err(Failure::Exhausted);
         }
         match self.read_all() {
-            Ok(rows) => Ok(Done { rows, retries: 0 }),
+            Ok(rows) => Ok(Done {
+                rows,
+                retries: 0,
+                ..Done::default()
+            }),
             Err(wrong) => {
                 if self.transaction {
                     self.worker.session.rollback().map_err(failure)?;

@@ -97,6 +97,7 @@ impl Operator for Asker {
         Ok(Done {
             rows: self.rows,
             retries: 0,
+            ..Done::default()
         })
     }
 

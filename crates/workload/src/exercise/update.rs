@@ -117,7 +117,11 @@ impl Operator for Updater {
         })?;
         let rows = self.keys.len() as u64;
         self.worker.changed += rows;
-        Ok(Done { rows, retries })
+        Ok(Done {
+            rows,
+            retries,
+            ..Done::default()
+        })
     }
 
     fn measurement_begins(&mut self) {

@@ -81,7 +81,11 @@ impl Operator for Runner {
             let wrong = match self.attempt(&mut from) {
                 Ok(rows) => {
                     self.tally.end(self.hand.current());
-                    return Ok(Done { rows, retries });
+                    return Ok(Done {
+                        rows,
+                        retries,
+                        ..Done::default()
+                    });
                 }
                 Err(wrong) => wrong,
             };

@@ -103,6 +103,7 @@ impl Client {
         Turn::Finished(Ok(Done {
             rows: self.rows,
             retries: self.retries,
+            ..Done::default()
         }))
     }
 

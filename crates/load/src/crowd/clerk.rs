@@ -1,0 +1,197 @@
+//! A connection of a crowd in an event loop, and how it is lost and replaced.
+
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::Duration;
+
+use super::Counter;
+use super::dealer::Dealer;
+use super::desk::Desk;
+use super::ledger::Ledger;
+use crate::clock::ns;
+use crate::event_loop::{Next, Work};
+use crate::job::{Brake, Leaving};
+use crate::station::Turn;
+use crate::{Done, Failure};
+
+/// Another connection, or why there is none.
+pub type Replacement<'o> = Result<Box<dyn Counter + 'o>, String>;
+
+/// What all connections of a drive share.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Longest time of one operation.
+    pub limit: Option<Duration>,
+    /// Connections that there are.
+    pub open: &'a AtomicUsize,
+    /// When nothing is begun any more.
+    pub until_ns: u64,
+}
+
+/// A connection of a crowd.
+pub struct Clerk<'a, 'o> {
+    desk: Desk<'a>,
+    counter: Option<Box<dyn Counter + 'o>>,
+    descriptor: RawFd,
+    rules: Rules<'a>,
+    /// When the operation in hand must be over.
+    overdue_ns: u64,
+    /// Whether it has come to the common start.
+    parked: bool,
+    /// Where another connection is asked for, if there are any.
+    replacements: Option<Sender<Sender<Replacement<'o>>>>,
+    comes: Option<Receiver<Replacement<'o>>>,
+}
+
+impl<'a, 'o> Clerk<'a, 'o> {
+    pub fn new(
+        counter: Box<dyn Counter + 'o>,
+        dealer: &'a Dealer<'a>,
+        rules: Rules<'a>,
+        replacements: Option<Sender<Sender<Replacement<'o>>>>,
+    ) -> Self {
+        Self {
+            desk: Desk::new(dealer),
+            descriptor: counter.descriptor(),
+            counter: Some(counter),
+            rules,
+            overdue_ns: u64::MAX,
+            parked: false,
+            replacements,
+            comes: None,
+        }
+    }
+
+    fn next_visit(&mut self) -> Next {
+        match self.desk.next() {
+            Some(due_ns) => Next::At(due_ns),
+            None => Next::Leave(Leaving::Over),
+        }
+    }
+
+    /// There is no other connection; the last one to find out ends the drive.
+    #[cold]
+    fn lost(&mut self, why: &str, book: &mut Ledger, brake: &Brake) -> Next {
+        book.add_message(why);
+        if self.rules.open.fetch_sub(1, Relaxed) == 1 {
+            brake.fail(format!("no connection is left to serve anyone: {why}"));
+        }
+        Next::Leave(Leaving::Lost)
+    }
+}
+
+impl<'a> Work for Clerk<'a, '_> {
+    type Book = Ledger<'a>;
+
+    fn descriptor(&self) -> RawFd {
+        self.descriptor
+    }
+
+    #[inline]
+    fn next(&mut self) -> Next {
+        match std::mem::replace(&mut self.parked, true) {
+            true => self.next_visit(),
+            false => Next::Park,
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, now_ns: u64) -> Turn {
+        let (user, kind) = self.desk.begin(now_ns);
+        if let Some(limit) = self.rules.limit {
+            self.overdue_ns = now_ns.saturating_add(ns(limit));
+        }
+        match &mut self.counter {
+            Some(counter) => counter.begin(user, kind),
+            None => Turn::Reading,
+        }
+    }
+
+    #[inline]
+    fn ready(&mut self) -> Turn {
+        match &mut self.counter {
+            Some(counter) => counter.ready(),
+            None => Turn::Reading,
+        }
+    }
+
+    #[inline]
+    fn await_ready(&mut self) -> Option<Turn> {
+        match self.rules.limit {
+            Some(_) => None,
+            None => self.counter.as_mut()?.await_ready(),
+        }
+    }
+
+    #[inline]
+    fn end(
+        &mut self,
+        now_ns: u64,
+        result: Result<Done, Failure>,
+        book: &mut Ledger<'a>,
+        brake: &Brake,
+    ) -> Option<Leaving> {
+        let (kind, timing) = self.desk.end(now_ns);
+        match result {
+            Ok(done) => book.completed(kind, &timing, &done),
+            Err(Failure::Operation(message)) => book.failed(kind, &timing, &message),
+            Err(Failure::Exhausted) => self.desk.dismiss(),
+            Err(Failure::Fatal(message)) => {
+                brake.fail(message);
+                return Some(Leaving::Failed);
+            }
+        }
+        None
+    }
+
+    fn is_overdue(&self, now_ns: u64) -> bool {
+        now_ns > self.overdue_ns
+    }
+
+    #[cold]
+    fn give_up(&mut self, now_ns: u64, book: &mut Ledger<'a>, brake: &Brake) -> Next {
+        self.counter = None;
+        let (kind, timing) = self.desk.end(now_ns);
+        self.desk.abandon();
+        let limit = self.rules.limit.unwrap_or(Duration::MAX);
+        book.timed_out(kind, &timing, limit);
+        book.connection_lost();
+        let (sender, receiver) = channel();
+        let wanted = self.replacements.as_ref();
+        match wanted.map(|wanted| wanted.send(sender)) {
+            Some(Ok(())) => {
+                self.comes = Some(receiver);
+                Next::Mend
+            }
+            Some(Err(_)) | None => {
+                self.lost("connections that do not answer are closed", book, brake)
+            }
+        }
+    }
+
+    #[cold]
+    fn mended(&mut self, now_ns: u64, book: &mut Ledger<'a>, brake: &Brake) -> Option<Next> {
+        if now_ns >= self.rules.until_ns {
+            return Some(Next::Leave(Leaving::Over));
+        }
+        let came = self.comes.as_ref().map(Receiver::try_recv);
+        match came {
+            Some(Ok(Ok(counter))) => {
+                self.descriptor = counter.descriptor();
+                self.counter = Some(counter);
+                self.desk.reopen(now_ns);
+                Some(self.next_visit())
+            }
+            Some(Err(TryRecvError::Empty)) => None,
+            Some(Ok(Err(why))) => Some(self.lost(&why, book, brake)),
+            Some(Err(TryRecvError::Disconnected)) | None => {
+                Some(self.lost("another connection cannot be had", book, brake))
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        self.replacements = None;
+    }
+}

@@ -1,0 +1,229 @@
+//! A crowd from its common start to the outcome.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use super::clerk::{Clerk, Replacement, Rules};
+use super::dealer::Dealer;
+use super::ledger::Ledger;
+use super::outcome::CrowdOutcome;
+use super::teller::{self, Hall};
+use super::{
+    Counter, Counters, Crowd, CrowdDrive, CrowdModel, KINDS_MAX, Replace, Teller, USERS_MAX,
+};
+use crate::clock::{now_ns, ns};
+use crate::drive::{JOBS_MAX, instant_of};
+use crate::event_loop::{self, Left, Loops};
+use crate::gate::Gate;
+use crate::job::{Brake, Leaving};
+use crate::outcome::DriverThreads;
+use crate::recorder::INTERVAL_MIN;
+use crate::schedule::{Schedule, Window};
+
+/// Drives the users of a crowd over connections, and returns when the window is over and every operation in
+/// hand has ended. `kinds` is the number of kinds of operations. See [`crate::crowd`] for what is counted.
+///
+/// The connections are dropped when all of them have left, but for those that are given up.
+pub fn drive_crowd(
+    crowd: &dyn Crowd,
+    counters: Counters,
+    kinds: usize,
+    drive: &CrowdDrive,
+) -> CrowdOutcome {
+    if let Err(message) = check(&counters, kinds, drive) {
+        return CrowdOutcome::fatal(message);
+    }
+    let brake = Brake {
+        stop: drive.stop,
+        fatal: OnceLock::new(),
+        failed: AtomicBool::new(false),
+    };
+    let from_ns = ns(drive.ramp_up);
+    let window = Window {
+        from_ns,
+        until_ns: Some(from_ns.saturating_add(ns(drive.window))),
+    };
+    let population = (drive.users, drive.model, drive.seed);
+    let dealer = Dealer::new(crowd, population, kinds, window, &brake);
+    let new_ledger = || {
+        let interval = drive.interval.max(INTERVAL_MIN);
+        Ledger::new(kinds, window, interval, drive.progress)
+    };
+    let connections = counters.len();
+    let scene = Scene {
+        drive,
+        dealer: &dealer,
+        brake: &brake,
+        open: &AtomicUsize::new(connections),
+        new_ledger: &new_ledger,
+    };
+    let ended = match counters {
+        Counters::Nonblocking { counters, replace } => scene.in_loops(counters, replace),
+        Counters::Blocking(tellers) => scene.on_threads(tellers),
+    };
+    CrowdOutcome {
+        connections,
+        ..scene.outcome(ended)
+    }
+}
+
+/// Whether a drive can be done at all; if not, why.
+fn check(counters: &Counters, kinds: usize, drive: &CrowdDrive) -> Result<(), String> {
+    let connections = counters.len();
+    if connections == 0 || connections > JOBS_MAX {
+        return Err(format!(
+            "users cannot be served over {connections} connections: use 1 to {JOBS_MAX}"
+        ));
+    }
+    if drive.users == 0 || drive.users > USERS_MAX {
+        return Err(format!(
+            "a crowd of {} users cannot be driven: use 1 to {USERS_MAX}",
+            drive.users
+        ));
+    }
+    if kinds == 0 || kinds > KINDS_MAX {
+        return Err(format!(
+            "{kinds} kinds of operations cannot be told apart: use 1 to {KINDS_MAX}"
+        ));
+    }
+    if drive.window.is_zero() {
+        return Err("a measured window of no length measures nothing: give it a length".into());
+    }
+    let CrowdModel::Open {
+        rate_per_s,
+        arrivals,
+    } = drive.model
+    else {
+        return Ok(());
+    };
+    let schedule = Schedule::Open {
+        rate_per_s,
+        arrivals,
+    };
+    schedule.check().map_err(|error| error.to_string())
+}
+
+/// What every way of driving needs.
+struct Scene<'a> {
+    drive: &'a CrowdDrive<'a>,
+    dealer: &'a Dealer<'a>,
+    brake: &'a Brake<'a>,
+    /// Connections that there are.
+    open: &'a AtomicUsize,
+    new_ledger: &'a (dyn Fn() -> Ledger<'a> + Sync),
+}
+
+/// What the connections leave.
+struct Ended<'a> {
+    ledgers: Vec<Ledger<'a>>,
+    leavings: Vec<Leaving>,
+    origin_ns: Option<u64>,
+    driver_threads: Option<DriverThreads>,
+}
+
+impl<'a> Scene<'a> {
+    fn in_loops<'o>(
+        &self,
+        counters: Vec<Box<dyn Counter + 'o>>,
+        replace: Option<Replace<'o>>,
+    ) -> Ended<'a> {
+        let first = (*self.drive.threads.start()).clamp(1, counters.len());
+        let gate = Gate::new(first);
+        let rules = Rules {
+            limit: self.drive.operation_limit,
+            open: self.open,
+            until_ns: self.dealer.window().until_ns.unwrap_or(u64::MAX),
+        };
+        let (sender, wanted) = channel();
+        let sender = replace.is_some().then_some(sender);
+        let clerks: Vec<Clerk> = counters
+            .into_iter()
+            .map(|counter| Clerk::new(counter, self.dealer, rules, sender.clone()))
+            .collect();
+        drop(sender);
+        let loops = Loops {
+            threads: first..=*self.drive.threads.end(),
+            window: self.dealer.window(),
+            gate: &gate,
+            brake: self.brake,
+            new_book: self.new_ledger,
+        };
+        let Left { seats, used, books } =
+            event_loop::run(clerks, &loops, || make_replacements(&wanted, replace));
+        Ended {
+            ledgers: books,
+            leavings: seats.iter().map(|seat| seat.leaving).collect(),
+            origin_ns: gate.common_start_ns(),
+            driver_threads: Some(used),
+        }
+    }
+
+    fn on_threads<'o>(&self, tellers: Vec<Box<dyn Teller + 'o>>) -> Ended<'a> {
+        let gate = Gate::new(tellers.len());
+        let ledger = Mutex::new((self.new_ledger)());
+        let hall = Hall {
+            dealer: self.dealer,
+            gate: &gate,
+            brake: self.brake,
+            ledger: &ledger,
+            limit: self.drive.operation_limit,
+        };
+        let leavings = teller::run(tellers, &hall);
+        let ledger = ledger.into_inner();
+        Ended {
+            ledgers: vec![ledger.unwrap_or_else(PoisonError::into_inner)],
+            leavings,
+            origin_ns: gate.common_start_ns(),
+            driver_threads: None,
+        }
+    }
+
+    fn outcome(&self, ended: Ended) -> CrowdOutcome {
+        let mut ledger = (self.new_ledger)();
+        for mut one in ended.ledgers {
+            one.tell_progress();
+            ledger.merge(one);
+        }
+        let from_ns = ended
+            .origin_ns
+            .map(|at| at.saturating_add(ns(self.drive.ramp_up)));
+        let interrupted = ended.leavings.contains(&Leaving::Stopped);
+        let fatal = self.brake.fatal.get().cloned();
+        let passed_ns = from_ns.map_or(0, |from| now_ns().saturating_sub(from));
+        let passed = Duration::from_nanos(passed_ns).min(self.drive.window);
+        let whole = !interrupted && fatal.is_none();
+        let elapsed = if whole { self.drive.window } else { passed };
+        let waiting = if whole { self.dealer.left_waiting() } else { 0 };
+        let kinds = ledger.take_kinds();
+        CrowdOutcome {
+            started: from_ns.map(instant_of),
+            elapsed,
+            users: self.drive.users,
+            connections: 0,
+            intervals: ledger.series.intervals(elapsed),
+            unfinished: ledger.tally.unfinished + waiting,
+            late_starts: ledger.tally.late_starts,
+            late_start_max: Duration::from_nanos(ledger.tally.late_max_ns),
+            driver_delay: Duration::from_nanos(ledger.tally.driver_ns),
+            connections_lost: ledger.tally.connections_lost,
+            kinds,
+            error_messages: ledger.messages,
+            fatal,
+            interrupted,
+            driver_threads: ended.driver_threads,
+        }
+    }
+}
+
+/// Makes connections for those that were given up, until no connection can ask any more.
+fn make_replacements<'o>(wanted: &Receiver<Sender<Replacement<'o>>>, replace: Option<Replace<'o>>) {
+    let Some(mut replace) = replace else {
+        return;
+    };
+    for place in wanted {
+        // Who asked may have left meanwhile: then the connection is closed again.
+        let _ = place.send(replace());
+    }
+}

@@ -1,0 +1,138 @@
+//! What driving a crowd gives back.
+
+use std::time::{Duration, Instant};
+
+use stats::Histogram;
+
+use super::series::CrowdInterval;
+use crate::outcome::DriverThreads;
+
+/// What was done of one kind of operation within the measured window.
+#[derive(Debug, Clone, Default)]
+pub struct KindOutcome {
+    /// Operations completed, those rolled back on purpose included.
+    pub completed: u64,
+    /// Those of them that were rolled back on purpose.
+    pub rolled_back: u64,
+    /// Rows the completed ones reported.
+    pub rows: u64,
+    /// Retries within the completed ones.
+    pub retries: u64,
+    /// Operations that failed, with the timeouts.
+    pub errors: u64,
+    /// Operations that took longer than their limit.
+    pub timeouts: u64,
+    /// Σ service times, failed operations included.
+    pub busy: Duration,
+    /// Start → end of the completed ones.
+    pub service: Histogram,
+    /// Asked → end of the completed ones: what the user felt.
+    pub response: Histogram,
+    /// Asked → a connection was free, of the completed ones; the part of the response that more connections
+    /// would take away.
+    pub waiting: Histogram,
+}
+
+impl KindOutcome {
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &KindOutcome) {
+        self.completed += other.completed;
+        self.rolled_back += other.rolled_back;
+        self.rows += other.rows;
+        self.retries += other.retries;
+        self.errors += other.errors;
+        self.timeouts += other.timeouts;
+        self.busy += other.busy;
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.waiting.merge(&other.waiting);
+    }
+}
+
+/// The measured part of driving a crowd.
+#[derive(Debug, Clone, Default)]
+pub struct CrowdOutcome {
+    /// The start of the measured window, for laying samples of the machine beside; `None` when it never came
+    /// to it.
+    pub started: Option<Instant>,
+    /// Length of the window, by which rates are divided; shorter than asked for where the drive was stopped.
+    pub elapsed: Duration,
+    /// Users.
+    pub users: u32,
+    /// Connections at the beginning.
+    pub connections: usize,
+    /// One entry for each kind of operation.
+    pub kinds: Vec<KindOutcome>,
+    /// The series over time.
+    pub intervals: Vec<CrowdInterval>,
+    /// Operations that were asked for within the window and not done when it ended, waiting or in hand. In an
+    /// open model a number that grows with the window says that the target does not keep up with the rate.
+    pub unfinished: u64,
+    /// Operations that started more than 1 ms late although a connection was free when their user asked.
+    pub late_starts: u64,
+    /// The latest of them.
+    pub late_start_max: Duration,
+    /// Σ of the time in which a user had asked, a connection was free, and the driver had not begun yet.
+    pub driver_delay: Duration,
+    /// Connections that were given up in the middle of an operation.
+    pub connections_lost: u64,
+    /// The first few distinct messages of failures.
+    pub error_messages: Vec<String>,
+    /// Why the whole drive was stopped: its figures must not be used.
+    pub fatal: Option<String>,
+    /// Whether the stop flag cut the drive short.
+    pub interrupted: bool,
+    /// The threads of event loops; `None` where every connection had its own thread.
+    pub driver_threads: Option<DriverThreads>,
+}
+
+impl CrowdOutcome {
+    /// An outcome that says nothing but why.
+    pub(super) fn fatal(message: String) -> Self {
+        Self {
+            fatal: Some(message),
+            ..Self::default()
+        }
+    }
+
+    /// All kinds together.
+    pub fn total(&self) -> KindOutcome {
+        let mut total = KindOutcome::default();
+        self.kinds.iter().for_each(|kind| total.merge(kind));
+        total
+    }
+
+    /// Operations completed, of all kinds.
+    pub fn completed(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.completed).sum()
+    }
+
+    /// Operations that failed, of all kinds.
+    pub fn errors(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.errors).sum()
+    }
+
+    /// Operations completed per second, of all kinds; `None` when no time passed.
+    pub fn completed_per_s(&self) -> Option<f64> {
+        self.per_s(self.completed())
+    }
+
+    /// A count of the window as a rate; `None` when no time passed.
+    pub fn per_s(&self, count: u64) -> Option<f64> {
+        let elapsed_s = self.elapsed.as_secs_f64();
+        (elapsed_s > 0.0).then(|| count as f64 / elapsed_s)
+    }
+
+    /// Mean number of connections at work: Σ service / elapsed (Little); `None` when no time passed.
+    pub fn connections_busy_mean(&self) -> Option<f64> {
+        let busy: Duration = self.kinds.iter().map(|kind| kind.busy).sum();
+        let elapsed_s = self.elapsed.as_secs_f64();
+        (elapsed_s > 0.0).then(|| busy.as_secs_f64() / elapsed_s)
+    }
+
+    /// Late starts in percent of all operations; `None` when there were none.
+    pub fn late_starts_pct(&self) -> Option<f64> {
+        let all = self.completed() + self.errors();
+        (all > 0).then(|| 100.0 * self.late_starts as f64 / all as f64)
+    }
+}

@@ -1,0 +1,203 @@
+//! Connections whose calls block: a thread for each, and one that looks whether any of them is stuck.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::dealer::Dealer;
+use super::desk::Desk;
+use super::ledger::Ledger;
+use super::{Interrupt, Teller};
+use crate::clock::{self, SLEEP_SLICE, now_ns, ns, sleep_until};
+use crate::gate::{Gate, Ticket};
+use crate::job::{Brake, Leaving, panic_message, stopped};
+use crate::recorder::Timing;
+use crate::{Done, Failure};
+
+/// Operations that a thread keeps before it writes them into the common ledger; with a ledger for each, a
+/// hundred connections would take a hundred times fifteen histograms.
+const KEPT_MAX: usize = 64;
+/// Nor does it keep them for longer than this, so that the progress is told.
+const KEPT_NS_MAX: u64 = 100_000_000;
+/// What stands for "no call" where the start of a call is told.
+const IDLE: u64 = 0;
+
+/// What the threads share.
+pub struct Hall<'r, 'a> {
+    pub dealer: &'a Dealer<'a>,
+    pub gate: &'r Gate,
+    pub brake: &'r Brake<'r>,
+    pub ledger: &'r Mutex<Ledger<'a>>,
+    pub limit: Option<Duration>,
+}
+
+/// Runs a thread for each connection until all of them have left, and says why they did.
+pub fn run<'o>(tellers: Vec<Box<dyn Teller + 'o>>, hall: &Hall) -> Vec<Leaving> {
+    let calls: Vec<AtomicU64> = tellers.iter().map(|_| AtomicU64::new(IDLE)).collect();
+    let interrupts: Vec<_> = tellers.iter().map(|teller| teller.interrupt()).collect();
+    let (leavings, left) = channel();
+    std::thread::scope(|scope| {
+        for (number, (teller, call)) in tellers.into_iter().zip(&calls).enumerate() {
+            let (ticket, leavings) = (hall.gate.ticket(), leavings.clone());
+            let booth = Booth {
+                teller,
+                call,
+                hall,
+                desk: Desk::new(hall.dealer),
+                kept: Vec::with_capacity(KEPT_MAX),
+                kept_until_ns: 0,
+            };
+            let thread = std::thread::Builder::new().name(format!("teller-{number}"));
+            let spawned = thread.spawn_scoped(scope, move || booth.run(number, ticket, &leavings));
+            if let Err(error) = spawned {
+                hall.brake.fail(format!(
+                    "a thread for every connection cannot be had ({error}): use fewer connections, or raise the limit of processes"
+                ));
+            }
+        }
+        drop(leavings);
+        watch(&left, hall.limit, &calls, &interrupts)
+    })
+}
+
+/// Gathers why the threads leave, and interrupts calls that take longer than the limit, each once.
+fn watch(
+    left: &Receiver<Leaving>,
+    limit: Option<Duration>,
+    calls: &[AtomicU64],
+    interrupts: &[Option<Interrupt>],
+) -> Vec<Leaving> {
+    let limit_ns = limit.map_or(u64::MAX, ns);
+    let mut interrupted = vec![IDLE; calls.len()];
+    let mut leavings = Vec::new();
+    loop {
+        match left.recv_timeout(SLEEP_SLICE) {
+            Ok(leaving) => leavings.push(leaving),
+            Err(RecvTimeoutError::Disconnected) => return leavings,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = now_ns();
+        for ((call, interrupt), known) in calls.iter().zip(interrupts).zip(&mut interrupted) {
+            let started = call.load(Relaxed);
+            let stuck = started != IDLE && now.saturating_sub(started) > limit_ns;
+            if stuck && started != *known {
+                *known = started;
+                if let Some(interrupt) = interrupt {
+                    interrupt();
+                }
+            }
+        }
+    }
+}
+
+/// One thread.
+struct Booth<'r, 'a, 'o> {
+    teller: Box<dyn Teller + 'o>,
+    /// When the call in hand began, on the clock.
+    call: &'r AtomicU64,
+    hall: &'r Hall<'r, 'a>,
+    desk: Desk<'a>,
+    kept: Vec<Entry>,
+    kept_until_ns: u64,
+}
+
+/// An operation that is still to be written down.
+struct Entry {
+    kind: u8,
+    timing: Timing,
+    result: Result<Done, Wrong>,
+}
+
+enum Wrong {
+    Failed(String),
+    TimedOut,
+}
+
+impl Booth<'_, '_, '_> {
+    fn run(mut self, number: usize, ticket: Ticket, leavings: &Sender<Leaving>) {
+        clock::sharpen_timers();
+        let work = AssertUnwindSafe(|| self.work(ticket));
+        let leaving = catch_unwind(work).unwrap_or_else(|panic| {
+            let message = panic_message(panic.as_ref());
+            self.hall.brake.fail(format!(
+                "connection {number} panicked, which is a defect of the program: {message}"
+            ));
+            Leaving::Failed
+        });
+        self.write_down();
+        // Nobody listening means that the drive is being torn down.
+        let _ = leavings.send(leaving);
+    }
+
+    fn work(&mut self, ticket: Ticket) -> Leaving {
+        let Hall { dealer, brake, .. } = *self.hall;
+        let halted = || brake.pulled();
+        let common_start = ticket.wait(halted);
+        let Some(origin_ns) = common_start.filter(|at| sleep_until(*at, halted).is_some()) else {
+            return stopped(brake);
+        };
+        while let Some(due_ns) = self.desk.next() {
+            let due_ns = origin_ns.saturating_add(due_ns);
+            let Some(now) = sleep_until(due_ns, halted).filter(|_| !halted()) else {
+                return stopped(brake);
+            };
+            if let Some(leaving) = self.serve(now, origin_ns) {
+                return leaving;
+            }
+        }
+        // The window is observed to its end, so that the rate may be divided by all of it.
+        match dealer.window().until_ns {
+            Some(until) if sleep_until(origin_ns + until, halted).is_none() => stopped(brake),
+            _ => Leaving::Over,
+        }
+    }
+
+    /// Does an operation; why the thread leaves, if it does.
+    fn serve(&mut self, now: u64, origin_ns: u64) -> Option<Leaving> {
+        let (user, kind) = self.desk.begin(now - origin_ns);
+        self.call.store(now, Relaxed);
+        let result = self.teller.serve(user, kind);
+        let ended = now_ns();
+        self.call.store(IDLE, Relaxed);
+        let (kind, timing) = self.desk.end(ended - origin_ns);
+        let limit_ns = self.hall.limit.map_or(u64::MAX, ns);
+        let result = match result {
+            Err(Failure::Fatal(message)) => {
+                self.hall.brake.fail(message);
+                return Some(Leaving::Failed);
+            }
+            Err(Failure::Exhausted) => {
+                self.desk.dismiss();
+                return None;
+            }
+            _ if ended - now > limit_ns => Err(Wrong::TimedOut),
+            Ok(done) => Ok(done),
+            Err(Failure::Operation(message)) => Err(Wrong::Failed(message)),
+        };
+        self.kept.push(Entry {
+            kind,
+            timing,
+            result,
+        });
+        if self.kept.len() == KEPT_MAX || timing.end_ns >= self.kept_until_ns {
+            self.kept_until_ns = timing.end_ns + KEPT_NS_MAX;
+            self.write_down();
+        }
+        None
+    }
+
+    fn write_down(&mut self) {
+        let ledger = self.hall.ledger.lock();
+        let mut ledger = ledger.unwrap_or_else(PoisonError::into_inner);
+        let limit = self.hall.limit.unwrap_or(Duration::MAX);
+        for entry in self.kept.drain(..) {
+            match &entry.result {
+                Ok(done) => ledger.completed(entry.kind, &entry.timing, done),
+                Err(Wrong::Failed(message)) => ledger.failed(entry.kind, &entry.timing, message),
+                Err(Wrong::TimedOut) => ledger.timed_out(entry.kind, &entry.timing, limit),
+            }
+        }
+    }
+}

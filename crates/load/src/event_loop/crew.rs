@@ -1,0 +1,173 @@
+//! The threads of a drive by event loops: how they begin, find relief and end.
+
+use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
+
+use super::turns::{Relief, Turns};
+use super::{Seat, Work};
+use crate::clock::Usage;
+use crate::gate::{Gate, Ticket};
+use crate::job::{Brake, Leaving, panic_message};
+use crate::outcome::DriverThreads;
+use crate::schedule::Window;
+
+/// What all loops of a drive share.
+pub struct Loops<'r, B> {
+    /// Threads to begin with, and at most.
+    pub threads: RangeInclusive<usize>,
+    /// What is measured.
+    pub window: Window,
+    /// Where the loops meet; made for as many as begin.
+    pub gate: &'r Gate,
+    /// Stops them.
+    pub brake: &'r Brake<'r>,
+    /// Makes what a thread writes into.
+    pub new_book: &'r (dyn Fn() -> B + Sync),
+}
+
+/// What the threads leave.
+pub struct Left<W: Work> {
+    /// The clients, in no order.
+    pub seats: Vec<Seat<W>>,
+    /// What the threads used in the window.
+    pub used: DriverThreads,
+    /// What each of them wrote down.
+    pub books: Vec<W::Book>,
+}
+
+/// Runs the clients to their end, and `meanwhile` on the calling thread.
+pub fn run<W: Work>(
+    works: Vec<W>,
+    loops: &Loops<'_, W::Book>,
+    meanwhile: impl FnOnce(),
+) -> Left<W> {
+    let first = *loops.threads.start();
+    let mut dealt: Vec<Vec<Seat<W>>> = (0..first).map(|_| Vec::new()).collect();
+    for (number, work) in works.into_iter().enumerate() {
+        dealt[number % first].push(Seat::new(work));
+    }
+    let shared = Shared {
+        loops,
+        spare: AtomicUsize::new(loops.threads.end().saturating_sub(first)),
+        left: Mutex::new(Left {
+            seats: Vec::new(),
+            used: DriverThreads::default(),
+            books: Vec::new(),
+        }),
+    };
+    std::thread::scope(|scope| {
+        let crew = Crew {
+            scope,
+            shared: &shared,
+        };
+        for seats in dealt {
+            crew.spawn(seats, Entry::Start(loops.gate.ticket()));
+        }
+        meanwhile();
+    });
+    let left = shared.left.into_inner();
+    left.unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Shared<'r, W: Work> {
+    loops: &'r Loops<'r, W::Book>,
+    /// Threads that may still be begun.
+    spare: AtomicUsize,
+    left: Mutex<Left<W>>,
+}
+
+/// Begins threads.
+struct Crew<'scope, 'env, 'r, W: Work> {
+    scope: &'scope Scope<'scope, 'env>,
+    shared: &'scope Shared<'r, W>,
+}
+
+impl<W: Work> Clone for Crew<'_, '_, '_, W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Work> Copy for Crew<'_, '_, '_, W> {}
+
+/// How a thread comes by its clients.
+enum Entry<'g> {
+    /// From the beginning.
+    Start(Ticket<'g>),
+    /// In the middle of their work; with the common start.
+    Relief(u64),
+}
+
+impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
+    fn spawn(self, seats: Vec<Seat<W>>, entry: Entry<'scope>) {
+        let brake = self.shared.loops.brake;
+        let thread = std::thread::Builder::new().name("driver".into());
+        let spawned = thread.spawn_scoped(self.scope, move || self.work(seats, entry));
+        if let Err(error) = spawned {
+            brake.fail(format!(
+                "a thread for the driver cannot be had ({error}): raise the limit of processes"
+            ));
+        }
+    }
+
+    fn work(self, seats: Vec<Seat<W>>, entry: Entry) {
+        let Loops {
+            window,
+            brake,
+            new_book,
+            ..
+        } = *self.shared.loops;
+        let mut turns = match Turns::new(seats, window, new_book()) {
+            Ok(turns) => turns,
+            Err((error, seats)) => {
+                brake.fail(error.to_string());
+                return self.put_down(seats, &Usage::default(), None);
+            }
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| match entry {
+            Entry::Start(ticket) => turns.run(ticket, brake, &self),
+            Entry::Relief(origin_ns) => turns.take_over(origin_ns, brake, &self),
+        }));
+        let failed = match outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(panic) => Some(format!(
+                "the driver panicked, which is a defect of the program: {}",
+                panic_message(panic.as_ref())
+            )),
+        };
+        if let Some(message) = failed {
+            brake.fail(message);
+            for seat in &mut turns.seats {
+                seat.leaving = Leaving::Failed;
+            }
+        }
+        self.put_down(turns.seats, &turns.usage, Some(turns.book));
+    }
+
+    fn put_down(self, mut seats: Vec<Seat<W>>, usage: &Usage, book: Option<W::Book>) {
+        for seat in &mut seats {
+            seat.work.finish();
+        }
+        let left = self.shared.left.lock();
+        let mut left = left.unwrap_or_else(PoisonError::into_inner);
+        left.seats.append(&mut seats);
+        left.used.add(usage);
+        left.books.extend(book);
+    }
+}
+
+impl<'scope, 'r: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, W> {
+    fn may_begin(&self) -> bool {
+        let one_less = |spare: usize| spare.checked_sub(1);
+        let spare = &self.shared.spare;
+        spare.fetch_update(Relaxed, Relaxed, one_less).is_ok()
+    }
+
+    fn begin(&self, seats: Vec<Seat<W>>, origin_ns: u64) {
+        self.spawn(seats, Entry::Relief(origin_ns));
+    }
+}

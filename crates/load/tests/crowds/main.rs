@@ -1,0 +1,176 @@
+//! Crowds of users over pools of connections, against the programmed target. Bounds hold on a noisy machine of
+//! two cores and still tell a right driver from a wrong one.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod ends;
+mod models;
+mod queue;
+mod timeouts;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use load::mock::Mock;
+use load::random::Random;
+use load::{
+    Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Done, Errand, Failure, Teller,
+    Think, Turn, drive_crowd,
+};
+
+/// Nobody interrupts.
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+const AN_HOUR: Duration = Duration::from_secs(3600);
+/// What "promptly" may mean on a machine that is busy with something else.
+const PROMPTLY: Duration = Duration::from_secs(10);
+const KINDS: usize = 3;
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Users who draw kinds and pauses from generators of their own.
+struct Flock {
+    pause: Think,
+    users: Vec<Mutex<Random>>,
+}
+
+impl Flock {
+    fn new(users: u32, pause: Think) -> Self {
+        let user = |number| Mutex::new(Random::stream(11, u64::from(number)));
+        Self {
+            pause,
+            users: (0..users).map(user).collect(),
+        }
+    }
+}
+
+impl Crowd for Flock {
+    fn errand(&self, user: u32) -> Errand {
+        let random = &mut self.users[user as usize].lock().unwrap();
+        Errand {
+            kind: random.below(KINDS as u64) as u8,
+            pause_ns: self.pause.draw_ns(random),
+        }
+    }
+}
+
+/// Who was served what, in the order of serving.
+#[derive(Default)]
+struct Log(Mutex<Vec<(u32, u8)>>);
+
+impl Log {
+    fn add(&self, user: u32, kind: u8) {
+        let log = self.0.lock();
+        log.unwrap_or_else(PoisonError::into_inner)
+            .push((user, kind));
+    }
+
+    fn of_user(&self, user: u32) -> Vec<u8> {
+        let log = self.0.lock().unwrap();
+        let of = log.iter().filter(|(who, _)| *who == user);
+        of.map(|(_, kind)| *kind).collect()
+    }
+}
+
+/// A connection that keeps a log.
+struct Kept<'a, C: ?Sized> {
+    inner: Box<C>,
+    log: &'a Log,
+}
+
+impl Counter for Kept<'_, dyn Counter> {
+    fn descriptor(&self) -> i32 {
+        self.inner.descriptor()
+    }
+    fn begin(&mut self, user: u32, kind: u8) -> Turn {
+        self.log.add(user, kind);
+        self.inner.begin(user, kind)
+    }
+    fn ready(&mut self) -> Turn {
+        self.inner.ready()
+    }
+}
+
+impl Teller for Kept<'_, dyn Teller> {
+    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
+        self.log.add(user, kind);
+        self.inner.serve(user, kind)
+    }
+}
+
+/// The two ways of driving.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Loop,
+    Threads,
+}
+
+const WAYS: [Way; 2] = [Way::Loop, Way::Threads];
+
+fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Counters<'a> {
+    match way {
+        Way::Loop => Counters::Nonblocking {
+            counters: mock
+                .counters(count)
+                .unwrap()
+                .into_iter()
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn Counter + 'a>)
+                .collect(),
+            replace: None,
+        },
+        Way::Threads => Counters::Blocking(
+            mock.tellers(count)
+                .into_iter()
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn Teller + 'a>)
+                .collect(),
+        ),
+    }
+}
+
+/// A closed drive without ramp-up, with a series of 100 ms.
+fn plain(users: u32, window: Duration) -> CrowdDrive<'static> {
+    CrowdDrive {
+        users,
+        model: CrowdModel::Closed,
+        ramp_up: Duration::ZERO,
+        window,
+        interval: ms(100),
+        operation_limit: None,
+        threads: 1..=1,
+        seed: 1,
+        stop: &GO_ON,
+        progress: None,
+    }
+}
+
+/// Drives a flock and checks what holds of every outcome.
+fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &CrowdDrive) -> CrowdOutcome {
+    let log = Log::default();
+    let flock = Flock::new(how.users, pause);
+    let outcome = drive_crowd(&flock, connections(way, mock, count, &log), KINDS, how);
+    check(&outcome);
+    assert_eq!((outcome.users, outcome.connections), (how.users, count));
+    assert_eq!(outcome.driver_threads.is_some(), way == Way::Loop);
+    outcome
+}
+
+/// What holds of every outcome that is not fatal.
+fn check(outcome: &CrowdOutcome) {
+    for (number, kind) in outcome.kinds.iter().enumerate() {
+        let intervals = outcome.intervals.iter().map(|i| &i.kinds[number]);
+        let series = intervals.fold((0, 0), |(completed, errors), cell| {
+            (completed + cell.response.count(), errors + cell.errors)
+        });
+        assert_eq!(series, (kind.completed, kind.errors));
+        for latencies in [&kind.service, &kind.response, &kind.waiting] {
+            assert_eq!(latencies.count(), kind.completed);
+        }
+        assert!(kind.waiting.max_us() <= kind.response.max_us() * 1.001);
+        assert!(kind.rolled_back <= kind.completed && kind.timeouts <= kind.errors);
+    }
+    let covered: Duration = outcome.intervals.iter().map(|i| i.length).sum();
+    assert_eq!(covered, outcome.elapsed);
+}

@@ -1,0 +1,146 @@
+//! Operations that hang: they are counted, their users go on, and the drive ends in time.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use load::mock::Mock;
+use load::{Counters, CrowdDrive, CrowdOutcome, Think, drive_crowd};
+
+use super::{AN_HOUR, Flock, KINDS, Log, PROMPTLY, Way, check, ms, plain, run};
+
+/// Longer than any test has patience for.
+const HANG: Duration = Duration::from_secs(60);
+
+fn limited(users: u32, window: Duration) -> CrowdDrive<'static> {
+    CrowdDrive {
+        operation_limit: Some(ms(400)),
+        ..plain(users, window)
+    }
+}
+
+/// The fifth operation of every connection hangs; the connections it is replaced by are sound.
+#[test]
+fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
+    let mock = Mock::new().latency(ms(2)).hang_at(4, HANG);
+    let made = AtomicU64::new(0);
+    let counters = Counters::Nonblocking {
+        counters: mock.counters(3).unwrap(),
+        replace: Some(Box::new(|| {
+            made.fetch_add(1, Relaxed);
+            let mut sound = Mock::new().latency(ms(2)).counters(1).unwrap();
+            Ok(sound.remove(0))
+        })),
+    };
+    let (begin, flock) = (Instant::now(), Flock::new(10, Think::None));
+    let outcome = drive_crowd(&flock, counters, KINDS, &limited(10, ms(3000)));
+    check(&outcome);
+    let total = outcome.total();
+    assert_eq!((total.timeouts, total.errors), (3, 3));
+    assert_eq!((outcome.connections_lost, made.load(Relaxed)), (3, 3));
+    assert_eq!(
+        outcome.error_messages,
+        ["an operation took longer than its limit of 0.4 s"]
+    );
+    assert!(total.completed > 100, "{}", total.completed);
+    assert!(outcome.fatal.is_none() && begin.elapsed() < PROMPTLY);
+    // While all three hung, nobody was served: at least 0.2 s of waiting for a connection.
+    assert!(total.waiting.max_us() > 200e3);
+}
+
+/// Without another connection the drive goes on with the ones that are left, for all users.
+#[test]
+fn without_a_replacement_the_others_serve_all() {
+    let hangs = Mock::new().latency(ms(2)).hang_at(4, HANG);
+    let log = Log::default();
+    let mut counters = Mock::new().latency(ms(2)).counters(2).unwrap();
+    counters.extend(hangs.counters(1).unwrap());
+    let counters = counters
+        .into_iter()
+        .map(|inner| Box::new(super::Kept { inner, log: &log }) as Box<dyn load::Counter>);
+    let counters = Counters::Nonblocking {
+        counters: counters.collect(),
+        replace: None,
+    };
+    // Three users, three connections: the one whose connection is lost has to find another.
+    let flock = Flock::new(3, Think::None);
+    let outcome = drive_crowd(&flock, counters, KINDS, &limited(3, ms(2500)));
+    check(&outcome);
+    assert_eq!((outcome.total().timeouts, outcome.connections_lost), (1, 1));
+    assert_eq!(outcome.fatal, None);
+    let served: Vec<usize> = (0..3).map(|user| log.of_user(user).len()).collect();
+    assert!(served.iter().all(|times| *times > 50), "{served:?}");
+}
+
+#[test]
+fn the_last_connection_to_be_lost_ends_the_drive() {
+    let refuse: [fn() -> Option<load::crowd::Replace<'static>>; 2] = [
+        || None,
+        || {
+            Some(Box::new(|| {
+                Err("the server takes no more connections".into())
+            }))
+        },
+    ];
+    for (replace, why) in refuse
+        .into_iter()
+        .zip(["do not answer", "no more connections"])
+    {
+        let counters = Counters::Nonblocking {
+            counters: Mock::new().hang_at(4, HANG).counters(2).unwrap(),
+            replace: replace(),
+        };
+        let (begin, flock) = (Instant::now(), Flock::new(5, Think::None));
+        let outcome = drive_crowd(&flock, counters, KINDS, &limited(5, AN_HOUR));
+        let fatal = outcome.fatal.unwrap();
+        assert!(
+            fatal.starts_with("no connection is left") && fatal.contains(why),
+            "{fatal}"
+        );
+        assert!(begin.elapsed() < PROMPTLY);
+    }
+}
+
+/// An operation that hangs when the window ends is given up all the same.
+#[test]
+fn a_drive_ends_although_an_operation_hangs() {
+    for way in [Way::Loop, Way::Threads] {
+        let begin = Instant::now();
+        let mock = Mock::new().hang_at(3, HANG);
+        let outcome = match way {
+            Way::Loop => run(way, &mock, 2, Think::Constant(ms(50)), &limited(2, ms(300))),
+            Way::Threads => interruptible(&mock, ms(300)),
+        };
+        assert!(begin.elapsed() < PROMPTLY, "{way:?}");
+        assert_eq!((outcome.errors(), outcome.elapsed), (0, ms(300)), "{way:?}");
+    }
+}
+
+/// A blocking call is interrupted, and the connection serves on.
+#[test]
+fn a_blocking_call_is_interrupted() {
+    let outcome = interruptible(&Mock::new().latency(ms(2)).hang_at(4, HANG), ms(2500));
+    check(&outcome);
+    let total = outcome.total();
+    assert_eq!((total.timeouts, total.errors), (2, 2));
+    assert!(total.completed > 50, "{}", total.completed);
+    assert_eq!(outcome.connections_lost, 0);
+}
+
+fn interruptible(mock: &Mock, window: Duration) -> CrowdOutcome {
+    let counters = Counters::Blocking(mock.tellers(2));
+    let flock = Flock::new(6, Think::Constant(ms(10)));
+    drive_crowd(&flock, counters, KINDS, &limited(6, window))
+}
+
+/// A limit that is kept changes nothing.
+#[test]
+fn a_limit_that_is_kept_is_not_noticed() {
+    let how = CrowdDrive {
+        operation_limit: Some(HANG),
+        ..plain(4, ms(600))
+    };
+    for way in [Way::Loop, Way::Threads] {
+        let outcome = run(way, &Mock::new().latency(ms(2)), 2, Think::None, &how);
+        assert!(outcome.completed() > 50 && outcome.errors() == 0);
+    }
+}
