@@ -7,17 +7,36 @@
 //! * [`mod@load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
 //! * [`mod@check`]: the twelve consistency conditions and the row counts.
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
+//! * [`terminal`] and [`mix`]: the users, what they ask for and how long they pause.
+//! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
+//! * [`account`] and [`audit`]: what was done, and whether the inputs were those of the specification.
+//! * [`journal`]: the log of what was acknowledged, outside of the server.
 
+pub mod account;
+pub mod audit;
 pub mod check;
+pub mod clerk;
 mod files;
+pub mod journal;
 pub mod load;
 pub mod metadata;
+pub mod mix;
 pub mod population;
 pub mod random;
+mod statements;
+pub mod terminal;
+mod transaction;
 
+pub use account::{Account, KindAccount, Ledger};
+pub use audit::{Audited, audit};
 pub use check::{Checked, Finding, Verdict, check};
+pub use clerk::{Counter, Office, Teller};
+pub use journal::{Journal, JournalError};
 pub use load::{Event, LoadOptions, Loaded, drop_all, load};
-pub use metadata::Metadata;
+pub use metadata::{Metadata, note_transactions};
+pub use mix::{Kind, Pacing};
+pub use statements::Mode;
+pub use terminal::{Constants, Terminals, World};
 
 /// The tables in the order in which they can be filled with foreign keys in force.
 pub const TABLES: [&str; 9] = [
@@ -59,6 +78,20 @@ pub enum OltpError {
     /// The engine takes no foreign keys.
     #[error("{0} takes no foreign keys on tables that are there; load without --foreign-keys")]
     ForeignKeys(String),
+    /// The engine has no stored procedures for it.
+    #[error("{0} has no stored procedures for the transactions; run them with --mode client")]
+    Procedures(String),
+    /// A file of the library is wrong.
+    #[error("the library's transactions for {engine} cannot be used: {what}")]
+    Transactions {
+        /// Engine, or the step.
+        engine: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The log of acknowledged transactions cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// There is no database to work with.
     #[error(
         "there is no order-entry database here; make one with: dbdyno oltp load --warehouses N"

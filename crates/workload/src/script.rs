@@ -12,7 +12,7 @@ mod hand;
 mod names;
 mod operator;
 mod plan;
-mod sql;
+pub(crate) mod sql;
 mod station;
 mod table;
 mod tally;
@@ -21,3 +21,4 @@ mod tests;
 
 pub use exercise::Scripted;
 pub use file::{PerEngine, Pipeline, Script, Statement, Transaction, When};
+pub(crate) use hand::Wrong;

@@ -7,3 +7,5 @@ mod breaks;
 mod common;
 #[path = "oltp/loads.rs"]
 mod loads;
+#[path = "oltp/users.rs"]
+mod users;

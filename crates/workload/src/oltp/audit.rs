@@ -1,0 +1,335 @@
+//! The input audit: whether what the users asked for was what the specification wants (clause 5.5.1.5).
+//!
+//! A bound is judged when there are so many draws that a right generator misses it less than once in ten
+//! thousand runs (four standard deviations); before that it says how many there were.
+
+use std::ops::RangeInclusive;
+
+use super::account::Account;
+use super::mix::Kind;
+use super::population::ORDER_LINES;
+
+/// Numbers of lines that an order can have.
+const LENGTHS: usize = (*ORDER_LINES.end() - *ORDER_LINES.start() + 1) as usize;
+/// Standard deviations between what is meant and the bound, before a bound is judged.
+const DEVIATIONS: f64 = 4.0;
+/// χ² of 10 degrees of freedom is above this once in ten thousand times.
+const CHI2_MAX: f64 = 35.56;
+/// Orders of each length that χ² needs to be what its name says.
+const EXPECTED_MIN: u64 = 5;
+
+/// What was drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// New-Orders by number of lines, from the fewest.
+    pub orders_by_lines: [u64; LENGTHS],
+    /// Lines from another warehouse.
+    pub lines_remote: u64,
+    /// New-Orders that name an item that there is not.
+    pub orders_mistyped: u64,
+    /// Payments.
+    pub payments: u64,
+    /// Payments of customers of another warehouse.
+    pub payments_remote: u64,
+    /// Payments of customers by last name.
+    pub payments_named: u64,
+    /// Order-Statuses.
+    pub statuses: u64,
+    /// Order-Statuses by last name.
+    pub statuses_named: u64,
+}
+
+impl Inputs {
+    /// Counts a New-Order.
+    pub fn new_order(&mut self, lines: usize, remote: usize, is_mistyped: bool) {
+        let place = lines.saturating_sub(*ORDER_LINES.start() as usize);
+        self.orders_by_lines[place.min(LENGTHS - 1)] += 1;
+        self.lines_remote += remote as u64;
+        self.orders_mistyped += u64::from(is_mistyped);
+    }
+
+    /// Counts a Payment.
+    pub fn payment(&mut self, is_remote: bool, is_named: bool) {
+        self.payments += 1;
+        self.payments_remote += u64::from(is_remote);
+        self.payments_named += u64::from(is_named);
+    }
+
+    /// Counts an Order-Status.
+    pub fn order_status(&mut self, is_named: bool) {
+        self.statuses += 1;
+        self.statuses_named += u64::from(is_named);
+    }
+
+    /// Adds other ones.
+    pub fn add(&mut self, other: &Inputs) {
+        let lengths = self.orders_by_lines.iter_mut();
+        lengths
+            .zip(&other.orders_by_lines)
+            .for_each(|(sum, more)| *sum += more);
+        self.lines_remote += other.lines_remote;
+        self.orders_mistyped += other.orders_mistyped;
+        self.payments += other.payments;
+        self.payments_remote += other.payments_remote;
+        self.payments_named += other.payments_named;
+        self.statuses += other.statuses;
+        self.statuses_named += other.statuses_named;
+    }
+
+    /// New-Orders.
+    pub fn orders(&self) -> u64 {
+        self.orders_by_lines.iter().sum()
+    }
+
+    /// Lines of all New-Orders.
+    pub fn lines(&self) -> u64 {
+        let lengths = (*ORDER_LINES.start()..).zip(&self.orders_by_lines);
+        lengths.map(|(lines, orders)| lines * orders).sum()
+    }
+
+    /// χ² of the lengths of the orders, which are all equally likely.
+    fn lengths_chi2(&self) -> f64 {
+        let expected = self.orders() as f64 / LENGTHS as f64;
+        let square = |n: &u64| (*n as f64 - expected).powi(2) / expected;
+        self.orders_by_lines.iter().map(square).sum()
+    }
+}
+
+/// What was found of one bound.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audited {
+    /// What is bounded.
+    pub what: &'static str,
+    /// Its bounds.
+    pub bounds: RangeInclusive<f64>,
+    /// Its value; `None` where nothing was drawn.
+    pub value: Option<f64>,
+    /// Draws behind the value.
+    pub draws: u64,
+    /// Draws without which it is not judged.
+    pub draws_min: u64,
+}
+
+impl Audited {
+    /// Whether it is within its bounds; `None` where there are too few draws to say.
+    pub fn holds(&self) -> Option<bool> {
+        let value = self.value.filter(|_| self.draws >= self.draws_min)?;
+        Some(self.bounds.contains(&value))
+    }
+}
+
+/// Looks at every bound. With one warehouse nothing can be remote, and those bounds are left out.
+pub fn audit(account: &Account, warehouses: u32) -> Vec<Audited> {
+    let Account { inputs, kinds, .. } = account;
+    let all: u64 = kinds.iter().map(|kind| kind.completed).sum();
+    let mut found = vec![
+        share(
+            "rolled back, % of New-Orders",
+            inputs.orders_mistyped,
+            inputs.orders(),
+            1.0,
+            0.9..=1.1,
+        ),
+        mean_lines(inputs),
+        Audited {
+            what: "lines of a New-Order: distance from equally likely lengths, χ²",
+            bounds: 0.0..=CHI2_MAX,
+            value: (inputs.orders() > 0).then(|| inputs.lengths_chi2()),
+            draws: inputs.orders(),
+            draws_min: EXPECTED_MIN * LENGTHS as u64,
+        },
+        share(
+            "by last name, % of Payments",
+            inputs.payments_named,
+            inputs.payments,
+            60.0,
+            57.0..=63.0,
+        ),
+        share(
+            "by last name, % of Order-Statuses",
+            inputs.statuses_named,
+            inputs.statuses,
+            60.0,
+            57.0..=63.0,
+        ),
+    ];
+    if warehouses > 1 {
+        found.push(share(
+            "of another warehouse, % of lines",
+            inputs.lines_remote,
+            inputs.lines(),
+            1.0,
+            0.95..=1.05,
+        ));
+        found.push(share(
+            "of another warehouse, % of Payments",
+            inputs.payments_remote,
+            inputs.payments,
+            15.0,
+            14.0..=16.0,
+        ));
+    }
+    let of = |kind: Kind| kinds[kind as usize].completed;
+    found.push(share(
+        "Payments, % of all",
+        of(Kind::Payment),
+        all,
+        1000.0 / 23.0,
+        43.0..=100.0,
+    ));
+    found.push(share(
+        "Order-Statuses, % of all",
+        of(Kind::OrderStatus),
+        all,
+        100.0 / 23.0,
+        4.0..=100.0,
+    ));
+    found.push(share(
+        "Deliveries, % of all",
+        of(Kind::Delivery),
+        all,
+        100.0 / 23.0,
+        4.0..=100.0,
+    ));
+    found.push(share(
+        "Stock-Levels, % of all",
+        of(Kind::StockLevel),
+        all,
+        100.0 / 23.0,
+        4.0..=100.0,
+    ));
+    found
+}
+
+/// A share in percent, which is meant to be `meant_pct`.
+fn share(
+    what: &'static str,
+    part: u64,
+    all: u64,
+    meant_pct: f64,
+    bounds: RangeInclusive<f64>,
+) -> Audited {
+    let nearest = (meant_pct - bounds.start()).min(bounds.end() - meant_pct);
+    let variance = meant_pct * (100.0 - meant_pct);
+    Audited {
+        what,
+        bounds,
+        value: (all > 0).then(|| 100.0 * part as f64 / all as f64),
+        draws: all,
+        draws_min: draws_min(variance, nearest),
+    }
+}
+
+fn mean_lines(inputs: &Inputs) -> Audited {
+    let orders = inputs.orders();
+    // Of eleven lengths that are equally likely: (11² − 1) ÷ 12.
+    let variance = (LENGTHS as f64).mul_add(LENGTHS as f64, -1.0) / 12.0;
+    Audited {
+        what: "mean lines of a New-Order",
+        bounds: 9.5..=10.5,
+        value: (orders > 0).then(|| inputs.lines() as f64 / orders as f64),
+        draws: orders,
+        draws_min: draws_min(variance, 0.5),
+    }
+}
+
+/// Draws after which `distance` is so many standard deviations of the mean.
+fn draws_min(variance: f64, distance: f64) -> u64 {
+    (DEVIATIONS.powi(2) * variance / distance.powi(2)).ceil() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oltp::clerk::Five;
+    use crate::oltp::mix::Pacing;
+    use crate::oltp::terminal::{Constants, Terminals, World};
+
+    /// The inputs of so many transactions of 100 users of ten warehouses, without a database.
+    fn drawn(transactions: u32) -> Account {
+        let world = World {
+            warehouses: 10,
+            constants: Constants::draw(1, 77),
+            pacing: Pacing::None,
+            run: 1,
+        };
+        let terminals = Terminals::new(world, 100, 1);
+        let (mut five, mut account) = (Five::default(), Account::default());
+        for turn in 0..transactions {
+            let user = turn % 100;
+            let (kind, _) = terminals.next(user);
+            let transaction = five.of(kind);
+            transaction.draw(&mut terminals.user(user), &world, 0);
+            transaction.account(&mut account);
+            account.kinds[kind as usize].completed += 1;
+        }
+        account
+    }
+
+    #[test]
+    fn golden_draws() {
+        assert_eq!(draws_min(99.0, 0.1), 158_400);
+        assert_eq!(draws_min(10.0, 0.5), 640);
+    }
+
+    #[test]
+    fn what_users_ask_for_is_within_all_bounds() {
+        let found = audit(&drawn(400_000), 10);
+        assert_eq!(found.len(), 11);
+        for one in found {
+            assert_eq!(one.holds(), Some(true), "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_generator_is_named_with_its_value() {
+        let mut account = drawn(400_000);
+        account.inputs.orders_mistyped *= 2;
+        account.inputs.orders_by_lines[0] += account.inputs.orders_by_lines[10] / 10;
+        account.inputs.payments_remote /= 2;
+        account.kinds[Kind::Delivery as usize].completed /= 2;
+        let found = audit(&account, 10);
+        let wrong: Vec<&str> = found
+            .iter()
+            .filter(|one| one.holds() == Some(false))
+            .map(|one| one.what)
+            .collect();
+        assert_eq!(
+            wrong,
+            [
+                "rolled back, % of New-Orders",
+                "lines of a New-Order: distance from equally likely lengths, χ²",
+                "of another warehouse, % of Payments",
+                "Deliveries, % of all"
+            ]
+        );
+        let rolled_back = found[0].value.unwrap();
+        assert!((1.8..2.2).contains(&rolled_back), "{rolled_back}");
+    }
+
+    /// A few hundred transactions prove nothing, and no transaction has no share.
+    #[test]
+    fn few_draws_are_not_judged() {
+        let few = audit(&drawn(300), 10);
+        let judged = few.iter().filter(|one| one.holds().is_some());
+        assert_eq!(
+            judged.map(|one| one.what).collect::<Vec<_>>(),
+            ["lines of a New-Order: distance from equally likely lengths, χ²"]
+        );
+        assert!(
+            audit(&Account::default(), 1)
+                .iter()
+                .all(|one| one.holds().is_none())
+        );
+        assert_eq!(audit(&Account::default(), 1).len(), 9);
+    }
+
+    #[test]
+    fn accounts_add_up() {
+        let (one, mut both) = (drawn(1000), drawn(1000));
+        both.add(&one);
+        assert_eq!(both.inputs.orders(), 2 * one.inputs.orders());
+        assert_eq!(both.inputs.lines(), 2 * one.inputs.lines());
+        assert_eq!(both.completed(), 2000);
+    }
+}

@@ -1,0 +1,279 @@
+//! The log of acknowledged transactions, written by the driver outside of the server.
+//!
+//! A record is handed to the operating system before its acknowledgement is counted, so that it outlives the
+//! driver as well as the server. One whose outcome is unknown, because the server went away while it
+//! committed, is written as such.
+//!
+//! A file is a header and records: kind, whether acknowledged, the length of the rest, numbers in little
+//! endian, and a CRC-32 of all of it. A record that was torn at the end is recognised and is none.
+
+mod read;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub use read::{Change, Entries, Entry};
+
+use self::read::Reader;
+use super::mix::Kind;
+use super::population::DISTRICTS;
+
+const MAGIC: &[u8; 8] = b"dbdynoJ1";
+const HEADER_BYTES: usize = 40;
+/// Kind, acknowledged or not, and two bytes of length.
+const FRONT_BYTES: usize = 4;
+const CHECK_BYTES: usize = 4;
+/// A delivery: warehouse, carrier and ten orders.
+const RECORD_BYTES_MAX: usize = FRONT_BYTES + 4 + 1 + 4 * DISTRICTS as usize + CHECK_BYTES;
+const ACKNOWLEDGED: u8 = 1;
+
+/// What went wrong with a journal.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file cannot be used.
+    #[error("the log of acknowledged transactions {path} {what}: {error}")]
+    File {
+        /// Its place.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// Why it failed.
+        error: std::io::Error,
+    },
+    /// It is not one.
+    #[error("{0} is no log of acknowledged transactions of this version of dbdyno")]
+    Foreign(PathBuf),
+    /// A record in its middle is wrong.
+    #[error(
+        "the log of acknowledged transactions {path} is damaged at byte {at}: it proves nothing any more"
+    )]
+    Damaged {
+        /// Its place.
+        path: PathBuf,
+        /// Where.
+        at: u64,
+    },
+}
+
+/// What the database was when the log was begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Number of the run, as in the marks of its payments.
+    pub run: u32,
+    /// Warehouses.
+    pub warehouses: u32,
+    /// Σ d_next_o_id.
+    pub next_orders: u64,
+    /// Rows of `new_order`.
+    pub new_orders: u64,
+}
+
+/// What a transaction changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Record<'a> {
+    /// An order was entered.
+    NewOrder {
+        /// Its warehouse.
+        w: u32,
+        /// Its district.
+        d: u8,
+        /// Its customer.
+        c_id: u16,
+        /// Its number; 0 when it is not known.
+        o_id: u32,
+    },
+    /// A customer paid.
+    Payment {
+        /// The customer's warehouse.
+        c_w: u32,
+        /// The customer's district.
+        c_d: u8,
+        /// The customer; 0 when it is not known.
+        c_id: u16,
+        /// The amount.
+        amount_cents: i64,
+        /// The user.
+        user: u32,
+        /// The number of the user's payment.
+        sequence: u32,
+    },
+    /// Orders were delivered.
+    Delivery {
+        /// The warehouse.
+        w: u32,
+        /// The carrier.
+        carrier: u8,
+        /// The order of each district, 0 where there was none.
+        orders: &'a [u32; DISTRICTS as usize],
+    },
+}
+
+/// A log that is written by many connections.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// Begins a log; a file that is there is an error.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = file.map_err(|error| wrong(path, "cannot be begun", error))?;
+        let journal = Self {
+            file,
+            path: path.to_owned(),
+        };
+        journal.write(&header.bytes())?;
+        Ok(journal)
+    }
+
+    /// Appends a record, in one write, which the system keeps whole beside those of other connections.
+    ///
+    /// # Errors
+    /// When the device is full.
+    pub fn append(&self, record: &Record<'_>, acknowledged: bool) -> Result<(), JournalError> {
+        let mut bytes = Bytes::default();
+        record.encode(acknowledged, &mut bytes);
+        self.write(bytes.written())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), JournalError> {
+        let written = (&self.file).write_all(bytes);
+        written.map_err(|error| wrong(&self.path, "cannot be written", error))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Header {
+    fn bytes(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&self.run.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.warehouses.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.next_orders.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.new_orders.to_le_bytes());
+        let check = crc32(&bytes[..HEADER_BYTES - CHECK_BYTES]);
+        bytes[HEADER_BYTES - CHECK_BYTES..].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    fn parse(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let mut reader = Reader(&bytes[8..]);
+        let header = Self {
+            run: reader.u32()?,
+            warehouses: reader.u32()?,
+            next_orders: reader.u64()?,
+            new_orders: reader.u64()?,
+        };
+        (header.bytes() == *bytes).then_some(header)
+    }
+}
+
+/// A record being written, in place.
+struct Bytes {
+    bytes: [u8; RECORD_BYTES_MAX],
+    length: usize,
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Self {
+            bytes: [0; RECORD_BYTES_MAX],
+            length: 0,
+        }
+    }
+}
+
+impl Bytes {
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    fn written(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl Record<'_> {
+    fn encode(&self, acknowledged: bool, into: &mut Bytes) {
+        let kind = match self {
+            Record::NewOrder { .. } => Kind::NewOrder,
+            Record::Payment { .. } => Kind::Payment,
+            Record::Delivery { .. } => Kind::Delivery,
+        };
+        into.put(&[kind as u8, u8::from(acknowledged) * ACKNOWLEDGED, 0, 0]);
+        match self {
+            Record::NewOrder { w, d, c_id, o_id } => {
+                into.put(&w.to_le_bytes());
+                into.put(&[*d]);
+                into.put(&c_id.to_le_bytes());
+                into.put(&o_id.to_le_bytes());
+            }
+            Record::Payment {
+                c_w,
+                c_d,
+                c_id,
+                amount_cents,
+                user,
+                sequence,
+            } => {
+                into.put(&c_w.to_le_bytes());
+                into.put(&[*c_d]);
+                into.put(&c_id.to_le_bytes());
+                into.put(&amount_cents.to_le_bytes());
+                into.put(&user.to_le_bytes());
+                into.put(&sequence.to_le_bytes());
+            }
+            Record::Delivery { w, carrier, orders } => {
+                into.put(&w.to_le_bytes());
+                into.put(&[*carrier]);
+                orders.iter().for_each(|o| into.put(&o.to_le_bytes()));
+            }
+        }
+        let rest = (into.length - FRONT_BYTES + CHECK_BYTES) as u16;
+        into.bytes[2..FRONT_BYTES].copy_from_slice(&rest.to_le_bytes());
+        into.put(&crc32(into.written()).to_le_bytes());
+    }
+}
+
+fn wrong(path: &Path, what: &'static str, error: std::io::Error) -> JournalError {
+    JournalError::File {
+        path: path.to_owned(),
+        what,
+        error,
+    }
+}
+
+/// CRC-32 as in IEEE 802.3, reflected, by bytes.
+fn crc32(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let (mut value, mut bit) = (byte as u32, 0);
+            while bit < 8 {
+                value = (value >> 1) ^ (0xedb8_8320 * (value & 1));
+                bit += 1;
+            }
+            table[byte] = value;
+            byte += 1;
+        }
+        table
+    };
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (crc >> 8) ^ TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize]
+    })
+}
+
+#[cfg(test)]
+mod tests;

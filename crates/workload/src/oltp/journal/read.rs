@@ -1,0 +1,215 @@
+//! A log of acknowledged transactions being read.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::{
+    ACKNOWLEDGED, CHECK_BYTES, FRONT_BYTES, HEADER_BYTES, Header, JournalError, RECORD_BYTES_MAX,
+    crc32, wrong,
+};
+use crate::oltp::mix::Kind;
+use crate::oltp::population::DISTRICTS;
+
+const READ_BYTES: usize = 1 << 16;
+
+/// A record as it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Whether the server acknowledged it; else nobody knows whether it was committed.
+    pub acknowledged: bool,
+    /// What it changed.
+    pub change: Change,
+}
+
+/// What a transaction changed, as it was read; fields as in [`Record`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are those of Record")]
+pub enum Change {
+    NewOrder {
+        w: u32,
+        d: u8,
+        c_id: u16,
+        o_id: u32,
+    },
+    Payment {
+        c_w: u32,
+        c_d: u8,
+        c_id: u16,
+        amount_cents: i64,
+        user: u32,
+        sequence: u32,
+    },
+    Delivery {
+        w: u32,
+        carrier: u8,
+        orders: [u32; DISTRICTS as usize],
+    },
+}
+
+/// A log being read.
+#[derive(Debug)]
+pub struct Entries {
+    file: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+    /// What of the buffer was read, and where it begins in the file.
+    used: usize,
+    begins: u64,
+    is_at_end: bool,
+    /// Whether the last record was torn.
+    torn: bool,
+}
+
+impl Entries {
+    /// Opens a log.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn open(path: &Path) -> Result<(Header, Self), JournalError> {
+        let file = File::open(path);
+        let mut file = file.map_err(|error| wrong(path, "cannot be opened", error))?;
+        let mut bytes = [0; HEADER_BYTES];
+        let read = file.read_exact(&mut bytes).ok();
+        let header = read.and_then(|()| Header::parse(&bytes));
+        let header = header.ok_or_else(|| JournalError::Foreign(path.to_owned()))?;
+        let entries = Self {
+            file,
+            path: path.to_owned(),
+            buffer: Vec::new(),
+            used: 0,
+            begins: HEADER_BYTES as u64,
+            is_at_end: false,
+            torn: false,
+        };
+        Ok((header, entries))
+    }
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is damaged before its last record.
+    pub fn read(&mut self) -> Result<Option<Entry>, JournalError> {
+        if self.buffer.len() - self.used < RECORD_BYTES_MAX && !self.is_at_end {
+            self.fill()?;
+        }
+        let rest = &self.buffer[self.used..];
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        match decode(rest) {
+            Some((entry, bytes)) => {
+                self.used += bytes;
+                Ok(Some(entry))
+            }
+            // A driver that was killed while it wrote leaves less than a record, and nothing behind it.
+            None if is_cut(rest) => {
+                self.torn = true;
+                self.used = self.buffer.len();
+                Ok(None)
+            }
+            None => Err(JournalError::Damaged {
+                path: self.path.clone(),
+                at: self.begins + self.used as u64,
+            }),
+        }
+    }
+
+    /// Whether the end of the log was torn off; known when all of it was read.
+    pub fn torn(&self) -> bool {
+        self.torn
+    }
+
+    fn fill(&mut self) -> Result<(), JournalError> {
+        self.buffer.drain(..self.used);
+        self.begins += self.used as u64;
+        self.used = 0;
+        let mut part = (&self.file).take(READ_BYTES as u64);
+        let read = part.read_to_end(&mut self.buffer);
+        let read = read.map_err(|error| wrong(&self.path, "cannot be read", error))?;
+        self.is_at_end = read < READ_BYTES;
+        Ok(())
+    }
+}
+
+/// Whether these are the first bytes of a record, and not all of them.
+fn is_cut(bytes: &[u8]) -> bool {
+    let Some(length) = bytes.get(2..FRONT_BYTES) else {
+        return true;
+    };
+    let rest = usize::from(u16::from_le_bytes([length[0], length[1]]));
+    bytes.len() < FRONT_BYTES + rest && rest <= RECORD_BYTES_MAX
+}
+
+/// The record at the front, with its bytes.
+fn decode(bytes: &[u8]) -> Option<(Entry, usize)> {
+    let rest = u16::from_le_bytes([*bytes.get(2)?, *bytes.get(3)?]);
+    let end = FRONT_BYTES + usize::from(rest);
+    let record = bytes.get(..end)?;
+    let body = record.get(FRONT_BYTES..end.checked_sub(CHECK_BYTES)?)?;
+    let check = record.last_chunk::<CHECK_BYTES>()?;
+    if crc32(&record[..end - CHECK_BYTES]) != u32::from_le_bytes(*check) {
+        return None;
+    }
+    let mut reader = Reader(body);
+    let change = match Kind::of(record[0])? {
+        Kind::NewOrder => Change::NewOrder {
+            w: reader.u32()?,
+            d: reader.u8()?,
+            c_id: reader.u16()?,
+            o_id: reader.u32()?,
+        },
+        Kind::Payment => Change::Payment {
+            c_w: reader.u32()?,
+            c_d: reader.u8()?,
+            c_id: reader.u16()?,
+            amount_cents: reader.u64()? as i64,
+            user: reader.u32()?,
+            sequence: reader.u32()?,
+        },
+        Kind::Delivery => {
+            let (w, carrier) = (reader.u32()?, reader.u8()?);
+            let mut orders = [0; DISTRICTS as usize];
+            for order in &mut orders {
+                *order = reader.u32()?;
+            }
+            Change::Delivery { w, carrier, orders }
+        }
+        Kind::OrderStatus | Kind::StockLevel => return None,
+    };
+    let acknowledged = record[1] == ACKNOWLEDGED;
+    reader.0.is_empty().then_some((
+        Entry {
+            acknowledged,
+            change,
+        },
+        end,
+    ))
+}
+
+/// Takes numbers off the front.
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        self.take().map(u8::from_le_bytes)
+    }
+
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+}

@@ -1,0 +1,299 @@
+//! The five transactions as conversations: groups of statements that travel together, answers, and what comes next.
+//!
+//! Each is described once. A [`super::clerk::Clerk`] carries it out in an event loop, where a group is one round trip,
+//! or on a thread of its own, statement by statement; with client SQL, or by one call of a stored procedure.
+
+mod delivery;
+mod new_order;
+mod order_status;
+mod payment;
+mod stock_level;
+
+use target::{Replies, Value};
+
+pub(super) use delivery::Delivery;
+pub(super) use new_order::NewOrder;
+pub(super) use order_status::OrderStatus;
+pub(super) use payment::Payment;
+pub(super) use stock_level::StockLevel;
+
+use super::account::Account;
+use super::journal::Record;
+use super::statements::Step;
+use super::terminal::{Terminal, World};
+use crate::script::Wrong;
+
+/// One of the five.
+pub(super) trait Transaction: Send {
+    /// Draws its inputs, which a retry keeps; `now_us` is the moment that it writes.
+    fn draw(&mut self, terminal: &mut Terminal, world: &World, now_us: i64);
+
+    /// Puts the requests of the group of this number, from 0, together.
+    fn ask(&self, number: usize, group: &mut Group);
+
+    /// Takes the answers to that group.
+    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, Wrong>;
+
+    /// Takes the one row that the stored procedure returns.
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong>;
+
+    /// The value of a parameter; `line` counts lines of an order or districts, from 0.
+    fn value(&self, name: Name, line: usize) -> Option<Value<'_>>;
+
+    /// Accounts for the inputs of one that has ended.
+    fn account(&self, account: &mut Account);
+
+    /// What it changed, for the log of acknowledged transactions; nothing where it only reads.
+    fn record(&self) -> Option<Record<'_>>;
+}
+
+/// A parameter in the files of the library, as `:name`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    W,
+    D,
+    CustomerW,
+    CustomerD,
+    CustomerId,
+    CustomerLast,
+    Now,
+    Lines,
+    AllLocal,
+    Number,
+    Item,
+    SupplyW,
+    Quantity,
+    Remote,
+    LineAmount,
+    DistInfo,
+    Items,
+    SupplyWs,
+    Quantities,
+    Amount,
+    Mark,
+    Carrier,
+    Order,
+    Total,
+    Threshold,
+}
+
+impl Name {
+    const ALL: &[(&str, Name)] = &[
+        ("w", Name::W),
+        ("d", Name::D),
+        ("c_w", Name::CustomerW),
+        ("c_d", Name::CustomerD),
+        ("c_id", Name::CustomerId),
+        ("c_last", Name::CustomerLast),
+        ("now", Name::Now),
+        ("lines", Name::Lines),
+        ("all_local", Name::AllLocal),
+        ("number", Name::Number),
+        ("item", Name::Item),
+        ("supply_w", Name::SupplyW),
+        ("quantity", Name::Quantity),
+        ("remote", Name::Remote),
+        ("line_amount", Name::LineAmount),
+        ("dist_info", Name::DistInfo),
+        ("items", Name::Items),
+        ("supply_ws", Name::SupplyWs),
+        ("quantities", Name::Quantities),
+        ("amount", Name::Amount),
+        ("mark", Name::Mark),
+        ("carrier", Name::Carrier),
+        ("o_id", Name::Order),
+        ("total", Name::Total),
+        ("threshold", Name::Threshold),
+    ];
+
+    /// The parameter of a name.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let found = Self::ALL.iter().find(|(name, _)| *name == text)?;
+        Some(found.1)
+    }
+}
+
+/// Requests that travel together; used again and again without new memory.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// Whether a transaction that writes begins in front of them.
+    pub begin: bool,
+    /// Steps, each with the line whose values it takes.
+    pub asks: Vec<Asked>,
+    /// Whether a commit follows them.
+    pub commit: bool,
+}
+
+/// One step of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Which one.
+    pub step: Step,
+    /// The line, or the district, whose values it takes.
+    pub line: u8,
+    /// How many lines it takes at once.
+    pub lines: u8,
+}
+
+impl Group {
+    /// Forgets everything, for the next one.
+    pub fn clear(&mut self) {
+        self.asks.clear();
+        (self.begin, self.commit) = (false, false);
+    }
+
+    /// Adds a step.
+    pub fn ask(&mut self, step: Step) {
+        self.ask_of(step, 0);
+    }
+
+    /// Adds a step for a line or a district.
+    pub fn ask_of(&mut self, step: Step, line: usize) {
+        self.asks.push(Asked {
+            step,
+            line: line as u8,
+            lines: 1,
+        });
+    }
+
+    /// Adds a step that takes so many lines at once.
+    pub fn ask_lines(&mut self, step: Step, lines: usize) {
+        self.asks.push(Asked {
+            step,
+            line: 0,
+            lines: lines as u8,
+        });
+    }
+}
+
+/// The answers to a group, step by step.
+pub(super) struct Answers<'a> {
+    /// Rows that each step returned or changed.
+    pub rows: &'a [u64],
+    /// Its first row, in the place of the step's number.
+    pub replies: &'a Replies,
+}
+
+impl Answers<'_> {
+    /// Rows that a step returned or changed.
+    pub fn rows(&self, step: usize) -> u64 {
+        self.rows.get(step).copied().unwrap_or(0)
+    }
+
+    /// Makes sure that a step returned or changed exactly one row.
+    pub fn one(&self, step: usize, what: &str) -> Result<(), Wrong> {
+        match self.rows(step) {
+            1 => Ok(()),
+            rows => Err(effect(format!("{what} found {rows} rows instead of 1"))),
+        }
+    }
+
+    /// An integer of its first row, `None` where it is null.
+    pub fn int(&self, step: usize, column: usize) -> Option<i64> {
+        match self.replies.first(step)?.value(column)? {
+            Value::Int(number) => Some(number),
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// An integer of its first row.
+    pub fn must_int(&self, step: usize, column: usize, what: &str) -> Result<i64, Wrong> {
+        let found = self.int(step, column);
+        found.ok_or_else(|| effect(format!("{what} gave no number")))
+    }
+
+    /// A text of its first row, empty where it is null.
+    pub fn text(&self, step: usize, column: usize) -> &str {
+        let row = self.replies.first(step);
+        match row.and_then(|row| row.value(column)) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+/// What comes after the answers to a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The next group.
+    Group,
+    /// A rollback, on purpose: the order names an item that there is not.
+    RollBack,
+    /// Nothing: it is committed.
+    Done(Ended),
+}
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By a commit.
+    Committed,
+    /// By a rollback, on purpose.
+    RolledBack,
+}
+
+#[cold]
+pub(super) fn effect(what: String) -> Wrong {
+    Wrong::Effect(format!("wrong effect: {what}"))
+}
+
+/// Cents as an exact decimal.
+pub(super) fn cents(unscaled: i64) -> Value<'static> {
+    Value::Decimal {
+        unscaled,
+        places: 2,
+    }
+}
+
+/// Who is meant: a customer by number, or by the number of a last name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Its number.
+    Id(u16),
+    /// Its last name: the middle one of those who bear it, by first name.
+    Named(LastName),
+}
+
+impl Who {
+    /// Draws one: by last name in 60 of 100 cases (clauses 2.5.1.2 and 2.6.1.2).
+    pub fn draw(terminal: &mut Terminal, world: &World) -> Self {
+        let random = &mut terminal.random;
+        match random.below(100) < 60 {
+            true => Who::Named(LastName::new(world.constants.last_name(random))),
+            false => Who::Id(world.constants.customer(random) as u16),
+        }
+    }
+
+    /// The value of its parameter.
+    pub fn value(&self, name: Name) -> Option<Value<'_>> {
+        match (self, name) {
+            (Who::Id(id), Name::CustomerId) => Some(Value::Int(i64::from(*id))),
+            (Who::Id(_), Name::CustomerLast) | (Who::Named(_), Name::CustomerId) => {
+                Some(Value::Null)
+            }
+            (Who::Named(last), Name::CustomerLast) => Some(Value::Text(last.as_str())),
+            _ => None,
+        }
+    }
+}
+
+/// A last name, in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LastName {
+    letters: [u8; super::random::LAST_NAME_MAX],
+    length: u8,
+}
+
+impl LastName {
+    fn new(number: u64) -> Self {
+        let mut letters = [0; super::random::LAST_NAME_MAX];
+        let length = super::random::put_last_name(number, &mut letters) as u8;
+        Self { letters, length }
+    }
+
+    fn as_str(&self) -> &str {
+        let letters = &self.letters[..usize::from(self.length)];
+        std::str::from_utf8(letters).expect("last names are made of ASCII syllables alone")
+    }
+}

@@ -1,0 +1,147 @@
+//! Delivery: the oldest new order of each district of a warehouse gets a carrier and is charged (clause 2.7).
+//!
+//! Three groups: the oldest orders leave `new_order`, they and their lines are stamped, the customers are
+//! charged. Districts are taken in their order, so that of two deliveries of a warehouse one waits at the first.
+//!
+//! The specification lets a user go on at once and delivers later. Here the delivery itself is the operation
+//! and its response time that of the execution, which is the stricter of the two; the queue is the user's own.
+
+use target::Value;
+
+use super::{Answers, Ended, Group, Name, Next, Transaction, cents, effect};
+use crate::oltp::account::Account;
+use crate::oltp::journal::Record;
+use crate::oltp::population::DISTRICTS;
+use crate::oltp::statements::Step;
+use crate::oltp::terminal::{Terminal, World};
+use crate::script::Wrong;
+
+const PLACES: usize = DISTRICTS as usize;
+
+/// One delivery.
+#[derive(Debug, Default)]
+pub(in crate::oltp) struct Delivery {
+    w: u32,
+    carrier: u8,
+    now_us: i64,
+    /// What is delivered of each district; order 0: nothing was there.
+    orders: [u32; PLACES],
+    customers: [u16; PLACES],
+    total_cents: [i64; PLACES],
+}
+
+impl Delivery {
+    /// Districts with something to deliver, from 0.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        (0..PLACES).filter(|place| self.orders[*place] != 0)
+    }
+
+    fn take_oldest(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+        self.orders = [0; PLACES];
+        for place in 0..PLACES {
+            if answers.rows(place) > 0 {
+                answers.one(place, "oldest new order")?;
+                self.orders[place] = answers.must_int(place, 0, "no_o_id")? as u32;
+            }
+        }
+        Ok(Next::Group)
+    }
+
+    fn take_stamped(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+        let mut step = 0;
+        for place in 0..PLACES {
+            if self.orders[place] == 0 {
+                continue;
+            }
+            answers.one(step, "order to deliver")?;
+            self.customers[place] = answers.must_int(step, 0, "o_c_id")? as u16;
+            answers.one(step + 1, "lines to deliver")?;
+            self.total_cents[place] = answers.must_int(step + 1, 0, "sum of ol_amount")?;
+            step += 2;
+        }
+        Ok(Next::Group)
+    }
+
+    fn take_charged(&self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+        for step in 0..self.places().count() {
+            answers.one(step, "customer of a delivery")?;
+        }
+        Ok(Next::Done(Ended::Committed))
+    }
+}
+
+impl Transaction for Delivery {
+    fn draw(&mut self, terminal: &mut Terminal, _world: &World, now_us: i64) {
+        self.w = terminal.w;
+        self.now_us = now_us;
+        self.carrier = terminal.random.range(1, 10) as u8;
+        self.orders = [0; PLACES];
+    }
+
+    fn ask(&self, number: usize, group: &mut Group) {
+        match number {
+            0 => {
+                group.begin = true;
+                (0..PLACES).for_each(|place| group.ask_of(Step::DeliveryOldest, place));
+            }
+            1 => self.places().for_each(|place| {
+                group.ask_of(Step::DeliveryOrder, place);
+                group.ask_of(Step::DeliveryLines, place);
+            }),
+            _ => {
+                let places = self.places();
+                places.for_each(|place| group.ask_of(Step::DeliveryCustomer, place));
+                group.commit = true;
+            }
+        }
+    }
+
+    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, Wrong> {
+        match number {
+            0 => self.take_oldest(answers),
+            1 => self.take_stamped(answers),
+            _ => self.take_charged(answers),
+        }
+    }
+
+    /// The order that was delivered of each district, separated by commas, 0 where there was none.
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+        answers.one(0, "procedure of a delivery")?;
+        let mut found = answers.text(0, 0).split(',');
+        for order in &mut self.orders {
+            let text = found.next().unwrap_or_default();
+            let parsed = text.trim().parse();
+            *order = parsed
+                .map_err(|_| effect(format!("\"{text}\" was delivered instead of an order")))?;
+        }
+        Ok(Next::Done(Ended::Committed))
+    }
+
+    fn value(&self, name: Name, line: usize) -> Option<Value<'_>> {
+        let place = line.min(PLACES - 1);
+        Some(match name {
+            Name::W => Value::Int(self.w.into()),
+            Name::D => Value::Int(place as i64 + 1),
+            Name::Carrier => Value::Int(self.carrier.into()),
+            Name::Now => Value::Moment(self.now_us),
+            Name::Order => Value::Int(self.orders[place].into()),
+            Name::CustomerId => Value::Int(self.customers[place].into()),
+            Name::Total => cents(self.total_cents[place]),
+            _ => return None,
+        })
+    }
+
+    fn account(&self, account: &mut Account) {
+        let delivered = self.places().count();
+        account.delivered += delivered as u64;
+        account.skipped += (PLACES - delivered) as u64;
+    }
+
+    fn record(&self) -> Option<Record<'_>> {
+        Some(Record::Delivery {
+            w: self.w,
+            carrier: self.carrier,
+            orders: &self.orders,
+        })
+    }
+}

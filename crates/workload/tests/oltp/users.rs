@@ -1,0 +1,296 @@
+//! Users at work: every kind of transaction, from several connections, then the gate.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Station, Think, Turn};
+use workload::oltp::{
+    self, Account, Constants, Counter, Journal, Kind, Ledger, Metadata, Mode, Office, Pacing,
+    Teller, Terminals, World,
+};
+
+use crate::common::*;
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+/// How users are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Connections with threads of their own.
+    Tellers,
+    /// Connections in an event loop.
+    Counters,
+}
+
+/// An office for a database that is loaded, which notes that transactions run.
+pub fn office(database: &Database, mode: Mode, users: u32, journal: Option<Journal>) -> Office {
+    let mut session = database.session();
+    let metadata = Metadata::of_whole(session.as_mut()).unwrap();
+    oltp::note_transactions(session.as_mut()).unwrap();
+    let world = World {
+        warehouses: metadata.warehouses,
+        constants: Constants::draw(3, metadata.c_last_load),
+        pacing: Pacing::None,
+        run: 0xdecade,
+    };
+    Office {
+        engine: database.engine.to_owned(),
+        mode,
+        terminals: Arc::new(Terminals::new(world, users, 3)),
+        ledger: Arc::new(Ledger::default()),
+        journal: journal.map(Arc::new),
+    }
+}
+
+/// A connection that serves every so manieth user in turn.
+struct Serves<C> {
+    connection: C,
+    terminals: Arc<Terminals>,
+    first: u32,
+    step: u32,
+}
+
+impl<C> Serves<C> {
+    fn next(&self, index: u64) -> (u32, u8) {
+        let users = self.terminals.len() as u32 / self.step;
+        let user = self.first + (index as u32 % users) * self.step;
+        (user, self.terminals.next(user).0 as u8)
+    }
+}
+
+impl Operator for Serves<Teller> {
+    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+        let (user, kind) = self.next(index);
+        self.connection.serve(user, kind)
+    }
+}
+
+impl Station for Serves<Counter> {
+    fn descriptor(&self) -> std::os::fd::RawFd {
+        self.connection.descriptor()
+    }
+
+    fn begin(&mut self, index: u64) -> Turn {
+        let (user, kind) = self.next(index);
+        self.connection.begin(user, kind)
+    }
+
+    fn ready(&mut self) -> Turn {
+        self.connection.ready()
+    }
+}
+
+/// Serves users over so many connections until each has carried out `per_connection` transactions.
+pub fn serve(
+    database: &Database,
+    office: &Office,
+    by: By,
+    connections: u32,
+    per_connection: u64,
+) -> load::Outcome {
+    let how = Drive {
+        schedule: Schedule::Closed { think: Think::None },
+        ramp_up: RampUp::None,
+        end: End::Operations {
+            per_job: per_connection,
+        },
+        interval: Duration::from_millis(100),
+        seed: 1,
+        stop: &GO_ON,
+        progress: None,
+    };
+    let target = database.target.as_ref();
+    match by {
+        By::Tellers => {
+            let each = (0..connections).map(|first| -> Box<dyn Operator> {
+                let teller = office.teller(target).unwrap();
+                serves(teller, office, first, connections)
+            });
+            load::drive(each.collect(), &how)
+        }
+        By::Counters => {
+            let each = (0..connections).map(|first| -> Box<dyn Station> {
+                let counter = office.counter(target).unwrap();
+                let counter = counter.expect("the engine can be awaited");
+                serves(counter, office, first, connections)
+            });
+            load::drive_stations(each.collect(), 1..=1, &how)
+        }
+    }
+}
+
+fn serves<C>(connection: C, office: &Office, first: u32, step: u32) -> Box<Serves<C>> {
+    Box::new(Serves {
+        connection,
+        terminals: Arc::clone(&office.terminals),
+        first,
+        step,
+    })
+}
+
+/// Serves users; nothing fails, and afterwards all twelve conditions hold.
+fn work(database: &Database, mode: Mode, by: By, connections: u32, each: u64) -> Account {
+    let office = office(database, mode, 20, None);
+    let outcome = serve(database, &office, by, connections, each);
+    assert_eq!(
+        (outcome.fatal, outcome.error_messages),
+        (None, Vec::new()),
+        "{mode:?} {by:?}"
+    );
+    let all = u64::from(connections) * each;
+    assert_eq!(outcome.operations, all);
+    let account = office.ledger.total();
+    assert_eq!(account.completed(), all);
+    assert_eq!(database.check().broken(), [0_u32; 0], "{mode:?} {by:?}");
+    account
+}
+
+/// Orders, payments and deliveries in the tables are those of the accounts.
+fn tables_hold(database: &Database, accounts: &[Account]) {
+    let mut session = database.session();
+    let mut number = |sql: &str| one(session.as_mut(), sql).parse::<u64>().unwrap();
+    let of = |kind: Kind| -> u64 {
+        let entered =
+            |a: &Account| a.kinds[kind as usize].completed - a.kinds[kind as usize].rolled_back;
+        accounts.iter().map(entered).sum()
+    };
+    let delivered: u64 = accounts.iter().map(|a| a.delivered).sum();
+    let counts = [
+        (
+            "SELECT count(*) FROM orders WHERE o_id > 3000",
+            of(Kind::NewOrder),
+        ),
+        (
+            "SELECT count(*) FROM history WHERE h_data LIKE '00decade%'",
+            of(Kind::Payment),
+        ),
+        (
+            "SELECT count(*) FROM orders WHERE o_id > 2100 AND o_carrier_id IS NOT NULL",
+            delivered,
+        ),
+        ("SELECT sum(c_delivery_cnt) FROM customer", delivered),
+        (
+            "SELECT sum(c_payment_cnt) - count(*) FROM customer",
+            of(Kind::Payment),
+        ),
+        ("SELECT sum(s_order_cnt) FROM stock", lines(accounts)),
+        (
+            "SELECT count(*) FROM order_line WHERE ol_o_id > 3000",
+            lines(accounts),
+        ),
+        (
+            "SELECT sum(s_ytd) - (SELECT sum(ol_quantity) FROM order_line WHERE ol_o_id > 3000) FROM stock",
+            0,
+        ),
+        (
+            "SELECT sum(s_remote_cnt) - (SELECT count(*) FROM order_line WHERE ol_o_id > 3000 AND ol_supply_w_id <> ol_w_id) FROM stock",
+            0,
+        ),
+        (
+            "SELECT count(*) FROM stock WHERE s_quantity < 10 OR s_quantity > 100",
+            0,
+        ),
+        // The price, and the words of the supplying warehouse for the ordering district.
+        (
+            "SELECT count(*) FROM order_line JOIN item ON i_id = ol_i_id WHERE ol_o_id > 3000 AND round(ol_amount * 100) <> round(i_price * ol_quantity * 100)",
+            0,
+        ),
+        (
+            "SELECT count(*) FROM order_line JOIN stock ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id WHERE ol_o_id > 3000 AND ol_dist_info <> CASE ol_d_id WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04 WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08 WHEN 9 THEN s_dist_09 ELSE s_dist_10 END",
+            0,
+        ),
+        (
+            "SELECT count(*) FROM orders WHERE o_id > 3000 AND o_all_local <> CASE WHEN EXISTS (SELECT 1 FROM order_line WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_supply_w_id <> o_w_id) THEN 0 ELSE 1 END",
+            0,
+        ),
+    ];
+    for (sql, right) in counts {
+        assert_eq!(number(sql), right, "{}: {sql}", database.engine);
+    }
+}
+
+/// Lines of the orders that were entered: those of orders that were rolled back are in the inputs alone.
+fn lines(accounts: &[Account]) -> u64 {
+    accounts.iter().map(|a| a.lines_entered).sum()
+}
+
+#[test]
+fn on_sqlite() {
+    let database = Database::sqlite();
+    database.load(&options(2)).unwrap();
+    let account = work(&database, Mode::Client, By::Tellers, 2, 1000);
+    tables_hold(&database, &[account]);
+    mix_is_right(&account);
+}
+
+#[test]
+fn on_postgres_in_every_way() {
+    let database = Database::postgres();
+    database.load(&options(2)).unwrap();
+    let accounts = [
+        work(&database, Mode::Client, By::Tellers, 4, 500),
+        work(&database, Mode::Client, By::Counters, 4, 1000),
+    ];
+    tables_hold(&database, &accounts);
+    accounts.iter().for_each(mix_is_right);
+    let trips = |kind: Kind| accounts[1].kinds[kind as usize].round_trips_mean().unwrap();
+    assert!(
+        (2.0..2.2).contains(&trips(Kind::NewOrder)),
+        "{}",
+        trips(Kind::NewOrder)
+    );
+    assert_eq!(trips(Kind::OrderStatus), 1.0);
+    assert_eq!(trips(Kind::StockLevel), 1.0);
+    assert!(
+        (1.0..1.1).contains(&trips(Kind::Payment)),
+        "{}",
+        trips(Kind::Payment)
+    );
+    assert!(
+        (3.0..3.2).contains(&trips(Kind::Delivery)),
+        "{}",
+        trips(Kind::Delivery)
+    );
+}
+
+/// Twenty users with whole decks but for the last; rollbacks are 1 %, here 20 or so with a spread of 4.
+fn mix_is_right(account: &Account) {
+    let all = account.completed() as f64;
+    for kind in Kind::ALL {
+        let share = account.kinds[kind as usize].completed as f64 / all;
+        let meant = kind.cards() as f64 / 23.0;
+        assert!((share / meant - 1.0).abs() < 0.1, "{kind:?} {share}");
+    }
+    let entered = account.kinds[Kind::NewOrder as usize];
+    let meant = entered.completed as f64 / 100.0;
+    let found = entered.rolled_back as f64;
+    assert!(
+        (found - meant).abs() < 5.0 * meant.sqrt(),
+        "{found} of {meant}"
+    );
+    assert_eq!(account.inputs.orders_mistyped, entered.rolled_back);
+    assert!(
+        oltp::audit(account, 2)
+            .iter()
+            .all(|one| one.holds() != Some(false))
+    );
+}
+
+/// A database that forgets what a payment adds to its warehouse is what a driver that forgets it would leave.
+#[test]
+fn a_forgotten_sum_is_caught() {
+    let database = Database::sqlite();
+    database.load(&options(1)).unwrap();
+    database
+        .session()
+        .batch(
+            "CREATE TRIGGER forget AFTER UPDATE OF w_ytd ON warehouse BEGIN \
+             UPDATE warehouse SET w_ytd = OLD.w_ytd WHERE w_id = OLD.w_id; END",
+        )
+        .unwrap();
+    let office = office(&database, Mode::Client, 10, None);
+    let outcome = serve(&database, &office, By::Tellers, 1, 50);
+    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    assert_eq!(database.check().broken(), [1, 8]);
+}
