@@ -9,7 +9,7 @@
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
 //! * [`terminal`] and [`mix`]: the users, what they ask for and how long they pause.
 //! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
-//! * [`account`] and [`audit`]: what was done, and whether the inputs were those of the specification.
+//! * [`account`] and [`mod@audit`]: what was done, and whether the inputs were those of the specification.
 //! * [`journal`]: the log of what was acknowledged, outside of the server.
 
 pub mod account;
