@@ -22,7 +22,7 @@ pub struct Entry {
     pub change: Change,
 }
 
-/// What a transaction changed, as it was read; fields as in [`Record`].
+/// What a transaction changed, as it was read; fields as in [`super::Record`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of Record")]
 pub enum Change {
