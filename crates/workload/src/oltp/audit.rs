@@ -240,6 +240,8 @@ fn draws_min(variance: f64, distance: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use load::Crowd;
+
     use super::*;
     use crate::oltp::clerk::Five;
     use crate::oltp::mix::Pacing;
@@ -257,7 +259,7 @@ mod tests {
         let (mut five, mut account) = (Five::default(), Account::default());
         for turn in 0..transactions {
             let user = turn % 100;
-            let (kind, _) = terminals.next(user);
+            let kind = Kind::of(terminals.errand(user).kind).unwrap();
             let transaction = five.of(kind);
             transaction.draw(&mut terminals.user(user), &world, 0);
             transaction.account(&mut account);

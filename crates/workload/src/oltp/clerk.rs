@@ -155,6 +155,7 @@ impl Clerk {
         Ok(Done {
             rows: self.rows,
             retries: self.retries,
+            rolled_back: ended == Ended::RolledBack,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use load::Errand;
 use load::random::Random;
 
 use super::mix::{Deck, Kind, Pacing};
@@ -168,12 +169,6 @@ impl Terminals {
         self.users.is_empty()
     }
 
-    /// What a user asks for next, and its pause before in nanoseconds.
-    pub fn next(&self, user: u32) -> (Kind, u64) {
-        let (kind, pause_s) = self.user(user).next(self.world.pacing);
-        (kind, (pause_s * 1e9) as u64)
-    }
-
     /// A user, whom nobody else serves meanwhile; a number beyond the last one begins again with the first.
     pub fn user(&self, user: u32) -> MutexGuard<'_, Terminal> {
         let place = user as usize % self.users.len();
@@ -183,8 +178,20 @@ impl Terminals {
     }
 }
 
+impl load::Crowd for Terminals {
+    fn errand(&self, user: u32) -> Errand {
+        let (kind, pause_s) = self.user(user).next(self.world.pacing);
+        Errand {
+            kind: kind as u8,
+            pause_ns: (pause_s * 1e9) as u64,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use load::Crowd;
+
     use super::*;
 
     fn world(warehouses: u32, pacing: Pacing) -> World {
@@ -244,11 +251,11 @@ mod tests {
     fn users_pause_as_their_cards_say() {
         let terminals = Terminals::new(world(1, Pacing::KeyingAndThinking), 1000, 5);
         let pauses = (0..1000).flat_map(|user| (0..46).map(move |_| user));
-        let sum_ns: u64 = pauses.map(|user| terminals.next(user).1).sum();
+        let sum_ns: u64 = pauses.map(|user| terminals.errand(user).pause_ns).sum();
         let mean_s = sum_ns as f64 / 1e9 / 46_000.0;
         assert!((mean_s / (476.0 / 23.0) - 1.0).abs() < 0.02, "{mean_s}");
         let hurried = Terminals::new(world(1, Pacing::None), 1, 5);
-        assert_eq!((0..100).map(|_| hurried.next(0).1).max(), Some(0));
+        assert_eq!((0..100).map(|_| hurried.errand(0).pause_ns).max(), Some(0));
     }
 
     /// The inputs of a user do not depend on who else is served.
@@ -256,7 +263,9 @@ mod tests {
     fn the_same_seed_gives_the_same_cards() {
         let cards = |users: u32| {
             let terminals = Terminals::new(world(2, Pacing::None), users, 9);
-            (0..100).map(|_| terminals.next(1).0).collect::<Vec<_>>()
+            (0..100)
+                .map(|_| terminals.errand(1).kind)
+                .collect::<Vec<_>>()
         };
         assert_eq!(cards(2), cards(50));
     }

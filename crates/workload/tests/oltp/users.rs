@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Station, Think, Turn};
+use load::{
+    Counter as _, Crowd as _, Done, Drive, End, Failure, Operator, RampUp, Schedule, Station,
+    Teller as _, Think, Turn,
+};
 use workload::oltp::{
     self, Account, Constants, Counter, Journal, Kind, Ledger, Metadata, Mode, Office, Pacing,
     Teller, Terminals, World,
@@ -55,7 +58,7 @@ impl<C> Serves<C> {
     fn next(&self, index: u64) -> (u32, u8) {
         let users = self.terminals.len() as u32 / self.step;
         let user = self.first + (index as u32 % users) * self.step;
-        (user, self.terminals.next(user).0 as u8)
+        (user, self.terminals.errand(user).kind)
     }
 }
 

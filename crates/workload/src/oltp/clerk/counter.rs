@@ -50,26 +50,6 @@ impl Counter {
         })
     }
 
-    /// The descriptor that becomes readable when an answer comes.
-    pub fn descriptor(&self) -> RawFd {
-        self.descriptor
-    }
-
-    /// Begins a transaction of this kind for a user, and sends what can be sent.
-    pub fn begin(&mut self, user: u32, kind: u8) -> Turn {
-        self.clerk.take_up(user, kind);
-        self.send_group(0)
-    }
-
-    /// The descriptor has become ready: goes on until the transaction is over or waits again.
-    pub fn ready(&mut self) -> Turn {
-        match self.clerk.desk.exchange(self.is_writing) {
-            Ok(None) => self.answered(),
-            Ok(Some(sent)) => self.waits(sent),
-            Err(error) => self.broken(error),
-        }
-    }
-
     fn send_group(&mut self, number: usize) -> Turn {
         let clerk = &mut self.clerk;
         clerk.ask(number);
@@ -165,6 +145,32 @@ impl Counter {
             Err(failure) => Err(failure),
             // A connection that broke is no conflict.
             Ok(()) => Err(Failure::Fatal("the connection broke in a conflict".into())),
+        })
+    }
+}
+
+impl load::Counter for Counter {
+    fn descriptor(&self) -> RawFd {
+        self.descriptor
+    }
+
+    fn begin(&mut self, user: u32, kind: u8) -> Turn {
+        self.clerk.take_up(user, kind);
+        self.send_group(0)
+    }
+
+    fn ready(&mut self) -> Turn {
+        match self.clerk.desk.exchange(self.is_writing) {
+            Ok(None) => self.answered(),
+            Ok(Some(sent)) => self.waits(sent),
+            Err(error) => self.broken(error),
+        }
+    }
+
+    fn await_ready(&mut self) -> Option<Turn> {
+        Some(match self.clerk.desk.await_answers() {
+            Ok(()) => self.answered(),
+            Err(error) => self.broken(error),
         })
     }
 }

@@ -124,6 +124,12 @@ impl Desk {
         Ok((!all).then_some(sent))
     }
 
+    /// Waits until all was answered.
+    pub(super) fn await_answers(&mut self) -> TargetResult<()> {
+        let session = self.session.nonblocking().ok_or_else(blocks)?;
+        session.await_replies(&mut self.replies)
+    }
+
     /// Everything was answered: what was wrong, or the rows of each step.
     pub(super) fn settle(&mut self) -> std::result::Result<(), Wrong> {
         if let Some(error) = self.replies.take_error() {

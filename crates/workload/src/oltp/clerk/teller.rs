@@ -14,12 +14,8 @@ impl Teller {
         Self { clerk }
     }
 
-    /// Carries out a transaction of this kind for a user.
-    ///
-    /// # Errors
-    /// When it failed, or cannot be tried again.
-    pub fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
-        self.clerk.take_up(user, kind);
+    /// Carries out the transaction at hand, again and again while others are in the way.
+    fn carry_out(&mut self) -> Result<Done, Failure> {
         loop {
             let wrong = match self.attempt() {
                 Ok(ended) => return self.clerk.end(ended),
@@ -58,5 +54,12 @@ impl Teller {
             }
         }
         Ok(Ended::Committed)
+    }
+}
+
+impl load::Teller for Teller {
+    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
+        self.clerk.take_up(user, kind);
+        self.carry_out()
     }
 }
