@@ -23,6 +23,8 @@ port=54329
 TIMEFORMAT='%U %S'
 cargo build --release --locked --quiet -p stats --example pairs
 judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
+# shellcheck source=bench/driver/block.sh
+. bench/driver/block.sh
 
 # The server is nobody's but ours, and does not wait for a disk: the driver is measured.
 bin=$(dirname "$(ls -d /usr/lib/postgresql/*/bin/postgres | sort -V | tail -n 1)")
@@ -52,19 +54,6 @@ pgbench_block() {
     awk -v n="$n" -v tps="$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$out/pgbench.txt")" \
         '{ printf "%s %.4f\n", tps, ($1 + $2) / n * 1e6 }' "$out/time.txt"
 }
-# dbdyno_block SCRIPT CLIENTS: the same, from the result of the point.
-dbdyno_block() {
-    rm -f "$out/block.dbdyno"*
-    local status=0
-    "$dbdyno" run bench/driver/plan.toml --yes --archive "$out/block.dbdyno" --target "$url" --seed "$RANDOM" \
-        --set "step.script=bench/driver/$1.toml" --set "step.jobs=[$2]" >"$out/dbdyno.txt" 2>&1 || status=$?
-    # 3: a gate failed, which the busy machine may cause; the figures are those of the block all the same.
-    case $status in 0 | 3) ;; *) cat "$out/dbdyno.txt" >&2; exit "$status" ;; esac
-    "$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        NR == 2 { printf "%s %.4f\n", $at["operations_per_s"],
-                  $at["driver_cpu_pct"] / 100 * $at["elapsed_s"] / $at["operations"] * 1e6 }'
-}
 
 if [ "${ONLY:-}" != strace ]; then
     for pair in $(seq "$pairs"); do
@@ -90,16 +79,9 @@ if command -v strace >/dev/null; then
     for script in $scripts; do
         for c in $clients; do
             kind=-S; [ "$script" = select-only ] || kind=-N
-            strace -f -c -U name,calls -o "$out/strace.txt" \
-                "$bin/pgbench" -n "$kind" -M prepared -j 1 -c "$c" -t $((6400 / c)) "${pg[@]}" >"$out/pgbench.txt" 2>&1
-            count() { awk -v n="$1" '$1 ~ /^(sendto|recvfrom|ppoll|poll|epoll_wait|epoll_pwait|timerfd_settime|epoll_ctl)$/ { sum += $2 } END { printf "%.2f", sum / n }' "$out/strace.txt"; }
-            a=$(count 6400)
-            rm -f "$out/block.dbdyno"*
-            strace -f -c -U name,calls -o "$out/strace.txt" \
-                "$dbdyno" run bench/driver/work.toml --yes --archive "$out/block.dbdyno" --target "$url" \
-                --set "step.script=bench/driver/$script.toml" --set "step.jobs=[$c]" >"$out/dbdyno.txt" 2>&1 || true
-            n=$("$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["operations"] }')
-            echo "$script c=$c system calls/transaction: pgbench $a, dbdyno $(count "$n")"
+            traced "$bin/pgbench" -n "$kind" -M prepared -j 1 -c "$c" -t $((6400 / c)) "${pg[@]}" >"$out/pgbench.txt" 2>&1
+            a=$(calls_for_each 6400)
+            echo "$script c=$c system calls/transaction: pgbench $a, dbdyno $(dbdyno_calls "$script" "$c")"
         done
     done
 fi

@@ -18,6 +18,7 @@ mod readable;
 pub mod server;
 mod session;
 pub mod sqlite;
+mod stream;
 mod url;
 mod watch;
 mod whereabouts;

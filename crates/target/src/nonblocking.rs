@@ -22,8 +22,13 @@ pub trait Nonblocking {
     /// When the connection broke.
     fn send(&mut self) -> Result<Sent>;
 
+    /// Whether something that may be sent now waits for room in the socket. [`Nonblocking::receive`] sends as
+    /// well, where an engine has to see one answer before it may be sent the next request.
+    fn waits_for_room(&self) -> bool;
+
     /// Takes what has come of the answers to the group; true when all of it was answered, false when nothing
-    /// more is there yet. Where a request fails, those behind it in the group are not carried out.
+    /// more is there yet. Where a request fails, those behind it in the group are not carried out, or were
+    /// such as change nothing.
     ///
     /// # Errors
     /// When the connection broke. What the database refuses stands in the replies.

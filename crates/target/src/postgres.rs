@@ -10,7 +10,6 @@ mod placeholders;
 mod session;
 mod set_up;
 mod settings;
-mod stream;
 mod target;
 mod watch;
 pub mod wire;

@@ -9,6 +9,8 @@ mod guard;
 mod logon;
 #[path = "mysql/losses.rs"]
 mod losses;
+#[path = "mysql/nonblocking.rs"]
+mod nonblocking;
 #[path = "mysql/session.rs"]
 mod session;
 #[path = "mysql/target.rs"]

@@ -1,15 +1,18 @@
 //! A connection that blocks: moves the bytes of a [`Wire`] over a socket.
 
+mod nonblocking;
+
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::explain::{explain, explain_wire};
 use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
 use crate::session::{TEXTS_MAX, too_many_texts};
+use crate::stream::Stream;
 use crate::{ErrorKind, Result, TargetError, Value};
+
+pub(super) use nonblocking::{Asked, Came};
 
 /// A server that takes longer to greet or to log in is called unreachable.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
@@ -32,52 +35,10 @@ impl std::fmt::Display for Place {
     }
 }
 
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    fn open(place: &Place) -> io::Result<Self> {
-        match place {
-            Place::Socket(path) => UnixStream::connect(path).map(Self::Unix),
-            Place::Network(host, port) => {
-                let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, CONNECT_TIME_MAX) {
-                        Ok(stream) => {
-                            stream.set_nodelay(true)?;
-                            return Ok(Self::Tcp(stream));
-                        }
-                        Err(error) => last = error,
-                    }
-                }
-                Err(last)
-            }
-        }
-    }
-
-    fn set_timeout(&self, time: Option<Duration>) -> io::Result<()> {
-        match self {
-            Self::Unix(s) => s.set_read_timeout(time),
-            Self::Tcp(s) => s.set_read_timeout(time),
-        }
-    }
-
-    #[inline]
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(s) => s.read(into),
-            Self::Tcp(s) => s.read(into),
-        }
-    }
-
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(s) => s.write(bytes),
-            Self::Tcp(s) => s.write(bytes),
-        }
+fn open(place: &Place) -> io::Result<Stream> {
+    match place {
+        Place::Socket(path) => Stream::unix(path),
+        Place::Network(host, port) => Stream::tcp(host, *port, CONNECT_TIME_MAX),
     }
 }
 
@@ -87,6 +48,8 @@ pub struct Client {
     stream: Stream,
     /// A connection that broke is not used again.
     is_broken: bool,
+    /// Whether a transaction is open, as the server said last; an error leaves it open in case of doubt.
+    in_transaction: bool,
 }
 
 impl Client {
@@ -103,7 +66,7 @@ impl Client {
                 ),
             )
         };
-        let stream = Stream::open(place).map_err(unreachable)?;
+        let mut stream = open(place).map_err(unreachable)?;
         stream
             .set_timeout(Some(CONNECT_TIME_MAX))
             .map_err(unreachable)?;
@@ -112,6 +75,7 @@ impl Client {
             wire: Wire::new(login),
             stream,
             is_broken: false,
+            in_transaction: false,
         };
         match client.event()? {
             Event::Connected => {}
@@ -125,6 +89,11 @@ impl Client {
     /// Version as the server says it.
     pub fn server_version(&self) -> &str {
         &self.wire.server().version
+    }
+
+    /// Whether a transaction is open, or may be: one that the server ended after an error counts as well.
+    pub fn in_transaction(&self) -> bool {
+        self.in_transaction
     }
 
     /// Writes what is pending.
@@ -215,6 +184,7 @@ impl Client {
                 }
                 Event::Finished(finished) => {
                     changed += finished.changed;
+                    self.in_transaction = finished.in_transaction;
                     if !finished.more {
                         outcome?;
                         return Ok(Ok(Finished {
@@ -305,21 +275,28 @@ impl Client {
         parameters: &[Value<'_>],
         on_row: impl FnMut(Row<'_>) -> Result<()>,
     ) -> Result<Finished> {
-        let takes = self.wire.parameters(statement);
-        if takes != parameters.len() {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "mysql: the statement takes {takes} parameters, but {} were given",
-                    parameters.len()
-                ),
-            ));
-        }
+        self.check_count(statement, parameters)?;
         self.wire
             .execute(statement, parameters)
             .map_err(|e| explain_wire(&e))?;
         self.finish(on_row)?
             .map_err(|e| explain("statement failed", &e))
+    }
+
+    /// Holds the number of parameters against what a statement takes.
+    #[inline]
+    fn check_count(&self, statement: StatementId, parameters: &[Value<'_>]) -> Result<()> {
+        let takes = self.wire.parameters(statement);
+        if takes == parameters.len() {
+            return Ok(());
+        }
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "mysql: the statement takes {takes} parameters, but {} were given",
+                parameters.len()
+            ),
+        ))
     }
 
     /// Runs a LOAD DATA LOCAL. `produce` appends the next rows to the packet that it is given; false

@@ -1,5 +1,7 @@
 //! One connection as a session.
 
+mod nonblocking;
+
 use std::sync::Arc;
 
 use super::access::Access;
@@ -7,7 +9,7 @@ use super::client::Client;
 use super::load;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
-use crate::nonblocking::FirstRow;
+use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
     Value,
@@ -21,10 +23,14 @@ const SET_UP: &str = "SET NAMES utf8mb4 COLLATE utf8mb4_bin; \
     default_storage_engine = 'InnoDB', unique_checks = 1, foreign_key_checks = 1; \
     SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 
+const BEGIN: &str = "START TRANSACTION";
+const BEGIN_READ: &str = "START TRANSACTION READ ONLY";
+const COMMIT: &str = "COMMIT";
+const ROLLBACK: &str = "ROLLBACK";
+
 pub(super) struct MySqlSession {
     client: Client,
-    /// Whether this session has begun a transaction that it did not end.
-    in_transaction: bool,
+    group: nonblocking::Group,
     /// Kept while a session is open, so that the target's server outlives it.
     _access: Arc<Access>,
 }
@@ -40,7 +46,7 @@ impl MySqlSession {
     pub(super) fn new(client: Client, access: Arc<Access>) -> Self {
         Self {
             client,
-            in_transaction: false,
+            group: nonblocking::Group::default(),
             _access: access,
         }
     }
@@ -82,12 +88,6 @@ impl MySqlSession {
                 "mysql: bulk load failed: {loaded} of {sent} rows went into {table} as they were: {why}"
             ),
         )
-    }
-
-    fn control(&mut self, sql: &str, opens: bool) -> Result<()> {
-        let finished = self.client.run(sql)?;
-        self.in_transaction = opens && finished.in_transaction;
-        Ok(())
     }
 }
 
@@ -164,24 +164,27 @@ impl Session for MySqlSession {
         Ok(rows)
     }
 
+    fn nonblocking(&mut self) -> Option<&mut dyn Nonblocking> {
+        Some(self)
+    }
+
     fn begin(&mut self) -> Result<()> {
-        self.control("START TRANSACTION", true)
+        self.client.run(BEGIN).map(drop)
     }
 
     fn begin_read(&mut self) -> Result<()> {
-        self.control("START TRANSACTION READ ONLY", true)
+        self.client.run(BEGIN_READ).map(drop)
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.control("COMMIT", false)
+        self.client.run(COMMIT).map(drop)
     }
 
     fn rollback(&mut self) -> Result<()> {
         // After a deadlock the server has rolled back already, which a second time does not hurt.
-        if self.in_transaction {
-            self.control("ROLLBACK", false)
-        } else {
-            Ok(())
+        match self.client.in_transaction() {
+            true => self.client.run(ROLLBACK).map(drop),
+            false => Ok(()),
         }
     }
 

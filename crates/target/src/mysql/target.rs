@@ -165,9 +165,11 @@ impl Target for MySqlTarget {
         let mut client = self.connect()?;
         if self.flavour == Flavour::MariaDb {
             let compressed = self.compression.load(Ordering::Relaxed);
+            // A recursive query that does not fit into the server's limit would quietly give fewer rows.
             client.run(&format!(
-                "SET SESSION innodb_compression_default = {}",
-                u8::from(compressed)
+                "SET SESSION innodb_compression_default = {}, max_recursive_iterations = {}",
+                u8::from(compressed),
+                u32::MAX
             ))?;
         }
         Ok(Box::new(MySqlSession::new(

@@ -3,15 +3,21 @@
 mod nonblocking;
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
-use super::stream::Stream;
 use super::wire::{Event, Logon, Prepared, ServerError, Transaction, Wire};
 use crate::session::too_many_texts;
+use crate::stream::Stream;
 use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Value};
 
 pub(super) use nonblocking::Came;
+
+/// A server that does not answer a knock for so long is not there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same for its part of the logon.
+const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A logged-on connection.
 pub(super) struct Connection {
@@ -32,7 +38,7 @@ impl Connection {
     /// When the server cannot be reached or lets nobody in.
     pub(super) fn open(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
         let place = endpoint.place();
-        let stream = Stream::connect(endpoint).map_err(|e| unreachable(&place, &e))?;
+        let stream = connect(endpoint).map_err(|e| unreachable(&place, &e))?;
         let mut connection = Self {
             stream,
             wire: Wire::default(),
@@ -43,7 +49,7 @@ impl Connection {
             statements: 0,
         };
         connection.log_on(endpoint, settings)?;
-        let forever = connection.stream.wait_forever();
+        let forever = connection.stream.set_timeout(None);
         forever.map_err(|e| unreachable(&connection.place, &e))?;
         Ok(connection)
     }
@@ -303,6 +309,16 @@ impl Connection {
         self.broken = Some(error.clone());
         error
     }
+}
+
+/// Knocks at the server, and waits so long for each step of the logon.
+fn connect(endpoint: &Endpoint) -> io::Result<Stream> {
+    let mut stream = match &endpoint.socket {
+        Some(path) => Stream::unix(path)?,
+        None => Stream::tcp(&endpoint.host, endpoint.port, CONNECT_TIMEOUT)?,
+    };
+    stream.set_timeout(Some(LOGON_TIMEOUT))?;
+    Ok(stream)
 }
 
 impl Drop for Connection {

@@ -197,11 +197,14 @@ impl Client {
         let writing = self.writing;
         let Runner { hand, worker, .. } = &mut self.job;
         let session = worker.session.nonblocking().ok_or_else(blocks)?;
-        let sent = match writing {
-            true => session.send()?,
+        if writing {
+            session.send()?;
+        }
+        let all = session.receive(&mut hand.replies)?;
+        let sent = match session.waits_for_room() {
+            true => Sent::Part,
             false => Sent::All,
         };
-        let all = session.receive(&mut hand.replies)?;
         Ok((!all).then(|| self.waits(sent)))
     }
 }

@@ -1,5 +1,9 @@
 //! The conversation: what was asked, what may come next, and what came.
 
+mod group;
+mod request;
+
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::auth::Plugin;
@@ -9,14 +13,8 @@ use super::handshake::{Greeting, Login, Server, capability as can};
 use super::packet::{Inbox, Outbox, Packet};
 use super::reply::{self, ServerError, parse_ok};
 use super::row::{Column, Row, column_count};
-use super::{STATEMENTS_MAX, WireError, WireResult};
-use crate::Value;
+use super::{WireError, WireResult};
 
-const COM_QUIT: u8 = 0x01;
-const COM_QUERY: u8 = 0x03;
-const COM_STMT_PREPARE: u8 = 0x16;
-const COM_STMT_CLOSE: u8 = 0x19;
-const COM_STMT_RESET: u8 = 0x1a;
 /// The server's two words within caching_sha2_password.
 const SHA2_KNOWN: &[u8] = &[3];
 const SHA2_PASSWORD_WANTED: &[u8] = &[4];
@@ -93,6 +91,8 @@ pub struct Wire {
     outbox: Outbox,
     inbox: Inbox,
     phase: Phase,
+    /// Requests of a group behind the one whose answer comes next.
+    line: VecDeque<group::Behind>,
     login: Secret,
     scramble: Vec<u8>,
     server: Server,
@@ -121,6 +121,7 @@ impl Wire {
             outbox: Outbox::new(),
             inbox: Inbox::new(),
             phase: Phase::Greeting,
+            line: VecDeque::with_capacity(group::REQUESTS_USUAL),
             login: Secret(Some(login)),
             scramble: Vec::new(),
             server: Server::default(),
@@ -198,121 +199,6 @@ impl Wire {
     }
 }
 
-/// What the driver asks for. Only one request is on its way at a time; its end is a
-/// [`Event::Finished`] without `more`, [`Event::Prepared`] or [`Event::Failed`].
-impl Wire {
-    /// Sends statements as text; their results come one after the other.
-    ///
-    /// # Errors
-    /// When the text is too long for a packet.
-    pub fn query(&mut self, sql: &str) -> WireResult<()> {
-        self.upload_expected = false;
-        self.request(COM_QUERY, sql.as_bytes())?;
-        self.phase = Phase::Result(Form::Text);
-        Ok(())
-    }
-
-    /// Sends a LOAD DATA LOCAL; [`Event::Upload`] asks for the rows.
-    ///
-    /// # Errors
-    /// When the text is too long for a packet.
-    pub fn query_with_upload(&mut self, sql: &str) -> WireResult<()> {
-        self.query(sql)?;
-        self.upload_expected = true;
-        Ok(())
-    }
-
-    /// Has a statement prepared.
-    ///
-    /// # Errors
-    /// When the text is too long, or too many statements are prepared already.
-    pub fn prepare(&mut self, sql: &str) -> WireResult<()> {
-        if self.statements.len() >= STATEMENTS_MAX {
-            return Err(WireError::TooManyStatements);
-        }
-        self.request(COM_STMT_PREPARE, sql.as_bytes())?;
-        self.phase = Phase::Prepare;
-        Ok(())
-    }
-
-    /// Has a prepared statement executed; `parameters` are as many as [`Wire::parameters`] says.
-    ///
-    /// # Errors
-    /// When the parameters are too long for a packet.
-    #[inline]
-    pub fn execute(&mut self, id: StatementId, parameters: &[Value<'_>]) -> WireResult<()> {
-        let into = self.outbox.begin(0);
-        self.statements[id.0].put_execution(parameters, into);
-        self.outbox.end()?;
-        self.phase = Phase::Result(Form::Binary(id));
-        Ok(())
-    }
-
-    /// Has the server forget what an execution left open; the statement stays prepared.
-    ///
-    /// # Errors
-    /// None in practice: the request is short.
-    pub fn reset(&mut self, id: StatementId) -> WireResult<()> {
-        self.request(COM_STMT_RESET, &self.statements[id.0].id.to_le_bytes())?;
-        self.phase = Phase::Result(Form::Text);
-        Ok(())
-    }
-
-    /// Has the server forget a statement, which must not be used again; there is no answer.
-    ///
-    /// # Errors
-    /// None in practice: the request is short.
-    pub fn close(&mut self, id: StatementId) -> WireResult<()> {
-        self.request(COM_STMT_CLOSE, &self.statements[id.0].id.to_le_bytes())
-    }
-
-    /// Says good-bye; there is no answer.
-    ///
-    /// # Errors
-    /// None in practice: the request is short.
-    pub fn quit(&mut self) -> WireResult<()> {
-        self.request(COM_QUIT, &[])
-    }
-
-    /// The packet of rows that is being put together, to be appended to, after [`Event::Upload`].
-    pub fn upload(&mut self) -> &mut Vec<u8> {
-        if self.outbox.open_bytes().is_none() {
-            self.outbox.begin(self.sequence);
-        }
-        self.outbox.payload()
-    }
-
-    /// Ends that packet, so that it can be written; one without a row stays open.
-    ///
-    /// # Errors
-    /// When it is too long.
-    pub fn end_upload_packet(&mut self) -> WireResult<()> {
-        if self.outbox.open_bytes().unwrap_or(0) > 0 {
-            self.sequence = self.outbox.end()?;
-        }
-        Ok(())
-    }
-
-    /// Says that these were all the rows, which an empty packet does; the result follows.
-    ///
-    /// # Errors
-    /// When the last packet is too long.
-    pub fn end_upload(&mut self) -> WireResult<()> {
-        self.end_upload_packet()?;
-        self.upload();
-        self.outbox.end()?;
-        self.phase = Phase::Result(Form::Text);
-        Ok(())
-    }
-
-    fn request(&mut self, command: u8, argument: &[u8]) -> WireResult<()> {
-        let into = self.outbox.begin(0);
-        into.push(command);
-        into.extend_from_slice(argument);
-        self.outbox.end().map(|_| ())
-    }
-}
-
 /// What came.
 impl Wire {
     #[inline]
@@ -357,8 +243,9 @@ impl Wire {
 
     fn failed(&mut self, payload: Range<usize>) -> WireResult<Event> {
         let error = ServerError::parse(&self.inbox.slice(payload)[1..])?;
-        self.phase = Phase::Idle;
         self.upload_expected = false;
+        self.drop_unsent();
+        self.next_in_line();
         Ok(Event::Failed(error))
     }
 
@@ -507,11 +394,11 @@ impl Wire {
     }
 
     fn finished(&mut self, form: Form, finished: Finished) -> Event {
-        self.phase = if finished.more {
-            Phase::Result(form)
+        if finished.more {
+            self.phase = Phase::Result(form);
         } else {
-            Phase::Idle
-        };
+            self.next_in_line();
+        }
         Event::Finished(finished)
     }
 

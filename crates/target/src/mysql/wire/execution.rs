@@ -36,6 +36,11 @@ impl Prepared {
         }
     }
 
+    /// The last execution does not reach the server, which then has not learnt its types.
+    pub fn not_sent(&mut self) {
+        self.types.clear();
+    }
+
     /// Writes an execution. `parameters` are as many as the statement takes.
     #[inline]
     pub fn put_execution(&mut self, parameters: &[Value<'_>], into: &mut Vec<u8>) {

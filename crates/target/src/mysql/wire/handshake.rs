@@ -8,6 +8,8 @@ use super::{PACKET_BYTES_MAX, WireError, WireResult};
 pub mod capability {
     /// Set by MySQL; a MariaDB server leaves it out to say that the upper half is there.
     pub const MYSQL: u64 = 1;
+    /// An UPDATE counts the rows that it found, as everywhere else, not those that it made different.
+    pub const FOUND_ROWS: u64 = 1 << 1;
     pub const CONNECT_WITH_DB: u64 = 1 << 3;
     pub const LOCAL_FILES: u64 = 1 << 7;
     pub const PROTOCOL_41: u64 = 1 << 9;
@@ -30,6 +32,7 @@ const NEEDED: u64 =
     can::PROTOCOL_41 | can::SECURE_CONNECTION | can::PLUGIN_AUTH | can::DEPRECATE_EOF;
 /// What is used where the server can do it.
 const WANTED: u64 = NEEDED
+    | can::FOUND_ROWS
     | can::LOCAL_FILES
     | can::TRANSACTIONS
     | can::MULTI_STATEMENTS

@@ -19,6 +19,8 @@ pub struct Outbox {
     bytes: Vec<u8>,
     written: usize,
     open: Option<Open>,
+    /// From here on nothing may be written yet.
+    held_from: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +35,40 @@ impl Outbox {
             bytes: Vec::with_capacity(BUFFER_BYTES),
             written: 0,
             open: None,
+            held_from: None,
         }
+    }
+
+    /// Where the next packet will begin.
+    #[inline]
+    pub fn position(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Keeps back everything from a position on, or nothing any more.
+    #[inline]
+    pub fn hold(&mut self, from: Option<usize>) {
+        self.held_from = from;
+    }
+
+    /// From where on packets are kept back.
+    #[inline]
+    pub fn held_from(&self) -> Option<usize> {
+        self.held_from
+    }
+
+    /// Forgets what is kept back.
+    pub fn drop_held(&mut self) {
+        if let Some(from) = self.held_from.take() {
+            self.bytes.truncate(from);
+            self.clear_if_written();
+        }
+    }
+
+    /// Forgets everything that was not written.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        (self.written, self.open, self.held_from) = (0, None, None);
     }
 
     /// Begins a packet, whose payload is then appended to what is returned.
@@ -100,12 +135,17 @@ impl Outbox {
     /// What is still to be written.
     pub fn pending(&self) -> &[u8] {
         let end = self.open.map_or(self.bytes.len(), |open| open.start);
+        let end = self.held_from.unwrap_or(end);
         &self.bytes[self.written..end]
     }
 
     /// Notes that the first `count` pending bytes were written.
     pub fn wrote(&mut self, count: usize) {
         self.written += count;
+        self.clear_if_written();
+    }
+
+    fn clear_if_written(&mut self) {
         if self.open.is_none() && self.written >= self.bytes.len() {
             self.bytes.clear();
             self.written = 0;

@@ -32,7 +32,7 @@ impl Connection {
             return Err(broken.clone());
         }
         while !self.wire.output().is_empty() {
-            match self.stream.try_write(self.wire.output()) {
+            match self.stream.try_write(self.wire.output(), false) {
                 Ok(0) => return Err(self.break_off("nothing can be sent")),
                 Ok(bytes) => self.wire.sent(bytes),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -92,6 +92,11 @@ impl Connection {
                 Err(error) => return Err(self.break_off(&error.to_string())),
             }
         }
+    }
+
+    /// Whether something is still to be sent.
+    pub(in crate::postgres) fn waits_for_room(&self) -> bool {
+        !self.wire.output().is_empty()
     }
 
     /// Whether the server is in a transaction, failed ones included.

@@ -50,6 +50,11 @@ impl Nonblocking for PostgresSession {
     }
 
     #[inline]
+    fn waits_for_room(&self) -> bool {
+        self.connection.waits_for_room()
+    }
+
+    #[inline]
     fn receive(&mut self, replies: &mut Replies) -> Result<bool> {
         self.take_replies(replies, false)
     }

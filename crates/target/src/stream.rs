@@ -4,45 +4,58 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
-use super::endpoint::Endpoint;
 use crate::readable::await_readable;
 
-/// A server that does not answer a knock for so long is not there.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same for its part of the logon.
-const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 /// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
 const KEEPALIVE_SECONDS: libc::c_int = 30;
 
 /// A socket, blocking.
-pub(super) enum Stream {
+pub(crate) enum Stream {
     /// With the longest time to wait for something to read; `None` is as long as it takes.
     Unix(UnixStream, Option<Duration>),
     Tcp(TcpStream),
 }
 
 impl Stream {
-    /// Knocks at the server.
-    pub(super) fn connect(endpoint: &Endpoint) -> io::Result<Self> {
-        let mut stream = match &endpoint.socket {
-            Some(path) => Stream::Unix(UnixStream::connect(path)?, None),
-            None => Stream::Tcp(tcp(&endpoint.host, endpoint.port)?),
-        };
-        stream.set_timeout(Some(LOGON_TIMEOUT))?;
-        Ok(stream)
+    /// Knocks at a Unix socket.
+    pub(crate) fn unix(path: &Path) -> io::Result<Self> {
+        Ok(Self::Unix(UnixStream::connect(path)?, None))
     }
 
-    /// After the logon an answer may take as long as it takes.
-    pub(super) fn wait_forever(&mut self) -> io::Result<()> {
-        self.set_timeout(None)
+    /// Knocks at every address of a host, each for so long.
+    pub(crate) fn tcp(host: &str, port: u16, patience: Duration) -> io::Result<Self> {
+        let mut refused = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        for address in (host, port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, patience) {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    keep_alive(&stream)?;
+                    return Ok(Self::Tcp(stream));
+                }
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
     }
 
-    /// Writes what the socket takes at once.
+    /// How long a read may wait; `None` for as long as it takes.
+    pub(crate) fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(_, patience) => {
+                *patience = timeout;
+                Ok(())
+            }
+            Stream::Tcp(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    /// Writes what the socket takes at once, or waits for room when it may.
     #[inline]
-    pub(super) fn try_write(&self, from: &[u8]) -> io::Result<usize> {
-        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    pub(crate) fn try_write(&self, from: &[u8], wait: bool) -> io::Result<usize> {
+        let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
         let nobody = std::ptr::null::<libc::sockaddr>();
         // The call itself rather than the C library's function, which in a program with threads does work of
         // its own for their cancellation, as much as half of a record.
@@ -63,7 +76,7 @@ impl Stream {
 
     /// Reads what has come, or waits for something when it may.
     #[inline]
-    pub(super) fn try_read(&self, into: &mut [u8], wait: bool) -> io::Result<usize> {
+    pub(crate) fn try_read(&self, into: &mut [u8], wait: bool) -> io::Result<usize> {
         if wait {
             self.await_answer()?;
         }
@@ -94,31 +107,6 @@ impl Stream {
             Stream::Tcp(_) => Ok(()),
         }
     }
-
-    fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Unix(_, patience) => {
-                *patience = timeout;
-                Ok(())
-            }
-            Stream::Tcp(stream) => stream.set_read_timeout(timeout),
-        }
-    }
-}
-
-fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
-    let mut refused = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-    for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                keep_alive(&stream)?;
-                return Ok(stream);
-            }
-            Err(error) => refused = error,
-        }
-    }
-    Err(refused)
 }
 
 fn keep_alive(stream: &TcpStream) -> io::Result<()> {

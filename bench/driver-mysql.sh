@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# dbdyno as a driver against sysbench: the prepared statement of oltp_point_select on the same local MariaDB server,
+# the same clients. Blocks of 2 s in pairs, whose order is drawn; 95 % intervals of the ratios dbdyno/sysbench of
+#   throughput               (meant: at least 1.0)
+#   client CPU/transaction   (meant: at most 0.8), sysbench's from getrusage of its process without what its start
+#                            takes, dbdyno's from the clocks of its driver's and its samplers' threads
+# and the system calls of both for each transaction, counted once by strace.
+# Usage: bench/driver-mysql.sh [PAIRS]     (default 20; ten minutes)
+#   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory)
+#   CLIENTS="1 8 32"     ONLY=strace leaves the pairs out     ONLY=server only starts the server and waits
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+pairs=${1:-20}
+dbdyno=${DBDYNO:-bin/dbdyno}
+clients=${CLIENTS:-1 8 32}
+rows=1000000
+out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-driver.XXXXXX")}
+mkdir -p "$out"
+table=$out/pairs.csv
+TIMEFORMAT='%U %S'
+command -v sysbench >/dev/null || { echo "driver-mysql: sysbench is not there (on Debian: apt-get install sysbench)" >&2; exit 1; }
+cargo build --release --locked --quiet -p stats --example pairs
+judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
+# shellcheck source=bench/driver/block.sh
+. bench/driver/block.sh
+
+# The server is nobody's but ours, and does not wait for a disk: the driver is measured.
+PATH=$PATH:/usr/sbin
+user=$(id -un)
+as=()
+if [ "$(id -u)" = 0 ]; then user=mysql; as=(setpriv --reuid=mysql --regid=mysql --clear-groups); fi
+server=$out/server
+mkdir -p "$server"
+[ "$(id -u)" != 0 ] || { chown mysql "$server"; chmod 711 "$out"; }
+"${as[@]}" mariadb-install-db --no-defaults --datadir="$server/data" --auth-root-authentication-method=normal \
+    --skip-test-db >"$out/install.txt" 2>&1
+"${as[@]}" mariadbd --no-defaults --datadir="$server/data" --socket="$server/socket" --pid-file="$server/pid" \
+    --skip-networking --innodb-buffer-pool-size=512M --innodb-log-file-size=1G --innodb-flush-log-at-trx-commit=0 \
+    --max-connections=200 >"$out/server.txt" 2>&1 &
+mariadbd=$!
+# By the server's own pid; the directory stays where the user asked for one.
+trap 'kill "$mariadbd" 2>/dev/null || true; wait "$mariadbd" || true; [ -n "${OUT:-}" ] || rm -rf "$out"' EXIT
+for _ in $(seq 100); do [ -S "$server/socket" ] && break; sleep 0.1; done
+mariadb -u root -S "$server/socket" -e 'CREATE DATABASE sbtest'
+sb=(sysbench oltp_point_select --mysql-socket="$server/socket" --mysql-user=root --mysql-db=sbtest
+    --table-size=$rows --rand-type=uniform --db-ps-mode=auto)
+"${sb[@]}" prepare >"$out/prepare.txt"
+mariadb -u root -S "$server/socket" -e 'ANALYZE TABLE sbtest.sbtest1' >"$out/analyze.txt"
+url="mysql://root@localhost/dbdyno?socket=$server/socket&others=allow"
+if [ "${ONLY:-}" = server ]; then echo "$url"; wait "$mariadbd"; fi
+
+# sysbench_cpu CLIENTS ARGUMENTS…: runs it; prints the seconds of CPU.
+sysbench_cpu() {
+    { time "${sb[@]}" --threads="$1" "${@:2}" run >"$out/sysbench.txt" 2>"$out/sysbench.err"; } 2>"$out/time.txt"
+    awk '{ print $1 + $2 }' "$out/time.txt"
+}
+# sysbench_block CLIENTS: prints throughput and µs of CPU for each transaction.
+sysbench_block() {
+    local cpu; cpu=$(sysbench_cpu "$1" --time=2)
+    sed -n 's/^ *transactions: *\([0-9]*\) *(\([0-9.]*\) per sec.*/\1 \2/p' "$out/sysbench.txt" |
+        awk -v cpu="$cpu" -v start="${start[$1]}" '{ printf "%s %.4f\n", $2, (cpu - start) / $1 * 1e6 }'
+}
+
+if [ "${ONLY:-}" != strace ]; then
+    declare -A start
+    # What loading its Lua scripts and connecting takes, which is no transaction's: the median of five starts.
+    for c in $clients; do
+        start[$c]=$(for _ in 1 2 3 4 5; do sysbench_cpu "$c" --events="$c"; done | sort -n | sed -n 3p)
+    done
+    for pair in $(seq "$pairs"); do
+        for c in $clients; do
+            if ((RANDOM % 2)); then
+                a=$(sysbench_block "$c"); b=$(dbdyno_block point-select "$c")
+            else
+                b=$(dbdyno_block point-select "$c"); a=$(sysbench_block "$c")
+            fi
+            printf 'c=%s throughput,%s,%s\nc=%s CPU,%s,%s\n' "$c" "${a% *}" "${b% *}" "$c" "${a#* }" "${b#* }" >>"$table"
+        done
+        echo "pair $pair of $pairs" >&2
+    done
+    echo "A sysbench, B dbdyno; throughput in transactions/s, client CPU in µs/transaction"
+    for c in $clients; do echo "start of sysbench, c=$c: ${start[$c]} s of CPU, left out"; done
+    "$judge" <"$table"
+fi
+
+# System calls for each transaction, those for talking and waiting; starting is in them and adds little.
+if command -v strace >/dev/null; then
+    for c in $clients; do
+        traced "${sb[@]}" --threads="$c" --time=0 --events=6400 run >"$out/sysbench.txt" 2>&1
+        a=$(calls_for_each 6400)
+        echo "c=$c system calls/transaction: sysbench $a, dbdyno $(dbdyno_calls point-select "$c")"
+    done
+fi

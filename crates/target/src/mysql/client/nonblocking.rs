@@ -1,0 +1,168 @@
+//! The connection for those who do not wait: what the socket takes and gives at once.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::Client;
+use crate::mysql::explain::{explain, explain_wire};
+use crate::mysql::wire::{Event, StatementId, Wire, WireResult};
+use crate::nonblocking::Sent;
+use crate::{Result, TargetError, Value};
+
+/// What has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mysql) enum Came {
+    /// The group is answered.
+    All,
+    /// Nothing more is there yet, or something waits for room.
+    Part,
+}
+
+/// A request of a group.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::mysql) enum Asked<'a> {
+    Text(&'static str),
+    Execution(StatementId, &'a [Value<'a>]),
+}
+
+impl Client {
+    pub(in crate::mysql) fn descriptor(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+
+    /// Whether something that may go waits for room.
+    #[inline]
+    pub(in crate::mysql) fn waits_for_room(&self) -> bool {
+        !self.wire.pending().is_empty()
+    }
+
+    /// Whether everything that was asked is answered.
+    #[inline]
+    pub(in crate::mysql) fn is_idle(&self) -> bool {
+        self.wire.is_idle()
+    }
+
+    /// Encodes a request behind the others of its group. It is sent when all of those have succeeded, or
+    /// together with the one before it when it may `join`.
+    ///
+    /// # Errors
+    /// When it cannot be encoded; the group is forgotten then.
+    #[inline]
+    pub(in crate::mysql) fn queue(&mut self, asked: Asked<'_>, join: bool) -> Result<()> {
+        let encoded = match asked {
+            Asked::Text(sql) => self.encoded(|wire| wire.queue_query(sql, join)),
+            Asked::Execution(statement, parameters) => {
+                self.check_count(statement, parameters).and_then(|()| {
+                    self.encoded(|wire| wire.queue_execution(statement, parameters, join))
+                })
+            }
+        };
+        if encoded.is_err() {
+            self.wire.drop_group();
+        }
+        encoded
+    }
+
+    #[inline]
+    fn encoded(&mut self, encode: impl FnOnce(&mut Wire) -> WireResult<()>) -> Result<()> {
+        encode(&mut self.wire).map_err(|e| explain_wire(&e))
+    }
+
+    /// Sends what may go and the socket takes; all of it when it may wait.
+    ///
+    /// # Errors
+    /// When the connection broke, with the server's last words.
+    #[inline]
+    pub(in crate::mysql) fn try_send(&mut self, wait: bool) -> Result<Sent> {
+        if self.is_broken {
+            return Err(self.broken(None));
+        }
+        while !self.wire.pending().is_empty() {
+            match self.stream.try_write(self.wire.pending(), wait) {
+                Ok(0) => return Err(self.broken(None)),
+                Ok(bytes) => self.wire.wrote(bytes),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Sent::Part),
+                Err(error) => return Err(self.last_words(error)),
+            }
+        }
+        Ok(Sent::All)
+    }
+
+    /// Takes the events that have come, up to the one that ends the group, for which it waits when it may. What
+    /// an answer sets free is sent.
+    ///
+    /// A stream that gives less than there was room for has nothing more: asking it once more would cost a
+    /// system call for each round trip.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    #[inline]
+    pub(in crate::mysql) fn try_take(
+        &mut self,
+        wait: bool,
+        mut take: impl FnMut(Event, &Wire),
+    ) -> Result<Came> {
+        if self.is_broken {
+            return Err(self.broken(None));
+        }
+        let mut drained = false;
+        loop {
+            match self.wire.next_event() {
+                Ok(Some(event)) => {
+                    if let Event::Finished(finished) = &event {
+                        self.in_transaction = finished.in_transaction;
+                    }
+                    take(event, &self.wire);
+                    if self.wire.is_idle() {
+                        return Ok(Came::All);
+                    }
+                    if self.waits_for_room() && self.try_send(wait)? == Sent::Part {
+                        return Ok(Came::Part);
+                    }
+                }
+                Ok(None) if drained && !wait => return Ok(Came::Part),
+                Ok(None) => match self.try_read(wait)? {
+                    None => return Ok(Came::Part),
+                    Some(all) => drained = all,
+                },
+                Err(error) => {
+                    self.is_broken = true;
+                    return Err(explain_wire(&error));
+                }
+            }
+        }
+    }
+
+    /// Reads once; whether that was all there was, `None` when there was nothing.
+    #[inline]
+    fn try_read(&mut self, wait: bool) -> Result<Option<bool>> {
+        let room = self.wire.room();
+        let size = room.len();
+        match self.stream.try_read(room, wait) {
+            Ok(0) => Err(self.broken(None)),
+            Ok(bytes) => {
+                self.wire.filled(bytes);
+                Ok(Some(bytes < size))
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Some(false)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(self.broken(Some(error))),
+        }
+    }
+
+    /// A server that ends a session says why before it closes, which then is still to be read.
+    #[cold]
+    fn last_words(&mut self, error: io::Error) -> TargetError {
+        while let Ok(bytes @ 1..) = self.stream.try_read(self.wire.room(), false) {
+            self.wire.filled(bytes);
+            while let Ok(Some(event)) = self.wire.next_event() {
+                if let Event::Failed(said) = event {
+                    self.is_broken = true;
+                    return explain("the session has ended", &said);
+                }
+            }
+        }
+        self.broken(Some(error))
+    }
+}
