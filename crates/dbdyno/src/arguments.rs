@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use oltp::{CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb};
+pub use oltp::{
+    CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb, RestoreArguments,
+};
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints
 /// one page of figures that can be trusted.

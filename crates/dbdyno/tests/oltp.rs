@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use common::Place;
 use disk::Disk;
 use serde_json::Value;
+use target::TargetUrl;
 
 fn json(place: &Place, url: &str, status: i32) -> Value {
     let ended = place.dbdyno(&["oltp", "check", "--target", url, "--json"]);
@@ -191,6 +192,80 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
             "{engine}"
         );
     }
+}
+
+/// As a run leaves it: changed, and said to be.
+fn use_up(url: &str) {
+    let target = target::open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let mut session = target.open_session().unwrap();
+    workload::oltp::metadata::note_transactions(session.as_mut()).unwrap();
+    let sql = "UPDATE warehouse SET w_ytd = 0; DELETE FROM stock WHERE s_i_id > 100";
+    session.batch(sql).unwrap();
+}
+
+/// Killed while the copy is put back: the next command finds the mark and puts it back again.
+#[test]
+fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
+    for (engine, name, mark) in [
+        ("sqlite", "oltp.db", "oltp.db.restoring"),
+        ("postgres+local", "pg?version=15", "pg/data.restoring"),
+        (
+            "mysql+local",
+            "my?innodb_log_file_size=64M",
+            "my/data.restoring",
+        ),
+    ] {
+        let place = reachable_place();
+        let url = place.url(engine, name);
+        place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+        let restore = ["oltp", "restore", "--target", &url];
+        let first = place.fine(&restore).stdout;
+        assert!(first.contains("a copy of it is kept now"), "{first}");
+        use_up(&url);
+        kill_at_the_mark(place.command(&restore), &place.path(mark));
+        let checked = json(&place, &url, 0);
+        assert_eq!(checked["transactions_since_load"], Value::from(false));
+        assert_eq!(checked["sound"], Value::from(true), "{engine}: {checked}");
+        assert!(!place.path(mark).exists());
+        use_up(&url);
+        let again = place.fine(&restore).stdout;
+        assert!(again.contains("its copy was put back"), "{again}");
+        assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
+        place.fine(&["oltp", "drop", "--target", &url]);
+        let kept = place.path(&mark.replace(".restoring", ".kept"));
+        assert!(!kept.exists(), "the copy goes with the database");
+    }
+}
+
+fn kill_at_the_mark(mut command: Command, mark: &std::path::Path) {
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    while !mark.exists() {
+        let ended = child.try_wait().unwrap();
+        assert!(ended.is_none(), "it ended before it began: {ended:?}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(mark.exists(), "it was done before it was killed");
+}
+
+#[test]
+fn without_room_for_a_copy_it_is_loaded_anew() {
+    let place = Place::new();
+    let disk = Disk::small(&place, 160 << 20);
+    let url = format!("sqlite:{}", disk.path("oltp.db").display());
+    let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
+    let loaded = disk.dbdyno(&place, &load);
+    assert_eq!(loaded.status, 0, "{}", loaded.stderr);
+    use_up(&url);
+    let restored = disk.dbdyno(&place, &["oltp", "restore", "--target", &url]);
+    assert_eq!(restored.status, 0, "{}", restored.stderr);
+    let said = restored.stdout;
+    assert!(
+        said.contains("loaded anew; no copy is kept: there is no room for one"),
+        "{said}"
+    );
+    assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");
+    assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub mod duckdb;
 mod engines;
 mod error;
 mod files;
+mod kept;
 pub mod mock;
 pub mod mysql;
 mod nonblocking;
@@ -17,6 +18,7 @@ pub mod postgres;
 mod readable;
 pub mod server;
 mod session;
+mod snapshot;
 pub mod sqlite;
 mod stream;
 mod url;
@@ -31,6 +33,7 @@ pub use session::{
     BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, Statement, TEXTS_MAX,
     Target, Value, cell_digest,
 };
+pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError};
 pub use watch::{Counted, ServerCounts, Tally, WaitClass, Watch};
 pub use whereabouts::{data_place, runs_here};

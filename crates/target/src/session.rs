@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use archive::TargetRecord;
 
 use crate::nonblocking::{FirstRow, Nonblocking};
-use crate::{ErrorKind, Feature, Result, TargetError, Watch};
+use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
@@ -258,6 +258,14 @@ pub trait Target: Send + Sync {
 
     /// Makes engine and kernel forget the data; to be called with no session open.
     fn cool(&self) -> Result<Cooled>;
+
+    /// The copy of the database that is kept to come back to.
+    ///
+    /// # Errors
+    /// With the reason, where none can be kept.
+    fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
+        Err("this engine keeps no copy of a database to come back to".into())
+    }
 
     /// Degree of parallelism inside one statement.
     fn threads(&self) -> u32;

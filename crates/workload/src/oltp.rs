@@ -6,6 +6,7 @@
 //! * [`population`]: every row of a fresh database, a pure function of seed and warehouse.
 //! * [`mod@load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
 //! * [`mod@check`]: the twelve consistency conditions and the row counts.
+//! * [`mod@restore`]: brings it back to what it was right after the load.
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
 //! * [`terminal`] and [`mix`]: the users, what they ask for and how long they pause.
 //! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
@@ -23,6 +24,7 @@ pub mod metadata;
 pub mod mix;
 pub mod population;
 pub mod random;
+pub mod restore;
 mod statements;
 pub mod terminal;
 mod transaction;
@@ -35,6 +37,7 @@ pub use journal::{Journal, JournalError};
 pub use load::{Event, LoadOptions, Loaded, drop_all, load};
 pub use metadata::{Metadata, note_transactions};
 pub use mix::{Kind, Pacing};
+pub use restore::{Restored, Way, restore};
 pub use statements::Mode;
 pub use terminal::{Constants, Terminals, World};
 
@@ -156,6 +159,11 @@ pub enum OltpError {
         /// What was sent.
         right: u64,
     },
+    /// The copy does not hold what it is called by.
+    #[error(
+        "the copy that was put back is not the database it is called by ({0}); load anew with --replace"
+    )]
+    Copy(String),
     /// The user asked to stop.
     #[error("interrupted; whole warehouses are kept, and the same command goes on with the rest")]
     Interrupted,

@@ -7,5 +7,7 @@ mod breaks;
 mod common;
 #[path = "oltp/loads.rs"]
 mod loads;
+#[path = "oltp/restores.rs"]
+mod restores;
 #[path = "oltp/users.rs"]
 mod users;

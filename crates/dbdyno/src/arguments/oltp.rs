@@ -18,6 +18,8 @@ pub enum OltpVerb {
     Load(LoadArguments),
     /// Check the twelve consistency conditions and the row counts
     Check(CheckArguments),
+    /// Bring the database back to what it was right after its load
+    Restore(RestoreArguments),
     /// Remove the tables
     Drop(DropArguments),
 }
@@ -60,6 +62,21 @@ pub struct CheckArguments {
     /// Print JSON (docs/OLTP.md) instead of lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// `dbdyno oltp restore`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The first time a copy of the whole database is kept beside it, which takes as much room again; \
+                  it goes with `oltp drop`. Where none can be kept the database is loaded anew."
+)]
+pub struct RestoreArguments {
+    /// Database to restore
+    #[arg(long, value_name = "URL")]
+    pub target: String,
+    /// Sessions that load where it has to be loaded anew (default: as for load)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
+    pub jobs: Option<u32>,
 }
 
 /// `dbdyno oltp drop`.

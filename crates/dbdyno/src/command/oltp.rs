@@ -8,11 +8,11 @@ use std::time::Instant;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
-use target::{Reach, Target, TargetUrl};
-use workload::oltp::{self, Checked, Event, Finding, LoadOptions, OltpError, Verdict};
+use target::{Cooled, Reach, Target, TargetUrl};
+use workload::oltp::{self, Checked, Event, Finding, LoadOptions, OltpError, Verdict, Way};
 
 use super::print;
-use crate::arguments::{CheckArguments, DropArguments, LoadArguments, OltpVerb};
+use crate::arguments::{CheckArguments, DropArguments, LoadArguments, OltpVerb, RestoreArguments};
 use crate::exit::{Status, Wrong};
 use crate::say::say;
 
@@ -23,6 +23,7 @@ pub fn oltp(verb: &OltpVerb) -> Result<Status> {
     match verb {
         OltpVerb::Load(load_asked) => load(load_asked),
         OltpVerb::Check(check_asked) => check(check_asked),
+        OltpVerb::Restore(restore_asked) => restore(restore_asked),
         OltpVerb::Drop(drop_asked) => drop_tables(drop_asked),
     }
 }
@@ -196,6 +197,45 @@ fn document(checked: &Checked, url: &str) -> Value {
         "sound": checked.is_sound(),
         "findings": checked.findings.iter().map(finding).collect::<Vec<_>>(),
     })
+}
+
+fn restore(asked: &RestoreArguments) -> Result<Status> {
+    let (target, engine) = open(&asked.target)?;
+    lab::signal::install();
+    let stop = lab::signal::stop_flag();
+    let bar = bar(0);
+    let outcome = oltp::restore(target.as_ref(), &engine, asked.jobs, stop, &|event| {
+        show(&bar, event);
+    });
+    bar.finish_and_clear();
+    let restored = match outcome {
+        Err(OltpError::Interrupted) => {
+            say(&format!("dbdyno: {}", OltpError::Interrupted));
+            return Ok(Status::Interrupted);
+        }
+        outcome => outcome?,
+    };
+    let way = match &restored.way {
+        Way::CopyTaken => "it was as loaded, and a copy of it is kept now".to_owned(),
+        Way::CopyRestored => "its copy was put back".to_owned(),
+        Way::Untouched { no_copy } => format!("it was as loaded; no copy is kept: {no_copy}"),
+        Way::Reloaded { no_copy: None } => {
+            "it was loaded anew, and a copy of it is kept now".into()
+        }
+        Way::Reloaded { no_copy: Some(why) } => {
+            format!("it was loaded anew; no copy is kept: {why}")
+        }
+    };
+    let caches = match &restored.cooled {
+        Cooled::Cold => "nothing of it is cached".to_owned(),
+        Cooled::Lukewarm(why) => format!("some of it may be cached: {why}"),
+    };
+    print(&format!(
+        "the order-entry database of {} warehouses is at its start after {:.3} s: {way}; {caches}\n",
+        restored.metadata.warehouses,
+        restored.took.as_secs_f64(),
+    ))?;
+    Ok(Status::Fine)
 }
 
 fn drop_tables(asked: &DropArguments) -> Result<Status> {

@@ -14,7 +14,7 @@ use super::session::{MySqlSession, connect};
 use super::{checkpoint, facts, guard};
 use crate::server::LocalServer;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, TargetUrl,
 };
 
 pub(super) struct MySqlTarget {
@@ -99,6 +99,33 @@ impl MySqlTarget {
         let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
         let reason = lost.and_then(LocalServer::reason_for_loss);
         reason.unwrap_or(error)
+    }
+
+    /// Does something to the server that ends all its sessions; who needs the anchor next connects it again.
+    fn restarted(&self, work: impl FnOnce() -> Result<Cooled>) -> Result<Cooled> {
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        *anchor = None;
+        let cooled = work()?;
+        drop(anchor);
+        let loads =
+            self.with_anchor(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
+        if loads.as_deref() == Some("ON") {
+            return Ok(Cooled::Lukewarm(
+                "innodb_buffer_pool_load_at_startup is ON: the server reads its old pages in again"
+                    .into(),
+            ));
+        }
+        Ok(cooled)
+    }
+
+    /// The server, where dbdyno started it.
+    fn own_server(&self) -> Result<&LocalServer> {
+        self.server.as_ref().ok_or_else(|| {
+            TargetError::new(
+                ErrorKind::Statement,
+                "mysql: no copy is kept of servers that dbdyno did not start",
+            )
+        })
     }
 
     /// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
@@ -197,20 +224,17 @@ impl Target for MySqlTarget {
                     .into(),
             ));
         };
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        // The restart ends it; the next one who needs it connects again.
-        *anchor = None;
-        let cooled = server.cool()?;
-        drop(anchor);
-        let loads =
-            self.with_anchor(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
-        if loads.as_deref() == Some("ON") {
-            return Ok(Cooled::Lukewarm(
-                "innodb_buffer_pool_load_at_startup is ON: the server reads its old pages in again"
+        self.restarted(|| server.cool())
+    }
+
+    fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
+        match &self.server {
+            Some(_) => Ok(self),
+            None => Err(
+                "dbdyno did not start this server: it can neither stop it nor copy its files"
                     .into(),
-            ));
+            ),
         }
-        Ok(cooled)
     }
 
     fn threads(&self) -> u32 {
@@ -242,5 +266,25 @@ impl Target for MySqlTarget {
             return Ok(BTreeMap::new());
         }
         self.with_anchor(|client| super::storage::storage_of(client, &self.access.database, table))
+    }
+}
+
+impl Snapshot for MySqlTarget {
+    fn label(&self) -> Result<Option<String>> {
+        self.own_server()?.snapshot_label()
+    }
+
+    fn take(&self, label: &str) -> Result<Cooled> {
+        let server = self.own_server()?;
+        self.restarted(|| server.take_snapshot(label))
+    }
+
+    fn restore(&self) -> Result<Cooled> {
+        let server = self.own_server()?;
+        self.restarted(|| server.restore_snapshot())
+    }
+
+    fn remove(&self) -> Result<()> {
+        self.own_server()?.remove_snapshot()
     }
 }

@@ -15,7 +15,9 @@ use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::watch::PostgresWatch;
 use crate::server::LocalServer;
-use crate::{Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, Watch};
+use crate::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, Watch,
+};
 
 /// The first version whose statistics can be read without a delay.
 const VERSION_OF_FLUSH: u32 = 15;
@@ -89,6 +91,23 @@ impl PostgresTarget {
         let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
         let reason = lost.and_then(LocalServer::reason_for_loss);
         reason.unwrap_or(error)
+    }
+
+    /// Does something to the server that ends all its sessions; who needs the anchor next connects it again.
+    fn without_sessions<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
+        *anchor = None;
+        work()
+    }
+
+    /// The server, where dbdyno started it.
+    fn own_server(&self) -> Result<&LocalServer> {
+        self.server.as_ref().ok_or_else(|| {
+            TargetError::new(
+                ErrorKind::Statement,
+                "PostgreSQL: no copy is kept of servers that dbdyno did not start",
+            )
+        })
     }
 
     fn has_current_statistics(&self) -> bool {
@@ -193,17 +212,24 @@ impl Target for PostgresTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        let Some(server) = &self.server else {
-            return Ok(Cooled::Lukewarm(
+        match &self.server {
+            Some(server) => self.without_sessions(|| server.cool()),
+            None => Ok(Cooled::Lukewarm(
                 "dbdyno did not start this server: it can neither restart it nor empty its page \
                  cache"
                     .into(),
-            ));
-        };
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        // The restart ends it; the next one who needs it connects again.
-        *anchor = None;
-        server.cool()
+            )),
+        }
+    }
+
+    fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
+        match &self.server {
+            Some(_) => Ok(self),
+            None => Err(
+                "dbdyno did not start this server: it can neither stop it nor copy its files"
+                    .into(),
+            ),
+        }
     }
 
     fn threads(&self) -> u32 {
@@ -247,5 +273,25 @@ impl Target for PostgresTarget {
 
     fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
         Ok(BTreeMap::new())
+    }
+}
+
+impl Snapshot for PostgresTarget {
+    fn label(&self) -> Result<Option<String>> {
+        self.own_server()?.snapshot_label()
+    }
+
+    fn take(&self, label: &str) -> Result<Cooled> {
+        let server = self.own_server()?;
+        self.without_sessions(|| server.take_snapshot(label))
+    }
+
+    fn restore(&self) -> Result<Cooled> {
+        let server = self.own_server()?;
+        self.without_sessions(|| server.restore_snapshot())
+    }
+
+    fn remove(&self) -> Result<()> {
+        self.own_server()?.remove_snapshot()
     }
 }

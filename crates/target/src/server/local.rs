@@ -1,5 +1,7 @@
 //! One server that dbdyno made and owns.
 
+mod snapshot;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};

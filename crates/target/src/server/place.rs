@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::kind::ServerKind;
 use super::{Account, failed, run_directory};
+use crate::kept::Kept;
 use crate::{ErrorKind, Result, TargetError};
 
 /// Stands in every given directory that dbdyno made a server in.
@@ -105,7 +106,9 @@ impl Place {
             }
         };
         let data = directory.join(DATA);
-        if !is_initialised {
+        if is_initialised {
+            Kept::beside(&data, &[]).finish_restore()?;
+        } else {
             // Half made, by a dbdyno that was killed.
             remove_if_there(&data).map_err(|e| cannot(&e))?;
             make_for(&data, account)?;

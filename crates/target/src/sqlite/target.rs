@@ -1,5 +1,7 @@
 //! A SQLite database file (or one in memory) as a target.
 
+mod snapshot;
+
 use std::collections::BTreeMap;
 use std::os::raw::c_int;
 use std::path::{Path, PathBuf};
@@ -9,12 +11,13 @@ use std::sync::{Arc, Mutex, Once};
 use archive::TargetRecord;
 use rusqlite::{Connection, OpenFlags, ffi};
 
+use self::snapshot::kept;
 use super::explain;
 use super::session::SqliteSession;
 use crate::engines::{Engine, EngineInfo};
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Target, TargetError,
-    TargetUrl, files,
+    Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Snapshot, Target,
+    TargetError, TargetUrl, files,
 };
 
 /// The engine.
@@ -63,6 +66,9 @@ impl Engine for Sqlite {
             Some(path) => Place::File(path),
             None => Place::Memory(memory_name()),
         };
+        if let Place::File(path) = &place {
+            kept(path).finish_restore()?;
+        }
         let anchor = open_connection(&place)?;
         if let Place::File(path) = &place {
             // Before anything is set: the journal mode stays in the file.
@@ -349,6 +355,13 @@ impl Target for SqliteTarget {
             )
         })?;
         Ok(Cooled::Cold)
+    }
+
+    fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
+        match &self.place {
+            Place::File(_) => Ok(self),
+            Place::Memory(_) => Err("this database is in memory: there is no file to copy".into()),
+        }
     }
 
     fn threads(&self) -> u32 {

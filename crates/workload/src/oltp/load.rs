@@ -12,7 +12,7 @@ use target::{Feature, Session, Target};
 use super::files::{self, Step};
 use super::metadata::{self, Metadata};
 use super::population::{GENERATOR, ITEMS, Population};
-use super::{OltpError, Result, TABLES};
+use super::{OltpError, Result, TABLES, restore};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -97,6 +97,9 @@ pub fn load(
         tell,
         rows: Mutex::new(0),
     };
+    if options.replace {
+        restore::forget(target)?;
+    }
     let mut session = target.open_session()?;
     load.begin(session.as_mut(), options)?;
     let missing = load.clear_half_loaded(session.as_mut())?;
@@ -119,6 +122,7 @@ pub fn load(
 /// # Errors
 /// When the target fails.
 pub fn drop_all(target: &dyn Target) -> Result<bool> {
+    restore::forget(target)?;
     let mut session = target.open_session()?;
     let was_there = metadata::is_entered(session.as_mut())?;
     if was_there {

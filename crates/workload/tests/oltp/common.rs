@@ -47,6 +47,15 @@ impl Database {
         }
     }
 
+    /// A database of a server that runs already.
+    pub fn running(engine: &'static str, url: &str) -> Self {
+        Self {
+            target: open(url),
+            engine,
+            _directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
     pub fn load(&self, options: &LoadOptions) -> Result<Loaded, OltpError> {
         let never = AtomicBool::new(false);
         oltp::load(self.target.as_ref(), self.engine, options, &never, &|_| ())

@@ -1,0 +1,113 @@
+//! A copy of the database file, taken and put back while nobody has it open.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::{Place, SqliteTarget};
+use crate::kept::Kept;
+use crate::sqlite::explain;
+use crate::{Cooled, ErrorKind, Result, Snapshot, TargetError, files};
+
+/// The copy of a database file. A log that outlived its file would be taken for that of the copy.
+pub(super) fn kept(path: &Path) -> Kept {
+    Kept::beside(path, &["-wal", "-shm", "-journal"])
+}
+
+impl SqliteTarget {
+    fn file(&self) -> Result<&Path> {
+        match &self.place {
+            Place::File(path) => Ok(path),
+            Place::Memory(_) => Err(TargetError::new(
+                ErrorKind::Statement,
+                "SQLite: no copy is kept of a database in memory",
+            )),
+        }
+    }
+
+    /// Does something to the file while it is closed. `whole` says that the file has to be sound.
+    fn closed(&self, whole: bool, work: impl FnOnce(&Kept) -> Result<()>) -> Result<Cooled> {
+        let path = self.file()?;
+        let kept = kept(path);
+        let mut anchor = self
+            .anchor
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Err(error) = leave_log(&anchor, path, whole) {
+            self.set_up.apply(&anchor, &self.place)?;
+            return Err(error);
+        }
+        let nothing = Connection::open_in_memory()
+            .map_err(|e| explain("cannot open a database in memory", &e))?;
+        drop(std::mem::replace(&mut *anchor, nothing));
+        let outcome = work(&kept).and_then(|()| forget(path, &kept));
+        if path.exists() {
+            *anchor = self.set_up.connect(&self.place)?;
+        }
+        outcome.map(|()| Cooled::Cold)
+    }
+}
+
+/// Brings everything into the file, which SQLite does for the only one who has it open: so it also shows
+/// whether somebody else has.
+fn leave_log(connection: &Connection, path: &Path, whole: bool) -> Result<()> {
+    // Whoever has it open will not close it because somebody waits.
+    let _ = connection.busy_timeout(Duration::ZERO);
+    let left = connection.query_row("PRAGMA journal_mode=DELETE", [], |row| {
+        row.get::<_, String>(0)
+    });
+    let is_in_use = match &left {
+        Ok(mode) => mode != "delete",
+        Err(error) => explain("", error).is_conflict(),
+    };
+    match left {
+        _ if is_in_use => Err(TargetError::new(
+            ErrorKind::Conflict,
+            format!(
+                "SQLite: {} is still open, here or in another program; close it there",
+                path.display()
+            ),
+        )),
+        // A file that is damaged is a reason to put the copy back.
+        Err(error) if whole => Err(explain(&format!("cannot copy {}", path.display()), &error)),
+        _ => Ok(()),
+    }
+}
+
+fn forget(path: &Path, kept: &Kept) -> Result<()> {
+    let mut paths = vec![path];
+    if kept.copy().exists() {
+        paths.push(kept.copy());
+    }
+    for path in paths {
+        files::forget_cached_pages(path).map_err(|e| {
+            TargetError::new(
+                ErrorKind::Unreachable,
+                format!(
+                    "the page cache of {} cannot be dropped: {e}",
+                    path.display()
+                ),
+            )
+        })?;
+    }
+    Ok(())
+}
+
+impl Snapshot for SqliteTarget {
+    fn label(&self) -> Result<Option<String>> {
+        kept(self.file()?).label()
+    }
+
+    fn take(&self, label: &str) -> Result<Cooled> {
+        self.closed(true, |kept| kept.take(label))
+    }
+
+    fn restore(&self) -> Result<Cooled> {
+        self.closed(false, Kept::restore)
+    }
+
+    fn remove(&self) -> Result<()> {
+        kept(self.file()?).remove()
+    }
+}

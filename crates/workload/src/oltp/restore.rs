@@ -1,0 +1,189 @@
+//! Back to the same start, between repetitions: from a copy of the whole database where the target keeps
+//! one, else by loading it anew.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use target::{Cooled, ErrorKind, Snapshot, Target};
+
+use super::load::{Event, LoadOptions, Observer};
+use super::population::GENERATOR;
+use super::{Metadata, OltpError, Result, load};
+
+/// How a database came to its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// It was at its start, and a copy of it is kept from now on.
+    CopyTaken,
+    /// The copy was put in its place.
+    CopyRestored,
+    /// It was at its start, and no copy can be kept.
+    Untouched {
+        /// Why no copy is kept.
+        no_copy: String,
+    },
+    /// It was loaded anew, because there was no copy.
+    Reloaded {
+        /// Why no copy is kept; `None` when one is from now on.
+        no_copy: Option<String>,
+    },
+}
+
+/// A database that is at its start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// How it came there.
+    pub way: Way,
+    /// What the database is.
+    pub metadata: Metadata,
+    /// What is left in the caches.
+    pub cooled: Cooled,
+    /// Time that it took.
+    pub took: Duration,
+}
+
+/// Brings a database back to what it was right after its load, with empty caches where the target can
+/// empty them. To be called with no session open. A copy takes as much room again as the database.
+///
+/// # Errors
+/// When there is no database of ours and no copy, the target fails, or `stop` was set.
+pub fn restore(
+    target: &dyn Target,
+    engine: &str,
+    jobs: Option<u32>,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Restored> {
+    let begun = Instant::now();
+    let start = Start {
+        target,
+        engine,
+        jobs,
+        stop,
+        tell,
+    };
+    let (way, cooled) = match target.snapshot() {
+        Ok(snapshot) => start.by_copy(snapshot)?,
+        Err(no_copy) => start.without_copy(no_copy)?,
+    };
+    Ok(Restored {
+        way,
+        metadata: start.metadata()?.ok_or(OltpError::Absent)?,
+        cooled,
+        took: begun.elapsed(),
+    })
+}
+
+/// Removes the copy of a database that is loaded anew or dropped; fine when there is none.
+pub(super) fn forget(target: &dyn Target) -> Result<()> {
+    match target.snapshot() {
+        Ok(snapshot) => Ok(snapshot.remove()?),
+        Err(_) => Ok(()),
+    }
+}
+
+/// What a copy is called: all that its rows follow from.
+fn label(metadata: &Metadata) -> String {
+    let Metadata {
+        warehouses,
+        seed,
+        generator,
+        foreign_keys,
+        ..
+    } = metadata;
+    format!(
+        "order entry: warehouses={warehouses} seed={seed} generator={generator} foreign_keys={}",
+        u8::from(*foreign_keys)
+    )
+}
+
+struct Start<'a> {
+    target: &'a dyn Target,
+    engine: &'a str,
+    jobs: Option<u32>,
+    stop: &'a AtomicBool,
+    tell: Observer<'a>,
+}
+
+impl Start<'_> {
+    fn by_copy(&self, snapshot: &dyn Snapshot) -> Result<(Way, Cooled)> {
+        let there = self.metadata()?;
+        if let Some(called) = snapshot.label()? {
+            // Where the database is half removed, what it was stands on the copy alone.
+            if there.is_none_or(|there| label(&there) == called) {
+                return self.put_back(snapshot, &called);
+            }
+        }
+        let was_fresh = self.make_fresh(there)?;
+        let fresh = self.metadata()?.ok_or(OltpError::Absent)?;
+        (self.tell)(Event::Step("keeping a copy"));
+        match snapshot.take(&label(&fresh)) {
+            Ok(cooled) if was_fresh => Ok((Way::CopyTaken, cooled)),
+            Ok(cooled) => Ok((Way::Reloaded { no_copy: None }, cooled)),
+            Err(error) if error.kind == ErrorKind::Full => {
+                let no_copy = format!("there is no room for one: {error}");
+                self.cooled(was_fresh, no_copy)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn put_back(&self, snapshot: &dyn Snapshot, called: &str) -> Result<(Way, Cooled)> {
+        (self.tell)(Event::Step("restoring the copy"));
+        let cooled = snapshot.restore()?;
+        let is_right = self
+            .metadata()?
+            .is_some_and(|m| m.whole && !m.transactions_since_load && label(&m) == called);
+        match is_right {
+            true => Ok((Way::CopyRestored, cooled)),
+            false => Err(OltpError::Copy(called.to_owned())),
+        }
+    }
+
+    fn without_copy(&self, no_copy: String) -> Result<(Way, Cooled)> {
+        let was_fresh = self.make_fresh(self.metadata()?)?;
+        self.cooled(was_fresh, no_copy)
+    }
+
+    fn cooled(&self, was_fresh: bool, no_copy: String) -> Result<(Way, Cooled)> {
+        (self.tell)(Event::Step("emptying the caches"));
+        let cooled = self.target.cool()?;
+        let way = match was_fresh {
+            true => Way::Untouched { no_copy },
+            false => Way::Reloaded {
+                no_copy: Some(no_copy),
+            },
+        };
+        Ok((way, cooled))
+    }
+
+    /// Loads it anew, or goes on with a load that was broken off; says whether nothing was to be done.
+    fn make_fresh(&self, there: Option<Metadata>) -> Result<bool> {
+        let there = there.ok_or(OltpError::Absent)?;
+        if there.whole && !there.transactions_since_load {
+            return Ok(true);
+        }
+        if there.generator != GENERATOR {
+            // Other rows would be another start.
+            return Err(OltpError::Other {
+                what: "version",
+                there: there.generator.to_string(),
+                asked: GENERATOR.to_string(),
+            });
+        }
+        let options = LoadOptions {
+            warehouses: there.warehouses,
+            jobs: self.jobs,
+            seed: there.seed,
+            foreign_keys: there.foreign_keys,
+            replace: there.transactions_since_load,
+        };
+        load(self.target, self.engine, &options, self.stop, self.tell)?;
+        Ok(false)
+    }
+
+    fn metadata(&self) -> Result<Option<Metadata>> {
+        let mut session = self.target.open_session()?;
+        Metadata::read(session.as_mut())
+    }
+}
