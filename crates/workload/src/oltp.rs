@@ -10,6 +10,7 @@
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
 //! * [`terminal`] and [`mix`]: the users, what they ask for and how long they pause.
 //! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
+//! * [`procedures`]: the same transactions as stored procedures.
 //! * [`account`] and [`mod@audit`]: what was done, and whether the inputs were those of the specification.
 //! * [`journal`]: the log of what was acknowledged, outside of the server.
 
@@ -23,6 +24,7 @@ pub mod load;
 pub mod metadata;
 pub mod mix;
 pub mod population;
+pub mod procedures;
 pub mod random;
 pub mod restore;
 mod statements;

@@ -239,8 +239,8 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
 }
 
 fn drop_tables(asked: &DropArguments) -> Result<Status> {
-    let (target, _) = open(&asked.target)?;
-    print(match oltp::drop_all(target.as_ref())? {
+    let (target, engine) = open(&asked.target)?;
+    print(match oltp::drop_all(target.as_ref(), &engine)? {
         true => "the order-entry database is removed\n",
         false => "there was no order-entry database\n",
     })?;

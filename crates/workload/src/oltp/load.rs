@@ -12,6 +12,7 @@ use target::{Feature, Session, Target};
 use super::files::{self, Step};
 use super::metadata::{self, Metadata};
 use super::population::{GENERATOR, ITEMS, Population};
+use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
 
 /// What is asked for.
@@ -117,15 +118,16 @@ pub fn load(
     })
 }
 
-/// Removes the database, whole or not; false when there was none.
+/// Removes the database, whole or not, and its stored procedures; false when there was none.
 ///
 /// # Errors
 /// When the target fails.
-pub fn drop_all(target: &dyn Target) -> Result<bool> {
+pub fn drop_all(target: &dyn Target, engine: &str) -> Result<bool> {
     restore::forget(target)?;
     let mut session = target.open_session()?;
     let was_there = metadata::is_entered(session.as_mut())?;
     if was_there {
+        procedures::remove(session.as_mut(), engine)?;
         metadata::drop_tables(session.as_mut())?;
         drop(session);
         target.checkpoint()?;

@@ -112,8 +112,8 @@ fn refuses(database: &Database, takes_no_foreign_keys: bool) {
 }
 
 fn drops(database: &Database) {
-    assert!(oltp::drop_all(database.target.as_ref()).unwrap());
-    assert!(!oltp::drop_all(database.target.as_ref()).unwrap());
+    assert!(oltp::drop_all(database.target.as_ref(), database.engine).unwrap());
+    assert!(!oltp::drop_all(database.target.as_ref(), database.engine).unwrap());
     let absent = oltp::check(database.target.as_ref(), database.engine, false);
     assert!(matches!(absent, Err(OltpError::Absent)));
     let mut session = database.session();

@@ -14,8 +14,8 @@ pub(super) struct Desk {
     statements: Statements,
     pub group: Group,
     replies: Replies,
-    /// Which request of the group answers each step.
-    answering: Vec<usize>,
+    /// Which request of the group answers each step, and whether its first row is kept.
+    answering: Vec<(usize, bool)>,
     rows: Vec<u64>,
 }
 
@@ -91,11 +91,13 @@ impl Desk {
                     let request = Request::Execute(one.statement, values);
                     session.queue(request).map_err(Wrong::Target)
                 })?;
-                let answers = number + 1 == prepared.len();
-                replies.awaits((answers && one.returns).then_some(step));
+                let is_kept = number + 1 == prepared.len() && one.returns;
+                replies.awaits(is_kept.then_some(step));
+                if number + 1 == prepared.len() {
+                    answering.push((requests + number, is_kept));
+                }
             }
             requests += prepared.len();
-            answering.push(requests - 1);
         }
         if group.commit {
             session.queue(Request::Commit).map_err(Wrong::Target)?;
@@ -146,7 +148,12 @@ impl Desk {
             answering,
             ..
         } = self;
-        rows.extend(answering.iter().map(|at| replies.rows(*at).unwrap_or(0)));
+        rows.extend(answering.iter().enumerate().map(|(step, (at, is_kept))| {
+            let told = replies.rows(*at).unwrap_or(0);
+            // A call of a procedure returns a row and tells of none.
+            let has_row = *is_kept && replies.first(step).is_some_and(|row| !row.is_empty());
+            told.max(u64::from(has_row))
+        }));
         Ok(())
     }
 
