@@ -95,3 +95,8 @@ fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
 fn a_killed_run_on_postgres() {
     a_killed_run_leaves_nothing_and_is_resumed("postgres+local:");
 }
+
+#[test]
+fn a_killed_run_on_mariadb() {
+    a_killed_run_leaves_nothing_and_is_resumed("mysql+local:");
+}

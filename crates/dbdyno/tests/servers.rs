@@ -3,6 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "servers/in_the_middle.rs"]
+mod in_the_middle;
+#[path = "servers/mariadb.rs"]
+mod mariadb;
+#[path = "common/mysql.rs"]
+mod mysql;
 #[path = "common/postgres.rs"]
 mod postgres;
 
@@ -10,86 +16,25 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use common::{Ended, Place, points};
+use in_the_middle::{InTheMiddle, SHORT, kill};
 use postgres::{psql, server, url, url_of};
 use serde_json::Value;
 use target::server::LocalServer;
 
-/// A short point, and a long one in which something happens.
-const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
-    [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
-    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 6\n";
-/// Reads, writes and loads, small.
-const SHORT: &str = "name = \"short\"\nsample_ms = 100\n\
-    [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"]\njobs = [2]\n\
-    mode = \"time\"\nseconds = 0.3\n";
-
-/// A run of [`LONG`] that has finished its first point and is in the middle of its second.
-struct InTheMiddle {
-    child: Child,
-    place: Place,
-}
-
-impl InTheMiddle {
-    fn begin(server: &LocalServer) -> Self {
-        let place = Place::new();
-        let plan = place.file("plan.toml", LONG);
-        let mut command = place.command(&[
-            "run",
-            &plan,
-            "--target",
-            &url(server, "dbdyno"),
-            "--name",
-            "long",
-        ]);
-        let log = std::fs::File::create(place.path("log")).unwrap();
-        let child = command
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        let reading = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno' \
-                       AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%'";
-        while psql(server, reading) != "2" {
-            assert!(Instant::now() < until, "the second point did not begin");
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        std::thread::sleep(Duration::from_millis(500));
-        Self { child, place }
-    }
-
-    /// It must end with status 1 and one sentence, with one point kept.
-    fn broken(mut self) -> (Place, String) {
-        let status = self.child.wait().unwrap();
-        let log = std::fs::read_to_string(self.place.path("log")).unwrap();
-        assert_eq!(status.code(), Some(1), "{log}");
-        let sentence = log.lines().last().unwrap().to_owned();
-        assert!(
-            sentence.contains("1 of 2 points are kept in the archive"),
-            "{sentence}"
-        );
-        assert!(sentence.contains("dbdyno run --resume long"), "{sentence}");
-        let run = self.place.export("long");
-        assert_eq!(points(&run).len(), 1);
-        assert_eq!(run["run"]["state"], "interrupted");
-        assert_eq!(points(&run)[0]["valid"], true);
-        (self.place, sentence)
-    }
-}
-
-fn kill(pid: i32) {
-    // SAFETY: the number is that of a process of a server that this test started.
-    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+/// The long run, when both of its jobs are reading.
+fn begin(server: &LocalServer) -> InTheMiddle {
+    let reading = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno' \
+                   AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%'";
+    InTheMiddle::begin(&url(server, "dbdyno"), || psql(server, reading) == "2")
 }
 
 #[test]
 fn a_killed_backend_ends_the_run_which_can_be_resumed() {
     let server = server("&restart_after_crash=on");
-    let run = InTheMiddle::begin(&server);
+    let run = begin(&server);
     let victim = "SELECT pid FROM pg_stat_activity WHERE application_name = 'dbdyno' \
                   AND query LIKE '%id = $1%' LIMIT 1";
     kill(psql(&server, victim).parse().unwrap());
@@ -111,7 +56,7 @@ fn a_killed_backend_ends_the_run_which_can_be_resumed() {
 #[test]
 fn a_killed_server_ends_the_run() {
     let server = server("");
-    let run = InTheMiddle::begin(&server);
+    let run = begin(&server);
     kill(server.pid().unwrap() as i32);
     let (place, sentence) = run.broken();
     assert!(sentence.contains("PostgreSQL"), "{sentence}");

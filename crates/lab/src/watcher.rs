@@ -61,6 +61,12 @@ impl Watched {
         if problem.is_some() || self.source.is_empty() {
             return problem;
         }
+        if self.looks == 0 {
+            return Some(format!(
+                "too short for timed events to be sampled from {}",
+                self.source
+            ));
+        }
         // Rounded up, so that the points of a sweep say the same.
         let cost_pct = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
         Some(format!(
@@ -327,6 +333,9 @@ mod tests {
         );
         assert!(dear.looks >= 1 && dear.cost_pct() < 2.5, "{dear:?}");
         assert!(dear.note().unwrap().contains("a table"));
+        let none = watched(1_000, Duration::ZERO);
+        assert_eq!(none.looks, 0);
+        assert!(none.note().unwrap().starts_with("too short"));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod read;
 mod session;
 mod storage;
 mod target;
+mod watch;
 pub mod wire;
 
 pub use engine::{LocalMySql, MySql};

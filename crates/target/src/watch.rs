@@ -27,6 +27,9 @@ pub enum WaitClass {
     Latch,
     /// The client: to take rows, to send more.
     Client,
+    /// In a statement, neither on a processor nor in a wait that is told. What a server counts of its waits
+    /// is taken from it; what was seen of it may be negative, when more was used than statements took.
+    Blocked,
     /// Everything else.
     Other,
 }
@@ -42,6 +45,7 @@ impl WaitClass {
             Self::Lock => "lock",
             Self::Latch => "latch",
             Self::Client => "client",
+            Self::Blocked => "wait",
             Self::Other => "other",
         }
     }

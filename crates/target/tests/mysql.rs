@@ -15,3 +15,5 @@ mod nonblocking;
 mod session;
 #[path = "mysql/target.rs"]
 mod target_itself;
+#[path = "mysql/watch.rs"]
+mod watch;

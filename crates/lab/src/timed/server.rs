@@ -112,17 +112,30 @@ fn inside(watched: &Watched) -> Vec<Inside> {
     let mut seen: Vec<Inside> = seen
         .map(|((class, name), time_s)| (*class, name.clone(), *time_s, None, "sampled"))
         .collect();
-    // Sessions whose waits are counted are seen in a statement, which is to say at work.
-    let mut rest_s: f64 = counted.iter().map(|(_, _, time_s, ..)| time_s).sum();
-    for (class, _, time_s, ..) in &mut seen {
-        if *class == WaitClass::Cpu {
-            let part = rest_s.min(*time_s);
-            *time_s -= part;
-            rest_s -= part;
+    let counted_s: f64 = counted.iter().map(|(_, _, time_s, ..)| time_s).sum();
+    match seen.iter().any(|(class, ..)| *class == WaitClass::Blocked) {
+        // Sessions whose waits are counted are seen in a statement, which is to say at work.
+        false => take(&mut seen, WaitClass::Cpu, counted_s),
+        true => {
+            let left_s = take(&mut seen, WaitClass::Blocked, counted_s);
+            // Who sends rows is at work, too, before it waits for the client to take them.
+            take(&mut seen, WaitClass::Client, left_s)
         }
-    }
+    };
     seen.extend(counted);
     seen
+}
+
+/// Takes time from what was seen of a class, down to nothing; gives what could not be taken.
+fn take(seen: &mut [Inside], from: WaitClass, mut time_s: f64) -> f64 {
+    for (class, _, seen_s, ..) in seen {
+        if *class == from {
+            let left_s = *seen_s - time_s;
+            *seen_s = left_s.max(0.0);
+            time_s = (-left_s).max(0.0);
+        }
+    }
+    time_s
 }
 
 fn sorted(mut events: Vec<TimedEvent>) -> Vec<TimedEvent> {
@@ -292,6 +305,39 @@ mod tests {
         assert!((share(&events, "lock") - 40.0).abs() < 1e-9);
         assert!((share(&events, "CPU") - 10.0).abs() < 1e-9);
         assert_eq!(events[0].waits, Some(3));
+    }
+
+    #[test]
+    fn what_a_server_does_not_tell_is_what_its_counters_leave() {
+        let seen = |blocked_s: f64| {
+            let mut seen = watched(&[
+                (WaitClass::Cpu, "DB CPU", 0.2),
+                (WaitClass::Blocked, "blocked", blocked_s),
+                (WaitClass::Client, "sending", 0.1),
+            ]);
+            let reads = Counted {
+                time_ns: Some(150_000_000),
+                ..Counted::count(Some(9))
+            };
+            seen.counts.waits = vec![(WaitClass::DataRead, "data files".into(), reads)];
+            events(&outcome(), &seen)
+        };
+        for (blocked_s, wait_pct, client_pct) in
+            [(0.35, 20.0, 10.0), (0.1, 0.0, 5.0), (-0.1, 0.0, 0.0)]
+        {
+            let events = seen(blocked_s);
+            assert!(
+                (share(&events, "wait") - wait_pct).abs() < 1e-9,
+                "{events:?}"
+            );
+            assert!(
+                (share(&events, "client") - client_pct).abs() < 1e-9,
+                "{events:?}"
+            );
+            assert!((share(&events, "CPU") - 20.0).abs() < 1e-9);
+            assert!((share(&events, "data read") - 15.0).abs() < 1e-9);
+            assert!((events.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1e-9);
+        }
     }
 
     #[test]

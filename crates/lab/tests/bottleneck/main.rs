@@ -5,4 +5,6 @@
 
 mod common;
 mod embedded;
+mod mysql;
 mod postgres;
+mod way;

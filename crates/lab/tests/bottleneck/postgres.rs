@@ -1,9 +1,5 @@
 //! PostgreSQL.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::Duration;
 
 use target::postgres::local::PostgresServer;
@@ -11,6 +7,7 @@ use target::server::{LocalServer, ServerSpec};
 use target::{TargetUrl, Value};
 
 use crate::common::{Work, burn, drive, my_turn, open};
+use crate::way::long_way_to;
 
 const SERVER: &str = "postgres+local:";
 
@@ -186,48 +183,4 @@ fn nothing_on_an_idle_server() {
         judged.bottleneck()
     );
     assert!(judged.note.unwrap().contains("pg_stat_activity"));
-}
-
-/// A port that leads to a socket, with 5 ms each way.
-fn long_way_to(socket: &Path) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let socket = socket.to_path_buf();
-    std::thread::spawn(move || {
-        for client in listener.incoming().flatten() {
-            let server = UnixStream::connect(&socket).unwrap();
-            client.set_nodelay(true).unwrap();
-            let (back, there) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            std::thread::spawn(move || carry(client, there));
-            std::thread::spawn(move || carry(server, back));
-        }
-    });
-    port
-}
-
-fn carry(mut from: impl Read, mut to: impl Write + Close) {
-    let mut bytes = [0; 8192];
-    while let Ok(n @ 1..) = from.read(&mut bytes) {
-        std::thread::sleep(Duration::from_millis(5));
-        if to.write_all(&bytes[..n]).is_err() {
-            break;
-        }
-    }
-    to.close();
-}
-
-trait Close {
-    fn close(&self);
-}
-
-impl Close for TcpStream {
-    fn close(&self) {
-        let _ = self.shutdown(std::net::Shutdown::Both);
-    }
-}
-
-impl Close for UnixStream {
-    fn close(&self) {
-        let _ = self.shutdown(std::net::Shutdown::Both);
-    }
 }

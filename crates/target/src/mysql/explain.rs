@@ -10,7 +10,9 @@ mod code {
     pub const ERROR_ON_WRITE: u16 = 1026;
     pub const NOT_KEY_FILE: u16 = 1034;
     pub const OUT_OF_MEMORY: u16 = 1037;
+    pub const OUT_OF_SORT_MEMORY: u16 = 1038;
     pub const TOO_MANY_CONNECTIONS: u16 = 1040;
+    pub const OUT_OF_RESOURCES: u16 = 1041;
     pub const DATABASE_DENIED: u16 = 1044;
     pub const ACCESS_DENIED: u16 = 1045;
     pub const UNKNOWN_DATABASE: u16 = 1049;
@@ -51,8 +53,9 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
             ErrorKind::Damaged,
             "; a table of the server is damaged: check it with CHECK TABLE",
         ),
+        // The server goes on; fewer jobs may do.
         code::TOO_MANY_CONNECTIONS | code::TOO_MANY_OF_USER | code::LIMIT_OF_USER => (
-            ErrorKind::Unreachable,
+            ErrorKind::Statement,
             "; raise the limit (max_connections, or the user's) above the jobs of the test, or use \
              fewer jobs",
         ),
@@ -76,7 +79,10 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
             ErrorKind::Statement,
             "; bulk loads need local_infile=ON on the server",
         ),
-        code::OUT_OF_MEMORY => (ErrorKind::Unreachable, "; the server is out of memory"),
+        code::OUT_OF_MEMORY | code::OUT_OF_SORT_MEMORY | code::OUT_OF_RESOURCES => (
+            ErrorKind::Statement,
+            "; the server is out of memory: fewer jobs or smaller buffers need less",
+        ),
         _ => (ErrorKind::Statement, ""),
     }
 }
@@ -113,7 +119,7 @@ mod tests {
     #[test]
     fn an_error_says_what_to_do() {
         let error = explain("cannot connect", &server_error(1040));
-        assert_eq!(error.kind, ErrorKind::Unreachable);
+        assert_eq!(error.kind, ErrorKind::Statement);
         assert!(error.message.contains("max_connections"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! A server's database as a target.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,10 +11,12 @@ use super::access::Access;
 use super::client::Client;
 use super::flavour::Flavour;
 use super::session::{MySqlSession, connect};
-use super::{checkpoint, facts, guard};
+use super::watch::MySqlWatch;
+use super::{checkpoint, facts, guard, watch};
 use crate::server::LocalServer;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, TargetUrl,
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
+    TargetUrl, Watch,
 };
 
 pub(super) struct MySqlTarget {
@@ -146,9 +148,16 @@ fn rights_missing(client: &mut Client) -> Option<String> {
             rights.contains("ALL PRIVILEGES") || rights.contains("PROCESS")
         })
     });
-    (!may_see).then(|| {
-        "this user may not see whether others are active; GRANT PROCESS ON *.* TO it".into()
-    })
+    let others = "this user may not see whether others are active, nor how compressed a table is; GRANT \
+                  PROCESS ON *.* TO it";
+    let waits = "waits for data files are not counted: this user may not read performance_schema; GRANT \
+                 SELECT ON performance_schema.* TO it";
+    let missing = [
+        (!may_see).then_some(others),
+        watch::is_denied(client).then_some(waits),
+    ];
+    let missing: Vec<&str> = missing.into_iter().flatten().collect();
+    (!missing.is_empty()).then(|| missing.join("; "))
 }
 
 impl Target for MySqlTarget {
@@ -209,6 +218,13 @@ impl Target for MySqlTarget {
         self.server.as_ref().map(LocalServer::data_directory)
     }
 
+    fn server_directory(&self) -> std::result::Result<PathBuf, String> {
+        match self.with_anchor(|client| facts::variable(client, "datadir")) {
+            Ok(Some(directory)) => Ok(PathBuf::from(directory)),
+            _ => Err("the server does not tell its data directory".into()),
+        }
+    }
+
     fn counters(&self) -> Counters {
         self.with_anchor(facts::counters).unwrap_or_default()
     }
@@ -255,6 +271,10 @@ impl Target for MySqlTarget {
     fn set_compression(&self, compressed: bool) -> Result<()> {
         self.compression.store(compressed, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
+        Ok(Some(Box::new(MySqlWatch::open(&self.access)?)))
     }
 
     fn setting_rules(&self) -> &'static str {

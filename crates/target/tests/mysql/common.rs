@@ -10,7 +10,9 @@ use target::{
 };
 
 /// Small, so that many fit beside each other.
-const SMALL: &str = "innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
+const SMALL: &str = "innodb_buffer_pool_size=16M&innodb_log_file_size=16M";
+/// The server's instruments take memory and time to start.
+const BARE: &str = "&performance_schema=OFF";
 
 /// Opens the target of a URL.
 pub fn opened(url: &str) -> Result<Arc<dyn Target>> {
@@ -27,12 +29,17 @@ pub fn refused(url: &str) -> TargetError {
 
 /// A throw-away server as a target.
 pub fn local(settings: &str) -> Arc<dyn Target> {
-    opened(&format!("mysql+local:?{SMALL}{settings}")).unwrap()
+    opened(&format!("mysql+local:?{SMALL}{BARE}{settings}")).unwrap()
 }
 
 /// A server to be reached by its address, as one that dbdyno did not start.
 pub fn server() -> LocalServer {
-    let url = TargetUrl::parse(&format!("mysql+local:?{SMALL}")).unwrap();
+    server_with(BARE)
+}
+
+/// One with these settings, each after an ampersand.
+pub fn server_with(settings: &str) -> LocalServer {
+    let url = TargetUrl::parse(&format!("mysql+local:?{SMALL}{settings}")).unwrap();
     let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
     LocalServer::start(&MariaDbServer, &spec).unwrap()
 }

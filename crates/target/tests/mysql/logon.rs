@@ -154,7 +154,8 @@ fn too_many_sessions_say_which_limit() {
             Err(error) => Some(error),
         })
         .unwrap();
-    assert_eq!(error.kind, ErrorKind::Unreachable);
+    // The server is there: a point with fewer jobs may do.
+    assert_eq!(error.kind, ErrorKind::Statement);
     assert!(
         error.message.contains("Too many connections") && error.message.contains("max_connections"),
         "{error}"

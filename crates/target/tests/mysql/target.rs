@@ -44,6 +44,9 @@ fn it_tells_what_it_is() {
     target.checkpoint().unwrap();
     assert_eq!(&target.record().settings, settings);
     assert!(target.data_path().unwrap().is_dir());
+    let told = target.server_directory().unwrap();
+    let same = std::fs::canonicalize(target.data_path().unwrap()).unwrap();
+    assert_eq!(std::fs::canonicalize(told).unwrap(), same);
     for feature in [
         Feature::ProceduralLanguage,
         Feature::Compression,
@@ -146,6 +149,10 @@ fn a_server_of_others_is_lukewarm_at_best() {
     };
     assert!(why.contains("did not start"), "{why}");
     assert_eq!(target.data_path(), None);
+    // The device under it is known all the same.
+    let told = std::fs::canonicalize(target.server_directory().unwrap()).unwrap();
+    let same = std::fs::canonicalize(server.data_directory()).unwrap();
+    assert_eq!(told, same);
 }
 
 #[test]

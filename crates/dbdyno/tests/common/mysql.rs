@@ -1,0 +1,38 @@
+//! A MariaDB server that dbdyno did not start, for its own part: by its socket.
+
+#![allow(dead_code, reason = "every test file uses its own part")]
+
+use std::process::Command;
+
+use target::TargetUrl;
+use target::mysql::local::MariaDbServer;
+use target::server::{LocalServer, ServerSpec};
+
+/// A running server with more settings, each after an ampersand.
+pub fn server(settings: &str) -> LocalServer {
+    let url =
+        format!("mysql+local:?innodb_buffer_pool_size=32M&innodb_log_file_size=32M{settings}");
+    let url = TargetUrl::parse(&url).unwrap();
+    let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
+    LocalServer::start(&MariaDbServer, &spec).unwrap()
+}
+
+/// URL of dbdyno's database on it.
+pub fn url(server: &LocalServer, user: &str) -> String {
+    let socket = server.socket_path().display().to_string();
+    format!("mysql://{user}@localhost/dbdyno?socket={socket}")
+}
+
+/// Runs SQL as somebody who is not dbdyno, by the server's own client; gives what it prints.
+pub fn ask(server: &LocalServer, sql: &str) -> String {
+    let tree = server.program().ancestors().nth(2).unwrap();
+    let done = Command::new(tree.join("bin/mariadb"))
+        .args(["--no-defaults", "-N", "-B", "-u", server.superuser(), "-S"])
+        .arg(server.socket_path())
+        .args(["-e", sql])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{sql}: {errors}");
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}

@@ -1,0 +1,67 @@
+//! A run in the middle of its second point, to which something happens.
+
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use crate::common::{Place, points};
+
+/// A short point, and a long one in which something happens.
+const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 6\n";
+/// Reads, writes and loads, small.
+pub const SHORT: &str = "name = \"short\"\nsample_ms = 100\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"]\njobs = [2]\n\
+    mode = \"time\"\nseconds = 0.3\n";
+
+/// A run that has finished its first point and is in the middle of its second.
+pub struct InTheMiddle {
+    child: Child,
+    place: Place,
+}
+
+impl InTheMiddle {
+    /// Begins it, and returns half a second after `is_reading` says that the second point is at work.
+    pub fn begin(url: &str, is_reading: impl Fn() -> bool) -> Self {
+        let place = Place::new();
+        let plan = place.file("plan.toml", LONG);
+        let mut command = place.command(&["run", &plan, "--target", url, "--name", "long"]);
+        let log = std::fs::File::create(place.path("log")).unwrap();
+        let child = command
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        while !is_reading() {
+            assert!(Instant::now() < until, "the second point did not begin");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        Self { child, place }
+    }
+
+    /// It must end with status 1 and one sentence, with one point kept.
+    pub fn broken(mut self) -> (Place, String) {
+        let status = self.child.wait().unwrap();
+        let log = std::fs::read_to_string(self.place.path("log")).unwrap();
+        assert_eq!(status.code(), Some(1), "{log}");
+        let sentence = log.lines().last().unwrap().to_owned();
+        assert!(
+            sentence.contains("1 of 2 points are kept in the archive"),
+            "{sentence}"
+        );
+        assert!(sentence.contains("dbdyno run --resume long"), "{sentence}");
+        let run = self.place.export("long");
+        assert_eq!(points(&run).len(), 1);
+        assert_eq!(run["run"]["state"], "interrupted");
+        assert_eq!(points(&run)[0]["valid"], true);
+        (self.place, sentence)
+    }
+}
+
+/// Ends a process without a word.
+pub fn kill(pid: i32) {
+    // SAFETY: the number is that of a process of a server that a test started.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+}

@@ -1,0 +1,307 @@
+//! MariaDB, with the same bad luck.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use target::server::LocalServer;
+
+use crate::common::{Ended, Place, TINY, points};
+use crate::in_the_middle::{InTheMiddle, SHORT, kill};
+use crate::mysql::{ask, server, url};
+
+/// Sessions in the middle of a lookup of the second point.
+const READING: &str = "FROM information_schema.processlist WHERE db = 'dbdyno' \
+                       AND info LIKE 'SELECT amount, day FROM dbdyno_small WHERE id%'";
+
+/// The long run, when a job of its second point is seen at work.
+fn begin(server: &LocalServer) -> InTheMiddle {
+    let count = format!("SELECT count(*) > 0 {READING}");
+    InTheMiddle::begin(&url(server, "root"), || ask(server, &count) == "1")
+}
+
+#[test]
+fn a_killed_session_ends_the_run_which_can_be_resumed() {
+    let server = server("");
+    let run = begin(&server);
+    let until = Instant::now() + Duration::from_secs(5);
+    let mut victim = String::new();
+    while victim.is_empty() {
+        assert!(Instant::now() < until, "no session is at work");
+        victim = ask(&server, &format!("SELECT id {READING} LIMIT 1"));
+    }
+    ask(&server, &format!("KILL {victim}"));
+    let (place, sentence) = run.broken();
+    assert!(sentence.contains("ended the connection"), "{sentence}");
+    // What was finished is not measured again.
+    let resumed = place.dbdyno(&["run", "--resume", "long"]);
+    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    assert_eq!(points(&place.export("long")).len(), 2);
+}
+
+#[test]
+fn a_killed_server_ends_the_run() {
+    let server = server("");
+    let run = begin(&server);
+    kill(server.pid().unwrap() as i32);
+    let (place, sentence) = run.broken();
+    assert!(sentence.contains("ended the connection"), "{sentence}");
+    let ended = place.dbdyno(&["run", "--resume", "long"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(
+        ended.sentence().contains("no server answers"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(points(&place.export("long")).len(), 1);
+}
+
+#[test]
+fn a_server_without_connections_left_costs_the_points_that_need_more() {
+    let server = server("&max_connections=20");
+    let place = Place::new();
+    let plan = place.file(
+        "plan.toml",
+        &only("T611").replace("jobs = [2]", "jobs = [1, 64, 4]"),
+    );
+    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "root")]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let run = place.export("last");
+    let validity: Vec<&Value> = points(&run).iter().map(|p| &p["valid"]).collect();
+    assert_eq!(validity, [true, false, true]);
+    let reasons = points(&run)[1]["reasons"].to_string();
+    assert!(
+        reasons.contains("1040") && reasons.contains("max_connections"),
+        "{reasons}"
+    );
+}
+
+/// The short plan with one of its tests, or another one.
+fn only(test: &str) -> String {
+    SHORT.replace(
+        "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
+        &format!("\"{test}\""),
+    )
+}
+
+#[test]
+fn a_wrong_password_is_said_and_none_is_kept() {
+    let (server, place) = (server(""), Place::new());
+    ask(
+        &server,
+        "CREATE USER locked@localhost IDENTIFIED BY 'r1ght-one'; \
+         GRANT ALL ON *.* TO locked@localhost",
+    );
+    let plan = place.file("plan.toml", TINY);
+    let run = |user: &str, password: Option<&str>| {
+        let target = url(&server, user);
+        let mut command = place.command(&["run", &plan, "--target", &target]);
+        command.env_remove("MYSQL_PWD").env("HOME", place.path("."));
+        if let Some(password) = password {
+            command.env("MYSQL_PWD", password);
+        }
+        Ended::of(command.output().unwrap())
+    };
+    for ended in [
+        run("locked", Some("wr0ng-one")),
+        run("locked:wr0ng-one", Some("r1ght-one")),
+        run("locked", None),
+    ] {
+        assert_eq!(ended.status, 1, "{}", ended.stderr);
+        let sentence = ended.sentence();
+        assert!(sentence.contains("check user and password"), "{sentence}");
+        assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
+    }
+    let option_file = place.path(".my.cnf");
+    for ended in [
+        run("locked", Some("r1ght-one")),
+        run("locked:r1ght-one", None),
+        {
+            std::fs::write(&option_file, "[client]\npassword=r1ght-one\n").unwrap();
+            let only_mine = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&option_file, only_mine).unwrap();
+            run("locked", None)
+        },
+    ] {
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("r1ght-one"));
+    }
+    let archive = std::fs::read(place.archive()).unwrap();
+    let holds = |word: &[u8]| archive.windows(word.len()).any(|part| part == word);
+    assert!(!holds(b"r1ght-one") && !holds(b"wr0ng-one"));
+}
+
+/// Every job changes the same few rows in an order of its own, so that they wait for each other in a
+/// circle; the server ends one of them, which tries again.
+#[test]
+fn deadlocks_are_tried_again_and_counted() {
+    let (server, place) = (server(""), Place::new());
+    let library = place.library();
+    let sql = "UPDATE dbdyno_oltp SET version = version + 1 WHERE id = 1 + ? % 40";
+    std::fs::write(library.join("T716.sql"), sql).unwrap();
+    let plan = place.file(
+        "plan.toml",
+        &only("T716")
+            .replace("jobs = [2]", "jobs = [4]")
+            .replace("0.3", "2"),
+    );
+    let library = library.to_str().unwrap();
+    let url = url(&server, "root");
+    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
+    let run = place.export("last");
+    let point = &points(&run)[0];
+    assert_eq!(ended.status, 0, "{} {}", ended.stderr, point["reasons"]);
+    assert!(point["retries"].as_f64().unwrap() > 0.0, "{point}");
+    assert_eq!(point["errors"].as_f64(), Some(0.0));
+    assert!(point["rows"].as_f64().unwrap() > 0.0);
+    let notes = point["notes"].to_string();
+    assert!(notes.contains("tried again after a conflict"), "{notes}");
+}
+
+/// Another language, order, calendar and clock than the tests were written with.
+#[test]
+fn a_server_of_another_country_gives_the_same_answers() {
+    let server = server(
+        "&default_time_zone=+05:45&lc_time_names=tr_TR&character_set_server=latin5\
+         &collation_server=latin5_turkish_ci&sql_mode=ANSI,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH\
+         &transaction_isolation=SERIALIZABLE&autocommit=OFF&lower_case_table_names=1",
+    );
+    let place = Place::new();
+    let plan = place.file("plan.toml", SHORT);
+    let mut command = place.command(&["run", &plan, "--target", &url(&server, "root")]);
+    let ended = Ended::of(
+        command
+            .env("TZ", "America/St_Johns")
+            .env("LC_ALL", "tr_TR.UTF-8")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let run = place.export("last");
+    assert_eq!(points(&run).len(), 5);
+    assert!(points(&run).iter().all(|p| p["valid"] == true));
+}
+
+/// The greeting of a server that is older than any that can be installed here.
+#[test]
+fn a_server_too_old_is_refused() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut near, _) = listener.accept().unwrap();
+        let mut greeting = b"\x0a5.5.5-10.4.34-MariaDB\0".to_vec();
+        greeting.extend(7_u32.to_le_bytes());
+        greeting.extend(b"abcdefgh\0");
+        // What such a server could do, by halves, with character set and status between.
+        greeting.extend([0xfe, 0xff, 0x2d, 0x02, 0x00, 0xff, 0x81, 21]);
+        greeting.extend([0; 10]);
+        greeting.extend(b"ijklmnopqrst\0mysql_native_password\0");
+        let packet = |number: u8, payload: &[u8]| {
+            let mut packet = (payload.len() as u32).to_le_bytes().to_vec();
+            packet[3] = number;
+            packet.extend(payload);
+            packet
+        };
+        let _ = near.write_all(&packet(0, &greeting));
+        let mut bytes = [0; 1024];
+        let _ = near.read(&mut bytes);
+        let _ = near.write_all(&packet(2, b"\0\0\0\x02\0\0\0"));
+        // Until it has been read and the other side has gone away.
+        while let Ok(1..) = near.read(&mut bytes) {}
+    });
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let url = format!("mysql://u@127.0.0.1:{port}/dbdyno");
+    let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("10.4.34") && sentence.contains("too old") && sentence.contains("10.5"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn others_are_disturbed_only_when_told() {
+    let (server, place) = (server(""), Place::new());
+    let plan = place.file("plan.toml", TINY);
+    let url = url(&server, "root");
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| ask(&server, "SELECT sleep(8)"));
+        let sleeping = "SELECT count(*) FROM information_schema.processlist \
+                        WHERE info LIKE '%sleep(8)%' AND id <> connection_id()";
+        while ask(&server, sleeping) == "0" {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let ended = place.dbdyno(&["run", &plan, "--target", &url]);
+        assert_eq!(ended.status, 1, "{}", ended.stderr);
+        assert!(
+            ended.sentence().contains("others are at work"),
+            "{}",
+            ended.stderr
+        );
+        let ended = place.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        assert!(
+            !other.is_finished(),
+            "the other's work ended too early to tell"
+        );
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn much_is_written_only_when_agreed() {
+    let (server, place) = (server(""), Place::new());
+    let plan = place.file(
+        "plan.toml",
+        &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
+    );
+    for target in [&url(&server, "root"), "mysql+local:"] {
+        let ended = place.dbdyno(&["run", &plan, "--target", target]);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        let sentence = ended.sentence();
+        assert!(
+            sentence.contains("GB") && sentence.contains("--yes"),
+            "{sentence}"
+        );
+    }
+    let databases = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dbdyno'";
+    assert_eq!(ask(&server, databases), "0");
+}
+
+#[test]
+fn a_user_who_sees_little_is_told_what_is_missing() {
+    let (server, place) = (server(""), Place::new());
+    ask(
+        &server,
+        "CREATE USER plain@localhost; GRANT ALL ON dbdyno.* TO plain@localhost; \
+         GRANT SUPER ON *.* TO plain@localhost",
+    );
+    let plan = place.file(
+        "plan.toml",
+        &SHORT.replace("\"T421\"", "\"T421\", \"T331\", \"T332\""),
+    );
+    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let run = place.export("last");
+    let rights = &run["targets"][0]["settings"]["dbdyno.rights"];
+    let rights = rights.as_str().unwrap();
+    assert!(
+        rights.contains("PROCESS") && rights.contains("performance_schema"),
+        "{rights}"
+    );
+    for point in points(&run) {
+        // That a table is compressed cannot be proven, and the sentence says by whom it can.
+        let is_provable = point["test"] != "T332";
+        assert_eq!(point["valid"], is_provable, "{point}");
+        if is_provable {
+            assert!(point["cpu_pct_avg"].is_number(), "{point}");
+            assert!(point["engine_write_iops"].is_number(), "{point}");
+        } else {
+            let reasons = point["reasons"].to_string();
+            assert!(reasons.contains("PROCESS privilege"), "{reasons}");
+        }
+    }
+}

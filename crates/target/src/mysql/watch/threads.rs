@@ -1,0 +1,134 @@
+//! What the threads of a server on this machine use of its processors, from the kernel's account.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::super::client::Client;
+use crate::Result;
+
+/// Sessions whose threads are kept; more than any server is asked for.
+const SESSIONS_MAX: usize = 4096;
+
+/// Parts of the time since the last look that a thread was at work and that it waited for a processor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Used {
+    pub cpu: f64,
+    pub queued: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Account {
+    cpu_ns: u64,
+    queued_ns: u64,
+    at: Instant,
+}
+
+#[derive(Debug)]
+struct Thread {
+    /// `None` where the session has none that can be seen.
+    id: Option<u32>,
+    last: Option<Account>,
+}
+
+/// The threads of the sessions, by the sessions' numbers.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    known: HashMap<u64, Thread>,
+}
+
+impl Threads {
+    /// Asks for the threads of sessions that were not seen before, and forgets those that have ended.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub fn learn(
+        &mut self,
+        client: &mut Client,
+        sessions: impl Iterator<Item = u64>,
+    ) -> Result<()> {
+        let sessions: Vec<u64> = sessions.take(SESSIONS_MAX).collect();
+        if sessions.iter().all(|id| self.known.contains_key(id)) {
+            return Ok(());
+        }
+        self.known.retain(|id, _| sessions.contains(id));
+        let rows = client.read("SELECT ID, TID FROM information_schema.PROCESSLIST")?;
+        let pair = |row: Vec<Option<String>>| {
+            let mut cells = row.into_iter().flatten();
+            Some((cells.next()?.parse().ok()?, cells.next()?.parse().ok()?))
+        };
+        let found: HashMap<u64, u32> = rows.into_iter().filter_map(pair).collect();
+        for session in sessions {
+            let id = found.get(&session).copied();
+            let thread = Thread { id, last: None };
+            self.known.entry(session).or_insert(thread);
+        }
+        Ok(())
+    }
+
+    /// What a session's thread used since it was last asked for; `None` the first time, and when it cannot
+    /// be seen.
+    pub fn used(&mut self, session: u64) -> Option<Used> {
+        let thread = self.known.get_mut(&session)?;
+        let now = account(thread.id?)?;
+        let last = thread.last.replace(now)?;
+        let time_ns = (now.at - last.at).as_nanos() as f64;
+        let part = |now: u64, last: u64| now.saturating_sub(last) as f64 / time_ns.max(1.0);
+        Some(Used {
+            cpu: part(now.cpu_ns, last.cpu_ns),
+            queued: part(now.queued_ns, last.queued_ns),
+        })
+    }
+}
+
+fn account(thread: u32) -> Option<Account> {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
+    let at = Instant::now();
+    let mut numbers = text.split_whitespace().map(str::parse);
+    Some(Account {
+        cpu_ns: numbers.next()?.ok()?,
+        queued_ns: numbers.next()?.ok()?,
+        at,
+    })
+}
+
+/// The operating system's number of the thread that serves this connection; only MariaDB tells, and only
+/// on this machine the number says something.
+pub(super) fn own(client: &mut Client) -> Option<u32> {
+    let sql = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()";
+    let thread: u32 = client.read_one(sql).ok()??.parse().ok()?;
+    (is_server(thread) && account(thread).is_some()).then_some(thread)
+}
+
+/// On another machine or in a container the same number is something else here.
+fn is_server(thread: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    let name = group.map(|tgid| std::fs::read_to_string(format!("/proc/{}/comm", tgid.trim())));
+    name.and_then(std::result::Result::ok)
+        .is_some_and(|name| ["mariadbd", "mysqld"].contains(&name.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_works_uses_its_time_and_one_that_is_gone_nothing() {
+        let mut threads = Threads::default();
+        for (session, id) in [
+            (1, Some(std::process::id())),
+            (2, None),
+            (3, Some(u32::MAX)),
+        ] {
+            threads.known.insert(session, Thread { id, last: None });
+        }
+        assert_eq!(threads.used(1), None);
+        std::thread::sleep(Duration::from_millis(20));
+        let used = threads.used(1).unwrap();
+        assert!((0.0..1.0).contains(&used.cpu), "{used:?}");
+        assert_eq!((threads.used(2), threads.used(3)), (None, None));
+        assert!(!is_server(std::process::id()));
+    }
+}
