@@ -5,6 +5,7 @@
 //!   each job's own account, and the proof that the driver itself was not what was measured.
 //! - [`drive_stations`] does the same with many clients on one thread, for targets whose answers can be awaited.
 //! - [`crowd`] drives users, of whom there may be thousands, over a pool of connections.
+//! - [`search`] finds the highest rate that holds an [`Objective`]; [`UserSteps`] are the steps of a ramp.
 //! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
 //!   Neither knows of threads, so that both follow and record in the very same way.
 //! - [`mock`] is a target whose latency and stalls are programmed.
@@ -34,10 +35,13 @@ mod event_loop;
 mod gate;
 mod job;
 pub mod mock;
+mod objective;
 pub mod outcome;
+mod ramp;
 pub mod random;
 pub mod recorder;
 pub mod schedule;
+pub mod search;
 pub mod series;
 mod station;
 
@@ -46,7 +50,9 @@ pub use crowd::{
 };
 pub use drive::{Drive, JOBS_MAX, drive};
 pub use event_loop::drive_stations;
+pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError};
 pub use outcome::{DriverThreads, JobOutcome, Outcome};
+pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
 pub use recorder::Progress;
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
 pub use series::Interval;

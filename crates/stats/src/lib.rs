@@ -15,6 +15,7 @@ pub mod interval;
 mod least_squares;
 pub mod multiple;
 pub mod permutation;
+pub mod ramp;
 pub mod random;
 pub mod rank;
 pub mod ratio;

@@ -29,7 +29,8 @@ pub struct Visit {
 /// keeps that user. Nobody is therefore kept waiting while a connection is free, and who waits is served in
 /// the order of asking, with one exchange for each operation instead of a second queue.
 ///
-/// As long as there is a connection for every user, the queue is empty and no lock is taken.
+/// As long as there is a connection for every user, the queue is empty and no lock is taken. (A user who comes
+/// back from a lost connection is taken up when any operation ends, which is later than it might be.)
 pub struct Dealer<'a> {
     crowd: &'a dyn Crowd,
     kinds: usize,

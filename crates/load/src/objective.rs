@@ -1,0 +1,175 @@
+//! A response time that is to be held, as it is written: `p95=50ms`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::crowd::CrowdOutcome;
+
+/// Failed operations in percent up to which an objective can be held, unless told otherwise.
+pub const ERRORS_PCT_MAX: f64 = 1.0;
+
+/// A percentile of the response time with its limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Objective {
+    /// The percentile, 0 < p < 100.
+    pub percentile: f64,
+    /// Its limit.
+    pub limit: Duration,
+    /// Most failed operations in percent.
+    pub errors_pct_max: f64,
+}
+
+/// Why an objective cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no limit of a response time: write a percentile and a time, such as p95=50ms or p99.9=2s"
+)]
+pub struct ObjectiveError(String);
+
+/// How an outcome stands against an objective.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Held {
+    /// Whether it holds.
+    pub holds: bool,
+    /// Operations beyond the limit in percent, those that were not done in time to be measured included.
+    pub beyond_pct: f64,
+    /// Failed operations in percent of all.
+    pub errors_pct: f64,
+}
+
+impl Objective {
+    /// Whether an outcome holds the objective.
+    ///
+    /// Operations that were asked for in the window and not done in it have no response time yet. As many as
+    /// are in hand at any moment when the limit is held (the rate of completions times the limit, Little) are
+    /// normal; what is beyond that counts as beyond the limit. A target that falls behind an open rate thereby
+    /// fails although those it has completed were quick. Nothing completed holds nothing.
+    pub fn held(&self, outcome: &CrowdOutcome) -> Held {
+        let total = outcome.total();
+        let completed = total.completed as f64;
+        let errors = total.errors as f64;
+        let slow = total
+            .response
+            .count_above_us(self.limit.as_secs_f64() * 1e6) as f64;
+        let per_s = outcome.completed_per_s().unwrap_or(0.0);
+        let in_hand = per_s * self.limit.as_secs_f64();
+        let excess = (outcome.unfinished as f64 - in_hand.ceil()).max(0.0);
+        let share_pct = |part: f64, of: f64| if of > 0.0 { 100.0 * part / of } else { 100.0 };
+        let beyond_pct = share_pct(slow + excess, completed + excess);
+        let errors_pct = share_pct(errors, completed + errors);
+        let sound = outcome.fatal.is_none() && !outcome.interrupted && total.completed > 0;
+        let in_time = beyond_pct <= 100.0 - self.percentile + 1e-9;
+        Held {
+            holds: sound && in_time && errors_pct <= self.errors_pct_max,
+            beyond_pct,
+            errors_pct,
+        }
+    }
+}
+
+impl FromStr for Objective {
+    type Err = ObjectiveError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let read = || {
+            let (percentile, limit) = text.trim().split_once('=')?;
+            let percentile: f64 = percentile.trim().strip_prefix('p')?.parse().ok()?;
+            let limit = limit.trim();
+            let unit_at = limit.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
+            let (number, unit) = limit.split_at(unit_at);
+            let number: f64 = number.trim().parse().ok()?;
+            let seconds = number * unit_s(unit)?;
+            let limit = Duration::try_from_secs_f64(seconds).ok()?;
+            let sound = percentile > 0.0 && percentile < 100.0 && !limit.is_zero();
+            sound.then_some(Self {
+                percentile,
+                limit,
+                errors_pct_max: ERRORS_PCT_MAX,
+            })
+        };
+        read().ok_or_else(|| ObjectiveError(text.into()))
+    }
+}
+
+fn unit_s(unit: &str) -> Option<f64> {
+    match unit {
+        "us" | "µs" => Some(1e-6),
+        "ms" => Some(1e-3),
+        "s" => Some(1.0),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{}={:?}", self.percentile, self.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crowd::KindOutcome;
+
+    #[test]
+    fn objectives_are_read_and_written() {
+        for text in ["p95=50ms", "p99.9=2s", "p50=1.5ms", "p90=700µs"] {
+            let objective: Objective = text.parse().unwrap();
+            assert_eq!(objective.to_string(), text);
+        }
+        let spaced: Objective = " p95 = 50 ms".parse().unwrap();
+        assert_eq!(spaced.limit, Duration::from_millis(50));
+        for text in [
+            "", "95=50ms", "p95", "p95=50", "p95=50m", "p0=1s", "p100=1s", "p95=0s", "p95=-1s",
+            "pNaN=1s",
+        ] {
+            let error = text.parse::<Objective>().unwrap_err().to_string();
+            assert!(error.contains("such as p95=50ms"), "{text}: {error}");
+        }
+    }
+
+    /// An outcome of 10 s with so many operations of 10 and of 100 ms.
+    fn outcome(quick: u64, slow: u64, errors: u64, unfinished: u64) -> CrowdOutcome {
+        let mut kind = KindOutcome {
+            completed: quick + slow,
+            errors,
+            ..KindOutcome::default()
+        };
+        (0..quick).for_each(|_| kind.response.record_ns(10_000_000));
+        (0..slow).for_each(|_| kind.response.record_ns(100_000_000));
+        CrowdOutcome {
+            elapsed: Duration::from_secs(10),
+            kinds: vec![kind],
+            unfinished,
+            ..CrowdOutcome::default()
+        }
+    }
+
+    #[test]
+    fn an_outcome_holds_or_not() {
+        let objective: Objective = "p95=50ms".parse().unwrap();
+        let holds = |outcome: CrowdOutcome| objective.held(&outcome).holds;
+        assert!(holds(outcome(950, 50, 0, 0)), "exactly 5 % beyond");
+        assert!(!holds(outcome(949, 51, 0, 0)));
+        assert!(
+            holds(outcome(990, 0, 10, 0)) && !holds(outcome(980, 0, 20, 0)),
+            "errors"
+        );
+        assert!(!holds(outcome(0, 0, 0, 0)));
+        let fatal = CrowdOutcome {
+            fatal: Some("gone".into()),
+            ..outcome(100, 0, 0, 0)
+        };
+        assert!(!holds(fatal));
+    }
+
+    /// 100/s held at 50 ms means 5 in hand at any moment. 100 that wait are 95 too many: 8.7 % beyond the limit.
+    #[test]
+    fn what_is_left_undone_counts() {
+        let objective: Objective = "p95=50ms".parse().unwrap();
+        assert!(objective.held(&outcome(1000, 0, 0, 5)).holds);
+        let behind = objective.held(&outcome(1000, 0, 0, 100));
+        assert!(!behind.holds && (behind.beyond_pct - 9500.0 / 1095.0).abs() < 1e-9);
+    }
+}

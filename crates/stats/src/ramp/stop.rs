@@ -1,0 +1,187 @@
+//! When a ramp has seen enough.
+
+use super::{Limits, Step};
+
+/// Steps in a row over the limit of the response time after which a ramp stops; one alone may be a disturbance.
+const OVER_LIMIT_STEPS: usize = 2;
+/// Fewest steps without a rise of throughput.
+const FLAT_STEPS: usize = 3;
+/// What counts as a rise, in percent.
+const RISE_PCT: f64 = 1.0;
+/// Users must have risen by so much over the flat steps: a throughput that keeps up with them would have risen
+/// by as much, which is then told from [`RISE_PCT`] also where steps are small.
+const USERS_RISE_PCT: f64 = 5.0;
+
+/// When to stop a ramp; asked after every step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StopRule {
+    /// The limit of the response time, if there is one, and of errors.
+    pub limits: Limits,
+}
+
+/// Why a ramp was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum Stop {
+    /// Failed operations beyond their limit at the last step.
+    #[error("{errors_pct:.2} % of the operations failed at {users} users, more than {limit_pct} %")]
+    Errors {
+        /// Users of the step.
+        users: u32,
+        /// Failed operations in percent.
+        errors_pct: f64,
+        /// The limit.
+        limit_pct: f64,
+    },
+    /// The response time was beyond its limit at the last two steps.
+    #[error(
+        "the response time was above its limit of {limit_ms} ms at two steps in a row, at {users} users {response_ms:.1} ms"
+    )]
+    OverLimit {
+        /// Users of the last of them.
+        users: u32,
+        /// Its response time.
+        response_ms: f64,
+        /// The limit.
+        limit_ms: f64,
+    },
+    /// Throughput rises no more.
+    #[error(
+        "throughput has not risen by more than 1 % since {since_users} users, at {users} users {completed_per_s:.1}/s"
+    )]
+    Flat {
+        /// Users of the step since when.
+        since_users: u32,
+        /// Users of the last step.
+        users: u32,
+        /// Its throughput.
+        completed_per_s: f64,
+    },
+}
+
+impl StopRule {
+    /// A rule with the usual limit of errors, 1 %, and a limit of the response time or none.
+    pub fn new(response_us: Option<f64>) -> Self {
+        Self {
+            limits: Limits {
+                response_us: response_us.unwrap_or(f64::INFINITY),
+                errors_pct: 1.0,
+            },
+        }
+    }
+
+    /// Why the ramp is to be stopped after these steps, in the order of measuring; `None` when it goes on.
+    ///
+    /// Method, in this order: errors beyond their limit at the last step; the response time beyond its limit
+    /// at the last two; throughput that did not rise by more than 1 % over the last three steps (or as many as
+    /// it takes for the users to rise by 5 %), its best there against its best before.
+    pub fn judge(&self, steps: &[Step]) -> Option<Stop> {
+        let last = steps.last()?;
+        let is_over = |limit: f64, value: f64| value > limit || value.is_nan();
+        if is_over(self.limits.errors_pct, last.errors_pct) {
+            return Some(Stop::Errors {
+                users: last.users,
+                errors_pct: last.errors_pct,
+                limit_pct: self.limits.errors_pct,
+            });
+        }
+        let over = |step: &Step| is_over(self.limits.response_us, step.response_us);
+        let in_a_row = steps.iter().rev().take_while(|step| over(step)).count();
+        if in_a_row >= OVER_LIMIT_STEPS {
+            return Some(Stop::OverLimit {
+                users: last.users,
+                response_ms: last.response_us / 1e3,
+                limit_ms: self.limits.response_us / 1e3,
+            });
+        }
+        flat(steps, last)
+    }
+}
+
+fn flat(steps: &[Step], last: &Step) -> Option<Stop> {
+    let enough = f64::from(last.users) / (1.0 + USERS_RISE_PCT / 100.0);
+    let up_to = steps.len().checked_sub(FLAT_STEPS)?;
+    let far_enough = |step: &Step| f64::from(step.users) <= enough;
+    let since = steps[..up_to].iter().rposition(far_enough)?;
+    let best = |steps: &[Step]| steps.iter().map(|s| s.completed_per_s).fold(0.0, f64::max);
+    let (before, after) = steps.split_at(since + 1);
+    let rises = best(after) > best(before) * (1.0 + RISE_PCT / 100.0);
+    (!rises).then(|| Stop::Flat {
+        since_users: steps[since].users,
+        users: last.users,
+        completed_per_s: last.completed_per_s,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{asymptotic, step};
+    use super::*;
+
+    /// The first step after which a ramp stops, and why.
+    fn stops(rule: StopRule, ramp: impl Iterator<Item = Step>) -> (u32, Option<Stop>) {
+        let mut steps = Vec::new();
+        for next in ramp {
+            steps.push(next);
+            if let Some(stop) = rule.judge(&steps) {
+                return (next.users, Some(stop));
+            }
+        }
+        (0, None)
+    }
+
+    #[test]
+    fn two_steps_over_the_limit_in_a_row() {
+        let rule = StopRule::new(Some(50e3));
+        let responses = [20.0, 60.0, 40.0, 51.0, 52.0, 20.0];
+        let ramp = (1..)
+            .zip(responses)
+            .map(|(i, ms)| step(i * 100, f64::from(i), ms));
+        let (users, stop) = stops(rule, ramp);
+        assert_eq!(users, 500, "one alone was not enough");
+        assert_eq!(
+            stop.unwrap().to_string(),
+            "the response time was above its limit of 50 ms at two steps in a row, at 500 users 52.0 ms"
+        );
+    }
+
+    #[test]
+    fn throughput_that_rises_no_more() {
+        let ramp = (1..).map(|i| asymptotic(i * 20));
+        let (users, stop) = stops(StopRule::new(None), ramp);
+        assert_eq!(users, 160, "the third beyond saturation at 100");
+        assert_eq!(
+            stop.unwrap().to_string(),
+            "throughput has not risen by more than 1 % since 100 users, at 160 users 100.0/s"
+        );
+    }
+
+    /// Steps of half a percent rise by 1.5 % in three, which is more than 1 %, but not when noise takes it away;
+    /// over ten of them it is 5 %.
+    #[test]
+    fn small_steps_are_given_more_of_them() {
+        let noisy = |i: u32| f64::from(i) * if i.is_multiple_of(2) { 0.99 } else { 1.0 };
+        let rising = (1000..1200).step_by(5).map(|i| step(i, noisy(i), 10.0));
+        assert_eq!(stops(StopRule::new(None), rising), (0, None));
+        let level = (1000..1200).step_by(5).map(|i| step(i, 500.0, 10.0));
+        assert_eq!(stops(StopRule::new(None), level).0, 1050);
+    }
+
+    #[test]
+    fn errors_stop_at_once() {
+        let failing = Step {
+            errors_pct: 1.25,
+            ..step(200, 2.0, 10.0)
+        };
+        let ramp = [step(100, 1.0, 10.0), failing].into_iter();
+        let (users, stop) = stops(StopRule::new(None), ramp);
+        let sentence = "1.25 % of the operations failed at 200 users, more than 1 %";
+        assert_eq!((users, stop.unwrap().to_string().as_str()), (200, sentence));
+        assert_eq!(StopRule::new(None).judge(&[]), None);
+        let unknown = step(100, 1.0, f64::NAN);
+        let rule = StopRule::new(Some(1.0));
+        assert!(
+            rule.judge(&[unknown, unknown]).is_some(),
+            "what is unknown holds nothing"
+        );
+    }
+}
