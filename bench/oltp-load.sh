@@ -1,22 +1,35 @@
 #!/usr/bin/env bash
-# What the loader of the order-entry database costs beside the server's own binary COPY of the same bytes from
-# ready files: pairs in turn on one server, with one and with two jobs.
+# What the loader of the order-entry database costs beside the server's own bulk load of the same bytes from ready
+# files, which is the floor: pairs in turn on one server, with one and with two jobs. Then, where it is at hand,
+# the whole load beside HammerDB's, and which of the twelve conditions each of the two databases keeps.
 #
-#   bench/oltp-load.sh [PAIRS] [WAREHOUSES]
+#   bench/oltp-load.sh postgres|mysql [PAIRS] [WAREHOUSES]
 #
 # JOBS are the numbers of jobs (default "1 2"). DBDYNO and LOCAL_SERVER name the programs (the second:
-# `cargo build --release -p target --example local_server`), PSQL a psql. Everything is below a directory of
-# its own, which goes with the script.
+# `cargo build --release -p target --example local_server`). Everything is below a directory of its own, which
+# goes with the script.
+#
+# HAMMERDB names a directory with the files of HammerDB 4 (github.com/TPC-Council/HammerDB, e.g. the tag v4.12;
+# nothing of it is part of dbdyno, and nothing need be compiled), which runs with Debian's packages tcl,
+# tcl-thread, libsqlite3-tcl, mysqltcl and libpgtcl. Its virtual user alone is compared with one job, because several of
+# its users poll each other every 5 and 10 s. HAMMERDB_PAIRS: how often (default 3).
 set -euo pipefail
-pairs=${1:-5} warehouses=${2:-2}
+engine=${1:?name an engine: postgres or mysql} pairs=${2:-5} warehouses=${3:-2}
+here=$(cd "$(dirname "$0")" && pwd)
 dbdyno=${DBDYNO:-bin/dbdyno}
 local_server=${LOCAL_SERVER:?name the example local_server, built}
-psql=${PSQL:-psql}
+library=$here/../library/oltp
 tables="warehouse district customer history orders new_order stock order_line"
+# What an engine has of its own: settings, connect, ask SQL, ready_file, floor_begin, floor_end, checkpoint,
+# hammerdb_ready, hammerdb_gone, hammerdb_ask SQL.
+# shellcheck source=/dev/null
+. "$here/oltp-load/$engine.sh"
 
-work=$(mktemp -d)
+work=$(mktemp -d /var/tmp/oltp-load.XXXXXX)
+# The server writes the ready files of some engines itself, as another user.
+chmod 1777 "$work"
 mkfifo "$work/hold"
-"$local_server" postgres '?version=15&max_wal_size=8GB&shared_buffers=512MB' <"$work/hold" >"$work/server" &
+"$local_server" "$engine" "?$settings" <"$work/hold" >"$work/server" &
 server=$!
 exec 3>"$work/hold"
 trap 'exec 3>&-; wait "$server" || true; rm -rf "$work"' EXIT
@@ -25,48 +38,53 @@ until [ -s "$work/server" ]; do
     sleep 0.1
 done
 read -r _ socket _ <"$work/server"
-directory=$(dirname "$socket")
-url="postgres://dbdyno@${directory//\//%2F}/postgres"
-ask() { "$psql" -qAtX -h "$directory" -U dbdyno -d postgres -v ON_ERROR_STOP=1 "$@"; }
+connect
 load() { "$dbdyno" oltp load --target "$url" --warehouses "$warehouses" "$@" 2>/dev/null; }
+seconds() { awk "BEGIN { printf \"%.3f\", ($2 - $1) / 1e9 }"; }
 
-# The ready files, and the statements of the tables, from a load of their own.
+# The ready files, and the statements that load them, from a load of its own.
 load >/dev/null
 for table in $tables; do
-    prefix=$(ask -c "SELECT regexp_replace(attname, 'w_id$', '') FROM pg_attribute
-        WHERE attrelid = 'dbdyno.$table'::regclass AND attname ~ '^[a-z]*_?w_id$' AND attname !~ 'supply'
-        ORDER BY attname LIMIT 1")
+    case $table in
+        warehouse) column=w_id ;;
+        district) column=d_w_id ;;
+        customer) column=c_w_id ;;
+        history) column=h_w_id ;;
+        orders) column=o_w_id ;;
+        new_order) column=no_w_id ;;
+        stock) column=s_w_id ;;
+        order_line) column=ol_w_id ;;
+    esac
     for w in $(seq "$warehouses"); do
-        ask -c "\\copy (SELECT * FROM dbdyno.$table WHERE ${prefix}w_id = $w) TO '$work/$table.$w' (FORMAT binary)"
-        echo "\\copy floor.$table FROM '$work/$table.$w' (FORMAT binary)" >>"$work/load.$w"
+        ready_file "$table" "$column" "$w" "$work/$table.$w" >>"$work/load.$w"
     done
 done
-bytes=$(du -cb "$work"/*.[0-9]* | tail -n 1 | cut -f 1)
+bytes=$(find "$work" -name '*.[0-9]*' ! -name 'load.*' -printf '%s\n' | awk '{ s += $1 } END { print s }')
 
-# Seconds of COPY from the ready files, each job with every so-many-th warehouse.
+# Seconds of the server's own bulk load, each job with every so-many-th warehouse.
 floor_s() {
-    ask -c "DROP SCHEMA IF EXISTS floor CASCADE" -c "CREATE SCHEMA floor" 2>/dev/null
-    for table in $tables; do ask -c "CREATE TABLE floor.$table (LIKE dbdyno.$table)"; done
-    ask -c CHECKPOINT
-    local begin end job w
+    floor_begin
+    checkpoint
+    local begin end job w running=()
     begin=$(date +%s%N)
-    local running=()
     for job in $(seq "$1"); do
-        (for w in $(seq "$job" "$1" "$warehouses"); do cat "$work/load.$w"; done | ask -f -) &
+        (for w in $(seq "$job" "$1" "$warehouses"); do cat "$work/load.$w"; done | ask_floor) &
         running+=($!)
     done
     wait "${running[@]}"
     end=$(date +%s%N)
-    ask -c "DROP SCHEMA floor CASCADE" 2>/dev/null
-    awk "BEGIN { print ($end - $begin) / 1e9 }"
+    floor_end
+    seconds "$begin" "$end"
 }
 # Seconds that the loader says its rows took.
 loader_s() {
-    ask -c CHECKPOINT
+    checkpoint
     load --replace --jobs "$1" | sed -E 's/.* rows in ([0-9.]+) s,.*/\1/'
 }
+# Pairs "a b" on standard input, in turn the one and the other first: prints the median of a / b.
+median_ratio() { awk '{ print $1 / $2 }' | sort -n | awk '{ r[NR] = $1 } END { printf "%.3f", r[int((NR + 1) / 2)] }'; }
 
-echo "jobs,pair,floor_s,loader_s,ratio   ($warehouses warehouses, $bytes bytes of COPY)"
+echo "jobs,pair,floor_s,loader_s,floor/loader   ($engine, $warehouses warehouses, $bytes bytes of files)"
 for jobs in ${JOBS:-1 2}; do
     for pair in $(seq "$pairs"); do
         if ((pair % 2)); then
@@ -74,8 +92,55 @@ for jobs in ${JOBS:-1 2}; do
         else
             loader=$(loader_s "$jobs") floor=$(floor_s "$jobs")
         fi
+        echo "$floor $loader" >>"$work/of-$jobs"
         awk "BEGIN { printf \"%d,%d,%.3f,%.3f,%.3f\\n\", $jobs, $pair, $floor, $loader, $floor / $loader }"
-    done | tee "$work/of-$jobs"
-    sort -t, -k5 -n "$work/of-$jobs" | awk -F, -v jobs="$jobs" \
-        '{ r[NR] = $5 } END { printf "jobs %d: median ratio floor/loader %.3f\n", jobs, r[int((NR + 1) / 2)] }'
+    done
+    echo "jobs $jobs: median of floor/loader $(median_ratio <"$work/of-$jobs")"
 done
+
+[ -n "${HAMMERDB:-}" ] || exit 0
+# Seconds from nothing to a whole database with its indexes and statistics.
+whole_s() {
+    "$dbdyno" oltp drop --target "$url" >/dev/null
+    checkpoint
+    local begin
+    begin=$(date +%s%N)
+    load --jobs 1 >/dev/null
+    seconds "$begin" "$(date +%s%N)"
+}
+hammerdb_s() {
+    hammerdb_gone
+    checkpoint
+    local begin
+    begin=$(date +%s%N)
+    ENGINE=$engine WAREHOUSES=$warehouses SOCKET=$socket TMP=$work TCLLIBPATH=$here/oltp-load \
+        tclsh "$here/oltp-load/hammerdb.tcl" <&- >"$work/hammerdb.log" 2>&1
+    seconds "$begin" "$(date +%s%N)"
+    grep -q "FINISHED SUCCESS" "$work/hammerdb.log" || {
+        grep -i error "$work/hammerdb.log" >&2
+        return 1
+    }
+}
+# Places of each condition that a database breaks; 11 is true right after a load.
+places() {
+    local number places all=
+    for number in $(seq -w 12); do
+        places=$("$1" "SELECT count(*) FROM ($(cat "$library/condition/$number.sql")) AS broken")
+        [ "$places" = 0 ] || all+=" $number ($places places)"
+    done
+    echo "${all:- none}"
+}
+hammerdb_ready
+echo "pair,hammerdb_s,dbdyno_s,hammerdb/dbdyno   (one job each, the whole load)"
+for pair in $(seq "${HAMMERDB_PAIRS:-3}"); do
+    if ((pair % 2)); then
+        theirs=$(hammerdb_s) ours=$(whole_s)
+    else
+        ours=$(whole_s) theirs=$(hammerdb_s)
+    fi
+    echo "$theirs $ours" >>"$work/of-hammerdb"
+    awk "BEGIN { printf \"%d,%.3f,%.3f,%.3f\\n\", $pair, $theirs, $ours, $theirs / $ours }"
+done
+echo "median of hammerdb/dbdyno $(median_ratio <"$work/of-hammerdb")"
+echo "conditions that dbdyno's database breaks:$(places ask)"
+echo "conditions that HammerDB's database breaks:$(places hammerdb_ask)"
