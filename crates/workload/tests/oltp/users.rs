@@ -245,6 +245,23 @@ fn on_postgres_in_every_way() {
     round_trips_are(&accounts[3], [1.0; 5]);
 }
 
+/// A call is a round trip, and its conflicts are few: all lock in the same order.
+#[test]
+fn on_mysql_by_procedures() {
+    let database = Database::mysql();
+    database.load(&options(2)).unwrap();
+    oltp::procedures::install(database.target.as_ref(), database.engine).unwrap();
+    let accounts = [
+        work(&database, Mode::Procedure, By::Tellers, 4, 500),
+        work(&database, Mode::Procedure, By::Counters, 4, 1000),
+    ];
+    tables_hold(&database, &accounts);
+    accounts.iter().for_each(mix_is_right);
+    for account in &accounts {
+        round_trips_are(account, [1.0; 5]);
+    }
+}
+
 fn round_trips_are(account: &Account, meant: [f64; 5]) {
     let found = account.kinds.map(|kind| kind.round_trips_mean().unwrap());
     let are_close =
@@ -255,44 +272,101 @@ fn round_trips_are(account: &Account, meant: [f64; 5]) {
 /// What a procedure shows is what its tables say.
 #[test]
 fn procedures_show_what_they_did() {
-    let database = Database::postgres();
+    let functions = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'dbdyno'::regnamespace";
+    they_show_what_they_did(&Database::postgres(), functions);
+    let routines =
+        "SELECT count(*) FROM information_schema.routines WHERE routine_schema = database()";
+    they_show_what_they_did(&Database::mysql(), routines);
+}
+
+/// The call of a procedure with values in the place of its parameters.
+fn call(engine: &str, name: &str, values: &[(&str, &str)]) -> String {
+    let file = format!("../../library/oltp/procedure/{name}.{engine}.sql");
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut sql = text.split("-- step: call\n").nth(1).unwrap().to_owned();
+    for (parameter, value) in values {
+        for end in [",", ")"] {
+            sql = sql.replace(&format!(":{parameter}{end}"), &format!("{value}{end}"));
+        }
+    }
+    assert!(!sql.contains(" :") && !sql.contains("(:"), "{sql}");
+    sql
+}
+
+fn they_show_what_they_did(database: &Database, count: &str) {
     database.load(&options(1)).unwrap();
     oltp::procedures::install(database.target.as_ref(), database.engine).unwrap();
     let mut session = database.session();
-    let mut call = |sql: &str| session.texts(sql).unwrap().remove(0);
+    let mut ask = |sql: &str| session.texts(sql).unwrap().remove(0);
     let cell = |row: &[Option<String>], at: usize| row[at].clone().unwrap();
+    let at = [("w", "1"), ("d", "2"), ("now", "'2026-01-02'")];
+    let with =
+        |name: &str, more: &[(&str, &str)]| call(database.engine, name, &[&at, more].concat());
     let order = |items: &str| {
-        format!(
-            "CALL dbdyno_new_order(1, 2, 3, '{items}', '[1,1,1]', '[1,5,10]', '2026-01-02', NULL, NULL, NULL)"
+        let lines = [("supply_ws", "'[1,1,1]'"), ("quantities", "'[1,5,10]'")];
+        with(
+            "new_order",
+            &[&lines[..], &[("c_id", "3"), ("items", items)]].concat(),
         )
     };
-    let row = call(&order("[7,7,99999]"));
+    let row = ask(&order("'[7,7,99999]'"));
     assert_eq!(cell(&row, 0), "3001");
     let total = "SELECT round(100 * sum(ol_amount) * (1 - c_discount) * (1 + w_tax + d_tax)) FROM order_line, customer, warehouse, district \
         WHERE ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id = 3001 AND c_w_id = 1 AND c_d_id = 2 AND c_id = 3 AND w_id = 1 \
         AND d_w_id = 1 AND d_id = 2 GROUP BY c_discount, w_tax, d_tax";
-    assert_eq!(cell(&row, 1), cell(&call(total), 0));
-    assert_eq!(cell(&call(&order("[8,9,100001]")), 0), "0", "rolled back");
-    assert_eq!(cell(&call("SELECT max(o_id) FROM orders"), 0), "3001");
-    let row =
-        call("SELECT * FROM dbdyno_payment(1, 2, 1, 2, 3, NULL, 12.34, 'mark', '2026-01-02')");
+    assert_eq!(cell(&row, 1), cell(&ask(total), 0));
+    assert_eq!(cell(&ask(&order("'[8,9,100001]'")), 0), "0", "rolled back");
+    assert_eq!(cell(&ask("SELECT max(o_id) FROM orders"), 0), "3001");
+    let paid = [
+        ("c_w", "1"),
+        ("c_d", "2"),
+        ("amount", "12.34"),
+        ("mark", "'mark'"),
+    ];
+    let row = ask(&with(
+        "payment",
+        &[&paid[..], &[("c_id", "3"), ("c_last", "NULL")]].concat(),
+    ));
     assert_eq!((cell(&row, 0), cell(&row, 1)), ("3".into(), "-2234".into()));
-    let row = call("SELECT * FROM dbdyno_order_status(1, 2, 3, NULL)");
+    // The middle one of those who bear the name, the first of two.
+    let middle = "SELECT c_id FROM (SELECT c_id, row_number() OVER (ORDER BY c_first, c_id) AS place, \
+        count(*) OVER () AS bearers FROM customer WHERE c_w_id = 1 AND c_d_id = 2 AND c_last = 'BARBARBAR') AS named \
+        WHERE place = CASE WHEN bearers % 2 = 0 THEN bearers ELSE bearers + 1 END / 2";
+    let middle = cell(&ask(middle), 0);
+    let named = [("c_id", "NULL"), ("c_last", "'BARBARBAR'")];
+    let row = ask(&with("payment", &[&paid[..], &named].concat()));
+    assert_eq!(cell(&row, 0), middle);
+    let row = ask(&with("order_status", &[("c_id", "3"), ("c_last", "NULL")]));
     assert_eq!((cell(&row, 0), cell(&row, 1)), ("3".into(), "3".into()));
-    let row = call("SELECT dbdyno_delivery(1, 5, '2026-01-02')");
+    let shown = cell(&ask(&with("order_status", &named)), 2);
+    assert!(
+        shown.starts_with(&format!("{middle} ")) || shown.starts_with(&format!("({middle},")),
+        "{shown}"
+    );
+    let row = ask(&with("delivery", &[("carrier", "5")]));
     assert_eq!(cell(&row, 0), ["2101"; 10].join(","));
-    let low = cell(&call("SELECT dbdyno_stock_level(1, 2, 101)"), 0);
+    let low = cell(&ask(&with("stock_level", &[("threshold", "101")])), 0);
     assert!(
         low.parse::<u32>().unwrap() > 150,
         "{low} items of about 200 lines"
     );
-    let few = cell(&call("SELECT dbdyno_stock_level(1, 2, 0)"), 0);
+    let few = cell(&ask(&with("stock_level", &[("threshold", "0")])), 0);
     assert_eq!(few, "0");
+    // What is wrong leaves no transaction behind.
+    let nobody = with(
+        "payment",
+        &[&paid[..], &[("c_id", "3001"), ("c_last", "NULL")]].concat(),
+    );
+    assert!(session.texts(&nobody).is_err());
+    session.begin().unwrap();
+    session.rollback().unwrap();
+    oltp::note_transactions(session.as_mut()).unwrap();
+    assert_eq!(database.check().broken(), [0_u32; 0]);
     // A database as left by procedures is removed with them.
     drop(session);
     assert!(oltp::drop_all(database.target.as_ref(), database.engine).unwrap());
-    let left = "SELECT count(*) FROM pg_proc WHERE pronamespace = 'dbdyno'::regnamespace";
-    assert_eq!(one(database.session().as_mut(), left), "0");
+    assert_eq!(one(database.session().as_mut(), count), "0");
 }
 
 /// Engines without stored procedures say so.
