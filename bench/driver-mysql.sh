@@ -7,7 +7,8 @@
 # and the system calls of both for each transaction, counted once by strace.
 # Usage: bench/driver-mysql.sh [PAIRS]     (default 20; ten minutes)
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory)
-#   CLIENTS="1 8 32"     ONLY=strace leaves the pairs out     ONLY=server only starts the server and waits
+#   CLIENTS="1 8 32"     ONLY=strace leaves the pairs out
+#   REALTIME=1   server and clients in the kernel's real-time class, see bench/driver/block.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -27,12 +28,14 @@ judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
 
 # The server is nobody's but ours, and does not wait for a disk: the driver is measured.
 PATH=$PATH:/usr/sbin
-user=$(id -un)
 as=()
-if [ "$(id -u)" = 0 ]; then user=mysql; as=(setpriv --reuid=mysql --regid=mysql --clear-groups); fi
 server=$out/server
 mkdir -p "$server"
-[ "$(id -u)" != 0 ] || { chown mysql "$server"; chmod 711 "$out"; }
+if [ "$(id -u)" = 0 ]; then
+    user=mysql; id -u mysql >/dev/null 2>&1 || user=nobody
+    as=(setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups)
+    chown "$user" "$server"; chmod 711 "$out"
+fi
 "${as[@]}" mariadb-install-db --no-defaults --datadir="$server/data" --auth-root-authentication-method=normal \
     --skip-test-db >"$out/install.txt" 2>&1
 "${as[@]}" mariadbd --no-defaults --datadir="$server/data" --socket="$server/socket" --pid-file="$server/pid" \
@@ -48,7 +51,8 @@ sb=(sysbench oltp_point_select --mysql-socket="$server/socket" --mysql-user=root
 "${sb[@]}" prepare >"$out/prepare.txt"
 mariadb -u root -S "$server/socket" -e 'ANALYZE TABLE sbtest.sbtest1' >"$out/analyze.txt"
 url="mysql://root@localhost/dbdyno?socket=$server/socket&others=allow"
-if [ "${ONLY:-}" = server ]; then echo "$url"; wait "$mariadbd"; fi
+
+[ "${REALTIME:-}" != 1 ] || real_time "$mariadbd"
 
 # sysbench_cpu CLIENTS ARGUMENTS…: runs it; prints the seconds of CPU.
 sysbench_cpu() {

@@ -8,6 +8,7 @@
 # Usage: bench/driver.sh [PAIRS]     (default 20; a quarter of an hour)
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory)
 #   CLIENTS="1 8 32"     SCRIPTS="select-only simple-update"     ONLY=strace leaves the pairs out
+#   REALTIME=1   server and clients in the kernel's real-time class, see bench/driver/block.sh
 # simple-update-joined is simple-update with BEGIN and COMMIT beside their neighbours: fewer round trips than pgbench.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -45,6 +46,8 @@ pg=(-h "$server" -p "$port" -U postgres postgres)
 "$bin/pgbench" -i -q -s 10 "${pg[@]}" >"$out/init.txt" 2>&1
 socket=${server//\//%2F}
 url="postgres://postgres@$socket:$port/postgres?others=allow"
+# The server's processes to come inherit it.
+[ "${REALTIME:-}" != 1 ] || real_time "$postmaster"
 
 # pgbench_block SCRIPT CLIENTS ARGUMENTS…: prints throughput and µs of CPU for each transaction.
 pgbench_block() {
