@@ -8,7 +8,8 @@ use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use oltp::{
-    CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb, RestoreArguments,
+    Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb, RestoreArguments,
+    UsersArguments,
 };
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints
@@ -47,7 +48,7 @@ pub enum Verb {
     Export(ExportArguments),
     /// Write a run as one self-contained HTML page
     Report(ReportArguments),
-    /// Load, check and remove the database of the order-entry workload
+    /// The order-entry workload: load its database, let users work on it, check it, remove it
     Oltp(OltpArguments),
     /// Show what this machine is, and what published practice advises for it
     Host(HostArguments),
@@ -59,6 +60,9 @@ pub struct RunArguments {
     /// Name of a built-in plan or path of a plan file
     #[arg(default_value = "quick")]
     pub plan: String,
+    /// Text of the plan, from verbs that write one
+    #[arg(skip)]
+    pub plan_text: Option<String>,
     /// Database to measure, as ENGINE:PATH (an empty path is a database in memory); several of one
     /// engine are the nodes of a cluster. Without it: SQLite and DuckDB in files of their own, which
     /// are removed afterwards
@@ -95,7 +99,7 @@ pub struct RunArguments {
 }
 
 /// The machine of servers that run elsewhere, for `run` and `ab`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ServerHost {
     /// Machine of the server, as `ssh://USER@HOST[:PORT]`, to be sampled and described through ssh;
     /// without it the CPU, IOPS and platform of a server elsewhere are unknown

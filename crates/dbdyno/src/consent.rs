@@ -19,7 +19,7 @@ const GB: f64 = 1e9;
 const ROOM_SHARE: f64 = 0.5;
 
 /// What its user allows before anything is touched.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Permission {
     /// Begin without asking, however much is going to be written
     #[arg(long)]

@@ -5,7 +5,8 @@ use target::Feature;
 use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
-use crate::{LabError, Plan, Result, Step};
+use crate::plan::OltpStep;
+use crate::{LabError, Plan, Result, Step, oltp};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,7 +22,7 @@ pub struct Agenda {
 /// # Errors
 /// A test or size that does not exist, with the nearest that does.
 pub fn check(plan: &Plan, library: &Library) -> Result<()> {
-    for step in &plan.step {
+    for step in plan.step.iter().filter(|step| step.oltp.is_none()) {
         library.size(&step.size)?;
         tests_of(step, library)?;
     }
@@ -38,6 +39,10 @@ impl Agenda {
         let mut agenda = Self::default();
         for repetition in 1..=plan.repeat {
             for (step_number, step) in (1..).zip(&plan.step) {
+                if let Some(oltp) = &step.oltp {
+                    agenda.add_oltp(oltp, (repetition, step_number), targets);
+                    continue;
+                }
                 for test in tests_of(step, library)? {
                     for (target_number, target) in (0..).zip(targets) {
                         match obstacle(test, target) {
@@ -66,13 +71,43 @@ impl Agenda {
         Ok(agenda)
     }
 
+    fn add_oltp(&mut self, step: &OltpStep, place: (u32, u32), targets: &[Nodes]) {
+        for (number, target) in (0..).zip(targets) {
+            let base = PointKey {
+                repetition: place.0,
+                step: place.1,
+                target: number,
+                test: String::new(),
+                nodes: target.nodes.len() as u32,
+                jobs: 1,
+                threads: 1,
+            };
+            let keys = oltp::keys(step, &base);
+            match oltp::obstacle(target) {
+                None => self.points.extend(keys),
+                Some(reason) => {
+                    let code = keys.first().map_or(oltp::TOTAL, |key| key.test.as_str());
+                    self.add(Missing {
+                        target: number,
+                        test: code.to_owned(),
+                        title: oltp::title(code),
+                        reason,
+                    });
+                }
+            }
+        }
+    }
+
     fn add_missing(&mut self, target: u32, test: &Test, reason: String) {
-        let missing = Missing {
+        self.add(Missing {
             target,
             test: test.code().to_owned(),
             title: test.definition.title.clone(),
             reason,
-        };
+        });
+    }
+
+    fn add(&mut self, missing: Missing) {
         if !self.missing.contains(&missing) {
             self.missing.push(missing);
         }

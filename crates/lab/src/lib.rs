@@ -4,6 +4,7 @@
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
 //! * [`scripts`]: the user's own SQL that a plan names.
 //! * [`measure`]: one point from start to verdict.
+//! * [`oltp`]: the order-entry workload as steps of a plan.
 //! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
 //! * [`gates`]: what makes a point invalid, and what a reader should know about it.
@@ -19,6 +20,7 @@ mod machine;
 pub mod measure;
 pub mod nodes;
 mod observer;
+pub mod oltp;
 pub mod plan;
 pub mod run;
 pub mod scripts;

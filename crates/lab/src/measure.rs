@@ -34,6 +34,8 @@ pub struct Bay<'a> {
     pub samplers: &'a [HostWatch],
     /// Seed of the run.
     pub seed: u64,
+    /// Repetitions of the plan.
+    pub repeat: u32,
     /// Interval of the series.
     pub interval: Duration,
     /// Fingerprint of machine and target, one per target.
@@ -92,7 +94,7 @@ fn sweeps_threads(test: &Test, target: &Nodes) -> bool {
 
 /// The seed of a point depends on the run's seed, the test, its parallelism and the repetition, but
 /// not on the target or the step: two configurations are given the same keys.
-fn point_seed(seed: u64, key: &PointKey) -> u64 {
+pub(crate) fn point_seed(seed: u64, key: &PointKey) -> u64 {
     let code = key.test.bytes().fold(0, |h: u64, b| mix(h ^ u64::from(b)));
     let place = u64::from(key.jobs) << 32 | u64::from(key.repetition);
     mix(seed ^ mix(code ^ mix(place)))
@@ -390,7 +392,7 @@ pub fn fingerprint(texts: &[&str]) -> String {
         .collect()
 }
 
-fn steady(outcome: &Outcome) -> Option<Steady> {
+pub(crate) fn steady(outcome: &Outcome) -> Option<Steady> {
     match stats::steady::judge(&outcome.interval_rates_per_s(), STEADY_LIMIT) {
         stats::steady::Steady::Yes => Some(Steady::Yes),
         stats::steady::Steady::No => Some(Steady::No),
@@ -400,7 +402,7 @@ fn steady(outcome: &Outcome) -> Option<Steady> {
 }
 
 /// Lays the jobs' intervals beside the host's samples: the interval that ends nearest to a sample.
-fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<Sample> {
+pub(crate) fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<Sample> {
     let half_s = interval.as_secs_f64() / 2.0;
     samples
         .iter()

@@ -1,43 +1,28 @@
 //! Plans: what is asked for, as TOML; every key is described in docs/FORMAT.md.
 
-use std::time::Duration;
-
 use include_dir::{Dir, include_dir};
-use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 use verdict::metric::Metric;
 
 use crate::{LabError, Result};
 
+mod oltp;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use oltp::OLTP_KEYS;
+use step::STEP_KEYS;
+
+pub use oltp::{Check, Levels, OltpStep, Order, Statements};
+pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
+
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
 /// Keys of a plan, for naming the nearest when one is misspelt.
 const PLAN_KEYS: [&str; 6] = ["name", "about", "sample_ms", "repeat", "primary", "step"];
-/// Keys of a step.
-const STEP_KEYS: [&str; 15] = [
-    "use",
-    "script",
-    "driver_threads",
-    "tests",
-    "jobs",
-    "threads",
-    "size",
-    "mode",
-    "seconds",
-    "ramp_up_seconds",
-    "rate_per_s",
-    "arrivals",
-    "think_ms",
-    "operations_per_session",
-    "contention",
-];
-/// What a step may use.
-const USES: [&str; 2] = ["library", "script"];
 /// Most repetitions of a plan.
 pub const REPEAT_MAX: u32 = 1000;
-/// Most jobs of a point.
-pub const JOBS_MAX: u32 = 4096;
-
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,82 +52,6 @@ fn sample_ms_default() -> u64 {
 
 fn repeat_default() -> u32 {
     1
-}
-
-/// One step of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// What is used: "library" or "script".
-    #[serde(rename = "use")]
-    pub uses: String,
-    /// File of the script.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub script: Option<String>,
-    /// Threads of the driver's event loop; one, and more when it is saturated, unless told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub driver_threads: Option<u32>,
-    /// Codes of the tests; all of the library when there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tests: Vec<String>,
-    /// Jobs of the points; 1, 2, 4 … 4 × cores when there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub jobs: Vec<u32>,
-    /// Threads inside a statement, for tests that sweep them; 1, 2, 4 … cores when there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub threads: Vec<u32>,
-    /// Size class.
-    #[serde(default = "size_default")]
-    pub size: String,
-    /// Fixed work per job, or a fixed time.
-    #[serde(default)]
-    pub mode: Mode,
-    /// Length of a point in time mode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-    /// Ramp-up of a point in time mode, unrecorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ramp_up_seconds: Option<f64>,
-    /// Offered rate of all jobs together: an open schedule, in time mode.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate_per_s: Option<f64>,
-    /// How the operations of an open schedule arrive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<ArrivalKind>,
-    /// Makes the open schedule semi-open: what arrives at `rate_per_s` is a session of so many operations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub operations_per_session: Option<u32>,
-    /// Mean think time of a closed schedule or within a session, exponentially distributed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub think_ms: Option<f64>,
-    /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub contention: bool,
-}
-
-fn size_default() -> String {
-    "quick".into()
-}
-
-/// What bounds a point.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// A fixed amount of work for each job.
-    #[default]
-    Work,
-    /// A fixed time.
-    Time,
-}
-
-/// How the operations of an open schedule arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ArrivalKind {
-    /// At equal distances.
-    Constant,
-    /// At random, independently of each other.
-    Poisson,
 }
 
 /// One `--set KEY=VALUE`.
@@ -218,7 +127,11 @@ impl Plan {
         }
         check_keys("the plan", table.keys(), &PLAN_KEYS)?;
         for (index, step) in steps_of(&mut table)?.iter().enumerate() {
-            check_keys(&format!("step {}", index + 1), step.keys(), &STEP_KEYS)?;
+            let place = format!("step {}", index + 1);
+            check_keys(&place, step.keys(), &STEP_KEYS)?;
+            if let Some(toml::Value::Table(oltp)) = step.get("oltp") {
+                check_keys(&format!("{place}, oltp"), oltp.keys(), &OLTP_KEYS)?;
+            }
         }
         let plan: Plan = toml::Value::Table(table)
             .try_into()
@@ -266,115 +179,6 @@ impl Plan {
     }
 }
 
-impl Step {
-    fn check(&self) -> std::result::Result<(), String> {
-        if !USES.contains(&self.uses.as_str()) {
-            return Err(format!(
-                "use = \"{}\" is nothing dbdyno can do{}",
-                self.uses,
-                nearest(&self.uses, &USES)
-            ));
-        }
-        match (self.uses.as_str(), &self.script) {
-            ("script", None) => return Err("use = \"script\" needs script = \"FILE.toml\"".into()),
-            ("script", Some(_)) if !self.tests.is_empty() => {
-                return Err("tests are of the library; a script is one test of its own".into());
-            }
-            ("library", Some(_)) => return Err("script needs use = \"script\"".into()),
-            _ => {}
-        }
-        if self
-            .driver_threads
-            .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
-        {
-            return Err(format!("driver_threads is not between 1 and {JOBS_MAX}"));
-        }
-        for (name, list) in [("jobs", &self.jobs), ("threads", &self.threads)] {
-            if let Some(bad) = list.iter().find(|n| !(1..=JOBS_MAX).contains(*n)) {
-                return Err(format!(
-                    "{name} holds {bad}, which is not between 1 and {JOBS_MAX}"
-                ));
-            }
-            let mut sorted = list.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            if sorted.len() != list.len() {
-                return Err(format!("{name} names the same number twice"));
-            }
-        }
-        match (self.mode, self.seconds) {
-            (Mode::Time, None) => return Err("mode = \"time\" needs seconds".into()),
-            (Mode::Work, Some(_)) => return Err("seconds needs mode = \"time\"".into()),
-            (Mode::Time, Some(s)) if !(0.05..=1e6).contains(&s) => {
-                return Err(format!("seconds = {s} is not between 0.05 and 1000000"));
-            }
-            _ => {}
-        }
-        if self.mode == Mode::Work && (self.rate_per_s.is_some() || self.ramp_up_seconds.is_some())
-        {
-            return Err("rate_per_s and ramp_up_seconds need mode = \"time\"".into());
-        }
-        if self.rate_per_s.is_none()
-            && (self.arrivals.is_some() || self.operations_per_session.is_some())
-        {
-            return Err("arrivals and operations_per_session need rate_per_s".into());
-        }
-        if self.rate_per_s.is_some()
-            && self.think_ms.is_some()
-            && self.operations_per_session.is_none()
-        {
-            return Err("think_ms beside rate_per_s needs operations_per_session".into());
-        }
-        if self.think_ms.is_some_and(|ms| !(0.0..=3.6e6).contains(&ms)) {
-            return Err("think_ms is not between 0 and 3600000".into());
-        }
-        self.schedule().check().map_err(|e| e.to_string())
-    }
-
-    /// The schedule that the step asks for.
-    pub fn schedule(&self) -> Schedule {
-        let think = self.think_ms.map_or(Think::None, |ms| Think::Exponential {
-            mean: Duration::from_secs_f64(ms / 1e3),
-        });
-        let arrivals = match self.arrivals {
-            Some(ArrivalKind::Poisson) => Arrivals::Poisson,
-            Some(ArrivalKind::Constant) | None => Arrivals::Constant,
-        };
-        match (self.rate_per_s, self.operations_per_session) {
-            (None, _) => Schedule::Closed { think },
-            (Some(rate_per_s), None) => Schedule::Open {
-                rate_per_s,
-                arrivals,
-            },
-            (Some(sessions_per_s), Some(operations_per_session)) => Schedule::SemiOpen {
-                sessions_per_s,
-                arrivals,
-                operations_per_session,
-                think,
-            },
-        }
-    }
-
-    /// The schedule in words.
-    pub fn schedule_words(&self) -> String {
-        let arrivals = match self.arrivals {
-            Some(ArrivalKind::Poisson) => "Poisson",
-            Some(ArrivalKind::Constant) | None => "constant",
-        };
-        let load = match (self.rate_per_s, self.operations_per_session) {
-            (None, _) => "closed".to_owned(),
-            (Some(rate), None) => format!("open, {arrivals}, {rate}/s"),
-            (Some(rate), Some(n)) => {
-                format!("semi-open, {arrivals}, {rate} sessions/s of {n} operations")
-            }
-        };
-        match self.think_ms {
-            Some(ms) => format!("{load}, think time {ms} ms"),
-            None => load,
-        }
-    }
-}
-
 fn check_primary(text: &str) -> Result<()> {
     let metric: Metric = text
         .parse()
@@ -407,11 +211,24 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
     let parts: Vec<&str> = setting.key.split('.').collect();
     let no_place = || {
         LabError::Plan(format!(
-            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps) or step.N.KEY (one of them)",
+            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them) or step.oltp.KEY",
             setting.key
         ))
     };
     match parts.as_slice() {
+        ["step", "oltp", key] => {
+            let mut taken = 0;
+            for step in steps_of(table)? {
+                let oltp = step.get_mut("oltp").and_then(toml::Value::as_table_mut);
+                if let Some(oltp) = oltp.filter(|oltp| oltp::takes(oltp, key)) {
+                    oltp.insert((*key).to_owned(), setting.value.clone());
+                    taken += 1;
+                }
+            }
+            if taken == 0 {
+                return Err(no_place());
+            }
+        }
         ["step", number, key] => {
             let index: usize = number.parse().map_err(|_| no_place())?;
             let mut steps = steps_of(table)?;
@@ -465,101 +282,4 @@ pub fn nearest(word: &str, known: &[&str]) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MINIMAL: &str = "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\n";
-
-    fn error(text: &str, settings: &[&str]) -> String {
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|s| Setting::parse(s).unwrap())
-            .collect();
-        Plan::parse(text, &settings).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn the_built_in_plans_parse_and_survive_the_archive() {
-        for name in Plan::built_in() {
-            let plan = Plan::parse(&Plan::text(name).unwrap(), &[]).unwrap();
-            assert_eq!(plan.name, name);
-            assert_eq!(Plan::parse(&plan.to_toml(), &[]).unwrap(), plan);
-        }
-    }
-
-    #[test]
-    fn settings_reach_all_steps_or_one() {
-        let settings = ["sample_ms=50", "step.size=small", "step.1.jobs=[1,2]"];
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|s| Setting::parse(s).unwrap())
-            .collect();
-        let plan = Plan::parse(MINIMAL, &settings).unwrap();
-        assert_eq!((plan.sample_ms, plan.step[0].size.as_str()), (50, "small"));
-        assert_eq!(plan.step[0].jobs, [1, 2]);
-    }
-
-    #[test]
-    fn the_three_schedules() {
-        let words = |settings: &[&str]| {
-            let all = ["step.mode=time", "step.seconds=1.0"]
-                .iter()
-                .chain(settings);
-            let all: Vec<_> = all.map(|s| Setting::parse(s).unwrap()).collect();
-            Plan::parse(MINIMAL, &all).unwrap().step[0].schedule_words()
-        };
-        assert_eq!(words(&["step.think_ms=20.0"]), "closed, think time 20 ms");
-        assert_eq!(
-            words(&["step.rate_per_s=500.0", "step.arrivals=poisson"]),
-            "open, Poisson, 500/s"
-        );
-        let semi_open = [
-            "step.rate_per_s=5.0",
-            "step.operations_per_session=3",
-            "step.think_ms=1.0",
-        ];
-        assert_eq!(
-            words(&semi_open),
-            "semi-open, constant, 5 sessions/s of 3 operations, think time 1 ms"
-        );
-    }
-
-    #[test]
-    fn a_misspelt_key_names_the_nearest() {
-        let text = MINIMAL.replace("tests", "test");
-        assert!(error(&text, &[]).contains("did you mean \"tests\"?"));
-        assert!(error(MINIMAL, &["sampel_ms=1"]).contains("did you mean \"sample_ms\"?"));
-        assert!(error(MINIMAL, &["step.sise=\"small\""]).contains("did you mean \"size\"?"));
-        assert!(
-            error(&MINIMAL.replace("library", "libary"), &[]).contains("did you mean \"library\"?")
-        );
-    }
-
-    #[test]
-    fn what_contradicts_itself_is_refused() {
-        let cases = [
-            ("step.mode=time", "needs seconds"),
-            ("step.seconds=3", "needs mode"),
-            ("step.jobs=[0]", "between 1 and"),
-            ("step.jobs=[2,2]", "twice"),
-            ("repeat=0", "repeat"),
-            ("step.rate_per_s=5", "mode = \"time\""),
-            ("step.arrivals=poisson", "rate_per_s"),
-            ("step.operations_per_session=3", "rate_per_s"),
-            ("step.9.size=small", "has 1 steps"),
-            ("a.b.c.d=1", "no key of a plan"),
-            ("step.jobs=many", "not right"),
-            ("primary=[\"T611\"]", "no metric"),
-            ("primary=[\"T611.cpu_pct_avg\"]", "no good direction"),
-        ];
-        for (setting, expected) in cases {
-            let message = error(MINIMAL, &[setting]);
-            assert!(message.contains(expected), "{setting}: {message}");
-        }
-        assert!(error("name = ", &[]).contains("not TOML"));
-        assert!(error("name = \"x\"\nstep = []\n", &[]).contains("no [[step]]"));
-    }
 }

@@ -9,7 +9,6 @@ use host::inventory::Stated;
 use target::TargetUrl;
 use workload::Library;
 
-use crate::Plan;
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
@@ -17,6 +16,7 @@ use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::scripts;
 use crate::work::{Finished, Queue, Work};
+use crate::{Plan, oltp};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -175,8 +175,11 @@ pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()>
         let target = begun.targets.get(point.key.target as usize);
         let url = target.and_then(|target| urls_of(target).into_iter().next());
         let url = TargetUrl::parse(&url.unwrap_or_default())?;
-        let test = library.test(&point.key.test)?;
-        if test.fingerprint(url.engine()) != point.definition {
+        let definition = match oltp::owns(&point.key.test) {
+            true => workload::oltp::fingerprint(url.engine()),
+            false => library.test(&point.key.test)?.fingerprint(url.engine()),
+        };
+        if definition != point.definition {
             return Err(LabError::Plan(format!(
                 "run {} was begun with another definition of {}; give the library it was begun with by --library, or measure anew",
                 begun.label, point.key.test

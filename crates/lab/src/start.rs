@@ -37,7 +37,8 @@ impl<'a> Start<'a> {
         }
     }
 
-    fn take(&self) {
+    /// Takes the snapshots now, unless they are taken.
+    pub fn take(&self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
             *taken = Some((self.sampler.mark(), engine_counters(self.target)));

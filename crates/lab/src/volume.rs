@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use workload::volume::{Extent, Volume, of_point, of_table, table_of};
+use workload::volume::{
+    Extent, Volume, of_order_entry_load, of_point, of_small_transactions, of_table, table_of,
+};
 use workload::{Library, Table};
 
 use crate::agenda::foreseen;
-use crate::plan::Mode;
-use crate::{Plan, Result};
+use crate::plan::{Mode, OltpStep, Order};
+use crate::{Plan, Result, Step};
 
 /// What one target is asked to write by a plan; the same for each node of a cluster together.
 ///
@@ -26,6 +28,12 @@ pub fn foretell(
     let (mut points, mut room_of_points) = (0u64, 0u64);
     let mut tables: HashSet<(Table, &str)> = HashSet::new();
     for step in &plan.step {
+        if let Some(oltp) = &step.oltp {
+            let volume = of_order_entry(step, oltp);
+            points = points.saturating_add(volume.written_bytes);
+            room_of_points = room_of_points.max(volume.room_bytes);
+            continue;
+        }
         let size = library.size(&step.size)?;
         for (test, jobs) in foreseen(step, library, engine, threads)? {
             if let Some(table) = table_of(test) {
@@ -55,6 +63,18 @@ pub fn foretell(
             .saturating_add(loads.saturating_mul(loaded)),
         room_bytes: loads.saturating_add(room_of_points),
     })
+}
+
+/// What a step of the order-entry workload writes; a load may be done for every repetition.
+fn of_order_entry(step: &Step, oltp: &OltpStep) -> Volume {
+    match oltp.order {
+        Order::Check => Volume::default(),
+        Order::Load => of_order_entry_load(oltp.warehouses.unwrap_or(1)),
+        Order::Run => {
+            let level_s = step.seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0);
+            of_small_transactions(level_s * oltp.users().len() as f64)
+        }
+    }
 }
 
 #[cfg(test)]

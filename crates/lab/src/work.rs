@@ -14,7 +14,8 @@ use crate::machine::{Machine, Site};
 use crate::measure::{Bay, Measured, fingerprint, measure};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
-use crate::{Plan, signal};
+use crate::oltp::{Desk, Done};
+use crate::{Plan, Step, oltp, signal};
 
 /// What a finished run says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,31 +95,50 @@ impl Work<'_> {
             targets: self.targets,
             samplers: &samplers,
             seed: self.seed,
+            repeat: self.plan.repeat,
             interval: Duration::from_millis(self.plan.sample_ms),
             platforms: self.platforms(&sites),
             clock: Arc::clone(self.clock),
             stop: signal::stop_flag(),
         };
-        for (done, key) in queue.todo.iter().enumerate() {
+        let mut desk = Desk::new(&bay, queue.id);
+        let mut finished = queue.finished;
+        for key in &queue.todo {
+            if desk.has_passed(key) {
+                continue;
+            }
             let step = &self.plan.step[key.step as usize - 1];
-            let title = &self.library.test(&key.test)?.definition.title;
             let progress = Arc::new(Progress::new());
-            observer.point_begins(key, title, &self.shown_target(key), &progress);
-            let finished = queue.finished + done;
-            let measured = measure(&bay, step, key, &progress)
-                .map_err(|error| queue.broken(error.to_string(), finished))?;
-            let point = match measured {
-                Measured::Point(point) => point,
-                Measured::Interrupted => return Err(queue.interrupted(finished)),
-                Measured::Broken(message) => return Err(queue.broken(message, finished)),
+            let target = self.shown_target(key);
+            observer.point_begins(key, &self.title(step, key)?, &target, &progress);
+            let done = match &step.oltp {
+                Some(oltp) => desk.serve(archive, (step, oltp), key, &progress)?,
+                None => {
+                    let measured = measure(&bay, step, key, &progress);
+                    let measured =
+                        measured.map_err(|error| queue.broken(error.to_string(), finished))?;
+                    enter(archive, queue.id, measured)?
+                }
             };
-            archive.append_point(queue.id, &point)?;
-            observer.point_ends(&point);
+            let points = match done {
+                Done::Entered(points) => points,
+                Done::Interrupted => return Err(queue.interrupted(finished)),
+                Done::Broken(message) => return Err(queue.broken(message, finished)),
+            };
+            finished += points.len();
+            points.iter().for_each(|point| observer.point_ends(point));
             if signal::stop_flag().load(Ordering::Relaxed) {
-                return Err(queue.interrupted(finished + 1));
+                return Err(queue.interrupted(finished));
             }
         }
         Ok(())
+    }
+
+    fn title(&self, step: &Step, key: &PointKey) -> Result<String> {
+        Ok(match step.oltp {
+            Some(_) => oltp::title(&key.test),
+            None => self.library.test(&key.test)?.definition.title.clone(),
+        })
     }
 
     fn shown_target(&self, key: &PointKey) -> String {
@@ -142,6 +162,18 @@ impl Work<'_> {
             .map(|text| fingerprint(&[&machine, &text]))
             .collect()
     }
+}
+
+/// Puts a finished point into the archive.
+fn enter(archive: &mut Archive, run: i64, measured: Measured) -> Result<Done> {
+    Ok(match measured {
+        Measured::Point(point) => {
+            archive.append_point(run, &point)?;
+            Done::Entered(vec![*point])
+        }
+        Measured::Interrupted => Done::Interrupted,
+        Measured::Broken(message) => Done::Broken(message),
+    })
 }
 
 impl Queue {

@@ -110,6 +110,7 @@ fn crowd(
         operation_limit: None,
         threads: 1..=1,
         seed: 1,
+        entering: None,
         stop: &GO_ON,
         progress: None,
     };
@@ -130,6 +131,7 @@ fn stations_ns(stations: Vec<Box<dyn Station>>) -> f64 {
         end: End::Time(BLOCK),
         interval: Duration::from_secs(1),
         seed: 1,
+        entering: None,
         stop: &GO_ON,
         progress: None,
     };

@@ -30,6 +30,7 @@ mod clerk;
 mod dealer;
 mod desk;
 mod drive;
+mod herald;
 mod ledger;
 mod outcome;
 mod series;
@@ -150,7 +151,7 @@ pub enum CrowdModel {
 }
 
 /// How to drive a crowd.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct CrowdDrive<'a> {
     /// How many users there are, at most [`USERS_MAX`].
     pub users: u32,
@@ -168,6 +169,9 @@ pub struct CrowdDrive<'a> {
     pub threads: RangeInclusive<usize>,
     /// First pauses, arrivals and the deal of the users follow from it.
     pub seed: u64,
+    /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
+    /// counters of the machine.
+    pub entering: Option<&'a (dyn Fn() + Sync)>,
     /// Set from outside, it stops the drive: who waits leaves at once, operations in hand are awaited.
     pub stop: &'a AtomicBool,
     /// Where the count so far is published.

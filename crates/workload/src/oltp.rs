@@ -6,11 +6,13 @@
 //! * [`population`]: every row of a fresh database, a pure function of seed and warehouse.
 //! * [`mod@load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
 //! * [`mod@check`]: the twelve consistency conditions and the row counts.
+//! * [`mod@renew`]: makes it as it is after its load, by whatever way is shortest.
 //! * [`mod@restore`]: brings it back to what it was right after the load.
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
 //! * [`terminal`] and [`mix`]: the users, what they ask for and how long they pause.
 //! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
 //! * [`procedures`]: the same transactions as stored procedures.
+//! * [`work`]: users at work, for whoever drives them.
 //! * [`account`] and [`mod@audit`]: what was done, and whether the inputs were those of the specification.
 //! * [`journal`]: the log of what was acknowledged, outside of the server.
 
@@ -26,19 +28,23 @@ pub mod mix;
 pub mod population;
 pub mod procedures;
 pub mod random;
+pub mod renew;
 pub mod restore;
 mod statements;
 pub mod terminal;
 mod transaction;
+pub mod work;
 
 pub use account::{Account, KindAccount, Ledger};
 pub use audit::{Audited, audit};
 pub use check::{Checked, Finding, Verdict, check};
 pub use clerk::{Counter, Office, Teller};
+pub use files::{fingerprint, obstacle};
 pub use journal::{Journal, JournalError};
 pub use load::{Event, LoadOptions, Loaded, drop_all, load};
 pub use metadata::{Metadata, note_transactions};
 pub use mix::{Kind, Pacing};
+pub use renew::{Renewed, renew};
 pub use restore::{Restored, Way, restore};
 pub use statements::Mode;
 pub use terminal::{Constants, Terminals, World};

@@ -41,6 +41,27 @@ pub struct Volume {
     pub room_bytes: u64,
 }
 
+/// Bytes of a warehouse of the order-entry database with its keys: 100 MB, and the items' share.
+const WAREHOUSE_BYTES: u64 = 110_000_000;
+
+/// What loading an order-entry database writes.
+pub fn of_order_entry_load(warehouses: u32) -> Volume {
+    let stored = u64::from(warehouses).saturating_mul(WAREHOUSE_BYTES);
+    Volume {
+        written_bytes: stored.saturating_mul(TIMES_WRITTEN),
+        room_bytes: stored.saturating_mul(TIMES_WRITTEN),
+    }
+}
+
+/// What small transactions write in so many seconds, at most.
+pub fn of_small_transactions(seconds: f64) -> Volume {
+    let bytes = (SMALL_BYTES_PER_S * seconds) as u64;
+    Volume {
+        written_bytes: bytes,
+        room_bytes: bytes,
+    }
+}
+
 /// Bytes that a table of this size class takes, with its index.
 pub fn table_bytes(size: SizeClass, table: Table) -> u64 {
     let index = match table {

@@ -135,6 +135,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 1);
-        assert_eq!(&digest[..16], "9dc9fd8a3def1f42", "{columns:#?}");
+        assert_eq!(&digest[..16], "061226fbd8dab9a1", "{columns:#?}");
     }
 }

@@ -1,7 +1,10 @@
 //! What can be typed behind `dbdyno oltp`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
+
+use super::ServerHost;
+use crate::consent::Permission;
 
 /// `dbdyno oltp`.
 #[derive(Debug, Args)]
@@ -16,6 +19,8 @@ pub struct OltpArguments {
 pub enum OltpVerb {
     /// Load the nine tables, or go on with a load that was broken off
     Load(LoadArguments),
+    /// Let users work, at one level or at more and more of them, and check the database before and after
+    Run(Box<UsersArguments>),
     /// Check the twelve consistency conditions and the row counts
     Check(CheckArguments),
     /// Bring the database back to what it was right after its load
@@ -45,6 +50,107 @@ pub struct LoadArguments {
     /// Remove an order-entry database that is there
     #[arg(long)]
     pub replace: bool,
+}
+
+/// `dbdyno oltp run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 every point is valid · 3 a check or a gate failed, the database is broken say"
+)]
+pub struct UsersArguments {
+    /// Database to work on
+    #[arg(long, value_name = "URL")]
+    pub target: String,
+    /// Size that the database must have; with --repeat it is brought back to its load before each repetition
+    #[arg(long, value_name = "W")]
+    pub warehouses: Option<u32>,
+    /// Users: a number, a list as 1,2,4 or a ramp FROM..TO/STEP
+    #[arg(long, value_name = "USERS", default_value = "1")]
+    pub users: String,
+    /// Connections that the users share (default: one for each)
+    #[arg(long, value_name = "N")]
+    pub connections: Option<u32>,
+    /// Measured seconds of each level
+    #[arg(long, value_name = "S", default_value_t = 60.0)]
+    pub seconds: f64,
+    /// Seconds of work before each level is measured
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    pub ramp_up: f64,
+    /// Where the logic of the transactions is
+    #[arg(long, value_enum, default_value = "client")]
+    pub mode: Mode,
+    /// Keying and think times as the specification has them; without them warehouses are only a size
+    #[arg(long)]
+    pub pauses: bool,
+    /// Response time that has to be held: the ramp ends behind it, and supported users are told
+    #[arg(long, value_name = "p95=50ms")]
+    pub limit: Option<String>,
+    /// Search the highest rate of arrivals that holds this response time; --rate is where it begins
+    #[arg(long, value_name = "p95=50ms")]
+    pub slo: Option<String>,
+    /// Arrivals per second of all users together, instead of users who wait for their answers
+    #[arg(long, value_name = "PER-S")]
+    pub rate: Option<f64>,
+    /// How they arrive
+    #[arg(long, value_enum, value_name = "HOW", requires = "rate")]
+    pub arrivals: Option<Arrivals>,
+    /// Conditions that are checked before and after; light puts 6, 10 and 12 off
+    #[arg(long, value_enum, default_value = "full")]
+    pub check: Check,
+    /// An operation that takes longer has failed
+    #[arg(long, value_name = "S")]
+    pub operation_limit: Option<f64>,
+    /// Measure every level, even when a rule says that the ramp has seen enough
+    #[arg(long)]
+    pub all_levels: bool,
+    /// Log what was acknowledged, and hold the database against it afterwards
+    #[arg(long)]
+    pub journal: bool,
+    /// Threads of the driver (default: one, and more when it is saturated)
+    #[arg(long, value_name = "N")]
+    pub driver_threads: Option<u32>,
+    /// Repetitions, each from the same start
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub repeat: u32,
+    /// Label of the run
+    #[arg(long, value_name = "LABEL")]
+    pub name: Option<String>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
+}
+
+/// Where the logic of the transactions is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// The driver sends statements
+    Client,
+    /// The driver calls stored procedures
+    Procedure,
+}
+
+/// How operations arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Arrivals {
+    /// At equal distances
+    Constant,
+    /// Independently of each other
+    Poisson,
+}
+
+/// What is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Check {
+    /// Every condition
+    Full,
+    /// Not those that read every order line
+    Light,
+    /// Nothing; the result says so
+    None,
 }
 
 /// `dbdyno oltp check`.

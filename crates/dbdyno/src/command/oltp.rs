@@ -1,7 +1,8 @@
-//! `dbdyno oltp`: the order-entry database: load, check, drop.
+//! `dbdyno oltp`: the order-entry workload: load, run, check, drop.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,9 +20,12 @@ use crate::say::say;
 /// Version of the JSON of `check`.
 const FORMAT: u32 = 1;
 
-pub fn oltp(verb: &OltpVerb) -> Result<Status> {
+mod users;
+
+pub fn oltp(verb: &OltpVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {
         OltpVerb::Load(load_asked) => load(load_asked),
+        OltpVerb::Run(users_asked) => users::run(users_asked, archive),
         OltpVerb::Check(check_asked) => check(check_asked),
         OltpVerb::Restore(restore_asked) => restore(restore_asked),
         OltpVerb::Drop(drop_asked) => drop_tables(drop_asked),

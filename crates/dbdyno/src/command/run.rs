@@ -52,7 +52,11 @@ fn begin(
     if let Some(repeat) = arguments.repeat {
         settings.push(Setting::parse(&format!("repeat={repeat}"))?);
     }
-    let mut plan = Plan::parse(&Plan::text(&arguments.plan)?, &settings)?;
+    let text = match &arguments.plan_text {
+        Some(text) => text.clone(),
+        None => Plan::text(&arguments.plan)?,
+    };
+    let mut plan = Plan::parse(&text, &settings)?;
     lab::scripts::load(&mut plan, &mut library)?;
     // What is wrong in the plan must be said before a directory is made for its targets.
     lab::agenda::check(&plan, &library)?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::clerk::{Clerk, Replacement, Rules};
 use super::dealer::Dealer;
+use super::herald::announced;
 use super::ledger::Ledger;
 use super::outcome::CrowdOutcome;
 use super::teller::{self, Hall};
@@ -150,8 +151,9 @@ impl<'a> Scene<'a> {
             brake: self.brake,
             new_book: self.new_ledger,
         };
-        let Left { seats, used, books } =
-            event_loop::run(clerks, &loops, || make_replacements(&wanted, replace));
+        let Left { seats, used, books } = announced(self.drive, &gate, || {
+            event_loop::run(clerks, &loops, || make_replacements(&wanted, replace))
+        });
         Ended {
             ledgers: books,
             leavings: seats.iter().map(|seat| seat.leaving).collect(),
@@ -170,7 +172,7 @@ impl<'a> Scene<'a> {
             ledger: &ledger,
             limit: self.drive.operation_limit,
         };
-        let leavings = teller::run(tellers, &hall);
+        let leavings = announced(self.drive, &gate, || teller::run(tellers, &hall));
         let ledger = ledger.into_inner();
         Ended {
             ledgers: vec![ledger.unwrap_or_else(PoisonError::into_inner)],

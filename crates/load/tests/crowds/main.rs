@@ -141,6 +141,7 @@ fn plain(users: u32, window: Duration) -> CrowdDrive<'static> {
         operation_limit: None,
         threads: 1..=1,
         seed: 1,
+        entering: None,
         stop: &GO_ON,
         progress: None,
     }

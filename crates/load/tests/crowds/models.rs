@@ -195,3 +195,24 @@ fn a_ramp_up_leaves_no_trace() {
         assert!(outcome.started.unwrap().elapsed() >= ms(300));
     }
 }
+
+/// Whoever watches the machine is told once, when the measured window begins and not when the ramp-up does.
+#[test]
+fn the_window_is_announced_once() {
+    for way in [Way::Loop, Way::Threads] {
+        let told = std::sync::Mutex::new(Vec::new());
+        let entering = || told.lock().unwrap().push(std::time::Instant::now());
+        let how = CrowdDrive {
+            ramp_up: ms(300),
+            entering: Some(&entering),
+            ..plain(4, ms(200))
+        };
+        let mock = Mock::new().latency(ms(2));
+        let outcome = run(way, &mock, 2, Think::None, &how);
+        let told = told.lock().unwrap();
+        let started = outcome.started.unwrap();
+        assert_eq!(told.len(), 1, "{way:?}");
+        let late = told[0].saturating_duration_since(started);
+        assert!(told[0] + ms(1) >= started && late < ms(200), "{late:?}");
+    }
+}

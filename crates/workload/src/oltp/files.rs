@@ -1,5 +1,7 @@
 //! The SQL of the order-entry database: files of the library, `NAME.ENGINE.sql` or `NAME.sql`.
 
+use sha2::{Digest, Sha256};
+
 use super::{OltpError, Result};
 use crate::library::EMBEDDED;
 
@@ -48,6 +50,38 @@ pub(super) fn tables(engine: &str) -> Result<&'static str> {
     })
 }
 
+/// Why the workload does not run on an engine; `None` where it does.
+pub fn obstacle(engine: &str) -> Option<String> {
+    tables(engine).err().map(|error| error.to_string())
+}
+
+/// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.
+pub fn fingerprint(engine: &str) -> String {
+    let files = EMBEDDED.get_dir("oltp").map(|dir| all_files(dir));
+    let mut files: Vec<_> = files.unwrap_or_default();
+    files.sort_by_key(|(name, _)| name.clone());
+    let mut hash = Sha256::new();
+    for (name, contents) in files {
+        let is_of_another = known_engines()
+            .iter()
+            .any(|other| other != engine && name.ends_with(&format!(".{other}.sql")));
+        if !is_of_another {
+            hash.update(name.as_bytes());
+            hash.update([0]);
+            hash.update(contents);
+        }
+    }
+    let digits = hash.finalize();
+    digits.iter().take(8).map(|b| format!("{b:02x}")).collect()
+}
+
+fn all_files(dir: &'static include_dir::Dir<'static>) -> Vec<(String, &'static [u8])> {
+    let here = dir.files();
+    let here = here.map(|file| (file.path().display().to_string(), file.contents()));
+    let below = dir.dirs().flat_map(all_files);
+    here.chain(below).collect()
+}
+
 fn known_engines() -> Vec<String> {
     let files = EMBEDDED.get_dir("oltp").map(|dir| dir.files());
     let mut engines: Vec<String> = files
@@ -70,6 +104,15 @@ fn known_engines() -> Vec<String> {
 mod tests {
     use super::*;
     use crate::oltp::TABLES;
+
+    #[test]
+    fn a_fingerprint_is_of_one_engine_and_of_all_its_files() {
+        let engines = known_engines();
+        let prints: Vec<_> = engines.iter().map(|engine| fingerprint(engine)).collect();
+        let distinct: std::collections::HashSet<_> = prints.iter().collect();
+        assert_eq!(distinct.len(), engines.len(), "{prints:?}");
+        assert_eq!(fingerprint("sqlite"), fingerprint("sqlite"));
+    }
 
     #[test]
     fn every_engine_has_all_tables_and_keys() {

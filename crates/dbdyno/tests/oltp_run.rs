@@ -1,0 +1,184 @@
+//! Users at work on the order-entry database: the points of a ramp, and what the gate does with them.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod common;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+use common::{Place, points};
+use serde_json::Value;
+
+/// A short ramp; tests measure nothing, so that a busy machine does no harm.
+const SHORT: [&str; 6] = [
+    "--set",
+    "step.2.seconds=1.0",
+    "--set",
+    "step.2.ramp_up_seconds=0.2",
+    "--set",
+    "step.oltp.users=1,2",
+];
+
+/// What was begun late on a busy machine is no fault of what is tested here.
+fn faults(point: &Value) -> Vec<&str> {
+    let reasons = point["reasons"].as_array().unwrap().iter();
+    reasons
+        .map(|reason| reason.as_str().unwrap())
+        .filter(|reason| !reason.contains("driver"))
+        .collect()
+}
+
+/// The built-in plan, cut short. A busy machine may make the driver begin late, which is status 3.
+fn ramp(place: &Place, url: &str) {
+    let mut arguments = vec!["run", "oltp", "--target", url, "--yes"];
+    arguments.extend(SHORT);
+    let ended = place.dbdyno(&arguments);
+    assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+}
+
+fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
+    let all = points(exported).iter();
+    all.filter(|point| point["test"] == test).collect()
+}
+
+/// A level is six points of the same users; new orders are counted by the minute; the database is whole.
+#[test]
+fn a_ramp_is_measured_and_checked() {
+    let place = Place::new();
+    let server = postgres::server("");
+    let url = postgres::url(&server, "dbdyno");
+    ramp(&place, &url);
+    let exported = place.export("last");
+    for code in ["OLTP-LOAD", "OLTP-BEFORE", "OLTP-AFTER"] {
+        let [point] = of(&exported, code)[..] else {
+            panic!("one {code}")
+        };
+        assert_eq!(faults(point), [""; 0], "{code}");
+    }
+    let kinds = [
+        "NEW-ORDER",
+        "PAYMENT",
+        "ORDER-STATUS",
+        "DELIVERY",
+        "STOCK-LEVEL",
+    ];
+    for (level, total) in of(&exported, "OLTP").into_iter().enumerate() {
+        assert_eq!(total["jobs"], level as u64 + 1);
+        assert_eq!(faults(total), [""; 0]);
+        let number = |point: &Value, key: &str| point[key].as_f64().unwrap();
+        let sum: f64 = kinds
+            .iter()
+            .map(|kind| number(of(&exported, kind)[level], "operations"))
+            .sum();
+        assert_eq!(sum, number(total, "operations"));
+        let new_orders = number(of(&exported, "NEW-ORDER")[level], "operations");
+        let per_min = number(total, "new_orders_per_min");
+        assert!((per_min - new_orders * 60.0).abs() < 1e-6, "{per_min}");
+        assert!(number(total, "round_trips_per_operation") >= 1.0);
+        assert!(number(total, "response_us_p99") > 0.0);
+    }
+    assert_eq!(of(&exported, "OLTP").len(), 2);
+}
+
+/// The load of a plan is kept as long as nobody worked on it, and made anew afterwards.
+#[test]
+fn a_load_is_kept_only_untouched() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    let state = || {
+        let exported = place.export("last");
+        of(&exported, "OLTP-LOAD")[0]["work"]["state"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    ramp(&place, &url);
+    assert_eq!(state(), "kept as it was after its load");
+    ramp(&place, &url);
+    assert_eq!(state(), "loaded anew");
+}
+
+/// Nobody works on a database that is broken, and the result says so.
+#[test]
+fn a_database_broken_before_is_not_measured() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    change(&place, "UPDATE warehouse SET w_ytd = w_ytd + 1");
+    let plan = place.file(
+        "run.toml",
+        "name = 'run'\n[[step]]\nuse = 'oltp'\nseconds = 1.0\n[step.oltp]\ndo = 'run'\nusers = 2\n",
+    );
+    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let exported = place.export("last");
+    assert_eq!(points(&exported).len(), 1);
+    let before = of(&exported, "OLTP-BEFORE")[0];
+    assert!(
+        faults(before)[0].starts_with("condition 1 is broken"),
+        "{before}"
+    );
+    let missing = exported["missing"].to_string();
+    assert!(missing.contains("not sound before"), "{missing}");
+}
+
+/// What users measured on a database that they left broken is invalid, with the condition's number.
+#[test]
+fn a_database_broken_meanwhile_makes_its_points_invalid() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TRIGGER forger AFTER INSERT ON history BEGIN
+               UPDATE warehouse SET w_ytd = round(w_ytd + 0.01, 2) WHERE w_id = NEW.h_w_id;
+             END",
+        )
+        .unwrap();
+    drop(connection);
+    let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
+    arguments.extend(SHORT);
+    let ended = place.dbdyno(&arguments);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let exported = place.export("last");
+    for code in ["OLTP", "PAYMENT", "OLTP-AFTER"] {
+        let said = faults(of(&exported, code)[0]).join(" ");
+        assert!(said.contains("condition 1 is broken"), "{code}: {said}");
+    }
+    assert_eq!(faults(of(&exported, "OLTP-BEFORE")[0]), [""; 0]);
+}
+
+/// What contradicts itself, or is not there, is one sentence.
+#[test]
+fn bad_wishes_are_refused() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    let told = |settings: &[&str]| {
+        let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
+        for setting in settings {
+            arguments.extend(["--set", setting]);
+        }
+        let ended = place.dbdyno(&arguments);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        ended.sentence().to_owned()
+    };
+    for (setting, expected) in [
+        ("step.oltp.users=9..1/2", "does not rise"),
+        ("step.oltp.users=many", "FROM..TO/STEP"),
+        ("step.oltp.users=4,2", "does not rise"),
+        ("step.oltp.limit=p95", "p95=50ms"),
+        ("step.oltp.warehouses=0", "between 1 and"),
+        ("step.oltp.user=3", "did you mean \"users\"?"),
+        ("step.oltp.users=5000", "connections = N"),
+        ("step.2.jobs=[1]", "means nothing"),
+    ] {
+        let sentence = told(&[setting]);
+        assert!(sentence.contains(expected), "{setting}: {sentence}");
+    }
+}
+
+fn change(place: &Place, sql: &str) {
+    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+    assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
+}

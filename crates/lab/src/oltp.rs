@@ -1,0 +1,222 @@
+//! The order-entry workload as steps of a plan: what they load, what users do at each level of a ramp, and the
+//! gate before and after.
+//!
+//! Each level of a ramp is six points with the same users: all transactions together and each kind. They are
+//! entered together, so that half a level is never kept.
+
+mod gate;
+mod level;
+mod load;
+mod points;
+mod ramp;
+mod search;
+
+use std::collections::HashSet;
+
+use ::load::Progress;
+use archive::{Archive, Missing, PointKey};
+use workload::oltp::Kind;
+
+use crate::measure::Bay;
+use crate::nodes::Nodes;
+use crate::plan::{Check, OltpStep, Order};
+use crate::{Result, Step};
+
+pub(crate) use gate::Gate;
+pub(crate) use points::Place;
+
+/// Loads the database.
+pub const LOAD: &str = "OLTP-LOAD";
+/// Checks it, as a step of its own.
+pub const CHECK: &str = "OLTP-CHECK";
+/// Checks it before users work.
+pub const BEFORE: &str = "OLTP-BEFORE";
+/// All transactions of a level.
+pub const TOTAL: &str = "OLTP";
+/// Checks it afterwards.
+pub const AFTER: &str = "OLTP-AFTER";
+
+/// Code of the points of one kind of transaction.
+pub fn code_of(kind: Kind) -> String {
+    kind.name().to_uppercase()
+}
+
+/// Title of a point.
+pub fn title(code: &str) -> String {
+    let kind = Kind::ALL.into_iter().find(|kind| code_of(*kind) == code);
+    match (code, kind) {
+        (LOAD, _) => "Order entry: load".into(),
+        (CHECK, _) => "Order entry: consistency".into(),
+        (BEFORE, _) => "Order entry: consistency before".into(),
+        (AFTER, _) => "Order entry: consistency afterwards".into(),
+        (_, Some(kind)) => format!("Order entry: {}", kind.name()),
+        _ => "Order entry: all transactions".into(),
+    }
+}
+
+/// The points of a step, from a key that has everything but test and jobs.
+pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
+    let key = |code: &str, jobs: u32| PointKey {
+        test: code.to_owned(),
+        jobs,
+        ..base.clone()
+    };
+    match oltp.order {
+        Order::Load => vec![key(LOAD, 1)],
+        Order::Check => vec![key(CHECK, 1)],
+        Order::Run => {
+            let checked = oltp.check != Check::None;
+            let before = checked.then(|| key(BEFORE, 1));
+            let after = checked.then(|| key(AFTER, 1));
+            let levels = oltp.users().iter().flat_map(|users| {
+                let kinds = Kind::ALL.map(|kind| key(&code_of(kind), *users));
+                std::iter::once(key(TOTAL, *users)).chain(kinds)
+            });
+            before.into_iter().chain(levels).chain(after).collect()
+        }
+    }
+}
+
+/// Why a target cannot do the workload at all.
+pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
+    if target.nodes.len() > 1 {
+        return Some(
+            "one database is checked as a whole; the nodes of a cluster are several".into(),
+        );
+    }
+    workload::oltp::obstacle(&target.engine)
+}
+
+/// Whether a point with this code is of the workload.
+pub(crate) fn owns(code: &str) -> bool {
+    [LOAD, CHECK, BEFORE, TOTAL, AFTER].contains(&code)
+        || Kind::ALL.iter().any(|kind| code_of(*kind) == code)
+}
+
+/// What became of a key.
+pub(crate) enum Done {
+    /// It and what belongs to it is in the archive.
+    Entered(Vec<archive::Point>),
+    /// Its user stopped it; nothing of it is kept.
+    Interrupted,
+    /// The target gave out.
+    Broken(String),
+}
+
+/// Measures the points of these steps, and enters them.
+pub(crate) struct Desk<'a> {
+    pub bay: &'a Bay<'a>,
+    pub run: i64,
+    /// Keys that were entered with others or left out.
+    passed: HashSet<PointKey>,
+}
+
+impl<'a> Desk<'a> {
+    /// Nothing done yet.
+    pub fn new(bay: &'a Bay<'a>, run: i64) -> Self {
+        Self {
+            bay,
+            run,
+            passed: HashSet::new(),
+        }
+    }
+
+    /// Whether a key was entered with another one, or left out.
+    pub fn has_passed(&self, key: &PointKey) -> bool {
+        self.passed.contains(key)
+    }
+
+    /// Does what a key asks for.
+    ///
+    /// # Errors
+    /// The archive.
+    pub fn serve(
+        &mut self,
+        archive: &mut Archive,
+        (step, oltp): (&Step, &OltpStep),
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        let place = Place {
+            bay: self.bay,
+            step,
+            oltp,
+            key,
+        };
+        let measured = match key.test.as_str() {
+            LOAD => load::load(&place),
+            CHECK | BEFORE | AFTER => gate::check(&place),
+            _ => match oltp.slo() {
+                Some(objective) => search::search(&place, objective, progress),
+                None => level::level(&place, progress),
+            },
+        };
+        let points = match measured {
+            Measured::Points(points) => points,
+            Measured::Interrupted => return Ok(Done::Interrupted),
+            Measured::Broken(message) => return Ok(Done::Broken(message)),
+        };
+        let gate = Gate { run: self.run, key };
+        match key.test.as_str() {
+            BEFORE => self.passed.extend(gate.before(archive, &points)?),
+            AFTER => gate.after(archive, &points)?,
+            _ => {}
+        }
+        archive.append_points(self.run, &points)?;
+        self.passed.extend(points.iter().map(|p| p.key.clone()));
+        if key.test == TOTAL && oltp.stop {
+            self.passed.extend(self.end_by_rule(archive, oltp, key)?);
+        }
+        Ok(Done::Entered(points))
+    }
+
+    /// Leaves out what is left of a ramp when its rule says that it has seen enough.
+    fn end_by_rule(
+        &self,
+        archive: &mut Archive,
+        oltp: &OltpStep,
+        key: &PointKey,
+    ) -> Result<Vec<PointKey>> {
+        let run = archive.load_run(&archive::RunName::Id(self.run))?;
+        let Some(reason) = ramp::enough(&run, oltp, key) else {
+            return Ok(Vec::new());
+        };
+        let is_later = |k: &PointKey| same_step(k, key) && is_of_a_level(k) && k.jobs > key.jobs;
+        let later: Vec<_> = archive
+            .planned(self.run)?
+            .into_iter()
+            .filter(is_later)
+            .collect();
+        if later.is_empty() {
+            return Ok(later);
+        }
+        let missing = Missing {
+            target: key.target,
+            test: TOTAL.into(),
+            title: title(TOTAL),
+            reason: format!("the ramp ended at {} users: {reason}", key.jobs),
+        };
+        archive.leave_out(self.run, &later, &missing)?;
+        Ok(later)
+    }
+}
+
+/// What measuring a key gave.
+pub(crate) enum Measured {
+    /// Points that belong together.
+    Points(Vec<archive::Point>),
+    /// Its user stopped it.
+    Interrupted,
+    /// The target gave out.
+    Broken(String),
+}
+
+/// Whether two keys are of one step on one target in one repetition.
+pub(crate) fn same_step(a: &PointKey, b: &PointKey) -> bool {
+    (a.repetition, a.step, a.target) == (b.repetition, b.step, b.target)
+}
+
+/// Whether a key is one of a level of a ramp.
+pub(crate) fn is_of_a_level(key: &PointKey) -> bool {
+    ![LOAD, CHECK, BEFORE, AFTER].contains(&key.test.as_str())
+}

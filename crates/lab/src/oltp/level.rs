@@ -1,0 +1,378 @@
+//! One level of a ramp: so many users, for so long.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::load::crowd::{CrowdInterval, KindOutcome};
+use ::load::{
+    Arrivals, CrowdDrive, CrowdModel, CrowdOutcome, Interval, JobOutcome, Outcome, Progress,
+    drive_crowd,
+};
+use archive::{Figures, Histograms, Point, Sample, WorkDone};
+use host::{HostUse, Stopwatch};
+use target::Counters as EngineCounters;
+use workload::Meter;
+use workload::oltp::work::{Asked, Work};
+use workload::oltp::{Account, Kind, Mode, Pacing};
+
+use super::{Measured, Place, TOTAL, code_of};
+use crate::gates;
+use crate::measure::{series, steady};
+use crate::plan::{ArrivalKind, Statements};
+use crate::sight::Sight;
+use crate::start::Start;
+use crate::watcher::Watcher;
+
+/// Lets the users of a level work.
+pub(super) fn level(place: &Place, progress: &Progress) -> Measured {
+    let level = match Level::open(place) {
+        Ok(level) => level,
+        Err(error) => return place.failed(error),
+    };
+    match level.measure(progress, place.step.rate_per_s) {
+        Ok(seen) => Measured::Points(level.points(&seen)),
+        Err(measured) => measured,
+    }
+}
+
+/// Users and the database that they work on.
+pub(super) struct Level<'a> {
+    place: &'a Place<'a>,
+    work: Work,
+    users: u32,
+}
+
+/// What was seen while the users worked.
+pub(super) struct Seen {
+    started_at: String,
+    /// Rate of arrivals; `None` where users waited for their answers.
+    rate_per_s: Option<f64>,
+    pub outcome: CrowdOutcome,
+    /// All transactions together, in the words of every other test.
+    total: Outcome,
+    used: HostUse,
+    counters: EngineCounters,
+    sight: Sight,
+    account: Account,
+    clock_note: Option<String>,
+}
+
+impl<'a> Level<'a> {
+    /// Looks at the database, and readies the users.
+    pub fn open(place: &'a Place<'a>) -> workload::oltp::Result<Self> {
+        let users = place.key.jobs;
+        let asked = Asked {
+            warehouses: place.oltp.warehouses,
+            users,
+            connections: place.oltp.connections(users),
+            pacing: match place.oltp.pauses {
+                true => Pacing::KeyingAndThinking,
+                false => Pacing::None,
+            },
+            mode: match place.oltp.statements {
+                Statements::Client => Mode::Client,
+                Statements::Procedure => Mode::Procedure,
+            },
+            seed: place.seed(),
+        };
+        let target = place.target();
+        let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
+        Ok(Self { place, work, users })
+    }
+
+    /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered.
+    ///
+    /// # Errors
+    /// What became of the level instead.
+    pub fn measure(&self, progress: &Progress, rate_per_s: Option<f64>) -> Result<Seen, Measured> {
+        let bay = self.place.bay;
+        let stopwatch = Stopwatch::start(Arc::clone(&bay.clock));
+        let target = self.place.target();
+        let watcher = Watcher::open(&target.nodes);
+        let watch = &bay.samplers[self.place.key.target as usize];
+        let start = Start::new(watch, watcher.as_ref(), target, true);
+        let (crowd, counters) = match self.work.crowd() {
+            Ok(opened) => opened,
+            Err(error) => return Err(self.place.failed(error)),
+        };
+        let entering = || start.take();
+        let outcome = drive_crowd(
+            crowd.as_ref(),
+            counters,
+            Kind::ALL.len(),
+            &CrowdDrive {
+                entering: Some(&entering),
+                ..self.drive(progress, rate_per_s)
+            },
+        );
+        if outcome.interrupted {
+            return Err(Measured::Interrupted);
+        }
+        if let Some(message) = outcome.fatal {
+            return Err(Measured::Broken(message));
+        }
+        let (used, counters) = start.finish(&Meter::default());
+        let total = as_outcome(&outcome);
+        Ok(Seen {
+            started_at: stopwatch.started_at(),
+            rate_per_s,
+            sight: Sight::of(&total, watcher.map(Watcher::finish)),
+            account: self.work.account(),
+            clock_note: stopwatch.clock_step_s().map(|step_s| {
+                format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")
+            }),
+            outcome,
+            total,
+            used,
+            counters,
+        })
+    }
+
+    /// The points of a level: all transactions together, and each kind.
+    pub fn points(&self, seen: &Seen) -> Vec<Point> {
+        let kinds = Kind::ALL.map(|kind| self.of_kind(kind, seen));
+        std::iter::once(self.total(seen)).chain(kinds).collect()
+    }
+
+    fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> CrowdDrive<'d>
+    where
+        'a: 'd,
+    {
+        let step = self.place.step;
+        let seconds = |s: f64| Duration::from_secs_f64(s);
+        CrowdDrive {
+            users: self.users,
+            model: match rate_per_s {
+                None => CrowdModel::Closed,
+                Some(rate_per_s) => CrowdModel::Open {
+                    rate_per_s,
+                    arrivals: match step.arrivals {
+                        Some(ArrivalKind::Poisson) => Arrivals::Poisson,
+                        Some(ArrivalKind::Constant) | None => Arrivals::Constant,
+                    },
+                },
+            },
+            ramp_up: step.ramp_up_seconds.map_or(Duration::ZERO, seconds),
+            window: seconds(step.seconds.unwrap_or(1.0)),
+            interval: self.place.bay.interval,
+            operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
+            threads: match step.driver_threads {
+                Some(asked) => asked as usize..=asked as usize,
+                None => 1..=std::thread::available_parallelism().map_or(1, NonZero::get),
+            },
+            seed: self.place.seed(),
+            entering: None,
+            stop: self.place.bay.stop,
+            progress: Some(progress),
+        }
+    }
+
+    /// All transactions together.
+    fn total(&self, seen: &Seen) -> Point {
+        let all = seen.outcome.total();
+        let mut figures = self.figures(&all, seen);
+        seen.used.write_into(&mut figures);
+        let per_s = |n: f64| seen.outcome.per_s(1).map(|rate| rate * n);
+        let (counters, outcome) = (&seen.counters, &seen.outcome);
+        figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
+        figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
+        figures.new_orders_per_min = outcome
+            .per_s(outcome.kinds[Kind::NewOrder as usize].completed)
+            .map(|rate| rate * 60.0);
+        figures.round_trips_per_operation = trips(seen.account.kinds.iter());
+        figures.late_starts = Some(outcome.late_starts as f64);
+        figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
+        figures.unfinished = Some(outcome.unfinished as f64);
+        figures.in_flight_mean = outcome.connections_busy_mean();
+        figures.little_error_pct = seen.total.little_error_pct();
+        figures.driver_cpu_pct =
+            per_s((seen.total.driver_cpu().as_secs_f64() + seen.used.sampler_cpu_s) * 100.0);
+        seen.sight.write_into(&mut figures);
+        let watch = &self.place.bay.samplers[self.place.key.target as usize];
+        let mut reasons = gates::reasons(&seen.total);
+        reasons.extend(self.work.audit(&seen.account));
+        let mut notes = gates::notes(&seen.total, &figures);
+        notes.extend(self.notes(seen));
+        Point {
+            started_at: seen.started_at.clone(),
+            work: self.work_done(seen),
+            steady: steady(&seen.total),
+            timed_events: seen.sight.top(),
+            held_back: seen.sight.held_back(&seen.total, &figures, watch.device()),
+            samples: series(&seen.used.samples, &seen.total, self.place.bay.interval),
+            figures,
+            reasons,
+            notes,
+            histograms: Histograms {
+                service: all.service,
+                response: all.response,
+            },
+            ..self.place.blank(TOTAL)
+        }
+    }
+
+    /// One kind of transaction.
+    fn of_kind(&self, kind: Kind, seen: &Seen) -> Point {
+        let done = &seen.outcome.kinds[kind as usize];
+        let mut figures = self.figures(done, seen);
+        figures.round_trips_per_operation = trips([&seen.account.kinds[kind as usize]].into_iter());
+        let failed = (done.errors > 0).then(|| format!("{} transactions failed", done.errors));
+        Point {
+            started_at: seen.started_at.clone(),
+            work: self.work_done(seen),
+            figures,
+            samples: samples_of(kind, seen),
+            reasons: failed.into_iter().collect(),
+            histograms: Histograms {
+                service: done.service.clone(),
+                response: done.response.clone(),
+            },
+            ..self.place.blank(&code_of(kind))
+        }
+    }
+
+    fn figures(&self, done: &KindOutcome, seen: &Seen) -> Figures {
+        let waited = |of: fn(&KindOutcome) -> f64| (!done.waiting.is_empty()).then(|| of(done));
+        Figures {
+            operations: Some(done.completed as f64),
+            operations_per_s: seen.outcome.per_s(done.completed),
+            elapsed_s: Some(seen.outcome.elapsed.as_secs_f64()),
+            errors: Some(done.errors as f64),
+            retries: Some(done.retries as f64),
+            rolled_back: Some(done.rolled_back as f64),
+            timeouts: Some(done.timeouts as f64),
+            connection_wait_us_mean: waited(|done| done.waiting.mean_us()),
+            connection_wait_us_p99: waited(|done| done.waiting.percentile_us(99.0)),
+            ..Figures::default()
+        }
+    }
+
+    fn notes(&self, seen: &Seen) -> Vec<String> {
+        let outcome = &seen.outcome;
+        let mut notes = vec![self.work.constants_words()];
+        if !self.place.oltp.pauses {
+            notes.push("no think time: warehouses are only a size".into());
+        }
+        if let Some(pct) = outcome.late_starts_pct().filter(|pct| *pct > 1.0) {
+            notes.push(format!(
+                "{pct:.1} % of the operations started more than 1 ms late"
+            ));
+        }
+        if outcome.connections_lost > 0 {
+            notes.push(format!(
+                "{} connections were given up in the middle of an operation that took too long",
+                outcome.connections_lost
+            ));
+        }
+        if self.place.oltp.check == crate::plan::Check::None {
+            notes.push("the database was not checked".into());
+        }
+        let about_host = [&seen.used.unknown, &seen.used.io_reason, &seen.used.remark];
+        notes.extend(about_host.into_iter().flatten().cloned());
+        notes.extend(seen.sight.note());
+        notes.extend(self.work.standing_notes());
+        notes.extend(seen.clock_note.clone());
+        notes
+    }
+
+    fn work_done(&self, seen: &Seen) -> WorkDone {
+        let (step, oltp) = (self.place.step, self.place.oltp);
+        let asked = crate::Step {
+            rate_per_s: seen.rate_per_s,
+            ..step.clone()
+        };
+        let connections = oltp.connections(self.users);
+        let pauses = if oltp.pauses {
+            ", keying and think times"
+        } else {
+            ""
+        };
+        WorkDone {
+            mode: "time".into(),
+            size: format!("{} warehouses", self.work.warehouses()),
+            operations_per_job: None,
+            seconds: step.seconds,
+            schedule: format!(
+                "{}, {} users over {connections} connections{pauses}, {}",
+                asked.schedule_words(),
+                self.users,
+                self.place.statements()
+            ),
+            state: "as the level before left it".into(),
+            cache: "as it comes".into(),
+        }
+    }
+}
+
+fn trips<'k>(kinds: impl Iterator<Item = &'k workload::oltp::KindAccount>) -> Option<f64> {
+    let (trips, done) = kinds.fold((0, 0), |(trips, done), kind| {
+        (trips + kind.round_trips, done + kind.completed)
+    });
+    (done > 0).then(|| trips as f64 / done as f64)
+}
+
+/// The series of one kind alone.
+fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
+    let sample = |interval: &CrowdInterval| {
+        let of_kind = &interval.kinds[kind as usize];
+        let response = &of_kind.response;
+        let length_s = interval.length.as_secs_f64();
+        Sample {
+            at_s: (interval.at + interval.length).as_secs_f64(),
+            operations_per_s: (length_s > 0.0).then(|| response.count() as f64 / length_s),
+            response_us_p99: response.percentile(99.0).map(|d| d.as_secs_f64() * 1e6),
+            ..Sample::default()
+        }
+    };
+    seen.outcome.intervals.iter().map(sample).collect()
+}
+
+/// All transactions together as the outcome of jobs, one for each connection, so that the same gates and the
+/// same sight apply as to every other test.
+fn as_outcome(crowd: &CrowdOutcome) -> Outcome {
+    let all = crowd.total();
+    let connections = u32::try_from(crowd.connections.max(1)).unwrap_or(u32::MAX);
+    let share = |of: Duration| of / connections;
+    let (service, delay) = (share(all.busy), share(crowd.driver_delay));
+    let driver = crowd.driver_threads;
+    let job = JobOutcome {
+        finish: crowd.elapsed,
+        operations: all.completed / u64::from(connections),
+        rows: all.rows / u64::from(connections),
+        active: crowd.elapsed,
+        service,
+        // What is neither service nor the driver's delay is idle: nobody asked.
+        waited: crowd.elapsed.saturating_sub(service + delay),
+        cpu: driver.map_or(Duration::ZERO, |used| share(used.cpu)),
+        run_queue: driver.and_then(|used| used.run_queue).map(share),
+    };
+    let intervals = crowd.intervals.iter().map(|interval| {
+        let all = interval.total();
+        Interval {
+            at: interval.at,
+            length: interval.length,
+            operations: all.response.count(),
+            response_p99: all.response.percentile(99.0),
+        }
+    });
+    Outcome {
+        started: crowd.started,
+        elapsed: crowd.elapsed,
+        jobs: vec![job; connections as usize],
+        errors: all.errors,
+        unserved: 0,
+        error_messages: crowd.error_messages.clone(),
+        fatal: None,
+        retries: all.retries,
+        operations: all.completed,
+        rows: all.rows,
+        late_starts: crowd.late_starts,
+        late_start_max: crowd.late_start_max,
+        intervals: intervals.collect(),
+        interrupted: false,
+        driver_threads: driver,
+        service: all.service,
+        response: all.response,
+    }
+}

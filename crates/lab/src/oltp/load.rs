@@ -1,0 +1,62 @@
+//! The step that loads the database, or brings it back to what it was after the load.
+
+use std::sync::atomic::Ordering;
+
+use archive::{Figures, Point, WorkDone};
+use workload::oltp::{self, LoadOptions};
+
+use super::{LOAD, Measured, Place};
+
+/// Every load has the same rows: what differs from run to run is what users ask for.
+const LOAD_SEED: u64 = 1;
+
+/// Loads what is asked for. What is there is kept only when it is exactly that, and no transaction has run
+/// since; else it is loaded anew, because a run begins where the one before began.
+pub(super) fn load(place: &Place) -> Measured {
+    let target = place.target();
+    let options = LoadOptions {
+        warehouses: place.oltp.warehouses.unwrap_or(1),
+        jobs: place.oltp.load_jobs,
+        seed: LOAD_SEED,
+        foreign_keys: place.oltp.foreign_keys,
+        replace: false,
+    };
+    let begun = std::time::Instant::now();
+    let renewed = oltp::renew(
+        target.first().as_ref(),
+        &target.engine,
+        &options,
+        place.bay.repeat > 1,
+        (place.bay.stop, &|_| {}),
+    );
+    let elapsed_s = begun.elapsed().as_secs_f64();
+    if place.bay.stop.load(Ordering::Relaxed) {
+        return Measured::Interrupted;
+    }
+    let renewed = match renewed {
+        Ok(renewed) => renewed,
+        Err(error) => return place.failed(error),
+    };
+    let rows = (renewed.loaded).map(|loaded| loaded.rows as f64);
+    let rows_took_s = renewed.loaded.map(|loaded| loaded.rows_took.as_secs_f64());
+    Measured::Points(vec![Point {
+        work: WorkDone {
+            mode: "work".into(),
+            size: format!("{} warehouses", options.warehouses),
+            state: renewed.how.clone(),
+            cache: "as it comes".into(),
+            ..WorkDone::default()
+        },
+        figures: Figures {
+            rows,
+            rows_per_s: rows
+                .zip(rows_took_s)
+                .filter(|(_, s)| *s > 0.0)
+                .map(|(rows, s)| rows / s),
+            elapsed_s: Some(elapsed_s),
+            ..Figures::default()
+        },
+        notes: vec![format!("{}: {}", target.engine, renewed.how)],
+        ..place.blank(LOAD)
+    }])
+}

@@ -1,0 +1,257 @@
+//! One step of a plan.
+
+use std::time::Duration;
+
+use load::{Arrivals, Schedule, Think};
+use serde::{Deserialize, Serialize};
+
+use super::nearest;
+use super::oltp::OltpStep;
+
+/// Keys of a step.
+pub(super) const STEP_KEYS: [&str; 16] = [
+    "use",
+    "script",
+    "driver_threads",
+    "tests",
+    "jobs",
+    "threads",
+    "size",
+    "mode",
+    "seconds",
+    "ramp_up_seconds",
+    "rate_per_s",
+    "arrivals",
+    "think_ms",
+    "operations_per_session",
+    "contention",
+    "oltp",
+];
+/// What a step may use.
+const USES: [&str; 3] = ["library", "script", "oltp"];
+/// Most jobs of a point.
+pub const JOBS_MAX: u32 = 4096;
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What is used: "library", "script" or "oltp".
+    #[serde(rename = "use")]
+    pub uses: String,
+    /// File of the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
+    /// Threads of the driver's event loop; one, and more when it is saturated, unless told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver_threads: Option<u32>,
+    /// Codes of the tests; all of the library when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
+    /// Jobs of the points; 1, 2, 4 … 4 × cores when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<u32>,
+    /// Threads inside a statement, for tests that sweep them; 1, 2, 4 … cores when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<u32>,
+    /// Size class.
+    #[serde(default = "size_default")]
+    pub size: String,
+    /// Fixed work per job, or a fixed time.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Length of a point in time mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Ramp-up of a point in time mode, unrecorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_up_seconds: Option<f64>,
+    /// Offered rate of all jobs together: an open schedule, in time mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// How the operations of an open schedule arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalKind>,
+    /// Makes the open schedule semi-open: what arrives at `rate_per_s` is a session of so many operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_per_session: Option<u32>,
+    /// Mean think time of a closed schedule or within a session, exponentially distributed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think_ms: Option<f64>,
+    /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contention: bool,
+    /// What is asked of the order-entry workload. It stands last, because it is a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oltp: Option<OltpStep>,
+}
+
+fn size_default() -> String {
+    "quick".into()
+}
+
+/// What bounds a point.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A fixed amount of work for each job.
+    #[default]
+    Work,
+    /// A fixed time.
+    Time,
+}
+
+/// How the operations of an open schedule arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArrivalKind {
+    /// At equal distances.
+    Constant,
+    /// At random, independently of each other.
+    Poisson,
+}
+
+impl Step {
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        if !USES.contains(&self.uses.as_str()) {
+            return Err(format!(
+                "use = \"{}\" is nothing dbdyno can do{}",
+                self.uses,
+                nearest(&self.uses, &USES)
+            ));
+        }
+        match (self.uses.as_str(), &self.script) {
+            ("script", None) => return Err("use = \"script\" needs script = \"FILE.toml\"".into()),
+            ("script", Some(_)) if !self.tests.is_empty() => {
+                return Err("tests are of the library; a script is one test of its own".into());
+            }
+            ("library" | "oltp", Some(_)) => return Err("script needs use = \"script\"".into()),
+            _ => {}
+        }
+        match (self.uses.as_str(), &self.oltp) {
+            ("oltp", None) => return Err("use = \"oltp\" needs [step.oltp]".into()),
+            ("oltp", Some(oltp)) => {
+                self.check_only_oltp()?;
+                oltp.check(self)?;
+            }
+            (_, Some(_)) => return Err("[step.oltp] needs use = \"oltp\"".into()),
+            (_, None) => {}
+        }
+        if self
+            .driver_threads
+            .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
+        {
+            return Err(format!("driver_threads is not between 1 and {JOBS_MAX}"));
+        }
+        for (name, list) in [("jobs", &self.jobs), ("threads", &self.threads)] {
+            if let Some(bad) = list.iter().find(|n| !(1..=JOBS_MAX).contains(*n)) {
+                return Err(format!(
+                    "{name} holds {bad}, which is not between 1 and {JOBS_MAX}"
+                ));
+            }
+            let mut sorted = list.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            if sorted.len() != list.len() {
+                return Err(format!("{name} names the same number twice"));
+            }
+        }
+        self.check_time()?;
+        self.schedule().check().map_err(|e| e.to_string())
+    }
+
+    /// What belongs to other uses is not quietly passed over.
+    fn check_only_oltp(&self) -> std::result::Result<(), String> {
+        let foreign = [
+            ("tests", !self.tests.is_empty()),
+            ("jobs", !self.jobs.is_empty()),
+            ("threads", !self.threads.is_empty()),
+            ("mode", self.mode != Mode::Work),
+            ("think_ms", self.think_ms.is_some()),
+            (
+                "operations_per_session",
+                self.operations_per_session.is_some(),
+            ),
+            ("contention", self.contention),
+        ];
+        match foreign.iter().find(|(_, said)| *said) {
+            Some((key, _)) => Err(format!("{key} means nothing to use = \"oltp\"")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_time(&self) -> std::result::Result<(), String> {
+        let is_timed = self.mode == Mode::Time || self.oltp.is_some();
+        match (self.mode, self.seconds) {
+            (Mode::Time, None) => return Err("mode = \"time\" needs seconds".into()),
+            (Mode::Work, Some(_)) if !is_timed => {
+                return Err("seconds needs mode = \"time\"".into());
+            }
+            (_, Some(s)) if !(0.05..=1e6).contains(&s) => {
+                return Err(format!("seconds = {s} is not between 0.05 and 1000000"));
+            }
+            _ => {}
+        }
+        if !is_timed && (self.rate_per_s.is_some() || self.ramp_up_seconds.is_some()) {
+            return Err("rate_per_s and ramp_up_seconds need mode = \"time\"".into());
+        }
+        if self.rate_per_s.is_none()
+            && (self.arrivals.is_some() || self.operations_per_session.is_some())
+        {
+            return Err("arrivals and operations_per_session need rate_per_s".into());
+        }
+        if self.rate_per_s.is_some()
+            && self.think_ms.is_some()
+            && self.operations_per_session.is_none()
+        {
+            return Err("think_ms beside rate_per_s needs operations_per_session".into());
+        }
+        if self.think_ms.is_some_and(|ms| !(0.0..=3.6e6).contains(&ms)) {
+            return Err("think_ms is not between 0 and 3600000".into());
+        }
+        Ok(())
+    }
+
+    /// The schedule that the step asks for.
+    pub fn schedule(&self) -> Schedule {
+        let think = self.think_ms.map_or(Think::None, |ms| Think::Exponential {
+            mean: Duration::from_secs_f64(ms / 1e3),
+        });
+        let arrivals = match self.arrivals {
+            Some(ArrivalKind::Poisson) => Arrivals::Poisson,
+            Some(ArrivalKind::Constant) | None => Arrivals::Constant,
+        };
+        match (self.rate_per_s, self.operations_per_session) {
+            (None, _) => Schedule::Closed { think },
+            (Some(rate_per_s), None) => Schedule::Open {
+                rate_per_s,
+                arrivals,
+            },
+            (Some(sessions_per_s), Some(operations_per_session)) => Schedule::SemiOpen {
+                sessions_per_s,
+                arrivals,
+                operations_per_session,
+                think,
+            },
+        }
+    }
+
+    /// The schedule in words.
+    pub fn schedule_words(&self) -> String {
+        let arrivals = match self.arrivals {
+            Some(ArrivalKind::Poisson) => "Poisson",
+            Some(ArrivalKind::Constant) | None => "constant",
+        };
+        let load = match (self.rate_per_s, self.operations_per_session) {
+            (None, _) => "closed".to_owned(),
+            (Some(rate), None) => format!("open, {arrivals}, {rate}/s"),
+            (Some(rate), Some(n)) => {
+                format!("semi-open, {arrivals}, {rate} sessions/s of {n} operations")
+            }
+        };
+        match self.think_ms {
+            Some(ms) => format!("{load}, think time {ms} ms"),
+            None => load,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A database as it is right after its load, however it is come by.
+
+use std::sync::atomic::AtomicBool;
+
+use target::Target;
+
+use super::load::{LoadOptions, Observer};
+use super::population::GENERATOR;
+use super::restore::{Way, restore};
+use super::{Loaded, Metadata, Result, files, load};
+
+/// How a database came to be as it is after its load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renewed {
+    /// In words.
+    pub how: String,
+    /// What was loaded; `None` where nothing had to be, or a copy was put back.
+    pub loaded: Option<Loaded>,
+}
+
+/// Brings the database to what it is after its load, so that what follows begins where another one began: what
+/// is there is kept when it is exactly that and no transaction has run since; else a copy is put back where
+/// there is one, and without one it is loaded anew. With `keep_copy` a copy is kept for the next time, which
+/// takes as much room again.
+///
+/// # Errors
+/// As [`mod@load`]; a database of another size is replaced.
+pub fn renew(
+    target: &dyn Target,
+    engine: &str,
+    options: &LoadOptions,
+    keep_copy: bool,
+    (stop, tell): (&AtomicBool, Observer<'_>),
+) -> Result<Renewed> {
+    files::tables(engine)?;
+    let there = Metadata::read(target.open_session()?.as_mut())?;
+    let again = |replace: bool| {
+        let options = LoadOptions {
+            replace,
+            ..*options
+        };
+        load(target, engine, &options, stop, tell)
+    };
+    let put_back = || -> Result<String> {
+        let restored = restore(target, engine, options.jobs, stop, tell)?;
+        Ok(words(&restored.way).to_owned())
+    };
+    let there = there.map(|there| (is_wanted(&there, options), there));
+    let (how, loaded) = match there {
+        Some((true, there)) if there.whole => {
+            let is_fresh = !there.transactions_since_load;
+            if is_fresh && !keep_copy {
+                ("kept as it was after its load".to_owned(), None)
+            } else if keep_copy || has_copy(target) {
+                (put_back()?, None)
+            } else {
+                ("loaded anew".to_owned(), Some(again(true)?))
+            }
+        }
+        there => {
+            let how = match there {
+                None => "loaded",
+                Some((true, _)) => "the rest was loaded",
+                Some((false, _)) => "loaded in the place of another one",
+            };
+            let loaded = again(there.is_some_and(|(is_wanted, _)| !is_wanted))?;
+            if keep_copy {
+                put_back()?;
+            }
+            (how.to_owned(), Some(loaded))
+        }
+    };
+    Ok(Renewed { how, loaded })
+}
+
+fn is_wanted(there: &Metadata, options: &LoadOptions) -> bool {
+    let asked = (
+        options.warehouses,
+        options.seed,
+        GENERATOR,
+        options.foreign_keys,
+    );
+    (
+        there.warehouses,
+        there.seed,
+        there.generator,
+        there.foreign_keys,
+    ) == asked
+}
+
+fn has_copy(target: &dyn Target) -> bool {
+    let label = target.snapshot().map(|snapshot| snapshot.label());
+    matches!(label, Ok(Ok(Some(_))))
+}
+
+fn words(way: &Way) -> &'static str {
+    match way {
+        Way::CopyTaken | Way::Untouched { .. } => "kept as it was after its load",
+        Way::CopyRestored => "its copy was put back",
+        Way::Reloaded { .. } => "loaded anew",
+    }
+}

@@ -1,0 +1,161 @@
+//! Users at work on a database: everything that a drive of them needs.
+
+use std::sync::Arc;
+
+use load::{Counters, Crowd};
+use target::Target;
+
+use super::audit::audit;
+use super::{
+    Account, Constants, Ledger, Metadata, Mode, Office, OltpError, Pacing, Result, Terminals,
+    World, note_transactions, procedures,
+};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Asked {
+    /// Size that the database has to have; any when nothing is said.
+    pub warehouses: Option<u32>,
+    /// Users.
+    pub users: u32,
+    /// Connections that they share.
+    pub connections: u32,
+    /// Whether they pause.
+    pub pacing: Pacing,
+    /// How transactions reach the database.
+    pub mode: Mode,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// Users, and the database that they work on.
+pub struct Work {
+    target: Arc<dyn Target>,
+    office: Office,
+    connections: u32,
+}
+
+/// Users and their connections.
+pub type Crowded<'w> = (Arc<dyn Crowd>, Counters<'w>);
+
+impl Work {
+    /// Looks at the database, notes that it is no longer as it was loaded, and installs what the transactions
+    /// need.
+    ///
+    /// # Errors
+    /// When there is no whole database, or one of another size.
+    pub fn open(target: Arc<dyn Target>, engine: &str, asked: &Asked) -> Result<Self> {
+        let mut session = target.open_session()?;
+        let metadata = Metadata::of_whole(session.as_mut())?;
+        if let Some(wanted) = asked.warehouses.filter(|w| *w != metadata.warehouses) {
+            return Err(OltpError::Other {
+                what: "size",
+                there: format!("{} warehouses", metadata.warehouses),
+                asked: wanted.to_string(),
+            });
+        }
+        note_transactions(session.as_mut())?;
+        drop(session);
+        if asked.mode == Mode::Procedure {
+            procedures::install(target.as_ref(), engine)?;
+        }
+        let world = World {
+            warehouses: metadata.warehouses,
+            constants: Constants::draw(asked.seed, metadata.c_last_load),
+            pacing: asked.pacing,
+            run: (asked.seed ^ asked.seed >> 32) as u32,
+        };
+        let office = Office {
+            engine: engine.to_owned(),
+            mode: asked.mode,
+            terminals: Arc::new(Terminals::new(world, asked.users, asked.seed)),
+            ledger: Arc::new(Ledger::default()),
+            journal: None,
+        };
+        Ok(Self {
+            target,
+            office,
+            connections: asked.connections,
+        })
+    }
+
+    /// The users, and connections for them: in an event loop where the engine's answers can be awaited.
+    ///
+    /// # Errors
+    /// When the target lets no so many sessions in.
+    pub fn crowd(&self) -> Result<Crowded<'_>> {
+        let crowd: Arc<dyn Crowd> = Arc::<Terminals>::clone(&self.office.terminals);
+        let target = self.target.as_ref();
+        let mut counters: Vec<Box<dyn load::Counter + '_>> = Vec::new();
+        for _ in 0..self.connections {
+            match self.office.counter(target)? {
+                Some(counter) => counters.push(Box::new(counter)),
+                // All sessions of a target are of one kind.
+                None => return Ok((crowd, Counters::Blocking(self.tellers()?))),
+            }
+        }
+        let replace = move || {
+            let counter = self.office.counter(target).map_err(|e| e.to_string())?;
+            let counter = counter.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
+            Ok(Box::new(counter) as Box<dyn load::Counter + '_>)
+        };
+        let counters = Counters::Nonblocking {
+            counters,
+            replace: Some(Box::new(replace)),
+        };
+        Ok((crowd, counters))
+    }
+
+    fn tellers(&self) -> Result<Vec<Box<dyn load::Teller + '_>>> {
+        let teller = |_| {
+            let teller = self.office.teller(self.target.as_ref())?;
+            Ok(Box::new(teller) as Box<dyn load::Teller + '_>)
+        };
+        (0..self.connections).map(teller).collect()
+    }
+
+    /// What the connections that have ended did.
+    pub fn account(&self) -> Account {
+        self.office.ledger.total()
+    }
+
+    /// Size of the database.
+    pub fn warehouses(&self) -> u32 {
+        self.office.terminals.world().warehouses
+    }
+
+    /// A sentence for each bound of the inputs that is missed.
+    pub fn audit(&self, account: &Account) -> Vec<String> {
+        let missed = audit(account, self.warehouses()).into_iter();
+        missed
+            .filter(|found| found.holds() == Some(false))
+            .map(|found| {
+                format!(
+                    "input audit: {} is {:.2}, not {} to {}",
+                    found.what,
+                    found.value.unwrap_or(f64::NAN),
+                    found.bounds.start(),
+                    found.bounds.end()
+                )
+            })
+            .collect()
+    }
+
+    /// The constants of the non-uniform choices, which belong to a result.
+    pub fn constants_words(&self) -> String {
+        let constants = self.office.terminals.world().constants;
+        format!(
+            "constants of the non-uniform choices: last names {} when loaded and {} now, customers {}, items {}",
+            constants.c_last_load, constants.c_last_run, constants.c_id, constants.c_item
+        )
+    }
+
+    /// What is true of every result on this target.
+    pub fn standing_notes(&self) -> Vec<String> {
+        let one_writer = self.target.lacks(target::Feature::ConcurrentWriters);
+        one_writer
+            .map(|why| format!("users wait for each other: {why}"))
+            .into_iter()
+            .collect()
+    }
+}
