@@ -14,7 +14,8 @@
 //! * [`procedures`]: the same transactions as stored procedures.
 //! * [`work`]: users at work, for whoever drives them.
 //! * [`account`] and [`mod@audit`]: what was done, and whether the inputs were those of the specification.
-//! * [`journal`]: the log of what was acknowledged, outside of the server.
+//! * [`journal`] and [`mod@reconcile`]: the log of what was acknowledged, outside of the server, and whether the
+//!   tables hold it.
 
 pub mod account;
 pub mod audit;
@@ -29,6 +30,7 @@ pub mod population;
 pub mod procedures;
 pub mod random;
 pub mod renew;
+pub mod reconcile;
 pub mod restore;
 mod statements;
 pub mod terminal;
@@ -45,6 +47,7 @@ pub use load::{Event, LoadOptions, Loaded, drop_all, load};
 pub use metadata::{Metadata, note_transactions};
 pub use mix::{Kind, Pacing};
 pub use renew::{Renewed, renew};
+pub use reconcile::{Reconciled, Side, reconcile};
 pub use restore::{Restored, Way, restore};
 pub use statements::Mode;
 pub use terminal::{Constants, Terminals, World};

@@ -7,6 +7,8 @@ mod breaks;
 mod common;
 #[path = "oltp/loads.rs"]
 mod loads;
+#[path = "oltp/reconciles.rs"]
+mod reconciles;
 #[path = "oltp/restores.rs"]
 mod restores;
 #[path = "oltp/users.rs"]

@@ -145,7 +145,7 @@ fn look(session: &mut dyn Session, engine: &str, condition: &Condition) -> Resul
 }
 
 /// Puts the cells of a row into its sentence.
-fn words(template: &str, row: &[Option<String>]) -> String {
+pub(super) fn words(template: &str, row: &[Option<String>]) -> String {
     let mut text = template.to_owned();
     for (number, cell) in (1..).zip(row) {
         text = text.replace(&format!("{{{number}}}"), cell.as_deref().unwrap_or("none"));

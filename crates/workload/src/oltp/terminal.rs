@@ -1,9 +1,10 @@
 //! Users: each has its home, its cards and its random numbers, whichever connection serves it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use load::Errand;
-use load::random::Random;
+use load::random::{Random, mix};
 
 use super::mix::{Deck, Kind, Pacing};
 use super::population::{CUSTOMERS, DISTRICTS, ITEMS};
@@ -122,8 +123,14 @@ pub struct World {
     pub constants: Constants,
     /// Whether users pause.
     pub pacing: Pacing,
-    /// Number of the run in the marks of its payments.
+    /// Number of the run in the marks of its payments; no two runs on a database share one.
     pub run: u32,
+}
+
+/// A number for a run, from the moment at which it is asked for.
+pub fn new_run() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    mix(since.map_or(0, |since| since.as_nanos() as u64)) as u32
 }
 
 /// All users of a run; each is locked by the one connection that serves it, so nobody waits.

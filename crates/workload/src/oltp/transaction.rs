@@ -14,7 +14,7 @@ use target::{Replies, Value};
 pub(super) use delivery::Delivery;
 pub(super) use new_order::NewOrder;
 pub(super) use order_status::OrderStatus;
-pub(super) use payment::Payment;
+pub(super) use payment::{Payment, write_mark};
 pub(super) use stock_level::StockLevel;
 
 use super::account::Account;

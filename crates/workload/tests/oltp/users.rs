@@ -15,6 +15,11 @@ use workload::oltp::{
 
 use crate::common::*;
 
+/// Number of the runs of the tests.
+pub const RUN: u32 = 0xdecade;
+/// Users of the tests.
+pub const USERS: u32 = 20;
+
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 /// How users are served.
@@ -26,21 +31,24 @@ pub enum By {
     Counters,
 }
 
-/// An office for a database that is loaded, which notes that transactions run.
-pub fn office(database: &Database, mode: Mode, users: u32, journal: Option<Journal>) -> Office {
-    let mut session = database.session();
-    let metadata = Metadata::of_whole(session.as_mut()).unwrap();
-    oltp::note_transactions(session.as_mut()).unwrap();
-    let world = World {
+/// What the users of a run on a database share.
+pub fn world(database: &Database, run: u32) -> World {
+    let metadata = Metadata::of_whole(database.session().as_mut()).unwrap();
+    World {
         warehouses: metadata.warehouses,
         constants: Constants::draw(3, metadata.c_last_load),
         pacing: Pacing::None,
-        run: 0xdecade,
-    };
+        run,
+    }
+}
+
+/// An office for users of a database that is loaded, which notes that transactions run.
+pub fn office(database: &Database, mode: Mode, world: World, journal: Option<Journal>) -> Office {
+    oltp::note_transactions(database.session().as_mut()).unwrap();
     Office {
         engine: database.engine.to_owned(),
         mode,
-        terminals: Arc::new(Terminals::new(world, users, 3)),
+        terminals: Arc::new(Terminals::new(world, USERS, 3)),
         ledger: Arc::new(Ledger::default()),
         journal: journal.map(Arc::new),
     }
@@ -134,7 +142,7 @@ fn serves<C>(connection: C, office: &Office, first: u32, step: u32) -> Box<Serve
 
 /// Serves users; nothing fails, and afterwards all twelve conditions hold.
 fn work(database: &Database, mode: Mode, by: By, connections: u32, each: u64) -> Account {
-    let office = office(database, mode, 20, None);
+    let office = office(database, mode, world(database, RUN), None);
     let outcome = serve(database, &office, by, connections, each);
     assert_eq!(
         (outcome.fatal, outcome.error_messages),
@@ -412,7 +420,7 @@ fn a_forgotten_sum_is_caught() {
              UPDATE warehouse SET w_ytd = OLD.w_ytd WHERE w_id = OLD.w_id; END",
         )
         .unwrap();
-    let office = office(&database, Mode::Client, 10, None);
+    let office = office(&database, Mode::Client, world(&database, RUN), None);
     let outcome = serve(&database, &office, By::Tellers, 1, 50);
     assert_eq!(outcome.error_messages, Vec::<String>::new());
     assert_eq!(database.check().broken(), [1, 8]);

@@ -149,6 +149,15 @@ impl Counter {
     }
 }
 
+impl Drop for Counter {
+    fn drop(&mut self) {
+        if matches!(self.sent, Part::Group(_)) && self.clerk.is_committing() {
+            // Given up in the middle of a commit. A log that cannot be written has been told of before.
+            let _ = self.clerk.write_down(false);
+        }
+    }
+}
+
 impl load::Counter for Counter {
     fn descriptor(&self) -> RawFd {
         self.descriptor

@@ -1,0 +1,370 @@
+//! Holds the log of acknowledged transactions against the tables: nothing that was acknowledged may be missing.
+//!
+//! Records are brought into tables of ours, batch by batch, and compared there, so that a log of any length
+//! takes the same memory. What is in the tables and was never acknowledged can only be what was in flight
+//! when the server went away; more of it than that is an error as well. Others must not have changed the database.
+
+use std::path::Path;
+
+use target::{BulkRow, RowSource, Session, Target, Value};
+
+use super::journal::{Change, Entries, Entry, Header, Journal};
+use super::terminal::World;
+use super::{OltpError, Result};
+
+/// Records that are compared at once.
+const BATCH: usize = 50_000;
+/// Missing transactions that are named; all are counted.
+const PLACES_MAX: usize = 5;
+const ORDERS: &str = "dbdyno_oltp_acknowledged_order";
+const PAYMENTS: &str = "dbdyno_oltp_acknowledged_payment";
+
+/// What was found of one kind of change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Changes that were acknowledged.
+    pub acknowledged: u64,
+    /// Those of them that the tables do not hold.
+    pub missing: u64,
+    /// Transactions in flight whose outcome nobody knows.
+    pub in_flight: u64,
+    /// Changes in the tables that were never acknowledged; below 0 when some are missing.
+    pub unacknowledged: i64,
+    /// The most that those in flight can have made.
+    pub unacknowledged_max: u64,
+}
+
+impl Side {
+    /// Whether nothing is missing, and nothing is there that was not in flight.
+    pub fn is_sound(&self) -> bool {
+        let allowed = 0..=self.unacknowledged_max as i64;
+        self.missing == 0 && allowed.contains(&self.unacknowledged)
+    }
+}
+
+/// A log held against the tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconciled {
+    /// Orders entered.
+    pub orders: Side,
+    /// Payments.
+    pub payments: Side,
+    /// Orders delivered.
+    pub deliveries: Side,
+    /// The first of what is missing, in words.
+    pub places: Vec<String>,
+    /// Whether the last record was torn off, because the driver was killed while it wrote.
+    pub torn: bool,
+}
+
+impl Reconciled {
+    /// Whether the tables hold what was acknowledged.
+    pub fn is_sound(&self) -> bool {
+        let sides = [&self.orders, &self.payments, &self.deliveries];
+        sides.iter().all(|side| side.is_sound())
+    }
+}
+
+/// Begins the log of a run on a database that nobody else changes from now on.
+///
+/// # Errors
+/// When the target fails, or the file cannot be written.
+pub fn begin(session: &mut dyn Session, path: &Path, world: &World) -> Result<Journal> {
+    let header = Header {
+        run: world.run,
+        warehouses: world.warehouses,
+        next_orders: next_orders(session)?,
+        new_orders: number(session, NEW_ORDERS)?,
+    };
+    Ok(Journal::create(path, &header)?)
+}
+
+/// Holds a log against a database.
+///
+/// # Errors
+/// When the target fails, or the log is damaged.
+pub fn reconcile(target: &dyn Target, path: &Path) -> Result<Reconciled> {
+    let (header, mut entries) = Entries::open(path)?;
+    let mut session = target.open_session()?;
+    let mut books = Books {
+        session: session.as_mut(),
+        header,
+        found: Reconciled {
+            orders: Side::default(),
+            payments: Side::default(),
+            deliveries: Side::default(),
+            places: Vec::new(),
+            torn: false,
+        },
+        orders: Vec::new(),
+        payments: Vec::new(),
+    };
+    books.make_tables()?;
+    let compared = books.compare_all(&mut entries);
+    let dropped = books.drop_tables();
+    compared.and(dropped)?;
+    Ok(books.found)
+}
+
+/// An order that was entered or delivered.
+#[derive(Clone, Copy)]
+struct Order {
+    w: u32,
+    d: u8,
+    o_id: u32,
+    /// The customer of one that was entered.
+    c_id: Option<u16>,
+    /// The carrier of one that was delivered.
+    carrier: Option<u8>,
+}
+
+/// A payment.
+#[derive(Clone, Copy)]
+struct Paid {
+    c_w: u32,
+    c_d: u8,
+    c_id: u16,
+    amount_cents: i64,
+    user: u32,
+    sequence: u32,
+}
+
+struct Books<'a> {
+    session: &'a mut dyn Session,
+    header: Header,
+    found: Reconciled,
+    orders: Vec<Order>,
+    payments: Vec<Paid>,
+}
+
+impl Books<'_> {
+    fn make_tables(&mut self) -> Result<()> {
+        self.drop_tables()?;
+        self.session.batch(&format!(
+            "CREATE TABLE {ORDERS} (w INTEGER NOT NULL, d INTEGER NOT NULL, o INTEGER NOT NULL, c INTEGER, \
+             carrier INTEGER)"
+        ))?;
+        Ok(self.session.batch(&format!(
+            "CREATE TABLE {PAYMENTS} (mark VARCHAR(24) NOT NULL, w INTEGER NOT NULL, d INTEGER NOT NULL, \
+             c INTEGER NOT NULL, amount NUMERIC(12,2) NOT NULL)"
+        ))?)
+    }
+
+    fn drop_tables(&mut self) -> Result<()> {
+        for table in [ORDERS, PAYMENTS] {
+            self.session
+                .batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+        }
+        Ok(())
+    }
+
+    fn compare_all(&mut self, entries: &mut Entries) -> Result<()> {
+        while let Some(entry) = entries.read()? {
+            self.take(&entry);
+            if self.orders.len() + self.payments.len() >= BATCH {
+                self.compare_batch()?;
+            }
+        }
+        self.found.torn = entries.torn();
+        self.compare_batch()?;
+        self.count_unacknowledged()
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        let found = &mut self.found;
+        match (entry.acknowledged, entry.change) {
+            (false, Change::NewOrder { .. }) => found.orders.in_flight += 1,
+            (false, Change::Payment { .. }) => found.payments.in_flight += 1,
+            (false, Change::Delivery { .. }) => found.deliveries.in_flight += 1,
+            (true, Change::NewOrder { w, d, c_id, o_id }) => {
+                found.orders.acknowledged += 1;
+                self.orders.push(Order {
+                    w,
+                    d,
+                    o_id,
+                    c_id: Some(c_id),
+                    carrier: None,
+                });
+            }
+            (
+                true,
+                Change::Payment {
+                    c_w,
+                    c_d,
+                    c_id,
+                    amount_cents,
+                    user,
+                    sequence,
+                },
+            ) => {
+                found.payments.acknowledged += 1;
+                self.payments.push(Paid {
+                    c_w,
+                    c_d,
+                    c_id,
+                    amount_cents,
+                    user,
+                    sequence,
+                });
+            }
+            (true, Change::Delivery { w, carrier, orders }) => {
+                for (d, o_id) in (1..).zip(orders).filter(|(_, o_id)| *o_id != 0) {
+                    found.deliveries.acknowledged += 1;
+                    self.orders.push(Order {
+                        w,
+                        d,
+                        o_id,
+                        c_id: None,
+                        carrier: Some(carrier),
+                    });
+                }
+            }
+        }
+    }
+
+    fn compare_batch(&mut self) -> Result<()> {
+        for table in [ORDERS, PAYMENTS] {
+            self.session.batch(&format!("DELETE FROM {table}"))?;
+        }
+        let mut orders = Orders(self.orders.iter());
+        self.session.bulk_load(ORDERS, &mut orders)?;
+        let run = self.header.run;
+        let mut payments = Payments(self.payments.iter(), run, String::new());
+        self.session.bulk_load(PAYMENTS, &mut payments)?;
+        self.orders.clear();
+        self.payments.clear();
+        let entered = format!(
+            "SELECT w, d, o, c, o_c_id FROM {ORDERS} LEFT JOIN orders \
+             ON o_w_id = w AND o_d_id = d AND o_id = o WHERE c IS NOT NULL AND (o_id IS NULL OR o_c_id <> c)"
+        );
+        let said =
+            "order {1}/{2}/{3} of customer {4} was acknowledged; the tables hold customer {5}";
+        self.found.orders.missing += self.missing(&entered, said)?;
+        let delivered = format!(
+            "SELECT w, d, o, carrier, o_carrier_id FROM {ORDERS} LEFT JOIN orders \
+             ON o_w_id = w AND o_d_id = d AND o_id = o \
+             WHERE carrier IS NOT NULL AND (o_carrier_id IS NULL OR o_carrier_id <> carrier)"
+        );
+        let said = "delivery of order {1}/{2}/{3} by carrier {4} was acknowledged; the tables hold carrier {5}";
+        self.found.deliveries.missing += self.missing(&delivered, said)?;
+        // Grouped, so that a payment that is there twice shows, and is looked up by every engine.
+        let paid = format!(
+            "SELECT mark, w, d, c, amount, times, total FROM {PAYMENTS} LEFT JOIN (\
+             SELECT h_data, count(*) AS times, min(h_c_w_id) AS hw, min(h_c_d_id) AS hd, min(h_c_id) AS hc, \
+             sum(h_amount) AS total FROM history WHERE h_data LIKE '{run:08x}%' GROUP BY h_data) AS there \
+             ON h_data = mark \
+             WHERE h_data IS NULL OR times <> 1 OR hw <> w OR hd <> d OR hc <> c OR total <> amount"
+        );
+        let said = "payment {1} of customer {2}/{3}/{4}, {5}, was acknowledged; the tables hold {6} of {7}";
+        self.found.payments.missing += self.missing(&paid, said)?;
+        Ok(())
+    }
+
+    /// How many rows a query gives, the first of which are put into words.
+    fn missing(&mut self, sql: &str, words: &str) -> Result<u64> {
+        let rows = self.session.texts(&format!(
+            "SELECT lost.*, count(*) OVER () AS lost_rows FROM ({sql}) AS lost ORDER BY 1, 2, 3 \
+             LIMIT {PLACES_MAX}"
+        ))?;
+        for row in rows
+            .iter()
+            .take(PLACES_MAX.saturating_sub(self.found.places.len()))
+        {
+            self.found.places.push(super::check::words(words, row));
+        }
+        let count = rows
+            .first()
+            .and_then(|row| row.last()?.as_ref()?.parse().ok());
+        Ok(count.unwrap_or(0))
+    }
+
+    fn count_unacknowledged(&mut self) -> Result<()> {
+        let entered = next_orders(self.session)? as i64 - self.header.next_orders as i64;
+        let left = number(self.session, NEW_ORDERS)? as i64;
+        let delivered = self.header.new_orders as i64 + entered - left;
+        let run = self.header.run;
+        let paid = number(
+            self.session,
+            &format!("SELECT count(*) FROM history WHERE h_data LIKE '{run:08x}%'"),
+        )?;
+        let sides = [
+            (&mut self.found.orders, entered, 1),
+            (&mut self.found.payments, paid as i64, 1),
+            (
+                &mut self.found.deliveries,
+                delivered,
+                super::population::DISTRICTS,
+            ),
+        ];
+        for (side, there, most_of_one) in sides {
+            side.unacknowledged = there - side.acknowledged as i64;
+            side.unacknowledged_max = side.in_flight * most_of_one;
+        }
+        Ok(())
+    }
+}
+
+const NEW_ORDERS: &str = "SELECT count(*) FROM new_order";
+
+fn next_orders(session: &mut dyn Session) -> Result<u64> {
+    number(session, "SELECT sum(d_next_o_id) FROM district")
+}
+
+fn number(session: &mut dyn Session, sql: &str) -> Result<u64> {
+    let rows = session.texts(sql)?;
+    let cell = rows
+        .first()
+        .and_then(|row| row.first()?.as_ref()?.parse().ok());
+    cell.ok_or_else(|| OltpError::Metadata {
+        table: "district",
+        what: format!("\"{sql}\" gives no number"),
+    })
+}
+
+struct Orders<'a>(std::slice::Iter<'a, Order>);
+
+impl RowSource for Orders<'_> {
+    fn next_row(
+        &mut self,
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
+    ) -> target::Result<bool> {
+        let Some(order) = self.0.next() else {
+            return Ok(false);
+        };
+        let known = |number: Option<i64>| number.map_or(Value::Null, Value::Int);
+        sink(&[
+            Value::Int(order.w.into()),
+            Value::Int(order.d.into()),
+            Value::Int(order.o_id.into()),
+            known(order.c_id.map(i64::from)),
+            known(order.carrier.map(i64::from)),
+        ])?;
+        Ok(true)
+    }
+}
+
+/// Payments of a run, with the memory of their marks.
+struct Payments<'a>(std::slice::Iter<'a, Paid>, u32, String);
+
+impl RowSource for Payments<'_> {
+    fn next_row(
+        &mut self,
+        sink: &mut dyn FnMut(&BulkRow<'_>) -> target::Result<()>,
+    ) -> target::Result<bool> {
+        let Some(paid) = self.0.next() else {
+            return Ok(false);
+        };
+        super::transaction::write_mark(&mut self.2, self.1, paid.user, paid.sequence);
+        sink(&[
+            Value::Text(&self.2),
+            Value::Int(paid.c_w.into()),
+            Value::Int(paid.c_d.into()),
+            Value::Int(paid.c_id.into()),
+            Value::Decimal {
+                unscaled: paid.amount_cents,
+                places: 2,
+            },
+        ])?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,240 @@
+//! The log of acknowledged transactions, held against tables that lost something, and against servers that
+//! were killed under load.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use load::random::Random;
+use load::{CrowdDrive, CrowdModel, CrowdOutcome};
+use target::Target;
+use workload::oltp::{self, Mode, Office, Reconciled};
+
+use crate::common::*;
+use crate::users::{By, RUN, USERS, office, serve, world};
+
+/// Kills of the server in each mode.
+const KILLS: u64 = 11;
+
+/// A database that was worked on, with the log of it.
+fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
+    database.load(&options(2)).unwrap();
+    let path = directory.join(database.engine);
+    let world = world(database, RUN);
+    let journal = oltp::reconcile::begin(database.session().as_mut(), &path, &world).unwrap();
+    let office = office(database, Mode::Client, world, Some(journal));
+    let outcome = serve(database, &office, by, 2, 300);
+    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    path
+}
+
+fn held(database: &Database, path: &Path) -> Reconciled {
+    oltp::reconcile(database.target.as_ref(), path).unwrap()
+}
+
+/// What was lost is named, kind by kind.
+fn losses_are_named(database: &Database, by: By) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = worked(database, directory.path(), by);
+    let whole = held(database, &path);
+    assert!(whole.is_sound() && !whole.torn, "{whole:?}");
+    let sides = [whole.orders, whole.payments, whole.deliveries];
+    assert!(
+        sides
+            .iter()
+            .all(|side| side.acknowledged > 20 && side.unacknowledged == 0),
+        "{sides:?}"
+    );
+    let mut session = database.session();
+    let order = one(
+        session.as_mut(),
+        "SELECT min(o_id * 1000 + o_w_id * 100 + o_d_id) FROM orders WHERE o_id > 3000",
+    );
+    let order: u32 = order.parse().unwrap();
+    let (o, w, d) = (order / 1000, order / 100 % 10, order % 100);
+    let c = one(
+        session.as_mut(),
+        &format!("SELECT o_c_id FROM orders WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}"),
+    );
+    change_one(
+        session.as_mut(),
+        &format!(
+            "UPDATE orders SET o_c_id = 3001 WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}"
+        ),
+    );
+    let mark = one(
+        session.as_mut(),
+        "SELECT min(h_data) FROM history WHERE h_data LIKE '00decade%'",
+    );
+    change_one(
+        session.as_mut(),
+        &format!("DELETE FROM history WHERE h_data = '{mark}'"),
+    );
+    change_one(
+        session.as_mut(),
+        "UPDATE orders SET o_carrier_id = 11 WHERE o_w_id = 1 AND o_d_id = 1 AND o_id = 2101",
+    );
+    let lost = held(database, &path);
+    assert!(!lost.is_sound(), "{lost:?}");
+    let missing = [lost.orders, lost.payments, lost.deliveries].map(|side| side.missing);
+    assert_eq!(missing, [1, 1, 1], "{lost:?}");
+    assert_eq!(lost.payments.unacknowledged, -1);
+    let said = lost.places.join("\n");
+    assert!(
+        said.contains(&format!(
+            "order {w}/{d}/{o} of customer {c} was acknowledged; the tables hold customer 3001"
+        )),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!("payment {mark} of customer")) && said.contains("hold none of none"),
+        "{said}"
+    );
+    assert!(
+        said.contains("delivery of order 1/1/2101") && said.contains("hold carrier 11"),
+        "{said}"
+    );
+    // A payment that nobody was promised, as well.
+    session
+        .batch("DELETE FROM history WHERE h_data LIKE '00decade%'")
+        .unwrap();
+    for _ in 0..=lost.payments.acknowledged {
+        session.batch("INSERT INTO history VALUES (1, 1, 1, 1, 1, '2026-01-02 00:00:00', 1, '00decadeffffff00000000')").unwrap();
+    }
+    let added = held(database, &path);
+    assert_eq!(
+        (added.payments.missing, added.payments.unacknowledged),
+        (lost.payments.acknowledged, 1)
+    );
+}
+
+#[test]
+fn losses_are_named_on_sqlite() {
+    losses_are_named(&Database::sqlite(), By::Tellers);
+}
+
+#[test]
+fn losses_are_named_on_postgres() {
+    losses_are_named(&Database::postgres(), By::Counters);
+}
+
+/// `kill -9` of the server and all its processes at random moments under load, in both modes; after each, what
+/// was acknowledged is there, and nothing that was not in flight.
+#[test]
+fn nothing_acknowledged_is_lost_by_a_killed_server() {
+    let directory = tempfile::tempdir().unwrap();
+    // The server runs as a user of its own.
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let url = format!(
+        "postgres+local:{}/server?version=15&shared_buffers=64MB&max_wal_size=1GB",
+        directory.path().display()
+    );
+    Database::running("postgres", &url)
+        .load(&options(1))
+        .unwrap();
+    let mut random = Random::new(std::process::id().into());
+    let (mut acknowledged, mut in_flight) = (0, 0);
+    for kill in 0..2 * KILLS {
+        let mode = [Mode::Client, Mode::Procedure][kill as usize % 2];
+        let log = directory.path().join(format!("log-{kill}"));
+        let moment = Duration::from_micros(random.range(100_000, 800_000));
+        let database = Database::running("postgres", &url);
+        let outcome = kill_under_load(&database, mode, &log, moment);
+        assert!(
+            outcome.fatal.is_some(),
+            "{mode:?} after {moment:?}: {outcome:?}"
+        );
+        drop(database);
+        let database = Database::running("postgres", &url);
+        let held = held(&database, &log);
+        assert!(held.is_sound(), "{mode:?} after {moment:?}: {held:?}");
+        acknowledged += held.orders.acknowledged;
+        in_flight += held.orders.in_flight + held.payments.in_flight + held.deliveries.in_flight;
+        if kill % 6 == 5 || kill + 1 == 2 * KILLS {
+            assert_eq!(
+                database.check().broken(),
+                [0_u32; 0],
+                "{mode:?} after {moment:?}"
+            );
+        }
+    }
+    println!("{acknowledged} orders acknowledged, {in_flight} transactions in flight at the kills");
+    // Eight connections are at work at any moment.
+    assert!(acknowledged > 20 * KILLS && in_flight > KILLS);
+}
+
+fn kill_under_load(database: &Database, mode: Mode, log: &Path, moment: Duration) -> CrowdOutcome {
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    let target = database.target.as_ref();
+    let mut session = database.session();
+    for setting in ["fsync", "synchronous_commit", "full_page_writes"] {
+        assert_eq!(one(session.as_mut(), &format!("SHOW {setting}")), "on");
+    }
+    oltp::procedures::install(target, database.engine).unwrap();
+    let world = world(database, oltp::terminal::new_run());
+    let journal = oltp::reconcile::begin(session.as_mut(), log, &world).unwrap();
+    drop(session);
+    let office = office(database, mode, world, Some(journal));
+    let counters = (0..8).map(|_| counter(&office, target)).collect();
+    let how = CrowdDrive {
+        users: USERS,
+        model: CrowdModel::Closed,
+        ramp_up: Duration::ZERO,
+        window: Duration::from_secs(20),
+        interval: Duration::from_millis(100),
+        operation_limit: None,
+        threads: 1..=1,
+        seed: 1,
+        stop: &GO_ON,
+        progress: None,
+    };
+    let pid_file = target.data_path().unwrap().join("postmaster.pid");
+    let pid = std::fs::read_to_string(pid_file).unwrap();
+    let pid: u32 = pid.lines().next().unwrap().parse().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(moment);
+            kill_all(pid);
+        });
+        let counters = load::Counters::Nonblocking {
+            counters,
+            replace: None,
+        };
+        load::drive_crowd(office.terminals.as_ref(), counters, 5, &how)
+    })
+}
+
+fn counter(office: &Office, target: &dyn Target) -> Box<dyn load::Counter> {
+    let counter = office.counter(target).unwrap();
+    Box::new(counter.expect("the engine can be awaited"))
+}
+
+/// Kills a process, so that it starts no more, and then its children.
+fn kill_all(parent: u32) {
+    let children = children();
+    let mine = children.get(&parent).cloned().unwrap_or_default();
+    for pid in std::iter::once(parent).chain(mine) {
+        // SAFETY: the number is that of a server that this test started, or of a process of it.
+        unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
+    }
+}
+
+/// The processes of the machine by their parents.
+fn children() -> BTreeMap<u32, Vec<u32>> {
+    let mut found = BTreeMap::<u32, Vec<u32>>::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
+            continue;
+        };
+        // The name stands in parentheses and may hold anything.
+        let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let parent = rest.split_whitespace().nth(1).and_then(|p| p.parse().ok());
+        let pid = entry.file_name().to_str().and_then(|p| p.parse().ok());
+        if let (Some(parent), Some(pid)) = (parent, pid) {
+            found.entry(parent).or_default().push(pid);
+        }
+    }
+    found
+}
