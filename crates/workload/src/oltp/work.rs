@@ -8,7 +8,7 @@ use target::Target;
 use super::audit::audit;
 use super::{
     Account, Constants, Ledger, Metadata, Mode, Office, OltpError, Pacing, Result, Terminals,
-    World, note_transactions, procedures,
+    World, note_transactions, procedures, terminal,
 };
 
 /// What is asked for.
@@ -63,7 +63,7 @@ impl Work {
             warehouses: metadata.warehouses,
             constants: Constants::draw(asked.seed, metadata.c_last_load),
             pacing: asked.pacing,
-            run: (asked.seed ^ asked.seed >> 32) as u32,
+            run: terminal::new_run(),
         };
         let office = Office {
             engine: engine.to_owned(),

@@ -187,6 +187,7 @@ fn kill_under_load(database: &Database, mode: Mode, log: &Path, moment: Duration
         operation_limit: None,
         threads: 1..=1,
         seed: 1,
+        entering: None,
         stop: &GO_ON,
         progress: None,
     };
