@@ -5,6 +5,8 @@
 mod breaks;
 #[path = "oltp/common.rs"]
 mod common;
+#[path = "oltp/crowds.rs"]
+mod crowds;
 #[path = "oltp/loads.rs"]
 mod loads;
 #[path = "oltp/reconciles.rs"]

@@ -68,7 +68,6 @@ fn with_a_connection_each_nobody_waits() {
 }
 
 /// 5000 users who pause for five seconds over 64 connections: less than 250 MB, and hardly a late start.
-/// (On a machine whose processors are all taken every wake-up is late; one quiet moment in ten is enough.)
 #[test]
 fn five_thousand_users_cost_little() {
     let think = Think::Exponential { mean: ms(5000) };
@@ -77,16 +76,16 @@ fn five_thousand_users_cost_little() {
         ..plain(5000, ms(2000))
     };
     let mut late_pct = Vec::new();
-    while late_pct.len() < 10 && late_pct.last().is_none_or(|pct| *pct >= 1.0) {
+    while late_pct.len() < 3 && late_pct.last().is_none_or(|pct| *pct >= 1.0) {
         let mock = Mock::new().latency(ms(5));
         let outcome = run(Way::Loop, &mock, 64, think, &how);
         let per_s = outcome.completed_per_s().unwrap();
         assert!((800.0..1200.0).contains(&per_s), "{per_s}/s, not 1000");
-        late_pct.push(outcome.late_starts_pct().unwrap());
+        late_pct.push(outcome.own_late_starts_pct().unwrap());
     }
     assert!(
         late_pct.iter().any(|pct| *pct < 1.0),
-        "late starts in %: {late_pct:?}"
+        "late starts of its own in %: {late_pct:?}"
     );
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status
