@@ -131,7 +131,6 @@ fn stations_ns(stations: Vec<Box<dyn Station>>) -> f64 {
         end: End::Time(BLOCK),
         interval: Duration::from_secs(1),
         seed: 1,
-        entering: None,
         stop: &GO_ON,
         progress: None,
     };

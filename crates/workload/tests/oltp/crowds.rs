@@ -62,6 +62,7 @@ fn how(users: u32, ramp_up: Duration, window: Duration) -> CrowdDrive<'static> {
         operation_limit: None,
         threads: 1..=1,
         seed: 1,
+        entering: None,
         stop: &GO_ON,
         progress: None,
     }
