@@ -76,6 +76,7 @@ pub struct Replies {
     first: Vec<FirstRow>,
     error: Option<TargetError>,
     rolled_back: bool,
+    further_round_trips: u64,
 }
 
 impl Replies {
@@ -85,6 +86,7 @@ impl Replies {
         self.kept.clear();
         self.error = None;
         self.rolled_back = false;
+        self.further_round_trips = 0;
     }
 
     /// Says of the next request whether its first row is to be kept, in the place `keep`.
@@ -130,6 +132,19 @@ impl Replies {
     /// Whether the database rolled back what was meant to be committed.
     pub fn rolled_back(&self) -> bool {
         self.rolled_back
+    }
+
+    /// Round trips that the group took: more than one where an engine had to see an answer before it could be
+    /// sent what follows.
+    #[inline]
+    pub fn round_trips(&self) -> u64 {
+        1 + self.further_round_trips
+    }
+
+    /// Says how often something of the group was sent after its beginning.
+    #[inline]
+    pub(crate) fn sent_again(&mut self, times: u64) {
+        self.further_round_trips = times;
     }
 
     /// Number of the request whose answer comes next.

@@ -106,6 +106,8 @@ fn a_group_is_answered_request_by_request() {
         let rows: Vec<_> = (0..6).map(|at| replies.rows(at)).collect();
         let right = [Some(0), Some(1), Some(2), Some(1), Some(0), None];
         assert_eq!(rows, right, "{by:?}");
+        // BEGIN and the update travel together, each of the others waits for the one before it.
+        assert_eq!(replies.round_trips(), 4);
         let first = replies.first(2).unwrap();
         assert_eq!(
             (first.value(0), first.value(1)),
@@ -121,6 +123,7 @@ fn a_group_is_answered_request_by_request() {
         ];
         let replies = ask_group(stage.session.as_mut(), by, &reads).unwrap();
         assert_eq!((replies.rows(1), replies.rows(3)), (Some(2), Some(0)));
+        assert_eq!(replies.round_trips(), 1);
     }
     // Blocking calls and groups may follow each other.
     assert_eq!(stage.rows(), 2);

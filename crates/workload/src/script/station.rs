@@ -201,6 +201,7 @@ impl Client {
             session.send()?;
         }
         let all = session.receive(&mut hand.replies)?;
+        // An answer may have set free what follows it.
         let sent = match session.waits_for_room() {
             true => Sent::Part,
             false => Sent::All,

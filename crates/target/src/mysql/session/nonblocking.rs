@@ -55,6 +55,7 @@ impl Group {
                     self.rows = finished.changed;
                 }
                 if !finished.more {
+                    replies.sent_again(wire.releases());
                     replies.completed(std::mem::take(&mut self.rows), false);
                 }
             }

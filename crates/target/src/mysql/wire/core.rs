@@ -93,6 +93,7 @@ pub struct Wire {
     phase: Phase,
     /// Requests of a group behind the one whose answer comes next.
     line: VecDeque<group::Behind>,
+    releases: u64,
     login: Secret,
     scramble: Vec<u8>,
     server: Server,
@@ -122,6 +123,7 @@ impl Wire {
             inbox: Inbox::new(),
             phase: Phase::Greeting,
             line: VecDeque::with_capacity(group::REQUESTS_USUAL),
+            releases: 0,
             login: Secret(Some(login)),
             scramble: Vec::new(),
             server: Server::default(),

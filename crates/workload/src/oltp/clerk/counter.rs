@@ -81,6 +81,7 @@ impl Counter {
             Part::Nothing => Turn::Reading,
             Part::Group(number) => {
                 self.sent = Part::Group(number);
+                self.clerk.sent(self.clerk.desk.further_round_trips());
                 match self.clerk.desk.settle() {
                     Ok(()) => self.group_answered(number),
                     Err(wrong) => self.went_wrong(wrong),

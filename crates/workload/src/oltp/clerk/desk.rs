@@ -118,12 +118,21 @@ impl Desk {
     /// Sends what is left, if anything is, and takes what has come; `None` when all was answered.
     pub(super) fn exchange(&mut self, is_writing: bool) -> TargetResult<Option<Sent>> {
         let session = self.session.nonblocking().ok_or_else(blocks)?;
-        let sent = match is_writing {
-            true => session.send()?,
+        if is_writing {
+            session.send()?;
+        }
+        let all = session.receive(&mut self.replies)?;
+        // An answer may have set free what follows it.
+        let sent = match session.waits_for_room() {
+            true => Sent::Part,
             false => Sent::All,
         };
-        let all = session.receive(&mut self.replies)?;
         Ok((!all).then_some(sent))
+    }
+
+    /// Round trips that the group took after it was sent, where an engine cannot be sent all of it at once.
+    pub(super) fn further_round_trips(&self) -> u64 {
+        self.replies.round_trips() - 1
     }
 
     /// Waits until all was answered.

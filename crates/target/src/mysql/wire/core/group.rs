@@ -71,10 +71,17 @@ impl Wire {
         self.phase == Phase::Idle
     }
 
+    /// How often something of the group was set free by an answer.
+    #[inline]
+    pub fn releases(&self) -> u64 {
+        self.releases
+    }
+
     #[inline]
     fn line_up(&mut self, form: Form, start: usize, joins: bool) {
         if self.is_idle() {
             self.phase = Phase::Result(form);
+            self.releases = 0;
             return;
         }
         if !joins && self.outbox.held_from().is_none() {
@@ -93,6 +100,7 @@ impl Wire {
         };
         self.phase = Phase::Result(next.form);
         if self.outbox.held_from() == Some(next.start) {
+            self.releases += 1;
             let following = self.line.iter().find(|behind| !behind.joins);
             self.outbox.hold(following.map(|behind| behind.start));
         }
