@@ -118,8 +118,9 @@ fn inside(watched: &Watched) -> Vec<Inside> {
         false => take(&mut seen, WaitClass::Cpu, counted_s),
         true => {
             let left_s = take(&mut seen, WaitClass::Blocked, counted_s);
-            // Who sends rows is at work, too, before it waits for the client to take them.
-            take(&mut seen, WaitClass::Client, left_s)
+            // Who sends rows or writes the log is at work, too, before it waits for client or device.
+            let left_s = take(&mut seen, WaitClass::Client, left_s);
+            take(&mut seen, WaitClass::LogSync, left_s)
         }
     };
     seen.extend(counted);
