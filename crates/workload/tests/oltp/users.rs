@@ -153,7 +153,8 @@ fn work(database: &Database, mode: Mode, by: By, connections: u32, each: u64) ->
     assert_eq!(outcome.operations, all);
     let account = office.ledger.total();
     assert_eq!(account.completed(), all);
-    assert_eq!(database.check().broken(), [0_u32; 0], "{mode:?} {by:?}");
+    let checked = database.check();
+    assert!(checked.is_sound(), "{mode:?} {by:?}: {checked:?}");
     account
 }
 
@@ -253,19 +254,22 @@ fn on_postgres_in_every_way() {
     round_trips_are(&accounts[3], [1.0; 5]);
 }
 
-/// A call is a round trip, and its conflicts are few: all lock in the same order.
+/// A call is a round trip. Client SQL takes one for each statement, but for the first behind a BEGIN, because
+/// what follows a failed one would be carried out; of 9.95 lines with two statements each, and so on.
 #[test]
-fn on_mysql_by_procedures() {
+fn on_mysql_in_every_way() {
     let database = Database::mysql();
     database.load(&options(2)).unwrap();
     oltp::procedures::install(database.target.as_ref(), database.engine).unwrap();
     let accounts = [
+        work(&database, Mode::Client, By::Tellers, 4, 500),
+        work(&database, Mode::Client, By::Counters, 4, 1000),
         work(&database, Mode::Procedure, By::Tellers, 4, 500),
         work(&database, Mode::Procedure, By::Counters, 4, 1000),
     ];
     tables_hold(&database, &accounts);
     accounts.iter().for_each(mix_is_right);
-    for account in &accounts {
+    for account in &accounts[2..] {
         round_trips_are(account, [1.0; 5]);
     }
 }

@@ -59,6 +59,12 @@ impl Desk {
         self.rows.clear();
         self.answering.clear();
         self.replies.clear();
+        // A step that returns no row must not seem to have returned that of an earlier group.
+        for step in 0..STEPS_MAX {
+            if let Some(first) = self.replies.first_mut(step) {
+                first.clear();
+            }
+        }
     }
 
     /// Encodes the group and sends what can be sent.
