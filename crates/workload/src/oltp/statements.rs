@@ -224,8 +224,9 @@ fn prepare_one(session: &mut dyn Session, name: &str, sql: &str, lines: usize) -
         error
     })?;
     let word = first_word(&sql);
-    // What a call or a change returns is not known before it is made, on some engines.
-    let is_telling = word == "call" || sql.contains("RETURNING");
+    // What a call or a change returns is not known before it is made, on some engines; inside a WITH, it need
+    // not be what the statement returns.
+    let is_telling = word == "call" || (word != "with" && sql.contains("RETURNING"));
     let returns = match session.columns(statement) {
         Some(columns) => columns > 0 || is_telling,
         None => is_telling || ["select", "with"].contains(&word.as_str()),
