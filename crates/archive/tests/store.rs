@@ -371,6 +371,8 @@ fn work() -> impl Strategy<Value = WorkDone> {
     let amounts = (proptest::option::of(any::<u64>()), maybe_number());
     (amounts, any::<String>(), any::<String>()).prop_map(
         |((operations_per_job, seconds), state, cache)| WorkDone {
+            limit_percentile: None,
+            limit_response_us: None,
             operations_per_job,
             seconds,
             state,

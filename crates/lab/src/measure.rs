@@ -336,6 +336,7 @@ impl Task<'_> {
             schedule: self.step.schedule_words(),
             state: state.into(),
             cache: cache.into(),
+            ..WorkDone::default()
         }
     }
 

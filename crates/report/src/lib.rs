@@ -14,6 +14,7 @@ mod held_back;
 mod html;
 pub mod level;
 pub mod number;
+mod ramp;
 mod remarks;
 pub mod scorecard;
 pub mod svg;

@@ -11,7 +11,7 @@ use archive::{Latency, Point, Run, RunState, Steady};
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
-use crate::{held_back, number, scorecard::scorecard};
+use crate::{held_back, number, ramp, scorecard::scorecard};
 use general::General;
 use table::{Align, Column, Table};
 
@@ -172,6 +172,10 @@ fn test_table(
         let invalid = if remark.invalid { "invalid: " } else { "" };
         let note = format!("{:>3}  {invalid}{}", number + 1, clean(&remark.text));
         out.push_str(&paint.dim(&table::wrap(&note, width, 5)));
+        out.push('\n');
+    }
+    for sentence in ramp::sentences(curve) {
+        out.push_str(&table::wrap(&clean(&sentence), width, 2));
         out.push('\n');
     }
     for sentence in held_back::sentences(curve) {

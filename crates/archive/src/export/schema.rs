@@ -406,5 +406,12 @@ fn work_properties() -> Properties {
         ("schedule", text("Closed, open …")),
         ("state", text("State of the data before the point.")),
         ("cache", text("Cache before the point.")),
+        (
+            "limit_percentile",
+            or_null(real(
+                "Percentile of the response times that had to hold a limit.",
+            )),
+        ),
+        ("limit_response_us", or_null(real("That limit, µs."))),
     ])
 }

@@ -90,6 +90,10 @@ pub struct WorkDone {
     pub state: String,
     /// Cache before the point: "warm", "cold" or "lukewarm" …
     pub cache: String,
+    /// Percentile of the response times that had to hold a limit, 0 to 100; `None` where none was asked for.
+    pub limit_percentile: Option<f64>,
+    /// That limit, µs.
+    pub limit_response_us: Option<f64>,
 }
 
 /// One line of "top timed events": where the jobs' time went.

@@ -91,6 +91,8 @@ pub fn point(key: PointKey) -> Point {
         configuration: "c0ffee".into(),
         definition: "f00d".into(),
         work: WorkDone {
+            limit_percentile: Some(95.0),
+            limit_response_us: Some(50e3),
             mode: "work".into(),
             size: "quick".into(),
             operations_per_job: Some(2_000),

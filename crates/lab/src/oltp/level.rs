@@ -282,6 +282,7 @@ impl<'a> Level<'a> {
             rate_per_s: seen.rate_per_s,
             ..step.clone()
         };
+        let limit = oltp.limit().or(oltp.slo());
         let connections = oltp.connections(self.users);
         let pauses = if oltp.pauses {
             ", keying and think times"
@@ -301,6 +302,8 @@ impl<'a> Level<'a> {
             ),
             state: "as the level before left it".into(),
             cache: "as it comes".into(),
+            limit_percentile: limit.map(|limit| limit.percentile),
+            limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
         }
     }
 }

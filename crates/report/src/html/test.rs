@@ -8,6 +8,7 @@ use super::sweep::{self, Rate, Sweep};
 use super::{Figure, charts, held_back, id_of, timeline};
 use crate::level::{Level, TestGroup};
 use crate::number;
+use crate::ramp;
 use crate::remarks::{self, Numbered, Remark};
 use crate::scorecard::{Against, ENGINE_SPECIFIC, caution};
 
@@ -76,7 +77,7 @@ const CORES_LEFT_AVG: &str = "cores_left_avg";
 const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 24] = [
+const COLUMNS: [Column; 28] = [
     column(
         ["rows", "/s"],
         "rows_per_s",
@@ -92,6 +93,12 @@ const COLUMNS: [Column; 24] = [
     column(
         ["queries", "/min"],
         "queries_per_min",
+        number::figure_or_unknown,
+        false,
+    ),
+    column(
+        ["new orders", "/min"],
+        "new_orders_per_min",
         number::figure_or_unknown,
         false,
     ),
@@ -179,6 +186,19 @@ const COLUMNS: [Column; 24] = [
         false,
     ),
     column(
+        ["connection", "wait p99"],
+        "connection_wait_us_p99",
+        number::latency,
+        false,
+    ),
+    column(
+        ["round trips", "/op"],
+        "round_trips_per_operation",
+        number::figure_or_unknown,
+        false,
+    ),
+    column(["rolled", "back"], "rolled_back", number::whole, false),
+    column(
         ["first job", "s"],
         "first_finish_s",
         number::figure_or_unknown,
@@ -220,7 +240,10 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         id: id_of(group.test),
         code: group.test.to_owned(),
         title: group.title.to_owned(),
-        summaries: summaries(&sweeps, rate),
+        summaries: summaries(&sweeps, rate)
+            .into_iter()
+            .chain(ramps(group))
+            .collect(),
         work: work(group),
         heads,
         curves,
@@ -324,6 +347,15 @@ fn row(
             .map(|remark| notes.number(remark))
             .collect(),
     }
+}
+
+/// What ramps of users say, under the names of their curves.
+fn ramps(group: &TestGroup<'_>) -> Vec<String> {
+    let sentences = group.curves.iter().flat_map(|curve| {
+        let said = ramp::sentences(curve).into_iter();
+        said.map(|sentence| format!("{}: {sentence}", curve.label))
+    });
+    sentences.collect()
 }
 
 fn summaries(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<String> {

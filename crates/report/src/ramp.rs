@@ -1,0 +1,114 @@
+//! What a ramp of users says: how many are supported within a response time, and where its knee is.
+
+use stats::ramp::{Knee, Limits, Step, Supported, knee, supported};
+
+use crate::level::{Curve, Level};
+use crate::number;
+
+/// Test whose levels are users.
+const USERS: &str = "OLTP";
+/// Percentile that is looked at where no limit was asked for.
+const PERCENTILE: f64 = 95.0;
+/// Failed operations, in percent, up to which a level holds a limit.
+const ERRORS_PCT_MAX: f64 = 1.0;
+
+/// A sentence each for the supported users and the knee; none for what is no ramp of users.
+pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
+    let is_of_users = |level: &Level<'_>| level.first().key.test == USERS;
+    if curve.levels.len() < 2 || !curve.levels.iter().all(is_of_users) {
+        return Vec::new();
+    }
+    let work = &curve.levels[0].first().work;
+    let percentile = work.limit_percentile.unwrap_or(PERCENTILE);
+    let valid: Vec<Level<'_>> = (curve.levels.iter())
+        .filter_map(Level::only_valid)
+        .collect();
+    let steps: Vec<Step> = valid.iter().map(|level| step(level, percentile)).collect();
+    let within = work.limit_response_us.map(|response_us| {
+        let limits = Limits {
+            response_us,
+            errors_pct: ERRORS_PCT_MAX,
+        };
+        let limit = format!("p{percentile} of {}", number::latency(Some(response_us)));
+        supported_words(&supported(&steps, &limits), &limit)
+    });
+    let knee = (steps.len() > 2).then(|| knee(&steps)).flatten();
+    let knee = knee.map(|knee| knee_words(&knee));
+    within.into_iter().chain(knee).collect()
+}
+
+fn step(level: &Level<'_>, percentile: f64) -> Step {
+    let response = level.response();
+    let of = |us: f64| if response.is_empty() { f64::NAN } else { us };
+    let figure = |name: &str| level.figure(name).unwrap_or(0.0);
+    let all = figure("operations") + figure("errors");
+    Step {
+        users: level.first().key.jobs,
+        completed_per_s: figure("operations_per_s"),
+        response_us: of(response.percentile_us(percentile)),
+        response_us_mean: of(response.mean_us()),
+        errors_pct: if all > 0.0 {
+            figure("errors") / all * 100.0
+        } else {
+            100.0
+        },
+    }
+}
+
+fn supported_words(found: &Supported, limit: &str) -> String {
+    let Some(users) = found.users else {
+        return format!("A response time of {limit} was not even held by the fewest users.");
+    };
+    let mut text = match found.exceeded {
+        None => format!(
+            "{users} users at least are supported within {limit}: the ramp ended before the limit was passed"
+        ),
+        Some(exceeded) => format!("{users} users are supported within {limit}, {exceeded} are not"),
+    };
+    if let Some(between) = found.interpolated {
+        text += &format!(" (interpolated: {between:.0})");
+    }
+    if found.holds_again {
+        text += "; a higher level held it again: measure longer or again";
+    }
+    text + "."
+}
+
+fn knee_words(knee: &Knee) -> String {
+    let rate = number::full(knee.completed_per_s);
+    match knee.is_inside {
+        true => format!(
+            "Beyond {:.0} users response time grows faster than throughput, which is {rate}/s there.",
+            knee.users
+        ),
+        false => {
+            "Where response time begins to grow faster than throughput lies outside of this ramp."
+                .into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(users: Option<u32>, exceeded: Option<u32>, interpolated: Option<f64>) -> String {
+        let found = Supported {
+            users,
+            exceeded,
+            interpolated,
+            holds_again: false,
+        };
+        supported_words(&found, "p95 of 50.0 ms")
+    }
+
+    #[test]
+    fn supported_users_in_words() {
+        assert_eq!(
+            words(Some(200), Some(300), Some(250.4)),
+            "200 users are supported within p95 of 50.0 ms, 300 are not (interpolated: 250)."
+        );
+        assert!(words(Some(200), None, None).contains("at least"));
+        assert!(words(None, Some(4), None).contains("not even"));
+    }
+}
