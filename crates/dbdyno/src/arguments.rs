@@ -8,8 +8,8 @@ use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use oltp::{
-    Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb, RestoreArguments,
-    UsersArguments,
+    Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
+    ReconcileArguments, RestoreArguments, UsersArguments,
 };
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints

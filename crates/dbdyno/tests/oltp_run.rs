@@ -182,3 +182,83 @@ fn change(place: &Place, sql: &str) {
     let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
     assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
 }
+
+/// What was acknowledged is in the tables; a database that forgets a payment is found out.
+#[test]
+fn what_was_acknowledged_is_held_against_the_tables() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    let users = || {
+        let arguments = [
+            "oltp",
+            "run",
+            "--target",
+            &url,
+            "--yes",
+            "--users",
+            "2",
+            "--seconds",
+            "1",
+            "--ramp-up",
+            "0.2",
+            "--check",
+            "none",
+            "--journal",
+        ];
+        let ended = place.dbdyno(&arguments);
+        assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+        of(&place.export("last"), "OLTP")[0].clone()
+    };
+    let journals = || {
+        let directory = place.archive().parent().unwrap().to_owned();
+        let names = std::fs::read_dir(directory).unwrap();
+        names
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|e| e == "journal"))
+            .collect::<Vec<_>>()
+    };
+    let sound = users();
+    assert_eq!(faults(&sound), [""; 0]);
+    assert!(
+        sound["notes"]
+            .to_string()
+            .contains("everything that was acknowledged"),
+        "{sound}"
+    );
+    assert!(
+        sound["notes"].to_string().contains("was not checked"),
+        "{sound}"
+    );
+    assert!(journals().is_empty());
+
+    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TRIGGER thief AFTER INSERT ON history WHEN NEW.rowid % 7 = 0 BEGIN
+               DELETE FROM history WHERE rowid = NEW.rowid;
+             END",
+        )
+        .unwrap();
+    drop(connection);
+    let robbed = users();
+    let said = faults(&robbed).join(" ");
+    assert!(
+        said.contains("payments: ") && said.contains("the log is kept at"),
+        "{said}"
+    );
+    let [journal] = &journals()[..] else {
+        panic!("one journal is kept")
+    };
+    let asked = [
+        "oltp",
+        "reconcile",
+        "--target",
+        &url,
+        "--journal",
+        journal.to_str().unwrap(),
+    ];
+    let told = place.dbdyno(&asked);
+    assert_eq!(told.status, 3, "{}", told.stderr);
+    assert!(told.stdout.contains("payments: "), "{}", told.stdout);
+}

@@ -142,6 +142,7 @@ impl<'a> Desk<'a> {
             step,
             oltp,
             key,
+            journal: oltp.journal.then(|| self.journal(archive, key)),
         };
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
@@ -168,6 +169,20 @@ impl<'a> Desk<'a> {
             self.passed.extend(self.end_by_rule(archive, oltp, key)?);
         }
         Ok(Done::Entered(points))
+    }
+
+    /// Beside the archive, by the point's place in it. One that is there already is of a level that was broken
+    /// off: it goes, because the level is measured anew.
+    fn journal(&self, archive: &Archive, key: &PointKey) -> std::path::PathBuf {
+        let mut name = archive.path().as_os_str().to_owned();
+        name.push(format!(
+            "-{}-{}-{}-{}-{}.journal",
+            self.run, key.repetition, key.step, key.target, key.jobs
+        ));
+        let path = std::path::PathBuf::from(name);
+        // Not there is as good as removed; one that stays is refused when the new one is begun.
+        let _ = std::fs::remove_file(&path);
+        path
     }
 
     /// Leaves out what is left of a ramp when its rule says that it has seen enough.

@@ -1,5 +1,7 @@
 //! What can be typed behind `dbdyno oltp`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
@@ -25,6 +27,8 @@ pub enum OltpVerb {
     Check(CheckArguments),
     /// Bring the database back to what it was right after its load
     Restore(RestoreArguments),
+    /// Hold a log of acknowledged transactions, which `run --journal` kept, against the database
+    Reconcile(ReconcileArguments),
     /// Remove the tables
     Drop(DropArguments),
 }
@@ -183,6 +187,18 @@ pub struct RestoreArguments {
     /// Sessions that load where it has to be loaded anew (default: as for load)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
     pub jobs: Option<u32>,
+}
+
+/// `dbdyno oltp reconcile`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 everything acknowledged is there · 3 something is missing")]
+pub struct ReconcileArguments {
+    /// Database that the log is of; nobody may have worked on it since
+    #[arg(long, value_name = "URL")]
+    pub target: String,
+    /// The log: it lies beside the archive, and a run that was broken off leaves it there
+    #[arg(long, value_name = "FILE")]
+    pub journal: PathBuf,
 }
 
 /// `dbdyno oltp drop`.

@@ -13,7 +13,9 @@ use target::{Cooled, Reach, Target, TargetUrl};
 use workload::oltp::{self, Checked, Event, Finding, LoadOptions, OltpError, Verdict, Way};
 
 use super::print;
-use crate::arguments::{CheckArguments, DropArguments, LoadArguments, OltpVerb, RestoreArguments};
+use crate::arguments::{
+    CheckArguments, DropArguments, LoadArguments, OltpVerb, ReconcileArguments, RestoreArguments,
+};
 use crate::exit::{Status, Wrong};
 use crate::say::say;
 
@@ -28,6 +30,7 @@ pub fn oltp(verb: &OltpVerb, archive: &Option<PathBuf>) -> Result<Status> {
         OltpVerb::Run(users_asked) => users::run(users_asked, archive),
         OltpVerb::Check(check_asked) => check(check_asked),
         OltpVerb::Restore(restore_asked) => restore(restore_asked),
+        OltpVerb::Reconcile(asked) => reconcile(asked),
         OltpVerb::Drop(drop_asked) => drop_tables(drop_asked),
     }
 }
@@ -240,6 +243,16 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
         restored.took.as_secs_f64(),
     ))?;
     Ok(Status::Fine)
+}
+
+fn reconcile(asked: &ReconcileArguments) -> Result<Status> {
+    let (target, _) = open(&asked.target)?;
+    let found = oltp::reconcile(target.as_ref(), &asked.journal)?;
+    print(&format!("{found}\n"))?;
+    Ok(match found.is_sound() {
+        true => Status::Fine,
+        false => Status::GateFailed,
+    })
 }
 
 fn drop_tables(asked: &DropArguments) -> Result<Status> {

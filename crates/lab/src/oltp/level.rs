@@ -49,6 +49,8 @@ pub(super) struct Seen {
     /// Rate of arrivals; `None` where users waited for their answers.
     rate_per_s: Option<f64>,
     pub outcome: CrowdOutcome,
+    /// What the log of acknowledged transactions says that the tables do not hold.
+    lost: Option<String>,
     /// All transactions together, in the words of every other test.
     total: Outcome,
     used: HostUse,
@@ -75,6 +77,7 @@ impl<'a> Level<'a> {
                 Statements::Procedure => Mode::Procedure,
             },
             seed: place.seed(),
+            journal: place.journal.clone(),
         };
         let target = place.target();
         let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
@@ -113,10 +116,13 @@ impl<'a> Level<'a> {
             return Err(Measured::Broken(message));
         }
         let (used, counters) = start.finish(&Meter::default());
+        let lost = self.work.reconcile();
+        let lost = lost.map_err(|error| self.place.failed(error))?;
         let total = as_outcome(&outcome);
         Ok(Seen {
             started_at: stopwatch.started_at(),
             rate_per_s,
+            lost,
             sight: Sight::of(&total, watcher.map(Watcher::finish)),
             account: self.work.account(),
             clock_note: stopwatch.clock_step_s().map(|step_s| {
@@ -192,6 +198,7 @@ impl<'a> Level<'a> {
         let watch = &self.place.bay.samplers[self.place.key.target as usize];
         let mut reasons = gates::reasons(&seen.total);
         reasons.extend(self.work.audit(&seen.account));
+        reasons.extend(seen.lost.clone());
         let mut notes = gates::notes(&seen.total, &figures);
         notes.extend(self.notes(seen));
         Point {
@@ -264,6 +271,9 @@ impl<'a> Level<'a> {
                 "{} connections were given up in the middle of an operation that took too long",
                 outcome.connections_lost
             ));
+        }
+        if self.place.journal.is_some() && seen.lost.is_none() {
+            notes.push("everything that was acknowledged is in the tables".into());
         }
         if self.place.oltp.check == crate::plan::Check::None {
             notes.push("the database was not checked".into());

@@ -15,6 +15,8 @@ pub(crate) struct Place<'a> {
     pub step: &'a Step,
     pub oltp: &'a OltpStep,
     pub key: &'a PointKey,
+    /// Where a log of acknowledged transactions goes, if one is kept; the end of the name is still to come.
+    pub journal: Option<std::path::PathBuf>,
 }
 
 impl Place<'_> {

@@ -65,6 +65,28 @@ impl Reconciled {
     }
 }
 
+impl std::fmt::Display for Reconciled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sides = [
+            ("new orders", &self.orders),
+            ("payments", &self.payments),
+            ("deliveries", &self.deliveries),
+        ];
+        for (at, (name, side)) in sides.into_iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(
+                f,
+                "{comma}{name}: {} acknowledged, {} missing, {} in the tables that were not (at most {} were in flight)",
+                side.acknowledged, side.missing, side.unacknowledged, side.unacknowledged_max
+            )?;
+        }
+        if !self.places.is_empty() {
+            write!(f, "; missing: {}", self.places.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
 /// Begins the log of a run on a database that nobody else changes from now on.
 ///
 /// # Errors

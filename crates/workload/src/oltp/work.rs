@@ -1,5 +1,6 @@
 //! Users at work on a database: everything that a drive of them needs.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use load::{Counters, Crowd};
@@ -8,11 +9,11 @@ use target::Target;
 use super::audit::audit;
 use super::{
     Account, Constants, Ledger, Metadata, Mode, Office, OltpError, Pacing, Result, Terminals,
-    World, note_transactions, procedures, terminal,
+    World, note_transactions, procedures, reconcile, terminal,
 };
 
 /// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     /// Size that the database has to have; any when nothing is said.
     pub warehouses: Option<u32>,
@@ -26,6 +27,8 @@ pub struct Asked {
     pub mode: Mode,
     /// Seed of everything random.
     pub seed: u64,
+    /// File for a log of acknowledged transactions, if one is to be kept; it must not be there yet.
+    pub journal: Option<PathBuf>,
 }
 
 /// Users, and the database that they work on.
@@ -55,7 +58,6 @@ impl Work {
             });
         }
         note_transactions(session.as_mut())?;
-        drop(session);
         if asked.mode == Mode::Procedure {
             procedures::install(target.as_ref(), engine)?;
         }
@@ -65,12 +67,17 @@ impl Work {
             pacing: asked.pacing,
             run: terminal::new_run(),
         };
+        let journal = asked.journal.as_deref();
+        let journal = journal
+            .map(|path| reconcile::begin(session.as_mut(), path, &world))
+            .transpose()?;
+        drop(session);
         let office = Office {
             engine: engine.to_owned(),
             mode: asked.mode,
             terminals: Arc::new(Terminals::new(world, asked.users, asked.seed)),
             ledger: Arc::new(Ledger::default()),
-            journal: None,
+            journal: journal.map(Arc::new),
         };
         Ok(Self {
             target,
@@ -117,6 +124,27 @@ impl Work {
     /// What the connections that have ended did.
     pub fn account(&self) -> Account {
         self.office.ledger.total()
+    }
+
+    /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a sentence
+    /// for what is. To be called when nobody works any more.
+    ///
+    /// # Errors
+    /// When the target fails, or the log is damaged.
+    pub fn reconcile(&self) -> Result<Option<String>> {
+        let Some(journal) = &self.office.journal else {
+            return Ok(None);
+        };
+        let found = reconcile::reconcile(self.target.as_ref(), journal.path())?;
+        if found.is_sound() {
+            // It proves nothing any more; one that cannot be removed does no harm.
+            let _ = std::fs::remove_file(journal.path());
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "{found}; the log is kept at {}",
+            journal.path().display()
+        )))
     }
 
     /// Size of the database.
