@@ -96,6 +96,15 @@ fn a_load_is_kept_only_untouched() {
     assert_eq!(state(), "kept as it was after its load");
     ramp(&place, &url);
     assert_eq!(state(), "loaded anew");
+    // Two runs of the same ramp can be set against each other; one repetition each says nothing.
+    let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
+    for line in [
+        "Ramps of users on sqlite",
+        "response p95 at 2 users",
+        "inconclusive",
+    ] {
+        assert!(compared.contains(line), "{line} is not in {compared}");
+    }
 }
 
 /// Nobody works on a database that is broken, and the result says so.

@@ -2,6 +2,7 @@
 
 mod chances;
 mod forest;
+mod ramps;
 
 use stats::Warning;
 use stats::compare::{Design, Verdict};
@@ -15,6 +16,7 @@ use crate::terminal::{Paint, clean};
 
 pub use chances::chances;
 pub(crate) use forest::Scale;
+pub use ramps::ramps;
 
 /// How much of a comparison is shown.
 #[derive(Debug, Clone, Copy, Default)]

@@ -20,7 +20,7 @@ pub mod scorecard;
 pub mod svg;
 mod terminal;
 
-pub use comparison::{Shown, chances, comparison};
+pub use comparison::{Shown, chances, comparison, ramps};
 pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{point_line, terminal};

@@ -1,16 +1,10 @@
 //! What a ramp of users says: how many are supported within a response time, and where its knee is.
 
 use stats::ramp::{Knee, Limits, Step, Supported, knee, supported};
+use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS};
 
 use crate::level::{Curve, Level};
 use crate::number;
-
-/// Test whose levels are users.
-const USERS: &str = "OLTP";
-/// Percentile that is looked at where no limit was asked for.
-const PERCENTILE: f64 = 95.0;
-/// Failed operations, in percent, up to which a level holds a limit.
-const ERRORS_PCT_MAX: f64 = 1.0;
 
 /// A sentence each for the supported users and the knee; none for what is no ramp of users.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {

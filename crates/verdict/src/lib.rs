@@ -3,9 +3,11 @@
 //! * [`mod@difference`]: what is configured differently in two runs.
 //! * [`metric`]: which figure of which points is looked at, and its value in each repetition.
 //! * [`mod@compare`]: two runs set against each other, with ratios, intervals and verdicts.
+//! * [`mod@ramps`]: two ramps of users set against each other.
 //! * [`sla`]: a run held against limits.
 
 pub mod compare;
 pub mod difference;
 pub mod metric;
+pub mod ramps;
 pub mod sla;

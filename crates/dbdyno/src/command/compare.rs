@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use ::archive::{Archive, ArchiveError, Run, RunName};
 use anyhow::Result;
 use stats::compare::Verdict;
-use verdict::compare::{Band, Comparison, LEARNED_PAIRS_MIN, Options, compare as set_against};
+use verdict::compare::{
+    BAND_DEFAULT, Band, Comparison, LEARNED_PAIRS_MIN, Options, compare as set_against,
+};
 use verdict::metric::Metric;
 
 use super::{load_run, print, terminal_columns, wants_colour};
@@ -59,6 +61,11 @@ pub fn judge_and_show(
                 all: judging.all,
             },
         ))?;
+        let share = match judging.band {
+            BandAsked::Share(band) => band,
+            BandAsked::Learned => BAND_DEFAULT,
+        };
+        print(&report::ramps(&verdict::ramps::ramps(a, b, share)))?;
     }
     Ok(status(&compared, judging.fail_on))
 }

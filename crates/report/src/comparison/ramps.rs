@@ -1,0 +1,72 @@
+//! Two ramps of users for a terminal.
+
+use stats::compare::Comparison;
+use stats::ramp::Figure;
+use verdict::compare::verdict_word as word;
+use verdict::ramps::Ramps;
+
+use crate::number;
+use crate::terminal::clean;
+
+/// What two runs' ramps say beside each other; nothing where neither has one.
+pub fn ramps(compared: &[Ramps]) -> String {
+    compared.iter().map(one).collect()
+}
+
+fn one(ramps: &Ramps) -> String {
+    let mut out = format!("\nRamps of users on {}\n", clean(&ramps.target));
+    let percentile = ramps.percentile;
+    if let (Some(figure), Some(limit_us)) = (&ramps.found.users_at_limit, ramps.limit_us) {
+        let limit = number::latency(Some(limit_us));
+        out += &line(
+            &format!("users within p{percentile} of {limit}"),
+            figure,
+            |users| format!("{users:.0}"),
+        );
+    }
+    for (users, figure) in &ramps.found.response_at_users {
+        out += &line(
+            &format!("response p{percentile} at {users} users"),
+            figure,
+            |us| number::latency(Some(us)),
+        );
+    }
+    out += &line(
+        "operations/s at the knee",
+        &ramps.found.throughput_at_knee,
+        number::full,
+    );
+    let left_out = ramps.found.throughput_at_knee.left_out(ramps.design);
+    if left_out > 0 {
+        out += &format!(
+            "  {left_out} ramps do not pass their knee and are left out of the last line\n"
+        );
+    }
+    out
+}
+
+/// Medians of both sides, and their ratio with its interval and verdict.
+fn line(what: &str, figure: &Figure, write: impl Fn(f64) -> String) -> String {
+    let median = |side: &[Option<f64>]| {
+        let told: Vec<f64> = side.iter().flatten().copied().collect();
+        stats::summary::median(&told).map_or_else(|| "–".to_owned(), &write)
+    };
+    let (a, b) = (median(&figure.a), median(&figure.b));
+    format!(
+        "  {what:<34} {a:>10} → {b:<10} {}\n",
+        ratio(&figure.comparison)
+    )
+}
+
+fn ratio(comparison: &Comparison) -> String {
+    match comparison.ratio {
+        Some(ratio) => format!(
+            "{:.3} [{:.3}, {:.3}] {}",
+            ratio.estimate,
+            ratio.low,
+            ratio.high,
+            word(comparison.verdict)
+        ),
+        None => word(comparison.verdict).to_owned(),
+    }
+}

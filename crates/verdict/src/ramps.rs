@@ -1,0 +1,125 @@
+//! Two ramps of users compared: users at equal response time, response time at equal users, throughput at the
+//! knee.
+
+use archive::{Point, PointKey, Run};
+use stats::compare::Design;
+use stats::ramp::{Limits, RampComparison, RampQuestion, Step, compare};
+
+/// Test whose levels are users.
+pub const USERS: &str = "OLTP";
+/// Percentile that is looked at where no limit was asked for.
+pub const PERCENTILE: f64 = 95.0;
+/// Failed operations, in percent, up to which a level holds a limit.
+pub const ERRORS_PCT_MAX: f64 = 1.0;
+/// Confidence of the intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// The ramps of one target in two runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ramps {
+    /// Name of the target.
+    pub target: String,
+    /// Percentile of the response times that is compared.
+    pub percentile: f64,
+    /// The limit that had to be held, µs; `None` where none was asked for, or another one on either side.
+    pub limit_us: Option<f64>,
+    /// Which repetitions belong together.
+    pub design: Design,
+    /// What was found.
+    pub found: RampComparison,
+}
+
+/// A level from its point. One at which nothing was completed has no response time: it holds no limit.
+pub fn step_of(point: &Point, percentile: f64) -> Step {
+    let response = &point.histograms.response;
+    let of = |us: f64| if response.is_empty() { f64::NAN } else { us };
+    let figures = &point.figures;
+    let failed = figures.errors.unwrap_or(0.0);
+    let all = figures.operations.unwrap_or(0.0) + failed;
+    Step {
+        users: point.key.jobs,
+        completed_per_s: figures.operations_per_s.unwrap_or(0.0),
+        response_us: of(response.percentile_us(percentile)),
+        response_us_mean: of(response.mean_us()),
+        errors_pct: if all > 0.0 {
+            failed / all * 100.0
+        } else {
+            100.0
+        },
+    }
+}
+
+/// The ramps that both runs have, by target and step; `band` is the practical band as a share.
+pub fn ramps(a: &Run, b: &Run, band: f64) -> Vec<Ramps> {
+    let in_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
+    let design = match in_study {
+        true => Design::Paired,
+        false => Design::Sequential,
+    };
+    let places = places(a)
+        .into_iter()
+        .filter(|place| levels(b, *place).count() > 1);
+    let compared = places.map(|place| {
+        let first = |run: &'_ Run| levels(run, place).next().map(|p| p.work.clone());
+        let (of_a, of_b) = (first(a).unwrap_or_default(), first(b).unwrap_or_default());
+        let percentile = of_a.limit_percentile.unwrap_or(PERCENTILE);
+        let same = of_a.limit_percentile == of_b.limit_percentile;
+        let limit_us = of_a
+            .limit_response_us
+            .filter(|us| same && of_b.limit_response_us == Some(*us));
+        let question = RampQuestion {
+            limits: limit_us.map(|response_us| Limits {
+                response_us,
+                errors_pct: ERRORS_PCT_MAX,
+            }),
+            design,
+            band,
+            confidence: CONFIDENCE,
+            seed: a.seed,
+        };
+        let of = |run| repetitions(run, place, percentile);
+        Ramps {
+            target: name(a, place.0),
+            percentile,
+            limit_us,
+            design,
+            found: compare(&of(a), &of(b), &question),
+        }
+    });
+    compared.collect()
+}
+
+/// Target and step.
+type Place = (u32, u32);
+
+fn places(run: &Run) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for point in &run.points {
+        let place = (point.key.target, point.key.step);
+        if !places.contains(&place) && levels(run, place).count() > 1 {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// The valid levels of a place.
+fn levels(run: &Run, place: Place) -> impl Iterator<Item = &Point> {
+    let is_ours = move |key: &PointKey| key.test == USERS && (key.target, key.step) == place;
+    let points = run.points.iter();
+    points.filter(move |point| is_ours(&point.key) && point.valid())
+}
+
+/// One ramp for each repetition.
+fn repetitions(run: &Run, place: Place, percentile: f64) -> Vec<Vec<Step>> {
+    let each = (1..=run.repetitions).map(|repetition| {
+        let ours = levels(run, place).filter(|p| p.key.repetition == repetition);
+        ours.map(|p| step_of(p, percentile)).collect()
+    });
+    each.collect()
+}
+
+fn name(run: &Run, target: u32) -> String {
+    let target = run.targets.get(target as usize);
+    target.map_or_else(String::new, |target| target.name.clone())
+}
