@@ -5,7 +5,7 @@
 # Usage: bench/oltp-aa.sh [TRIALS]     (default 10; some ten minutes)
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR   where everything goes (default: a new directory)
 #   ENGINE=mysql  (default postgres)                  MODE=procedure  (default client)
-#   USERS=4  SECONDS_EACH=3  REPEAT=5  WAREHOUSES=1
+#   USERS=4  SECONDS_EACH=3  REPEAT=5  WAREHOUSES=1  CHECK=light
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,7 +24,7 @@ run() {
     local status=0
     "$dbdyno" oltp run --target "$target" --yes --archive "$out/aa.dbdyno" --name "$1" --seed "$2" \
         --warehouses "${WAREHOUSES:-1}" --users "${USERS:-4}" --seconds "${SECONDS_EACH:-3}" --ramp-up 1 \
-        --repeat "${REPEAT:-5}" --mode "${MODE:-client}" --check light >"$out/run.txt" 2>&1 || status=$?
+        --repeat "${REPEAT:-5}" --mode "${MODE:-client}" --check "${CHECK:-light}" >"$out/run.txt" 2>&1 || status=$?
     case $status in 0 | 3) ;; *) cat "$out/run.txt" >&2; exit "$status" ;; esac
 }
 # The first value of a key in the JSON of a comparison: the primary metric comes first.

@@ -293,7 +293,10 @@ impl<'a> Level<'a> {
             ..step.clone()
         };
         let limit = oltp.limit().or(oltp.slo());
-        let connections = oltp.connections(self.users);
+        let connections = match oltp.connections {
+            None => "a connection for each user".to_owned(),
+            Some(shared) => format!("{shared} connections"),
+        };
         let pauses = if oltp.pauses {
             ", keying and think times"
         } else {
@@ -305,9 +308,8 @@ impl<'a> Level<'a> {
             operations_per_job: None,
             seconds: step.seconds,
             schedule: format!(
-                "{}, {} users over {connections} connections{pauses}, {}",
+                "{}, {connections}{pauses}, {}",
                 asked.schedule_words(),
-                self.users,
                 self.place.statements()
             ),
             state: "as the level before left it".into(),

@@ -50,6 +50,10 @@ fn plan(asked: &UsersArguments) -> Result<Table> {
     let steps = steps.into_iter().map(Value::Table).collect();
     Ok(table([
         ("name", Some("oltp".into())),
+        (
+            "primary",
+            Some(Value::Array(vec!["OLTP.new_orders_per_min".into()])),
+        ),
         ("repeat", Some(i64::from(asked.repeat).into())),
         ("step", Some(Value::Array(steps))),
     ]))
