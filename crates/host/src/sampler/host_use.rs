@@ -295,6 +295,13 @@ mod tests {
             "driver_cpu_pct",
             "late_starts",
             "late_start_us_max",
+            "new_orders_per_min",
+            "rolled_back",
+            "timeouts",
+            "unfinished",
+            "connection_wait_us_mean",
+            "connection_wait_us_p99",
+            "round_trips_per_operation",
         ];
         let some = Some;
         let rates = Rates {
