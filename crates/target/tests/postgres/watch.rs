@@ -33,8 +33,12 @@ fn rise(target: &dyn Target) -> ServerCounts {
     let begin = Instant::now();
     loop {
         let rise = watch.count().unwrap().since(&before);
-        let syncs = counted(&rise, "log syncs").count;
-        if syncs.is_some_and(|n| n >= COMMITS) || begin.elapsed() > Duration::from_secs(10) {
+        // The server's processes publish their counts one after another.
+        let has = |name: &str, least: u64| counted(&rise, name).count.is_some_and(|n| n >= least);
+        let all = has("log syncs", COMMITS)
+            && has("checkpoints asked for or forced by log", 1)
+            && has("pages written", 1);
+        if all || begin.elapsed() > Duration::from_secs(10) {
             return rise;
         }
         std::thread::sleep(Duration::from_millis(200));
