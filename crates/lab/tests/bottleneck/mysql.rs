@@ -101,7 +101,8 @@ fn a_table_that_somebody_has_locked() {
     let target = open(SERVER);
     let mut session = target.open_session().unwrap();
     session.batch("CREATE TABLE one (id INT)").unwrap();
-    let judged = drive(&target, 2, 2.0, 0, |_, _| {
+    // One has the table and idles, three wait for it.
+    let judged = drive(&target, 4, 2.0, 0, |_, _| {
         let work: Work = Box::new(move |session, _| {
             session.batch("LOCK TABLES one WRITE")?;
             session.batch("SELECT count(*) FROM one")?;
@@ -126,7 +127,8 @@ fn commits_that_all_wait_for_the_log() {
     session
         .batch("CREATE TABLE log (job INT, n BIGINT)")
         .unwrap();
-    let judged = drive(&target, 4, 3.0, 0, |session, job| {
+    // So many that nearly all wait for the log at any moment, also where processors are busy with something else.
+    let judged = drive(&target, 16, 3.0, 0, |session, job| {
         let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
         let work: Work = Box::new(move |session, index| {
             let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
