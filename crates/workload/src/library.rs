@@ -344,18 +344,17 @@ impl Test {
         if size.factor == 0 || self.script().is_some() {
             return work.published;
         }
-        let quick = work.quick_on.get(engine).unwrap_or(&work.quick);
-        let repeats = !matches!(self.definition.exercise, Kind::BulkLoad { .. });
-        Amount {
-            operations: if repeats {
-                quick.operations * size.factor
-            } else {
-                quick.operations
+        let quick = *work.quick_on.get(engine).unwrap_or(&work.quick);
+        match &self.definition.exercise {
+            Kind::BulkLoad { .. } => Amount {
+                rows: quick.rows * size.factor,
+                ..quick
             },
-            rows: if repeats {
-                quick.rows
-            } else {
-                quick.rows * size.factor
+            // The table is what grows.
+            kind if kind.uses_a_whole_table() => quick,
+            _ => Amount {
+                operations: quick.operations * size.factor,
+                ..quick
             },
         }
     }
@@ -399,6 +398,22 @@ mod tests {
                 "{} says too little",
                 test.code()
             );
+        }
+    }
+
+    #[test]
+    fn a_larger_size_has_more_operations_or_larger_ones() {
+        let library = Library::embedded().unwrap();
+        let operations = |code: &str, size: &str| {
+            let size = library.size(size).unwrap();
+            library.test(code).unwrap().amount(size, "mysql").operations
+        };
+        assert_eq!(
+            operations("T611", "medium"),
+            64 * operations("T611", "quick")
+        );
+        for code in ["T421", "T431", "T512"] {
+            assert_eq!(operations(code, "medium"), operations(code, "quick"));
         }
     }
 

@@ -22,6 +22,19 @@ fn the_built_in_plans_parse_and_survive_the_archive() {
 }
 
 #[test]
+fn the_plan_library_leaves_no_test_out() {
+    let plan = Plan::parse(&Plan::text("library").unwrap(), &[]).unwrap();
+    let mut planned: Vec<_> = plan.step.iter().flat_map(|step| &step.tests).collect();
+    planned.sort();
+    let library = workload::Library::embedded().unwrap();
+    assert!(
+        planned
+            .into_iter()
+            .eq(library.tests().map(workload::Test::code))
+    );
+}
+
+#[test]
 fn settings_reach_all_steps_or_one() {
     let settings = ["sample_ms=50", "step.size=small", "step.1.jobs=[1,2]"];
     let settings: Vec<_> = settings

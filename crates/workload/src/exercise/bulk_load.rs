@@ -1,5 +1,8 @@
 //! Loads many rows in one transaction; bringing them to the data files belongs to the timing.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use load::{Done, Failure, Operator, Outcome};
 use target::{Feature, Result};
 
@@ -67,14 +70,14 @@ impl Exercise for BulkLoad {
     }
 
     fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
-        (0..u64::from(jobs))
-            .map(|job| {
+        let next = Arc::new(AtomicU64::new(1));
+        (0..jobs)
+            .map(|_| {
                 let session = self.bench.target.open_session()?;
-                let rows = self.bench.amount.rows;
                 Ok(Box::new(Loader {
                     worker: Worker::new(session, &self.bench.meter),
-                    first: job * rows * self.bench.amount.operations + 1,
-                    rows,
+                    next: Arc::clone(&next),
+                    rows: self.bench.amount.rows,
                 }) as Box<dyn Operator>)
             })
             .collect()
@@ -120,13 +123,14 @@ impl Drop for BulkLoad {
 
 struct Loader {
     worker: Worker,
-    first: u64,
+    /// Number of the next row, of all jobs together: however many loads a job does, no row is loaded twice.
+    next: Arc<AtomicU64>,
     rows: u64,
 }
 
 impl Operator for Loader {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
-        let first = self.first + index * self.rows;
+    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+        let first = self.next.fetch_add(self.rows, Ordering::Relaxed);
         let mut source = Rows::range(first, first + self.rows - 1, u64::MAX);
         let loaded = self
             .worker

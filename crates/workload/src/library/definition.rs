@@ -227,6 +227,11 @@ impl Kind {
     pub fn uses_tables(&self) -> bool {
         !matches!(self, Self::Expression { .. })
     }
+
+    /// Whether an operation works on all rows of a table, and so grows with it.
+    pub fn uses_a_whole_table(&self) -> bool {
+        matches!(self, Self::Query { .. } | Self::CreateIndex { .. })
+    }
 }
 
 /// How much a job does.
