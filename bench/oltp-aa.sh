@@ -23,7 +23,7 @@ echo "trial,verdict,ratio,ratio_low,ratio_high" >"$table"
 run() {
     local status=0
     "$dbdyno" oltp run --target "$target" --yes --archive "$out/aa.dbdyno" --name "$1" --seed "$2" \
-        --warehouses "${WAREHOUSES:-1}" --users "${USERS:-4}" --seconds "${SECONDS_EACH:-3}" --ramp-up 1 \
+        --warehouses "${WAREHOUSES:-1}" --users "${USERS:-4}" --seconds "${SECONDS_EACH:-3}" --ramp-up 1 --warm-up-max "${WARM_UP_MAX:-0}" \
         --repeat "${REPEAT:-5}" --mode "${MODE:-client}" --check "${CHECK:-light}" >"$out/run.txt" 2>&1 || status=$?
     case $status in 0 | 3) ;; *) cat "$out/run.txt" >&2; exit "$status" ;; esac
 }

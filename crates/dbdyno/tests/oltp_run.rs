@@ -9,11 +9,13 @@ use common::{Place, points};
 use serde_json::Value;
 
 /// A short ramp; tests measure nothing, so that a busy machine does no harm.
-const SHORT: [&str; 6] = [
+const SHORT: [&str; 8] = [
     "--set",
     "step.2.seconds=1.0",
     "--set",
     "step.2.ramp_up_seconds=0.2",
+    "--set",
+    "step.oltp.warm_up_max_seconds=2.0",
     "--set",
     "step.oltp.users=1,2",
 ];
@@ -63,6 +65,9 @@ fn a_ramp_is_measured_and_checked() {
     ];
     for (level, total) in of(&exported, "OLTP").into_iter().enumerate() {
         assert_eq!(total["jobs"], level as u64 + 1);
+        // Only before the first level.
+        let warm_up = total["notes"].to_string().contains("s of warm-up");
+        assert_eq!(warm_up, level == 0, "{}", total["notes"]);
         assert_eq!(faults(total), [""; 0]);
         let number = |point: &Value, key: &str| point[key].as_f64().unwrap();
         let sum: f64 = kinds
@@ -105,6 +110,16 @@ fn a_load_is_kept_only_untouched() {
     ] {
         assert!(compared.contains(line), "{line} is not in {compared}");
     }
+    let compared = place
+        .fine(&["compare", "1", "2", "--anyway", "--json"])
+        .stdout;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    let ramp = &compared["ramps"][0];
+    assert_eq!(ramp["target"], "sqlite");
+    let at = |level: usize| &ramp["response_us_at_users"][level];
+    assert_eq!((&at(0)["users"], &at(1)["users"]), (&1.into(), &2.into()));
+    assert!(at(1)["values_b"][0].as_f64().unwrap() > 0.0, "{ramp}");
+    assert_eq!(at(1)["verdict"], "inconclusive");
 }
 
 /// Nobody works on a database that is broken, and the result says so.
@@ -199,23 +214,8 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     let url = place.url("sqlite", "oltp.db");
     place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
     let users = || {
-        let arguments = [
-            "oltp",
-            "run",
-            "--target",
-            &url,
-            "--yes",
-            "--users",
-            "2",
-            "--seconds",
-            "1",
-            "--ramp-up",
-            "0.2",
-            "--check",
-            "none",
-            "--journal",
-        ];
-        let ended = place.dbdyno(&arguments);
+        let more = ["--users", "2", "--seconds", "1", "--journal"];
+        let ended = let_work(&place, &url, &more);
         assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
         of(&place.export("last"), "OLTP")[0].clone()
     };
@@ -270,4 +270,199 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     let told = place.dbdyno(&asked);
     assert_eq!(told.status, 3, "{}", told.stderr);
     assert!(told.stdout.contains("payments: "), "{}", told.stdout);
+}
+
+/// What users do on a server, without the checks.
+fn let_work(place: &Place, url: &str, more: &[&str]) -> common::Ended {
+    let arguments = [
+        "oltp",
+        "run",
+        "--target",
+        url,
+        "--yes",
+        "--ramp-up",
+        "0.2",
+        "--warm-up-max",
+        "0",
+        "--check",
+        "none",
+    ];
+    place.dbdyno(&[&arguments, more].concat())
+}
+
+/// A server with a small database.
+fn loaded_server(place: &Place, settings: &str) -> (target::server::LocalServer, String) {
+    let server = postgres::server(settings);
+    let url = postgres::url(&server, "dbdyno");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    (server, url)
+}
+
+/// A level that the server does not let in costs that level: every point of it says why, once, and the levels
+/// beside it are measured. Users who share connections are let in.
+#[test]
+fn users_beyond_the_connections_of_the_server_cost_their_level() {
+    let place = Place::new();
+    let (_server, url) = loaded_server(&place, "&max_connections=20");
+    let levels = [
+        "--users",
+        "1,64,65",
+        "--seconds",
+        "0.5",
+        "--all-levels",
+        "--name",
+        "beyond",
+    ];
+    let ended = let_work(&place, &url, &levels);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let exported = place.export("beyond");
+    assert_eq!(points(&exported).len(), 18);
+    for code in ["OLTP", "NEW-ORDER", "STOCK-LEVEL"] {
+        let [few, many, more] = of(&exported, code)[..] else {
+            panic!("three levels of {code}")
+        };
+        assert_eq!(faults(few), [""; 0], "{code}");
+        for level in [many, more] {
+            let said = faults(level).join(" ");
+            assert!(
+                said.contains("53300") && said.contains("max_connections"),
+                "{code}: {said}"
+            );
+        }
+    }
+    let shared = [
+        "--users",
+        "64",
+        "--connections",
+        "8",
+        "--seconds",
+        "0.5",
+        "--name",
+        "shared",
+    ];
+    let ended = let_work(&place, &url, &shared);
+    assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+    let exported = place.export("shared");
+    assert_eq!(faults(of(&exported, "OLTP")[0]), [""; 0]);
+}
+
+/// A server that goes down under a level ends the run with what was finished; behind its restart the run goes on.
+#[test]
+fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
+    let place = Place::new();
+    let (server, url) = loaded_server(&place, "&restart_after_crash=on");
+    let log = std::fs::File::create(place.path("log")).unwrap();
+    let arguments = [
+        "oltp",
+        "run",
+        "--target",
+        &url,
+        "--yes",
+        "--users",
+        "2,3",
+        "--seconds",
+        "3",
+        "--ramp-up",
+        "0.2",
+        "--warm-up-max",
+        "0",
+        "--check",
+        "light",
+        "--name",
+        "broken off",
+    ];
+    let mut child = place
+        .command(&arguments)
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let told = || std::fs::read_to_string(place.path("log")).unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !told().contains("all transactions") {
+        assert!(
+            std::time::Instant::now() < until,
+            "no level was finished: {}",
+            told()
+        );
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let worker = "SELECT pid FROM pg_stat_activity WHERE application_name = 'dbdyno' \
+                  AND query LIKE '%district%' LIMIT 1";
+    let mut victim = String::new();
+    while victim.is_empty() {
+        victim = postgres::psql(&server, worker);
+    }
+    // SAFETY: the number is that of a process of this test's server.
+    assert_eq!(
+        unsafe { libc::kill(victim.parse().unwrap(), libc::SIGKILL) },
+        0
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{}", told());
+    let sentence = told().lines().last().unwrap().to_owned();
+    assert!(
+        sentence.contains("7 of 14 points are kept") && sentence.contains("--resume"),
+        "{sentence}"
+    );
+    let resumed = loop {
+        let ended = place.dbdyno(&["run", "--resume", "broken off"]);
+        if [0, 3].contains(&ended.status) || std::time::Instant::now() > until {
+            break ended;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    };
+    assert!([0, 3].contains(&resumed.status), "{}", resumed.stderr);
+    let exported = place.export("broken off");
+    assert_eq!(points(&exported).len(), 14);
+    for code in ["OLTP-BEFORE", "OLTP", "OLTP-AFTER"] {
+        for point in of(&exported, code) {
+            assert_eq!(faults(point), [""; 0], "{code}");
+        }
+    }
+}
+
+/// The highest rate that holds a response time is bracketed; one that no rate holds is said for the whole level at
+/// once, and not searched again for each kind of transaction.
+#[test]
+fn the_highest_rate_that_holds_is_searched() {
+    let place = Place::new();
+    let (_server, url) = loaded_server(&place, "");
+    let search = |slo: &str, name: &str| {
+        let more = [
+            "--users",
+            "8",
+            "--connections",
+            "4",
+            "--seconds",
+            "0.4",
+            "--rate",
+            "40",
+            "--slo",
+            slo,
+            "--name",
+            name,
+        ];
+        let ended = let_work(&place, &url, &more);
+        assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+        place.export(name)
+    };
+    let found = search("p90=300ms", "found");
+    let total = of(&found, "OLTP")[0];
+    let notes = total["notes"].to_string();
+    assert!(
+        notes.contains("arrivals/s hold p90") && notes.contains("rates tried: 40.0/s held"),
+        "{notes}"
+    );
+    assert!(
+        total["operations_per_s"].as_f64().unwrap() > 20.0,
+        "{total}"
+    );
+
+    let none = search("p50=1us", "none");
+    assert_eq!(points(&none).len(), 6);
+    for point in points(&none) {
+        let said = faults(point).join(" ");
+        assert!(said.contains("no rate was found that holds p50"), "{said}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use archive::Figures;
+use host::{HostUse, Stopwatch};
 use load::Outcome;
 
 /// Share of the jobs' time in the driver from which the driver, not the target, was measured.
@@ -100,6 +101,20 @@ pub fn notes(outcome: &Outcome, figures: &Figures) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// What the sampler could not see, and why.
+pub fn host_notes(used: &HostUse) -> Vec<String> {
+    let about_host = [&used.unknown, &used.io_reason, &used.remark];
+    about_host.into_iter().flatten().cloned().collect()
+}
+
+/// Whether the wall clock was set meanwhile.
+pub fn clock_note(stopwatch: &Stopwatch) -> Option<String> {
+    let step_s = stopwatch.clock_step_s()?;
+    Some(format!(
+        "the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected"
+    ))
 }
 
 /// Where the data came from, as the device's counters saw it, when that is not where they were meant

@@ -1,11 +1,10 @@
 //! One point: prepare, drive, close, verify, and put the result row together.
 
-use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use archive::{Figures, HeldBack, Histograms, Point, PointKey, Sample, Steady, WorkDone};
+use archive::{Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
 use host::{HostUse, HostWatch, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
@@ -22,7 +21,7 @@ use crate::watcher::Watcher;
 use crate::{Result, Step, gates};
 
 /// Relative slope over a point that still counts as steady.
-const STEADY_LIMIT: f64 = 0.1;
+pub(crate) const STEADY_LIMIT: f64 = 0.1;
 
 /// What all points of a run share.
 pub struct Bay<'a> {
@@ -44,6 +43,15 @@ pub struct Bay<'a> {
     pub clock: Arc<dyn WallClock>,
     /// Stop flag.
     pub stop: &'a AtomicBool,
+}
+
+impl Bay<'_> {
+    /// Fingerprint of all that a point was configured by: machine and target, its test, its step.
+    pub fn configuration(&self, step: &Step, key: &PointKey, definition: &str) -> String {
+        let step = toml::to_string(step).unwrap_or_default();
+        let platform = &self.platforms[key.target as usize];
+        fingerprint(&[platform, definition, &step])
+    }
 }
 
 /// What became of a point.
@@ -190,9 +198,7 @@ impl Task<'_> {
         notes.extend(exercise.notes(&outcome));
         notes.extend(self.standing_notes(&used));
         notes.extend(seen.note());
-        notes.extend(stopwatch.clock_step_s().map(|step_s| {
-            format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")
-        }));
+        notes.extend(gates::clock_note(&stopwatch));
         let samples = series(&used.samples, &outcome, self.bay.interval);
         let held_back = seen.held_back(&outcome, &figures, watch.device());
         Ok(Measured::Point(Box::new(Point {
@@ -225,12 +231,12 @@ impl Task<'_> {
             let operators = exercise.operators(self.key.jobs)?;
             return Ok(load::drive(start.watch(operators), &how));
         };
-        let threads = match self.step.driver_threads {
-            Some(asked) => asked as usize..=asked as usize,
-            None => 1..=std::thread::available_parallelism().map_or(1, NonZero::get),
-        };
         let stations = start.watch_stations(stations);
-        Ok(load::drive_stations(stations, threads, &how))
+        Ok(load::drive_stations(
+            stations,
+            self.step.driver_threads(),
+            &how,
+        ))
     }
 
     fn drive<'d>(&'d self, progress: &'d Progress) -> Drive<'d> {
@@ -321,8 +327,7 @@ impl Task<'_> {
         if self.test.definition.engine_specific {
             notes.push("not comparable across engines: it measures this engine's executor".into());
         }
-        let about_host = [&used.unknown, &used.io_reason, &used.remark];
-        notes.extend(about_host.into_iter().flatten().cloned());
+        notes.extend(gates::host_notes(used));
         notes
     }
 
@@ -352,30 +357,16 @@ impl Task<'_> {
 
     fn blank(&self) -> Point {
         let definition = self.test.fingerprint(&self.target.engine);
+        let (title, component) = (
+            self.test.definition.title.clone(),
+            self.test.definition.component,
+        );
         Point {
-            key: self.key.clone(),
-            title: self.test.definition.title.clone(),
-            component: self.test.definition.component,
-            started_at: String::new(),
             seed: self.seed,
-            configuration: self.configuration(&definition),
+            configuration: self.bay.configuration(self.step, self.key, &definition),
             definition,
-            work: WorkDone::default(),
-            figures: Figures::default(),
-            histograms: Histograms::default(),
-            steady: None,
-            timed_events: Vec::new(),
-            held_back: HeldBack::default(),
-            samples: Vec::new(),
-            reasons: Vec::new(),
-            notes: Vec::new(),
+            ..Point::blank(self.key.clone(), title, component)
         }
-    }
-
-    fn configuration(&self, definition: &str) -> String {
-        let step = toml::to_string(self.step).unwrap_or_default();
-        let platform = &self.bay.platforms[self.key.target as usize];
-        fingerprint(&[platform, definition, &step])
     }
 }
 

@@ -10,6 +10,7 @@ mod load;
 mod points;
 mod ramp;
 mod search;
+mod warm_up;
 
 use std::collections::HashSet;
 
@@ -41,6 +42,11 @@ pub fn code_of(kind: Kind) -> String {
     kind.name().to_uppercase()
 }
 
+/// Codes of the points of a level.
+fn codes_of_a_level() -> impl Iterator<Item = String> {
+    std::iter::once(TOTAL.to_owned()).chain(Kind::ALL.map(code_of))
+}
+
 /// Title of a point.
 pub fn title(code: &str) -> String {
     let kind = Kind::ALL.into_iter().find(|kind| code_of(*kind) == code);
@@ -68,10 +74,11 @@ pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
             let checked = oltp.check != Check::None;
             let before = checked.then(|| key(BEFORE, 1));
             let after = checked.then(|| key(AFTER, 1));
-            let levels = oltp.users().iter().flat_map(|users| {
-                let kinds = Kind::ALL.map(|kind| key(&code_of(kind), *users));
-                std::iter::once(key(TOTAL, *users)).chain(kinds)
-            });
+            let level = |users: &u32| {
+                let users = *users;
+                codes_of_a_level().map(move |code| key(&code, users))
+            };
+            let levels = oltp.users().iter().flat_map(level);
             before.into_iter().chain(levels).chain(after).collect()
         }
     }
@@ -109,6 +116,8 @@ pub(crate) struct Desk<'a> {
     pub run: i64,
     /// Keys that were entered with others or left out.
     passed: HashSet<PointKey>,
+    /// Of each ramp whose target was warmed up, any key.
+    warm: Vec<PointKey>,
 }
 
 impl<'a> Desk<'a> {
@@ -118,6 +127,7 @@ impl<'a> Desk<'a> {
             bay,
             run,
             passed: HashSet::new(),
+            warm: Vec::new(),
         }
     }
 
@@ -147,10 +157,7 @@ impl<'a> Desk<'a> {
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
             CHECK | BEFORE | AFTER => gate::check(&place),
-            _ => match oltp.slo() {
-                Some(objective) => search::search(&place, objective, progress),
-                None => level::level(&place, progress),
-            },
+            _ => self.level(&place, progress),
         };
         let points = match measured {
             Measured::Points(points) => points,
@@ -169,6 +176,29 @@ impl<'a> Desk<'a> {
             self.passed.extend(self.end_by_rule(archive, oltp, key)?);
         }
         Ok(Done::Entered(points))
+    }
+
+    /// A level, behind a warm-up when it is the first of its ramp that is measured here.
+    fn level(&mut self, place: &Place, progress: &Progress) -> Measured {
+        let is_warm = self.warm.iter().any(|key| same_step(key, place.key));
+        let cap = place.oltp.warm_up_max().filter(|_| !is_warm);
+        let note = match cap.map(|cap| warm_up::warm_up(place, cap, progress)) {
+            Some(Err(measured)) => return measured,
+            Some(Ok(note)) => Some(note),
+            None => None,
+        };
+        self.warm.push(place.key.clone());
+        let mut measured = match place.oltp.slo() {
+            Some(objective) => search::search(place, objective, progress),
+            None => level::level(place, progress),
+        };
+        if let (Measured::Points(points), Some(note)) = (&mut measured, note) {
+            let total = points.iter_mut().find(|point| point.key.test == TOTAL);
+            total
+                .into_iter()
+                .for_each(|point| point.notes.insert(0, note.clone()));
+        }
+        measured
     }
 
     /// Beside the archive, by the point's place in it. One that is there already is of a level that was broken

@@ -11,7 +11,6 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-use oltp::OLTP_KEYS;
 use step::STEP_KEYS;
 
 pub use oltp::{Check, Levels, OltpStep, Order, Statements};
@@ -130,7 +129,7 @@ impl Plan {
             let place = format!("step {}", index + 1);
             check_keys(&place, step.keys(), &STEP_KEYS)?;
             if let Some(toml::Value::Table(oltp)) = step.get("oltp") {
-                check_keys(&format!("{place}, oltp"), oltp.keys(), &OLTP_KEYS)?;
+                check_keys(&format!("{place}, oltp"), oltp.keys(), &oltp::keys())?;
             }
         }
         let plan: Plan = toml::Value::Table(table)

@@ -1,7 +1,7 @@
 //! What a ramp of users says: how many are supported within a response time, and where its knee is.
 
 use stats::ramp::{Knee, Limits, Step, Supported, knee, supported};
-use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS};
+use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, step};
 
 use crate::level::{Curve, Level};
 use crate::number;
@@ -17,7 +17,10 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     let valid: Vec<Level<'_>> = (curve.levels.iter())
         .filter_map(Level::only_valid)
         .collect();
-    let steps: Vec<Step> = valid.iter().map(|level| step(level, percentile)).collect();
+    let steps: Vec<Step> = valid
+        .iter()
+        .map(|level| step_of(level, percentile))
+        .collect();
     let within = work.limit_response_us.map(|response_us| {
         let limits = Limits {
             response_us,
@@ -31,22 +34,10 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     within.into_iter().chain(knee).collect()
 }
 
-fn step(level: &Level<'_>, percentile: f64) -> Step {
-    let response = level.response();
-    let of = |us: f64| if response.is_empty() { f64::NAN } else { us };
-    let figure = |name: &str| level.figure(name).unwrap_or(0.0);
-    let all = figure("operations") + figure("errors");
-    Step {
-        users: level.first().key.jobs,
-        completed_per_s: figure("operations_per_s"),
-        response_us: of(response.percentile_us(percentile)),
-        response_us_mean: of(response.mean_us()),
-        errors_pct: if all > 0.0 {
-            figure("errors") / all * 100.0
-        } else {
-            100.0
-        },
-    }
+fn step_of(level: &Level<'_>, percentile: f64) -> Step {
+    let users = level.first().key.jobs;
+    let figure = |name: &str| level.figure(name);
+    step(users, figure, &level.response(), percentile)
 }
 
 fn supported_words(found: &Supported, limit: &str) -> String {

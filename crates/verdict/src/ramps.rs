@@ -1,9 +1,14 @@
 //! Two ramps of users compared: users at equal response time, response time at equal users, throughput at the
 //! knee.
 
+mod json;
+
 use archive::{Point, PointKey, Run};
+use stats::Histogram;
 use stats::compare::Design;
 use stats::ramp::{Limits, RampComparison, RampQuestion, Step, compare};
+
+pub use json::json;
 
 /// Test whose levels are users.
 pub const USERS: &str = "OLTP";
@@ -29,16 +34,32 @@ pub struct Ramps {
     pub found: RampComparison,
 }
 
-/// A level from its point. One at which nothing was completed has no response time: it holds no limit.
+/// A level from its point.
 pub fn step_of(point: &Point, percentile: f64) -> Step {
-    let response = &point.histograms.response;
+    let figure = |name: &str| point.figures.get(name);
+    step(
+        point.key.jobs,
+        figure,
+        &point.histograms.response,
+        percentile,
+    )
+}
+
+/// A level from its figures, by name, and its response times. One at which nothing was completed has no
+/// response time: it holds no limit.
+pub fn step(
+    users: u32,
+    figure: impl Fn(&str) -> Option<f64>,
+    response: &Histogram,
+    percentile: f64,
+) -> Step {
+    let figure = |name: &str| figure(name).unwrap_or(0.0);
     let of = |us: f64| if response.is_empty() { f64::NAN } else { us };
-    let figures = &point.figures;
-    let failed = figures.errors.unwrap_or(0.0);
-    let all = figures.operations.unwrap_or(0.0) + failed;
+    let failed = figure("errors");
+    let all = figure("operations") + failed;
     Step {
-        users: point.key.jobs,
-        completed_per_s: figures.operations_per_s.unwrap_or(0.0),
+        users,
+        completed_per_s: figure("operations_per_s"),
         response_us: of(response.percentile_us(percentile)),
         response_us_mean: of(response.mean_us()),
         errors_pct: if all > 0.0 {

@@ -233,6 +233,28 @@ pub struct Point {
 }
 
 impl Point {
+    /// A point of which nothing is known but what it is.
+    pub fn blank(key: PointKey, title: String, component: Component) -> Self {
+        Self {
+            key,
+            title,
+            component,
+            started_at: String::new(),
+            seed: 0,
+            configuration: String::new(),
+            definition: String::new(),
+            work: WorkDone::default(),
+            figures: Figures::default(),
+            histograms: Histograms::default(),
+            steady: None,
+            timed_events: Vec::new(),
+            held_back: HeldBack::default(),
+            samples: Vec::new(),
+            reasons: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// A figure that failed a check is not a figure.
     pub fn valid(&self) -> bool {
         self.reasons.is_empty()

@@ -2,7 +2,8 @@
 
 mod held_back;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, ParamsFromIter, Row, params, params_from_iter};
 use serde::de::DeserializeOwned;
 use stats::Histogram;
 
@@ -17,6 +18,20 @@ const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads"
 /// The key's columns as the parameters from the second on.
 pub(super) const KEY_IS: &str =
     "(repetition, step, target, test, nodes, jobs, threads) = (?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+/// The parameters of [`KEY_IS`], the run in front of them.
+pub(super) fn key_values(run_id: i64, k: &PointKey) -> ParamsFromIter<[Value; 8]> {
+    params_from_iter([
+        run_id.into(),
+        k.repetition.into(),
+        k.step.into(),
+        k.target.into(),
+        k.test.clone().into(),
+        k.nodes.into(),
+        k.jobs.into(),
+        k.threads.into(),
+    ])
+}
 
 pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i64>> {
     let row_id = |row: &Row<'_>| row.get(0);
@@ -53,17 +68,9 @@ pub(super) fn has_key(
     k: &PointKey,
 ) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE run_id = ?1 AND {KEY_IS}");
-    let values = params![
-        run_id,
-        k.repetition,
-        k.step,
-        k.target,
-        k.test,
-        k.nodes,
-        k.jobs,
-        k.threads
-    ];
-    Ok(connection.prepare_cached(&sql)?.exists(values)?)
+    Ok(connection
+        .prepare_cached(&sql)?
+        .exists(key_values(run_id, k))?)
 }
 
 /// Number and digest of a point.
@@ -73,17 +80,9 @@ pub(super) fn point_id(
     k: &PointKey,
 ) -> Result<Option<(i64, String)>> {
     let sql = format!("SELECT id, digest FROM point WHERE run_id = ?1 AND {KEY_IS}");
-    let values = params![
-        run_id,
-        k.repetition,
-        k.step,
-        k.target,
-        k.test,
-        k.nodes,
-        k.jobs,
-        k.threads
-    ];
-    let row = connection.query_row(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)));
+    let row = connection.query_row(&sql, key_values(run_id, k), |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    });
     Ok(row.optional()?)
 }
 

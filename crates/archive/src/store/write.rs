@@ -184,16 +184,7 @@ pub(super) fn leave_out(
         }
         transaction.execute(
             &format!("DELETE FROM planned WHERE run_id = ?1 AND {}", read::KEY_IS),
-            params![
-                run_id,
-                key.repetition,
-                key.step,
-                key.target,
-                key.test,
-                key.nodes,
-                key.jobs,
-                key.threads
-            ],
+            read::key_values(run_id, key),
         )?;
     }
     transaction.execute(

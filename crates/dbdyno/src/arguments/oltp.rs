@@ -80,6 +80,9 @@ pub struct UsersArguments {
     /// Seconds of work before each level is measured
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub ramp_up: f64,
+    /// Longest warm-up before the first level of each repetition: users work until throughput is steady; 0 for none
+    #[arg(long, value_name = "S", default_value_t = 60.0)]
+    pub warm_up_max: f64,
     /// Where the logic of the transactions is
     #[arg(long, value_enum, default_value = "client")]
     pub mode: Mode,

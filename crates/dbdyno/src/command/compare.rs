@@ -50,8 +50,16 @@ pub fn judge_and_show(
         anyway,
     };
     let compared = set_against(a, b, &options).map_err(|e| Wrong(e.to_string()))?;
+    let share = match judging.band {
+        BandAsked::Share(band) => band,
+        BandAsked::Learned => BAND_DEFAULT,
+    };
+    let ramps = verdict::ramps::ramps(a, b, share);
     if judging.json {
-        print(&format!("{:#}\n", verdict::compare::json(&compared)))?;
+        print(&format!(
+            "{:#}\n",
+            verdict::compare::json(&compared, &ramps)
+        ))?;
     } else {
         print(&report::comparison(
             &compared,
@@ -61,11 +69,7 @@ pub fn judge_and_show(
                 all: judging.all,
             },
         ))?;
-        let share = match judging.band {
-            BandAsked::Share(band) => band,
-            BandAsked::Learned => BAND_DEFAULT,
-        };
-        print(&report::ramps(&verdict::ramps::ramps(a, b, share)))?;
+        print(&report::ramps(&ramps))?;
     }
     Ok(status(&compared, judging.fail_on))
 }

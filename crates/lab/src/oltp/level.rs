@@ -1,13 +1,11 @@
 //! One level of a ramp: so many users, for so long.
 
-use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ::load::crowd::{CrowdInterval, KindOutcome};
 use ::load::{
-    Arrivals, CrowdDrive, CrowdModel, CrowdOutcome, Interval, JobOutcome, Outcome, Progress,
-    drive_crowd,
+    CrowdDrive, CrowdModel, CrowdOutcome, Interval, JobOutcome, Outcome, Progress, drive_crowd,
 };
 use archive::{Figures, Histograms, Point, Sample, WorkDone};
 use host::{HostUse, Stopwatch};
@@ -19,7 +17,7 @@ use workload::oltp::{Account, Kind, Mode, Pacing};
 use super::{Measured, Place, TOTAL, code_of};
 use crate::gates;
 use crate::measure::{series, steady};
-use crate::plan::{ArrivalKind, Statements};
+use crate::plan::Statements;
 use crate::sight::Sight;
 use crate::start::Start;
 use crate::watcher::Watcher;
@@ -50,7 +48,7 @@ pub(super) struct Seen {
     rate_per_s: Option<f64>,
     pub outcome: CrowdOutcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
-    lost: Option<String>,
+    pub lost: Option<String>,
     /// All transactions together, in the words of every other test.
     total: Outcome,
     used: HostUse,
@@ -63,6 +61,11 @@ pub(super) struct Seen {
 impl<'a> Level<'a> {
     /// Looks at the database, and readies the users.
     pub fn open(place: &'a Place<'a>) -> workload::oltp::Result<Self> {
+        Self::open_with_seed(place, place.seed())
+    }
+
+    /// The same with other inputs than those that are measured.
+    pub fn open_with_seed(place: &'a Place<'a>, seed: u64) -> workload::oltp::Result<Self> {
         let users = place.key.jobs;
         let asked = Asked {
             warehouses: place.oltp.warehouses,
@@ -76,7 +79,7 @@ impl<'a> Level<'a> {
                 Statements::Client => Mode::Client,
                 Statements::Procedure => Mode::Procedure,
             },
-            seed: place.seed(),
+            seed,
             journal: place.journal.clone(),
         };
         let target = place.target();
@@ -109,12 +112,7 @@ impl<'a> Level<'a> {
                 ..self.drive(progress, rate_per_s)
             },
         );
-        if outcome.interrupted {
-            return Err(Measured::Interrupted);
-        }
-        if let Some(message) = outcome.fatal {
-            return Err(Measured::Broken(message));
-        }
+        ended(&outcome)?;
         let (used, counters) = start.finish(&Meter::default());
         let lost = self.work.reconcile();
         let lost = lost.map_err(|error| self.place.failed(error))?;
@@ -125,14 +123,35 @@ impl<'a> Level<'a> {
             lost,
             sight: Sight::of(&total, watcher.map(Watcher::finish)),
             account: self.work.account(),
-            clock_note: stopwatch.clock_step_s().map(|step_s| {
-                format!("the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected")
-            }),
+            clock_note: gates::clock_note(&stopwatch),
             outcome,
             total,
             used,
             counters,
         })
+    }
+
+    /// Operations per second in each interval while the users work unmeasured.
+    ///
+    /// # Errors
+    /// What became of the level instead.
+    pub fn rates_per_s(
+        &self,
+        progress: &Progress,
+        window: Duration,
+        interval: Duration,
+    ) -> Result<Vec<f64>, Measured> {
+        let opened = self.work.crowd();
+        let (crowd, counters) = opened.map_err(|error| self.place.failed(error))?;
+        let how = CrowdDrive {
+            ramp_up: Duration::ZERO,
+            window,
+            interval,
+            ..self.drive(progress, self.place.step.rate_per_s)
+        };
+        let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &how);
+        ended(&outcome)?;
+        Ok(as_outcome(&outcome).interval_rates_per_s())
     }
 
     /// The points of a level: all transactions together, and each kind.
@@ -153,20 +172,14 @@ impl<'a> Level<'a> {
                 None => CrowdModel::Closed,
                 Some(rate_per_s) => CrowdModel::Open {
                     rate_per_s,
-                    arrivals: match step.arrivals {
-                        Some(ArrivalKind::Poisson) => Arrivals::Poisson,
-                        Some(ArrivalKind::Constant) | None => Arrivals::Constant,
-                    },
+                    arrivals: step.arrivals(),
                 },
             },
             ramp_up: step.ramp_up_seconds.map_or(Duration::ZERO, seconds),
             window: seconds(step.seconds.unwrap_or(1.0)),
             interval: self.place.bay.interval,
             operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
-            threads: match step.driver_threads {
-                Some(asked) => asked as usize..=asked as usize,
-                None => 1..=std::thread::available_parallelism().map_or(1, NonZero::get),
-            },
+            threads: step.driver_threads(),
             seed: self.place.seed(),
             entering: None,
             stop: self.place.bay.stop,
@@ -261,11 +274,6 @@ impl<'a> Level<'a> {
         if !self.place.oltp.pauses {
             notes.push("no think time: warehouses are only a size".into());
         }
-        if let Some(pct) = outcome.late_starts_pct().filter(|pct| *pct > 1.0) {
-            notes.push(format!(
-                "{pct:.1} % of the operations started more than 1 ms late"
-            ));
-        }
         if outcome.connections_lost > 0 {
             notes.push(format!(
                 "{} connections were given up in the middle of an operation that took too long",
@@ -278,8 +286,7 @@ impl<'a> Level<'a> {
         if self.place.oltp.check == crate::plan::Check::None {
             notes.push("the database was not checked".into());
         }
-        let about_host = [&seen.used.unknown, &seen.used.io_reason, &seen.used.remark];
-        notes.extend(about_host.into_iter().flatten().cloned());
+        notes.extend(gates::host_notes(&seen.used));
         notes.extend(seen.sight.note());
         notes.extend(self.work.standing_notes());
         notes.extend(seen.clock_note.clone());
@@ -317,6 +324,15 @@ impl<'a> Level<'a> {
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
         }
+    }
+}
+
+/// Whether a drive came to its end; if not, what became of it.
+fn ended(outcome: &CrowdOutcome) -> Result<(), Measured> {
+    match &outcome.fatal {
+        _ if outcome.interrupted => Err(Measured::Interrupted),
+        Some(message) => Err(Measured::Broken(message.clone())),
+        None => Ok(()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! What every point of the workload is made of.
 
-use archive::{Component, Figures, HeldBack, Histograms, Point, PointKey, WorkDone};
+use archive::{Component, Point, PointKey};
 use workload::oltp::{self, OltpError};
 
-use super::{Measured, title};
+use super::{Measured, codes_of_a_level, is_of_a_level, title};
 use crate::Step;
-use crate::measure::{Bay, fingerprint, point_seed};
+use crate::measure::{Bay, point_seed};
 use crate::nodes::Nodes;
 use crate::plan::{OltpStep, Statements};
 
@@ -15,7 +15,7 @@ pub(crate) struct Place<'a> {
     pub step: &'a Step,
     pub oltp: &'a OltpStep,
     pub key: &'a PointKey,
-    /// Where a log of acknowledged transactions goes, if one is kept; the end of the name is still to come.
+    /// Where a log of acknowledged transactions goes, if one is kept.
     pub journal: Option<std::path::PathBuf>,
 }
 
@@ -33,28 +33,16 @@ impl Place<'_> {
     /// A point of this place without figures.
     pub fn blank(&self, code: &str) -> Point {
         let definition = oltp::fingerprint(&self.target().engine);
-        let step = toml::to_string(self.step).unwrap_or_default();
-        let platform = &self.bay.platforms[self.key.target as usize];
+        let key = PointKey {
+            test: code.to_owned(),
+            ..self.key.clone()
+        };
         Point {
-            key: PointKey {
-                test: code.to_owned(),
-                ..self.key.clone()
-            },
-            title: title(code),
-            component: Component::Database,
             started_at: host::clock::rfc3339(self.bay.clock.now()),
             seed: self.seed(),
-            configuration: fingerprint(&[platform, &definition, &step]),
+            configuration: self.bay.configuration(self.step, self.key, &definition),
             definition,
-            work: WorkDone::default(),
-            figures: Figures::default(),
-            histograms: Histograms::default(),
-            steady: None,
-            timed_events: Vec::new(),
-            held_back: HeldBack::default(),
-            samples: Vec::new(),
-            reasons: Vec::new(),
-            notes: Vec::new(),
+            ..Point::blank(key, title(code), Component::Database)
         }
     }
 
@@ -65,10 +53,20 @@ impl Place<'_> {
             OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
-            error => Measured::Points(vec![Point {
-                reasons: vec![error.to_string()],
-                ..self.blank(&self.key.test)
-            }]),
+            error => Measured::Points(self.without_figures(&error.to_string())),
+        }
+    }
+
+    /// Points that say why they have no figures. A level has them all at once, so that none of its kinds is
+    /// measured again.
+    pub fn without_figures(&self, reason: &str) -> Vec<Point> {
+        let point = |code: &str| Point {
+            reasons: vec![reason.to_owned()],
+            ..self.blank(code)
+        };
+        match is_of_a_level(self.key) {
+            true => codes_of_a_level().map(|code| point(&code)).collect(),
+            false => vec![point(&self.key.test)],
         }
     }
 

@@ -22,7 +22,7 @@ struct Hunt<'a> {
     objective: Objective,
     progress: &'a Progress,
     /// What was seen last at each rate that held, by the bits of the rate: positive numbers are in their order.
-    held: BTreeMap<u64, Seen>,
+    held: BTreeMap<u64, (Level<'a>, Seen)>,
 }
 
 impl<'a> Hunt<'a> {
@@ -40,14 +40,19 @@ impl<'a> Hunt<'a> {
         let wrong = |error: ::load::search::SearchError| Measured::Broken(error.to_string());
         let mut search = Search::new(plan).map_err(wrong)?;
         while let Some(rate_per_s) = search.next_per_s() {
-            let seen = self.level()?.measure(self.progress, Some(rate_per_s))?;
+            let level = self.level()?;
+            let seen = level.measure(self.progress, Some(rate_per_s))?;
+            if seen.lost.is_some() {
+                // A database that forgets what it acknowledged has no rate that is worth finding.
+                return Ok(level.points(&seen));
+            }
             let holds = self.objective.held(&seen.outcome).holds;
             search.tell(rate_per_s, holds);
             if holds {
-                self.held.insert(rate_per_s.to_bits(), seen);
+                self.held.insert(rate_per_s.to_bits(), (level, seen));
             }
         }
-        self.points(&search)
+        Ok(self.points(&search))
     }
 
     fn level(&self) -> Result<Level<'a>, Measured> {
@@ -65,31 +70,28 @@ impl<'a> Hunt<'a> {
         Ok((completed_per_s / 2.0).max(1.0))
     }
 
-    fn points(&self, search: &Search) -> Result<Vec<Point>, Measured> {
+    fn points(&self, search: &Search) -> Vec<Point> {
         let found = search.found();
         let objective = self.objective;
-        let seen = found
+        let held = found
             .rate_per_s
             .and_then(|rate| self.held.get(&rate.to_bits()));
-        let Some(seen) = seen else {
+        let Some((level, seen)) = held else {
             let lowest = search
                 .measured()
                 .first()
                 .map_or(0.0, |rate| rate.rate_per_s);
-            return Err(Measured::Points(vec![Point {
-                reasons: vec![format!(
-                    "no rate was found that holds {objective}: not even {lowest:.1}/s did"
-                )],
-                notes: vec![told(search.measured())],
-                ..self.place.blank(&self.place.key.test)
-            }]));
+            return self.place.without_figures(&format!(
+                "no rate was found that holds {objective}: not even {lowest:.1}/s did; {}",
+                told(search.measured())
+            ));
         };
-        let mut points = self.level()?.points(seen);
+        let mut points = level.points(seen);
         if let Some(total) = points.first_mut() {
             total.notes.insert(0, words(&found, &objective));
             total.notes.insert(1, told(search.measured()));
         }
-        Ok(points)
+        points
     }
 }
 

@@ -1,30 +1,17 @@
 //! What a step asks of the order-entry workload.
 
+use std::time::Duration;
+
 use load::{Objective, UserSteps, UserStepsError};
 use serde::{Deserialize, Serialize};
 use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
 use super::step::Step;
 
-/// Keys of `[step.oltp]`.
-pub(super) const OLTP_KEYS: [&str; 14] = [
-    "do",
-    "warehouses",
-    "load_jobs",
-    "foreign_keys",
-    "statements",
-    "users",
-    "connections",
-    "pauses",
-    "limit",
-    "slo",
-    "check",
-    "operation_limit_seconds",
-    "journal",
-    "stop",
-];
+/// Keys of `[step.oltp]` that more than one kind of step takes.
+const KEYS_OF_MORE: [&str; 5] = ["do", "warehouses", "load_jobs", "foreign_keys", "check"];
 /// Keys of a step that lets users work, and of no other.
-const KEYS_OF_A_RUN: [&str; 9] = [
+const KEYS_OF_A_RUN: [&str; 10] = [
     "statements",
     "users",
     "connections",
@@ -32,9 +19,12 @@ const KEYS_OF_A_RUN: [&str; 9] = [
     "limit",
     "slo",
     "operation_limit_seconds",
+    "warm_up_max_seconds",
     "journal",
     "stop",
 ];
+/// Shortest cap of a warm-up: it takes some intervals to see whether throughput is steady.
+const WARM_UP_LEAST: Duration = Duration::from_millis(400);
 /// Most users of a point.
 const USERS_MAX: u32 = 1_000_000;
 /// Most connections of a point.
@@ -80,12 +70,20 @@ pub struct OltpStep {
     /// An operation that takes longer has failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_limit_seconds: Option<f64>,
+    /// Longest warm-up before the first level: the users work until throughput is steady. None without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warm_up_max_seconds: Option<f64>,
     /// Keeps a log of acknowledged transactions and holds the database against it afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub journal: bool,
     /// Whether the ramp ends by rule; all levels are measured when it does not.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub stop: bool,
+}
+
+/// Keys of `[step.oltp]`.
+pub(super) fn keys() -> Vec<&'static str> {
+    [&KEYS_OF_MORE[..], &KEYS_OF_A_RUN].concat()
 }
 
 /// Whether a key that is set for all steps of the workload means something to this one.
@@ -251,6 +249,9 @@ impl OltpStep {
         if (self.operation_limit_seconds).is_some_and(|s| !(0.001..=86_400.0).contains(&s)) {
             return Err("operation_limit_seconds is not between 0.001 and 86400".into());
         }
+        if (self.warm_up_max_seconds).is_some_and(|s| !(0.0..=86_400.0).contains(&s)) {
+            return Err("warm_up_max_seconds is not between 0 and 86400".into());
+        }
         let most = self.users().last().copied().unwrap_or(1);
         if is_run && self.connections.is_none() && most > CONNECTIONS_MAX {
             return Err(format!(
@@ -276,6 +277,12 @@ impl OltpStep {
     /// The response time for which the highest rate is searched.
     pub fn slo(&self) -> Option<Objective> {
         self.slo.as_deref()?.parse().ok()
+    }
+
+    /// Longest warm-up before the first level.
+    pub fn warm_up_max(&self) -> Option<Duration> {
+        let said = self.warm_up_max_seconds.filter(|s| *s > 0.0)?;
+        Some(Duration::from_secs_f64(said).max(WARM_UP_LEAST))
     }
 
     /// Connections of a level.

@@ -1,5 +1,7 @@
 //! One step of a plan.
 
+use std::num::NonZero;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use load::{Arrivals, Schedule, Think};
@@ -212,15 +214,28 @@ impl Step {
         Ok(())
     }
 
+    /// How the operations of an open schedule arrive.
+    pub fn arrivals(&self) -> Arrivals {
+        match self.arrivals {
+            Some(ArrivalKind::Poisson) => Arrivals::Poisson,
+            Some(ArrivalKind::Constant) | None => Arrivals::Constant,
+        }
+    }
+
+    /// Threads of the driver's event loop, at the beginning and at most.
+    pub fn driver_threads(&self) -> RangeInclusive<usize> {
+        match self.driver_threads {
+            Some(asked) => asked as usize..=asked as usize,
+            None => 1..=std::thread::available_parallelism().map_or(1, NonZero::get),
+        }
+    }
+
     /// The schedule that the step asks for.
     pub fn schedule(&self) -> Schedule {
         let think = self.think_ms.map_or(Think::None, |ms| Think::Exponential {
             mean: Duration::from_secs_f64(ms / 1e3),
         });
-        let arrivals = match self.arrivals {
-            Some(ArrivalKind::Poisson) => Arrivals::Poisson,
-            Some(ArrivalKind::Constant) | None => Arrivals::Constant,
-        };
+        let arrivals = self.arrivals();
         match (self.rate_per_s, self.operations_per_session) {
             (None, _) => Schedule::Closed { think },
             (Some(rate_per_s), None) => Schedule::Open {

@@ -1,16 +1,20 @@
 //! Time series of each sweep's best level: throughput, p99, processor, device.
 
 use archive::{Point, Sample};
+use stats::compare::Direction;
 
 use super::sweep::{Rate, Sweep};
 use super::{Figure, Table};
 use crate::number::{self, tick, tick_latency};
-use crate::svg::{Axis, Chart, Dash, Series, Shape};
+use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
 /// Fewer samples than this are no series.
 const SAMPLES_MIN: usize = 8;
 /// A longer series is thinned to about so many samples.
 const SAMPLES_MAX: usize = 150;
+
+/// Means of two stretches of throughput that differ by less are alike, as a share.
+const ALIKE: f64 = 0.05;
 
 /// What one chart shows of a sample.
 struct Quantity {
@@ -81,6 +85,7 @@ pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
 
 fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
     let mut series = Vec::new();
+    let mut windows = Vec::new();
     let mut rows = Vec::new();
     for (sweep, point) in points {
         for (line, dash, value) in quantity.lines {
@@ -106,6 +111,9 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
                 };
                 (label.trim().to_owned(), vec![number::figure(*at), v])
             }));
+            if quantity.counted {
+                windows.extend(steady_window(&all).map(|window| (sweep.colour, window)));
+            }
             series.push(Series {
                 label: label.trim().to_owned(),
                 colour: sweep.colour,
@@ -123,20 +131,47 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
     if !series.iter().any(moved) {
         return None;
     }
+    let y = value_axis(quantity, &series);
+    let shade = |(colour, (from, to)): &(usize, (f64, f64))| Trace {
+        colour: *colour,
+        dash: Dash::Solid,
+        points: Vec::new(),
+        band: vec![(*from, y.low, y.high), (*to, y.low, y.high)],
+    };
+    let traces: Vec<Trace> = windows.iter().map(shade).collect();
+    let mut how = quantity.how.to_owned();
+    if !traces.is_empty() {
+        how += " Shaded: where its mean no longer changes.";
+    }
     let chart = Chart {
         title: quantity.caption.to_owned(),
         x: time_axis(&series),
-        y: value_axis(quantity, &series),
+        y,
         series,
         marks: Vec::new(),
-        traces: Vec::new(),
+        traces,
     };
     Some(Figure::new(
         quantity.caption.to_owned(),
         chart.render(),
-        quantity.how.to_owned(),
+        how,
         Table::new(&["second", "value"], rows),
     ))
+}
+
+/// From when to when a throughput is steady; `None` where it is not, or the series is too short to tell.
+fn steady_window(samples: &[(f64, Option<f64>)]) -> Option<(f64, f64)> {
+    let known: Vec<(f64, f64)> = (samples.iter())
+        .filter_map(|(at_s, value)| Some((*at_s, (*value)?)))
+        .collect();
+    let rates: Vec<f64> = known.iter().map(|(_, rate)| *rate).collect();
+    let found = stats::warmup::classify(&rates, ALIKE, Direction::HigherIsBetter).ok()?;
+    // A sample stands at the end of its interval.
+    let from_s = match found.steady_from? {
+        0 => 0.0,
+        first => known[first - 1].0,
+    };
+    Some((from_s, known.last()?.0))
 }
 
 /// Operations of the result row in one recorded operation: a statement may be 100,000 loop passes.
@@ -190,6 +225,20 @@ fn thin(samples: &[(f64, Option<f64>)], keep_largest: bool) -> Vec<(f64, Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_steady_window_is_behind_the_warm_up() {
+        let at = |i: u32| f64::from(i) * 0.5;
+        let rate = |i: u32| Some(if i < 20 { 50.0 } else { 100.0 } + f64::from(i % 2));
+        let samples: Vec<_> = (0..120).map(|i| (at(i), rate(i))).collect();
+        assert_eq!(steady_window(&samples), Some((at(19), at(119))));
+        assert_eq!(steady_window(&samples[20..]), Some((0.0, at(119))));
+        assert_eq!(steady_window(&samples[..10]), None, "too short to tell");
+        let still_changing: Vec<_> = (0..120)
+            .map(|i| (at(i), rate(if i < 95 { 0 } else { i })))
+            .collect();
+        assert_eq!(steady_window(&still_changing), None);
+    }
 
     #[test]
     fn thinning_keeps_the_stall() {

@@ -6,12 +6,13 @@ use stats::forecast::Further;
 
 use super::{Comparison, Named, Row};
 use crate::metric;
+use crate::ramps::Ramps;
 
 /// Value of `schema` in the JSON; the number changes when a reader would have to change.
 pub const SCHEMA_NAME: &str = "dbdyno-comparison/1";
 
-/// The comparison as a JSON value.
-pub fn json(comparison: &Comparison) -> Value {
+/// The comparison as a JSON value, with the ramps of users that both runs have.
+pub fn json(comparison: &Comparison, ramps: &[Ramps]) -> Value {
     value!({
         "schema": SCHEMA_NAME,
         "a": comparison.a,
@@ -30,6 +31,7 @@ pub fn json(comparison: &Comparison) -> Value {
         })).collect::<Vec<_>>(),
         "cautions": comparison.cautions,
         "metrics": comparison.rows.iter().map(row).collect::<Vec<_>>(),
+        "ramps": crate::ramps::json(ramps),
     })
 }
 

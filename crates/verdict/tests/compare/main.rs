@@ -257,7 +257,7 @@ fn a_band_is_learned_from_studies_against_themselves() {
 #[test]
 fn the_json_holds_values_ratio_and_reasons() {
     let (a, b) = study(1100.0);
-    let value = json(&with_defaults(&a, &b));
+    let value = json(&with_defaults(&a, &b), &[]);
     assert_eq!(value["schema"], "dbdyno-comparison/1");
     let first = &value["metrics"][0];
     assert_eq!(

@@ -152,7 +152,7 @@ const MYSQL: Victim = Victim {
             "SELECT CAST(@@pid_file AS CHAR)",
         ))
     },
-    kills: 6,
+    kills: 20,
 };
 
 /// `kill -9` of the server and all its processes at random moments under load, in both modes in turn; after each,

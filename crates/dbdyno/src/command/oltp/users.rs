@@ -78,6 +78,7 @@ fn users_step(asked: &UsersArguments) -> Table {
             "operation_limit_seconds",
             asked.operation_limit.map(Value::from),
         ),
+        ("warm_up_max_seconds", Some(asked.warm_up_max.into())),
         ("journal", Some(asked.journal.into())),
         ("stop", Some((!asked.all_levels).into())),
     ]);

@@ -1,0 +1,43 @@
+//! Ramps as part of a comparison's JSON (docs/FORMAT.md).
+
+use serde_json::{Value, json as value};
+use stats::ramp::Figure;
+
+use super::Ramps;
+use crate::compare::verdict_word;
+
+/// The ramps that two runs have in common.
+pub fn json(ramps: &[Ramps]) -> Value {
+    ramps.iter().map(of_one).collect()
+}
+
+fn of_one(ramps: &Ramps) -> Value {
+    let found = &ramps.found;
+    let at = |(users, figure): &(u32, Figure)| {
+        let mut told = of_figure(figure, ramps);
+        told["users"] = (*users).into();
+        told
+    };
+    value!({
+        "target": ramps.target,
+        "percentile": ramps.percentile,
+        "limit_us": ramps.limit_us,
+        "users_at_limit": found.users_at_limit.as_ref().map(|figure| of_figure(figure, ramps)),
+        "response_us_at_users": found.response_at_users.iter().map(at).collect::<Vec<_>>(),
+        "operations_per_s_at_knee": of_figure(&found.throughput_at_knee, ramps),
+    })
+}
+
+fn of_figure(figure: &Figure, ramps: &Ramps) -> Value {
+    let compared = &figure.comparison;
+    value!({
+        "values_a": figure.a,
+        "values_b": figure.b,
+        "left_out": figure.left_out(ramps.design),
+        "verdict": verdict_word(compared.verdict),
+        "ratio": compared.ratio.as_ref().map(|r| r.estimate),
+        "ratio_low": compared.ratio.as_ref().map(|r| r.low),
+        "ratio_high": compared.ratio.as_ref().map(|r| r.high),
+        "confidence": compared.ratio.as_ref().map(|r| r.confidence),
+    })
+}
