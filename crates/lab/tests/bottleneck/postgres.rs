@@ -1,5 +1,6 @@
 //! PostgreSQL.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use target::postgres::local::PostgresServer;
@@ -112,6 +113,38 @@ fn random_reads_of_a_table_that_is_not_in_memory() {
     assert!(figures.engine_read_iops.unwrap() > 0.0 && figures.read_iops.unwrap() > 0.0);
     assert!(judged.held_back.wait_histograms[0].counts.is_none());
     assert!(!judged.held_back.wait_histograms[0].remark.is_empty());
+}
+
+/// Somebody reads a page and stays on it while a job wants to clean it up.
+#[test]
+fn a_page_that_somebody_holds() {
+    let _turn = my_turn();
+    let target = open(SERVER);
+    let judged = drive(&target, 2, 2.0, 0, |session, job| {
+        let table = format!("held_{job}");
+        session.batch(&format!("CREATE TABLE {table} (id bigint)"))?;
+        let reader = target.open_session()?;
+        let reader = Arc::new(Mutex::new(reader));
+        let work: Work = Box::new(move |session, index| {
+            session.batch(&format!("INSERT INTO {table} VALUES ({index})"))?;
+            let other = Arc::clone(&reader);
+            let read = format!("BEGIN; DECLARE here CURSOR FOR SELECT * FROM {table}; FETCH here");
+            other.lock().unwrap().batch(&read)?;
+            let leaving = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(200));
+                other.lock().unwrap().batch("COMMIT")
+            });
+            session.batch(&format!("VACUUM (FREEZE, DISABLE_PAGE_SKIPPING) {table}"))?;
+            leaving.join().unwrap()
+        });
+        Ok(work)
+    });
+    judged.assert("latch");
+    assert!(
+        judged.bottleneck().1.contains("BufferPin"),
+        "{:?}",
+        judged.bottleneck()
+    );
 }
 
 #[test]
