@@ -15,32 +15,9 @@
 # its users poll each other every 5 and 10 s. HAMMERDB_PAIRS: how often (default 3).
 set -euo pipefail
 engine=${1:?name an engine: postgres or mysql} pairs=${2:-5} warehouses=${3:-2}
-here=$(cd "$(dirname "$0")" && pwd)
-dbdyno=${DBDYNO:-bin/dbdyno}
-local_server=${LOCAL_SERVER:?name the example local_server, built}
-library=$here/../library/oltp
+# shellcheck source=bench/oltp/common.sh
+. "$(dirname "$0")/oltp/common.sh"
 tables="warehouse district customer history orders new_order stock order_line"
-# What an engine has of its own: settings, connect, ask SQL, ready_file, floor_begin, floor_end, checkpoint,
-# hammerdb_ready, hammerdb_gone, hammerdb_ask SQL.
-# shellcheck source=/dev/null
-. "$here/oltp-load/$engine.sh"
-
-work=$(mktemp -d /var/tmp/oltp-load.XXXXXX)
-# The server writes the ready files of some engines itself, as another user.
-chmod 1777 "$work"
-mkfifo "$work/hold"
-"$local_server" "$engine" "?$settings" <"$work/hold" >"$work/server" &
-server=$!
-exec 3>"$work/hold"
-trap 'exec 3>&-; wait "$server" || true; rm -rf "$work"' EXIT
-until [ -s "$work/server" ]; do
-    kill -0 "$server" || exit 1
-    sleep 0.1
-done
-read -r _ socket _ <"$work/server"
-connect
-load() { "$dbdyno" oltp load --target "$url" --warehouses "$warehouses" "$@" 2>/dev/null; }
-seconds() { awk "BEGIN { printf \"%.3f\", ($2 - $1) / 1e9 }"; }
 
 # The ready files, and the statements that load them, from a load of its own.
 load >/dev/null
@@ -113,22 +90,12 @@ hammerdb_s() {
     checkpoint
     local begin
     begin=$(date +%s%N)
-    ENGINE=$engine WAREHOUSES=$warehouses SOCKET=$socket TMP=$work TCLLIBPATH=$here/oltp-load \
-        tclsh "$here/oltp-load/hammerdb.tcl" <&- >"$work/hammerdb.log" 2>&1
+    (hammerdb build)
     seconds "$begin" "$(date +%s%N)"
     grep -q "FINISHED SUCCESS" "$work/hammerdb.log" || {
         grep -i error "$work/hammerdb.log" >&2
         return 1
     }
-}
-# Places of each condition that a database breaks; 11 is true right after a load.
-places() {
-    local number places all=
-    for number in $(seq -w 12); do
-        places=$("$1" "SELECT count(*) FROM ($(cat "$library/condition/$number.sql")) AS broken")
-        [ "$places" = 0 ] || all+=" $number ($places places)"
-    done
-    echo "${all:- none}"
 }
 hammerdb_ready
 echo "pair,hammerdb_s,dbdyno_s,hammerdb/dbdyno   (one job each, the whole load)"

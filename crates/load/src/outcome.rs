@@ -169,11 +169,12 @@ impl Outcome {
     }
 
     /// Processor time of the driver itself: measured where its threads do nothing else, else what is missing
-    /// between the operations.
+    /// between the operations, but no more than the jobs' threads were on processors at all: between
+    /// operations they may have waited for one.
     pub fn driver_cpu(&self) -> Duration {
         match &self.driver_threads {
             Some(used) => used.cpu,
-            None => self.driver_time(),
+            None => self.driver_time().min(self.total(|job| job.cpu)),
         }
     }
 
@@ -222,6 +223,24 @@ mod tests {
         assert!((outcome.little_error_pct().unwrap() - 5.0).abs() < 1e-9);
         assert!((outcome.in_flight_mean().unwrap() - 1.52).abs() < 1e-9);
         assert!((outcome.operations_per_s().unwrap() - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_no_processor_time_of_the_driver() {
+        let job = |cpu_ms| JobOutcome {
+            active: Duration::from_secs(10),
+            service: Duration::from_secs(8),
+            cpu: Duration::from_millis(cpu_ms),
+            ..JobOutcome::default()
+        };
+        let mut outcome = Outcome {
+            jobs: vec![job(300); 512],
+            ..Outcome::default()
+        };
+        assert_eq!(outcome.driver_cpu(), Duration::from_millis(512 * 300));
+        // The work of an embedded engine is not the driver's.
+        outcome.jobs = vec![job(9_900)];
+        assert_eq!(outcome.driver_cpu(), Duration::from_secs(2));
     }
 
     #[test]

@@ -21,27 +21,55 @@ BEGIN
   SELECT w_tax, c_discount, c_last, c_credit INTO STRICT customer_tax_of
   FROM warehouse JOIN customer ON c_w_id = w_id
   WHERE w_id = p_w AND c_d_id = p_d AND c_id = p_c_id;
-  FOR number IN 1..lines_in LOOP
+  -- All lines at once. The join follows the list, and so the order in which stock is locked.
+  WITH changed AS (
     UPDATE stock
-    SET s_quantity = s_quantity - quantities[number]
-        + CASE WHEN s_quantity >= quantities[number] + 10 THEN 0 ELSE 91 END,
-      s_ytd = s_ytd + quantities[number], s_order_cnt = s_order_cnt + 1,
+    SET s_quantity = s_quantity - quantity + CASE WHEN s_quantity >= quantity + 10 THEN 0 ELSE 91 END,
+      s_ytd = s_ytd + quantity, s_order_cnt = s_order_cnt + 1,
       s_remote_cnt = s_remote_cnt + CASE WHEN s_w_id = p_w THEN 0 ELSE 1 END
-    FROM item
-    WHERE i_id = items[number] AND s_w_id = supply_ws[number] AND s_i_id = i_id
-    RETURNING i_price, i_name, s_quantity,
+    FROM unnest(items, supply_ws, quantities) WITH ORDINALITY AS one (item_id, supply_w, quantity, place)
+      JOIN item ON i_id = item_id
+    WHERE s_w_id = supply_w AND s_i_id = item_id
+    RETURNING place, i_price * quantity AS amount, i_price, i_name, s_quantity,
       CASE p_d
         WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
         WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
         WHEN 9 THEN s_dist_09 ELSE s_dist_10 END AS dist_info,
       CASE WHEN i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%' THEN 'B' ELSE 'G' END AS brand
-    INTO line;
-    EXIT WHEN NOT FOUND;
-    lines_valid := number;
-    amounts[number] := line.i_price * quantities[number];
-    dist_infos[number] := line.dist_info;
-    shown_out := concat_ws(' ', shown_out, line.i_name, line.s_quantity, line.brand, line.i_price, amounts[number]);
-  END LOOP;
+  )
+  SELECT count(*), array_agg(amount ORDER BY place), array_agg(dist_info ORDER BY place),
+    string_agg(concat_ws(' ', i_name, s_quantity, brand, i_price, amount), ' ' ORDER BY place)
+  INTO lines_valid, amounts, dist_infos, shown_out FROM changed;
+  -- An item that there is not, or one that stands in two lines of the same stock, which one statement changes once
+  -- only: anew, line by line.
+  IF lines_valid < lines_in THEN
+    ROLLBACK;
+    amounts := '{}';
+    dist_infos := '{}';
+    shown_out := NULL;
+    lines_valid := 0;
+    FOR number IN 1..lines_in LOOP
+      UPDATE stock
+      SET s_quantity = s_quantity - quantities[number]
+          + CASE WHEN s_quantity >= quantities[number] + 10 THEN 0 ELSE 91 END,
+        s_ytd = s_ytd + quantities[number], s_order_cnt = s_order_cnt + 1,
+        s_remote_cnt = s_remote_cnt + CASE WHEN s_w_id = p_w THEN 0 ELSE 1 END
+      FROM item
+      WHERE i_id = items[number] AND s_w_id = supply_ws[number] AND s_i_id = i_id
+      RETURNING i_price, i_name, s_quantity,
+        CASE p_d
+          WHEN 1 THEN s_dist_01 WHEN 2 THEN s_dist_02 WHEN 3 THEN s_dist_03 WHEN 4 THEN s_dist_04
+          WHEN 5 THEN s_dist_05 WHEN 6 THEN s_dist_06 WHEN 7 THEN s_dist_07 WHEN 8 THEN s_dist_08
+          WHEN 9 THEN s_dist_09 ELSE s_dist_10 END AS dist_info,
+        CASE WHEN i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%' THEN 'B' ELSE 'G' END AS brand
+      INTO line;
+      EXIT WHEN NOT FOUND;
+      lines_valid := number;
+      amounts[number] := line.i_price * quantities[number];
+      dist_infos[number] := line.dist_info;
+      shown_out := concat_ws(' ', shown_out, line.i_name, line.s_quantity, line.brand, line.i_price, amounts[number]);
+    END LOOP;
+  END IF;
   UPDATE district SET d_next_o_id = d_next_o_id + 1
   WHERE d_w_id = p_w AND d_id = p_d
   RETURNING d_next_o_id - 1 AS number, d_tax INTO STRICT district_of;

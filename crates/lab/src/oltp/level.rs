@@ -22,6 +22,9 @@ use crate::sight::Sight;
 use crate::start::Start;
 use crate::watcher::Watcher;
 
+/// Terminals of a warehouse (clause 4.2.2 of the specification).
+const USERS_OF_A_WAREHOUSE: u32 = 10;
+
 /// Lets the users of a level work.
 pub(super) fn level(place: &Place, progress: &Progress) -> Measured {
     let level = match Level::open(place) {
@@ -273,6 +276,13 @@ impl<'a> Level<'a> {
         let mut notes = vec![self.work.constants_words()];
         if !self.place.oltp.pauses {
             notes.push("no think time: warehouses are only a size".into());
+        }
+        let of_warehouses = self.work.warehouses().saturating_mul(USERS_OF_A_WAREHOUSE);
+        if self.place.oltp.pauses && self.users > of_warehouses {
+            notes.push(format!(
+                "{} users work where the specification has {of_warehouses}, {USERS_OF_A_WAREHOUSE} at a warehouse",
+                self.users
+            ));
         }
         if outcome.connections_lost > 0 {
             notes.push(format!(

@@ -322,14 +322,35 @@ fn they_show_what_they_did(database: &Database, count: &str) {
             &[&lines[..], &[("c_id", "3"), ("items", items)]].concat(),
         )
     };
-    let row = ask(&order("'[7,7,99999]'"));
-    assert_eq!(cell(&row, 0), "3001");
-    let total = "SELECT round(100 * sum(ol_amount) * (1 - c_discount) * (1 + w_tax + d_tax)) FROM order_line, customer, warehouse, district \
-        WHERE ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id = 3001 AND c_w_id = 1 AND c_d_id = 2 AND c_id = 3 AND w_id = 1 \
-        AND d_w_id = 1 AND d_id = 2 GROUP BY c_discount, w_tax, d_tax";
-    assert_eq!(cell(&row, 1), cell(&ask(total), 0));
+    // The same item twice, and three items, of which the second order has the last one again.
+    for (items, number) in [("'[7,7,99999]'", "3001"), ("'[8,9,99999]'", "3002")] {
+        let row = ask(&order(items));
+        assert_eq!(cell(&row, 0), number);
+        let total = format!(
+            "SELECT round(100 * sum(ol_amount) * (1 - c_discount) * (1 + w_tax + d_tax)), count(*) \
+             FROM order_line, customer, warehouse, district \
+             WHERE ol_w_id = 1 AND ol_d_id = 2 AND ol_o_id = {number} AND c_w_id = 1 AND c_d_id = 2 AND c_id = 3 \
+             AND w_id = 1 AND d_w_id = 1 AND d_id = 2 GROUP BY c_discount, w_tax, d_tax"
+        );
+        let written = ask(&total);
+        assert_eq!(cell(&row, 1), cell(&written, 0), "{items}");
+        assert_eq!(cell(&written, 1), "3");
+    }
+    for (item, quantity, orders) in [
+        (7, "6", "2"),
+        (8, "1", "1"),
+        (9, "5", "1"),
+        (99_999, "20", "2"),
+    ] {
+        let stock = format!(
+            "SELECT round(s_ytd), s_order_cnt, s_remote_cnt FROM stock WHERE s_w_id = 1 AND s_i_id = {item}"
+        );
+        let stock = ask(&stock);
+        let found = [0, 1, 2].map(|at| cell(&stock, at));
+        assert_eq!(found, [quantity, orders, "0"], "stock of item {item}");
+    }
     assert_eq!(cell(&ask(&order("'[8,9,100001]'")), 0), "0", "rolled back");
-    assert_eq!(cell(&ask("SELECT max(o_id) FROM orders"), 0), "3001");
+    assert_eq!(cell(&ask("SELECT max(o_id) FROM orders"), 0), "3002");
     let paid = [
         ("c_w", "1"),
         ("c_d", "2"),

@@ -1,9 +1,13 @@
-# MariaDB's part of bench/oltp-load.sh. MARIADB names its client.
+# MariaDB's part of bench/oltp.sh and bench/oltp-load.sh. MARIADB names its client.
 # shellcheck shell=bash disable=SC2034,SC2154
 mariadb=${MARIADB:-mariadb}
 settings='innodb_buffer_pool_size=512M&innodb_log_file_size=2G'
 
-connect() { url="mysql://root@localhost/dbdyno?socket=$socket"; }
+connect() {
+    url="mysql://root@localhost/dbdyno?socket=$socket"
+    url_others='&others=allow'
+    sysbench_options=(--db-driver=mysql --mysql-socket="$socket" --mysql-user=root --mysql-db=sbtest)
+}
 client() { "$mariadb" --no-defaults -BN --local-infile=1 -S "$socket" -u root "$@"; }
 ask() { client -D dbdyno -e "$1"; }
 ask_floor() { client -D oltp_floor; }
@@ -25,3 +29,13 @@ hammerdb_ready() {
 }
 hammerdb_gone() { client -e "DROP DATABASE IF EXISTS tpcc"; }
 hammerdb_ask() { client -D tpcc -e "$1"; }
+sysbench_ready() { client -e "CREATE DATABASE sbtest"; }
+# By the names that the conditions know.
+sysbench_done() {
+    local table
+    for table in warehouse district customer history orders stock order_line item; do
+        sysbench_ask "CREATE VIEW $table AS SELECT * FROM ${table}1"
+    done
+    sysbench_ask "CREATE VIEW new_order AS SELECT * FROM new_orders1"
+}
+sysbench_ask() { client -D sbtest -e "$1"; }

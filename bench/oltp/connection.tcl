@@ -1,4 +1,4 @@
-# What HammerDB's command line is told.
+# Where HammerDB finds the server.
 switch $env(ENGINE) {
     postgres {
         dbset db pg
@@ -17,9 +17,6 @@ switch $env(ENGINE) {
         set of mysql
     }
 }
-diset tpcc ${of}_count_ware $env(WAREHOUSES)
-diset tpcc ${of}_num_vu 1
 diset tpcc ${of}_user tpcc
 diset tpcc ${of}_pass tpcc
 diset tpcc ${of}_dbase tpcc
-buildschema

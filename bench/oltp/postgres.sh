@@ -1,4 +1,4 @@
-# PostgreSQL's part of bench/oltp-load.sh. PSQL names a psql.
+# PostgreSQL's part of bench/oltp.sh and bench/oltp-load.sh. PSQL names a psql.
 # shellcheck shell=bash disable=SC2034,SC2154
 psql=${PSQL:-psql}
 settings='version=15&max_wal_size=8GB&shared_buffers=512MB'
@@ -6,9 +6,11 @@ settings='version=15&max_wal_size=8GB&shared_buffers=512MB'
 connect() {
     directory=$(dirname "$socket")
     url="postgres://dbdyno@${directory//\//%2F}/postgres"
+    url_others='?others=allow'
+    sysbench_options=(--db-driver=pgsql --pgsql-host="$directory" --pgsql-user=dbdyno --pgsql-db=sbtest --trx_level=RC)
 }
 psql() { command "$psql" -qAtX -h "$directory" -U dbdyno -v ON_ERROR_STOP=1 "$@"; }
-ask() { psql -d postgres -c "SET search_path = dbdyno" -c "$1"; }
+ask() { psql -d postgres -c "SET search_path = dbdyno" -c "$@"; }
 ask_floor() { psql -d postgres -f -; }
 checkpoint() { psql -d postgres -c CHECKPOINT; }
 # The format that the loader sends.
@@ -24,3 +26,13 @@ floor_end() { psql -d postgres -c "DROP SCHEMA floor CASCADE" 2>/dev/null; }
 hammerdb_ready() { :; }
 hammerdb_gone() { psql -d postgres -c "DROP DATABASE IF EXISTS tpcc" -c "DROP ROLE IF EXISTS tpcc" 2>/dev/null; }
 hammerdb_ask() { psql -d tpcc -c "$1"; }
+sysbench_ready() { psql -d postgres -c "CREATE DATABASE sbtest"; }
+# By the names that the conditions know.
+sysbench_done() {
+    local table
+    for table in warehouse district customer history orders stock order_line item; do
+        sysbench_ask "CREATE VIEW $table AS SELECT * FROM ${table}1"
+    done
+    sysbench_ask "CREATE VIEW new_order AS SELECT * FROM new_orders1" -c ANALYZE
+}
+sysbench_ask() { psql -d sbtest -c "$@"; }
