@@ -51,6 +51,8 @@ pub struct Evidence<'a> {
     pub device: Option<&'a str>,
     /// Jobs at work.
     pub jobs: u32,
+    /// Whether a server told what its sessions waited for; an embedded engine tells nothing.
+    pub told_by_server: bool,
 }
 
 /// Percent of the jobs' busy time, by what it went to.
@@ -221,7 +223,8 @@ fn served_by_page_cache(mut shares: Shares, figures: &Figures) -> Shares {
 }
 
 /// An embedded engine tells of no waits; its blocked time is the device's when that was busy, and a
-/// lock's when it was not and there are several jobs that could have been in each other's way.
+/// lock's when it was not and there are several jobs that could have been in each other's way. A server tells of
+/// its locks, so that what is merely blocked there is something else.
 fn known_by_the_device(mut shares: Shares, evidence: &Evidence<'_>) -> Shares {
     let Some(busy_pct) = evidence.figures.device_busy_pct else {
         return shares;
@@ -229,7 +232,7 @@ fn known_by_the_device(mut shares: Shares, evidence: &Evidence<'_>) -> Shares {
     if busy_pct >= DEVICE_BUSY_PCT_MIN {
         shares.write += shares.blocked;
         shares.blocked = 0.0;
-    } else if busy_pct < DEVICE_IDLE_PCT_MAX && evidence.jobs > 1 {
+    } else if busy_pct < DEVICE_IDLE_PCT_MAX && evidence.jobs > 1 && !evidence.told_by_server {
         shares.lock += shares.blocked;
         shares.blocked = 0.0;
     }

@@ -77,6 +77,7 @@ impl Sight {
             driver_pct: gates::own_pct(outcome),
             device,
             jobs: outcome.jobs.len() as u32,
+            told_by_server: self.watched.is_some(),
         });
         let wait_histograms = match &self.watched {
             Some(watched) => watched.counts.histograms.clone(),

@@ -31,6 +31,7 @@ fn judged(events: &[(&str, f64)], figures: &Figures) -> Bottleneck {
         driver_pct: None,
         device: Some("sda"),
         jobs: 8,
+        told_by_server: false,
     })
 }
 
@@ -162,6 +163,7 @@ fn the_driver_is_named_where_the_point_is_invalid_for_it() {
             driver_pct: Some(pct),
             device: None,
             jobs: 2,
+            told_by_server: false,
         })
     };
     assert_eq!(with(DRIVER_PCT_MIN + 0.1).resource, "driver");
@@ -185,6 +187,7 @@ fn a_driver_that_was_put_aside_was_waiting_for_a_processor() {
         driver_pct: Some(5.0),
         device: None,
         jobs: 2,
+        told_by_server: false,
     });
     assert_eq!(judged.resource, "cpu");
 }
@@ -217,6 +220,17 @@ fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
     ] {
         assert_eq!(resource(&blocked, &busy(pct)), name, "{pct}");
     }
+    let events = blocked.map(|(class, share)| event(class, share));
+    let told = judge(&Evidence {
+        figures: &busy(0.0),
+        events: &events,
+        background: &[],
+        driver_pct: None,
+        device: None,
+        jobs: 8,
+        told_by_server: true,
+    });
+    assert_eq!(told.resource, "other wait", "a server names its locks");
 }
 
 #[test]
@@ -254,6 +268,7 @@ fn a_sentence_has_its_numbers() {
         driver_pct: None,
         device: None,
         jobs: 1,
+        told_by_server: false,
     })
     .sentence;
     assert_eq!(
