@@ -2,6 +2,7 @@
 
 use archive::{Point, Sample};
 use stats::compare::Direction;
+use stats::steady::{Steady, judge};
 
 use super::sweep::{Rate, Sweep};
 use super::{Figure, Table};
@@ -15,6 +16,8 @@ const SAMPLES_MAX: usize = 150;
 
 /// Means of two stretches of throughput that differ by less are alike, as a share.
 const ALIKE: f64 = 0.05;
+/// What a steady throughput may rise or fall from one end to the other, as a share.
+const SLOPE_MAX: f64 = 0.1;
 
 /// What one chart shows of a sample.
 struct Quantity {
@@ -166,8 +169,13 @@ fn steady_window(samples: &[(f64, Option<f64>)]) -> Option<(f64, f64)> {
         .collect();
     let rates: Vec<f64> = known.iter().map(|(_, rate)| *rate).collect();
     let found = stats::warmup::classify(&rates, ALIKE, Direction::HigherIsBetter).ok()?;
+    let first = found.steady_from?;
+    // A drift without a step is no change of the mean to a search for steps.
+    if judge(&rates[first..], SLOPE_MAX) == Steady::Trend {
+        return None;
+    }
     // A sample stands at the end of its interval.
-    let from_s = match found.steady_from? {
+    let from_s = match first {
         0 => 0.0,
         first => known[first - 1].0,
     };
@@ -238,6 +246,10 @@ mod tests {
             .map(|i| (at(i), rate(if i < 95 { 0 } else { i })))
             .collect();
         assert_eq!(steady_window(&still_changing), None);
+        let drifting: Vec<_> = (0..30)
+            .map(|i| (at(i), Some(2000.0 - f64::from(i) * 30.0)))
+            .collect();
+        assert_eq!(steady_window(&drifting), None);
     }
 
     #[test]
