@@ -3,6 +3,8 @@
 
 #[path = "mysql/common.rs"]
 mod common;
+#[path = "servers/cut_off.rs"]
+mod cut_off;
 #[path = "mysql/guard.rs"]
 mod guard;
 #[path = "mysql/logon.rs"]

@@ -3,6 +3,8 @@
 
 #[path = "postgres/common.rs"]
 mod common;
+#[path = "servers/cut_off.rs"]
+mod cut_off;
 #[path = "postgres/guard.rs"]
 mod guard;
 #[path = "postgres/logon.rs"]

@@ -3,6 +3,7 @@
 use target::{BulkRow, ErrorKind, Result, RowSource};
 
 use crate::common::*;
+use crate::cut_off::Way;
 
 #[test]
 fn a_killed_session_says_so() {
@@ -91,4 +92,17 @@ fn a_killed_server_is_a_clear_sentence() {
     });
     assert!(error.is_some(), "the server is still there");
     assert!(target.counters().redo_bytes.is_none());
+}
+
+#[test]
+fn an_answer_cut_off_is_the_end() {
+    let server = server();
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("way");
+    let way = Way::new(&socket, server.socket_path());
+    let url = format!(
+        "mysql://root@localhost/dbdyno_way?socket={}&others=allow",
+        socket.display()
+    );
+    way.must_be_told_at_once(opened(&url).unwrap().open_session().unwrap());
 }

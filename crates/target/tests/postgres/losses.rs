@@ -3,6 +3,7 @@
 use target::ErrorKind;
 
 use crate::common::*;
+use crate::cut_off::Way;
 
 fn kill(pid: i64) {
     // SAFETY: the number is that of a process of a server that this test started.
@@ -64,4 +65,21 @@ fn a_killed_server_is_a_clear_sentence() {
         session.batch("SELECT 1").err()
     });
     assert_eq!(error.unwrap().kind, ErrorKind::Unreachable);
+}
+
+#[test]
+fn an_answer_cut_off_is_the_end() {
+    let server = server();
+    let directory = tempfile::tempdir().unwrap();
+    let way = Way::new(
+        &directory.path().join(".s.PGSQL.5432"),
+        server.socket_path(),
+    );
+    let directory = directory.path().display().to_string();
+    let user = server.superuser();
+    let url = format!(
+        "postgres://{user}@{}/postgres?others=allow",
+        directory.replace('/', "%2F")
+    );
+    way.must_be_told_at_once(opened(&url).unwrap().open_session().unwrap());
 }

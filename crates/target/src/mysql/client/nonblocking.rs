@@ -92,8 +92,8 @@ impl Client {
     /// Takes the events that have come, up to the one that ends the group, for which it waits when it may. What
     /// an answer sets free is sent.
     ///
-    /// A stream that gives less than there was room for has nothing more: asking it once more would cost a
-    /// system call for each round trip.
+    /// A stream is read until it has nothing more, unless all has come: the end of a server that died in the middle
+    /// of an answer may have been told together with that part, and is not told again.
     ///
     /// # Errors
     /// When the connection broke.
@@ -106,7 +106,6 @@ impl Client {
         if self.is_broken {
             return Err(self.broken(None));
         }
-        let mut drained = false;
         loop {
             match self.wire.next_event() {
                 Ok(Some(event)) => {
@@ -121,11 +120,8 @@ impl Client {
                         return Ok(Came::Part);
                     }
                 }
-                Ok(None) if drained && !wait => return Ok(Came::Part),
-                Ok(None) => match self.try_read(wait)? {
-                    None => return Ok(Came::Part),
-                    Some(all) => drained = all,
-                },
+                Ok(None) if self.try_read(wait)? => {}
+                Ok(None) => return Ok(Came::Part),
                 Err(error) => {
                     self.is_broken = true;
                     return Err(explain_wire(&error));
@@ -134,19 +130,17 @@ impl Client {
         }
     }
 
-    /// Reads once; whether that was all there was, `None` when there was nothing.
+    /// Reads once; false when there is nothing.
     #[inline]
-    fn try_read(&mut self, wait: bool) -> Result<Option<bool>> {
-        let room = self.wire.room();
-        let size = room.len();
-        match self.stream.try_read(room, wait) {
+    fn try_read(&mut self, wait: bool) -> Result<bool> {
+        match self.stream.try_read(self.wire.room(), wait) {
             Ok(0) => Err(self.broken(None)),
             Ok(bytes) => {
                 self.wire.filled(bytes);
-                Ok(Some(bytes < size))
+                Ok(true)
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Some(false)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             Err(error) => Err(self.broken(Some(error))),
         }
     }

@@ -46,8 +46,8 @@ impl Connection {
     /// Takes the events that have come, up to the one that says that the server is ready, for which it waits
     /// when it may.
     ///
-    /// A stream that gives less than there was room for has nothing more: asking it once more would cost a
-    /// system call for each round trip.
+    /// A stream is read until it has nothing more, unless all has come: the end of a server that died in the middle
+    /// of an answer may have been told together with that part, and is not told again.
     ///
     /// # Errors
     /// When the connection broke.
@@ -60,7 +60,6 @@ impl Connection {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
-        let mut drained = false;
         loop {
             match self.wire.next_event() {
                 Ok(Some(Event::Ready(transaction))) => {
@@ -72,23 +71,15 @@ impl Connection {
                     self.failed("the session has ended", &error, &mut outcome)?;
                 }
                 Ok(Some(event)) => take(&event),
-                Ok(None) if drained && !wait => return Ok(Came::Part),
-                Ok(None) => {
-                    let space = self.wire.space();
-                    let room = space.len();
-                    match self.stream.try_read(space, wait) {
-                        Ok(0) => return Err(self.break_off("end of data")),
-                        Ok(bytes) => {
-                            drained = bytes < room;
-                            self.wire.received(bytes);
-                        }
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                            return Ok(Came::Part);
-                        }
-                        Err(error) => return Err(self.break_off(&error.to_string())),
+                Ok(None) => match self.stream.try_read(self.wire.space(), wait) {
+                    Ok(0) => return Err(self.break_off("end of data")),
+                    Ok(bytes) => self.wire.received(bytes),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        return Ok(Came::Part);
                     }
-                }
+                    Err(error) => return Err(self.break_off(&error.to_string())),
+                },
                 Err(error) => return Err(self.break_off(&error.to_string())),
             }
         }
