@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub mod olap;
 mod oltp;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
     ReconcileArguments, RestoreArguments, UsersArguments,
@@ -48,6 +50,8 @@ pub enum Verb {
     Export(ExportArguments),
     /// Write a run as one self-contained HTML page
     Report(ReportArguments),
+    /// The analytical workload: load its database, ask its 22 queries, check their answers, remove it
+    Olap(OlapArguments),
     /// The order-entry workload: load its database, let users work on it, check it, remove it
     Oltp(OltpArguments),
     /// Show what this machine is, and what published practice advises for it

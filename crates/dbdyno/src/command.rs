@@ -2,10 +2,12 @@
 
 pub mod ab;
 pub mod compare;
+mod database;
 pub mod export;
 pub mod host;
 pub mod judge;
 pub mod list;
+pub mod olap;
 pub mod oltp;
 pub mod report;
 pub mod run;

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Verb::List(list) => command::list::list(&list, &arguments.archive),
         Verb::Export(export) => command::export::export(&export, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),
+        Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
         Verb::Host(host) => command::host::host(&host, &arguments.archive),
     };

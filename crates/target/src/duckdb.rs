@@ -20,6 +20,7 @@ mod set_up;
 mod target;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use target::DuckDb;
 

@@ -10,6 +10,7 @@ mod engines;
 mod error;
 mod files;
 mod kept;
+mod limit;
 pub mod mock;
 pub mod mysql;
 mod nonblocking;

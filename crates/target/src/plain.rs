@@ -27,19 +27,20 @@ pub(crate) fn put_decimal(unscaled: i64, places: u8, into: &mut impl Write) {
     };
 }
 
+/// Appends a day as "2026-01-31".
+pub(crate) fn put_date(days: i64, into: &mut impl Write) {
+    let (year, month, day) = civil(days);
+    // Writing to a buffer that grows cannot fail.
+    let _ = write!(into, "{year:04}-{month:02}-{day:02}");
+}
+
 /// Appends a moment as "2026-01-31 23:59:59", with microseconds where there are some.
 pub(crate) fn put_moment(us: i64, into: &mut impl Write) {
-    let (year, month, day) = civil(us.div_euclid(DAY_US));
     let of_day = us.rem_euclid(DAY_US);
     let (s, rest) = (of_day / 1_000_000, of_day % 1_000_000);
+    put_date(us.div_euclid(DAY_US), into);
     // Writing to a buffer that grows cannot fail.
-    let _ = write!(
-        into,
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}",
-        s / 3600,
-        s / 60 % 60,
-        s % 60
-    );
+    let _ = write!(into, " {:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
     if rest > 0 {
         let _ = write!(into, ".{rest:06}");
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use archive::TargetRecord;
 
@@ -34,6 +35,8 @@ pub enum Value<'a> {
     },
     /// A moment without a time zone, in microseconds since 1970.
     Moment(i64),
+    /// A day, in days since 1970.
+    Date(i32),
 }
 
 /// What a query returned, small enough to be compared after every operation.
@@ -133,6 +136,17 @@ pub trait Session: Send {
     /// The session as one whose answers can be awaited; `None` where the engine's calls block.
     fn nonblocking(&mut self) -> Option<&mut dyn Nonblocking> {
         None
+    }
+
+    /// Ends every later statement that takes longer, with an error; `None` lets them take their time.
+    ///
+    /// # Errors
+    /// When the engine cannot end a statement, or the session is gone.
+    fn limit_statements(&mut self, _limit: Option<Duration>) -> Result<()> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "this engine cannot end a statement that takes too long: do without a limit on it",
+        ))
     }
 
     /// Begins a transaction that is going to write.

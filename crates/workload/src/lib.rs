@@ -1,4 +1,5 @@
-//! What is run against a target: the library of component tests, and the order-entry database ([`oltp`]).
+//! What is run against a target: the library of component tests, the order-entry database ([`oltp`]) and the
+//! analytical one ([`olap`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
 //! knows how to prepare the tables, do the operations of a job and prove the answers right. A user's own SQL
@@ -9,8 +10,11 @@ pub mod data;
 pub mod exercise;
 pub mod expectation;
 pub mod library;
+pub mod olap;
 pub mod oltp;
+mod owned;
 pub mod script;
+mod sql_folder;
 pub mod tables;
 pub mod volume;
 

@@ -148,6 +148,12 @@ pub enum OltpError {
         /// What was asked for.
         asked: String,
     },
+    /// Tables of the other workload are here, and some of both have the same names.
+    #[error(
+        "the tables of the analytical workload are here, and some bear the same names; use another database, or \
+         remove them with: dbdyno olap drop"
+    )]
+    Rival,
     /// The metadata make no sense.
     #[error(
         "table {table} does not say what is loaded ({what}); somebody changed it: load anew with --replace"

@@ -1,22 +1,21 @@
 //! `dbdyno oltp`: the order-entry workload: load, run, check, drop.
 
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use target::{Cooled, Reach, Target, TargetUrl};
+use target::Cooled;
 use workload::oltp::{self, Checked, Event, Finding, LoadOptions, OltpError, Verdict, Way};
 
+use super::database::{bar, open, tell, warn};
 use super::print;
 use crate::arguments::{
     CheckArguments, DropArguments, LoadArguments, OltpVerb, ReconcileArguments, RestoreArguments,
 };
-use crate::exit::{Status, Wrong};
+use crate::exit::Status;
 use crate::say::say;
 
 /// Version of the JSON of `check`.
@@ -35,19 +34,6 @@ pub fn oltp(verb: &OltpVerb, archive: &Option<PathBuf>) -> Result<Status> {
     }
 }
 
-/// The target of a URL, with the name of its engine.
-fn open(text: &str) -> Result<(Arc<dyn Target>, String)> {
-    let url = TargetUrl::parse(text).map_err(|e| Wrong(e.to_string()))?;
-    let engine = target::find(&url).map_err(|e| Wrong(e.to_string()))?;
-    if engine.reach() != Reach::Network && url.file().is_none() {
-        return Err(Wrong(format!(
-            "the database {url} would end with this command; name a file or a directory that it stays in"
-        ))
-        .into());
-    }
-    Ok((engine.open(&url)?, url.engine().to_owned()))
-}
-
 fn load(asked: &LoadArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     let options = LoadOptions {
@@ -59,7 +45,7 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     };
     lab::signal::install();
     let begun = Instant::now();
-    let bar = bar(asked.warehouses);
+    let bar = bar(asked.warehouses, "warehouses");
     let outcome = oltp::load(
         target.as_ref(),
         &engine,
@@ -87,38 +73,17 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn bar(warehouses: u32) -> ProgressBar {
-    let draw = match std::io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr(),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(u64::from(warehouses)), draw);
-    let style = ProgressStyle::with_template(
-        "{elapsed_precise} {bar:24} {pos}/{len} warehouses · {wide_msg}",
-    );
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(std::time::Duration::from_millis(250));
-    bar
-}
-
 /// A bar on a terminal, lines elsewhere.
 fn show(bar: &ProgressBar, event: Event<'_>) {
     let line = match event {
-        Event::Note(note) => {
-            bar.suspend(|| say(&format!("dbdyno: warning: {note}")));
-            return;
-        }
+        Event::Note(note) => return warn(bar, note),
         Event::Warehouses { done, of, rows } => {
             bar.set_position(u64::from(done));
             format!("{done} of {of} warehouses, {rows} rows")
         }
         Event::Step(name) => name.to_owned(),
     };
-    if bar.is_hidden() {
-        say(&line);
-    } else {
-        bar.set_message(line);
-    }
+    tell(bar, line);
 }
 
 fn check(asked: &CheckArguments) -> Result<Status> {
@@ -210,7 +175,7 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     lab::signal::install();
     let stop = lab::signal::stop_flag();
-    let bar = bar(0);
+    let bar = bar(0, "warehouses");
     let outcome = oltp::restore(target.as_ref(), &engine, asked.jobs, stop, &|event| {
         show(&bar, event);
     });

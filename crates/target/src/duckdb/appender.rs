@@ -27,6 +27,9 @@ pub(super) struct Appender<'a> {
 /// Where the cells of one column go.
 struct Column {
     type_id: u32,
+    /// Of a DECIMAL: the type that stores it, and its digits behind the point.
+    stored: u32,
+    scale: u8,
     vector: *mut RawVector,
     data: *mut u8,
 }
@@ -76,8 +79,18 @@ impl<'a> Appender<'a> {
                 .collect();
             self.chunk = (self.api.create_data_chunk)(types.as_mut_ptr(), count);
             for logical in &mut types {
+                let type_id = (self.api.get_type_id)(*logical);
+                let (stored, scale) = match type_id {
+                    type_id::DECIMAL => (
+                        (self.api.decimal_internal_type)(*logical),
+                        (self.api.decimal_scale)(*logical),
+                    ),
+                    other => (other, 0),
+                };
                 self.columns.push(Column {
-                    type_id: (self.api.get_type_id)(*logical),
+                    type_id,
+                    stored,
+                    scale,
                     vector: null_mut(),
                     data: null_mut(),
                 });
@@ -90,7 +103,7 @@ impl<'a> Appender<'a> {
         match self.columns.iter().position(|c| !can_load(c.type_id)) {
             Some(column) => Err(refused(format!(
                 "column {} of {table} has a type that cannot be loaded; make it an integer, \
-                 BOOLEAN, DOUBLE, VARCHAR or BLOB",
+                 BOOLEAN, DOUBLE, DECIMAL, DATE, VARCHAR or BLOB",
                 column + 1
             ))),
             None => {
@@ -187,7 +200,7 @@ fn can_load(type_id: u32) -> bool {
     use type_id::*;
     [
         BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, UTINYINT, USMALLINT, UINTEGER, UBIGINT,
-        HUGEINT, DOUBLE, VARCHAR, BLOB,
+        HUGEINT, DOUBLE, VARCHAR, BLOB, DATE, DECIMAL,
     ]
     .contains(&type_id)
 }
@@ -215,7 +228,28 @@ impl Column {
                 (type_id::UTINYINT, Value::Int(n)) => self.cell(row, u8::try_from(n).ok()),
                 (type_id::HUGEINT, Value::Int(n)) => self.cell(row, Some([n, n >> 63])),
                 (type_id::DOUBLE, Value::Int(n)) => self.cell(row, Some(n as f64)),
+                (type_id::DATE, Value::Date(days)) => self.cell(row, Some(days)),
+                (type_id::DECIMAL, Value::Decimal { unscaled, places }) if places == self.scale => {
+                    self.decimal(row, unscaled)
+                }
                 (type_id::BLOB, Value::Blob(bytes)) => self.bytes(api, row, bytes),
+                _ => false,
+            }
+        }
+    }
+
+    /// Writes a decimal of as many places as the column has; false when it is too long.
+    ///
+    /// # Safety
+    /// The column is a DECIMAL and has the row.
+    unsafe fn decimal(&self, row: usize, unscaled: i64) -> bool {
+        // SAFETY: promised by the caller; a DECIMAL is stored as one of these.
+        unsafe {
+            match self.stored {
+                type_id::SMALLINT => self.cell(row, i16::try_from(unscaled).ok()),
+                type_id::INTEGER => self.cell(row, i32::try_from(unscaled).ok()),
+                type_id::BIGINT => self.cell(row, Some(unscaled)),
+                type_id::HUGEINT => self.cell(row, Some([unscaled, unscaled >> 63])),
                 _ => false,
             }
         }

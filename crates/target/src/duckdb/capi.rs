@@ -153,6 +153,7 @@ api! {
     fn close(*mut *mut RawDatabase);
     fn connect(*mut RawDatabase, *mut *mut RawConnection) -> c_int;
     fn disconnect(*mut *mut RawConnection);
+    fn interrupt(*mut RawConnection);
 
     fn query(*mut RawConnection, *const c_char, *mut RawResult) -> c_int;
     fn prepare(*mut RawConnection, *const c_char, *mut *mut RawPrepared) -> c_int;
@@ -174,6 +175,7 @@ api! {
 
     fn get_type_id(*mut RawType) -> u32;
     fn decimal_internal_type(*mut RawType) -> u32;
+    fn decimal_scale(*mut RawType) -> u8;
     fn destroy_logical_type(*mut *mut RawType);
 
     fn create_data_chunk(*mut *mut RawType, u64) -> *mut RawChunk;

@@ -13,7 +13,7 @@ use super::capi::{
     SUCCESS, type_id,
 };
 use crate::Value;
-use crate::plain::{put_decimal, put_moment};
+use crate::plain::{put_date, put_decimal, put_moment};
 
 /// DuckDB's answer or its message.
 pub(super) type Answered<T> = Result<T, String>;
@@ -172,6 +172,30 @@ impl Connection {
     }
 }
 
+/// Ends the statement that a connection is carrying out, from any thread.
+pub(super) struct Interrupt {
+    api: &'static Api,
+    raw: *mut RawConnection,
+}
+
+// SAFETY: duckdb_interrupt is the function of the C API that another thread may call.
+unsafe impl Send for Interrupt {}
+
+impl Interrupt {
+    /// Of a connection, which the caller keeps open as long as this.
+    pub(super) fn of(connection: &Connection) -> Self {
+        Self {
+            api: connection.api,
+            raw: connection.raw,
+        }
+    }
+
+    pub(super) fn interrupt(&self) {
+        // SAFETY: the connection is open, as promised; without a statement under way nothing happens.
+        unsafe { (self.api.interrupt)(self.raw) };
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
         // SAFETY: the handle is ours and not used again.
@@ -238,6 +262,11 @@ impl Prepared {
                     put_moment(us, &mut text);
                     (api.bind_varchar_length)(raw, place, text.as_ptr().cast(), text.len() as u64)
                 }
+                Value::Date(days) => {
+                    let mut text = String::new();
+                    put_date(i64::from(days), &mut text);
+                    (api.bind_varchar_length)(raw, place, text.as_ptr().cast(), text.len() as u64)
+                }
             }
         }
     }
@@ -286,6 +315,17 @@ impl Answer {
             let stored = (self.api.decimal_internal_type)(logical);
             (self.api.destroy_logical_type)(&mut logical);
             stored
+        }
+    }
+
+    /// Digits behind the point of a DECIMAL column.
+    pub(super) fn decimal_scale(&mut self, column: usize) -> u8 {
+        // SAFETY: the result is alive and the type released by us.
+        unsafe {
+            let mut logical = (self.api.column_logical_type)(&mut self.raw, column as u64);
+            let scale = (self.api.decimal_scale)(logical);
+            (self.api.destroy_logical_type)(&mut logical);
+            scale
         }
     }
 

@@ -9,7 +9,7 @@ use super::handle::{Connection, Database};
 use super::library::Loaded;
 use super::redo::RedoMeter;
 use super::set_up::{SetUp, options_read_only};
-use crate::{ErrorKind, Result, TargetError, files};
+use crate::{ErrorKind, OWN_TABLES, Result, TargetError, files};
 
 /// A database and everything needed to open it again.
 pub(super) struct Instance {
@@ -228,11 +228,20 @@ fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
     }
     let look = || {
         let database = Database::open(&loaded.api, Some(path), &options_read_only())?;
-        database.connect()?.texts(
+        let connection = database.connect()?;
+        let register = connection.texts(&format!(
+            "SELECT min(table_name) FROM duckdb_tables() WHERE table_name = '{OWN_TABLES}'"
+        ))?;
+        let is_registered = register.first().is_some_and(|row| row[0] == OWN_TABLES);
+        let registered = match is_registered {
+            true => format!("SELECT name FROM {OWN_TABLES}"),
+            false => "''".to_owned(),
+        };
+        connection.texts(&format!(
             "SELECT min(name) FROM (SELECT table_name AS name FROM duckdb_tables() \
              WHERE NOT internal UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal) \
-             WHERE NOT starts_with(name, 'dbdyno_')",
-        )
+             WHERE NOT starts_with(name, 'dbdyno_') AND name NOT IN ({registered})"
+        ))
     };
     let found =
         look().map_err(|m: String| explain(&format!("cannot open {}", path.display()), &m))?;

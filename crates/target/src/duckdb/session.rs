@@ -1,16 +1,22 @@
 //! One DuckDB connection as a session.
 
+use std::time::Duration;
+
 use super::appender::Appender;
 use super::explain::explain;
-use super::handle::{Answer, Connection, Prepared};
+use super::handle::{Answer, Answered, Connection, Interrupt, Prepared};
 use super::instance::SessionGuard;
 use super::read::read_all;
+use super::texts::{Unread, texts};
+use crate::limit::{limited, too_long};
+use crate::session::too_many_texts;
 use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 
 /// Fields are dropped in this order: statements, their connection, the hold on the database.
 pub(super) struct DuckDbSession {
     statements: Vec<Prepared>,
     connection: Connection,
+    limit: Option<Duration>,
     _guard: SessionGuard,
 }
 
@@ -19,14 +25,25 @@ impl DuckDbSession {
         Self {
             statements: Vec::new(),
             connection,
+            limit: None,
             _guard: guard,
         }
     }
 
     fn run(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Answer> {
-        self.statements[statement.0]
-            .execute(parameters)
-            .map_err(|m| explain("statement failed", &m))
+        let prepared = &mut self.statements[statement.0];
+        let interrupt = Interrupt::of(&self.connection);
+        let work = || prepared.execute(parameters);
+        let (answer, ended) = limited(self.limit, move || interrupt.interrupt(), work);
+        self.told("statement failed", answer, ended)
+    }
+
+    /// The answer, or what is wrong with it: when the statement was ended, that.
+    fn told(&self, context: &str, answer: Answered<Answer>, ended: bool) -> Result<Answer> {
+        answer.map_err(|message| match ended {
+            true => too_long("DuckDB", self.limit),
+            false => explain(context, &message),
+        })
     }
 
     fn load_in_transaction(&self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
@@ -66,6 +83,22 @@ impl Session for DuckDbSession {
     fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched> {
         let mut answer = self.run(statement, parameters)?;
         read_all(&mut answer).map_err(|m| explain("query failed", &m))
+    }
+
+    fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let interrupt = Interrupt::of(&self.connection);
+        let work = || self.connection.query(sql);
+        let (answer, ended) = limited(self.limit, move || interrupt.interrupt(), work);
+        let mut answer = self.told("query failed", answer, ended)?;
+        texts(&mut answer).map_err(|unread| match unread {
+            Unread::TooMany => too_many_texts(),
+            Unread::Message(message) => explain("query failed", &message),
+        })
+    }
+
+    fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
+        self.limit = limit;
+        Ok(())
     }
 
     fn begin(&mut self) -> Result<()> {

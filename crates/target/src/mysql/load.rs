@@ -36,6 +36,7 @@ pub(super) fn put_row(row: &BulkRow<'_>, into: &mut Vec<u8>) {
                 into.extend_from_slice(Short::decimal(*unscaled, *places).bytes());
             }
             Value::Moment(us) => into.extend_from_slice(Short::moment(*us).bytes()),
+            Value::Date(days) => into.extend_from_slice(Short::date(*days).bytes()),
         }
     }
     into.push(b'\n');
@@ -95,11 +96,12 @@ mod tests {
             Value::Blob(&[0, 255]),
             Value::Null,
             Value::Moment(1_000_001),
+            Value::Date(-1),
         ];
         put_row(&row, &mut bytes);
         assert_eq!(
             bytes,
-            b"-9223372036854775808\t0\ta\\tb\\\\c\\nd\t\\0\xff\t\\N\t1970-01-01 00:00:01.000001\n"
+            b"-9223372036854775808\t0\ta\\tb\\\\c\\nd\t\\0\xff\t\\N\t1970-01-01 00:00:01.000001\t1969-12-31\n"
         );
     }
 }

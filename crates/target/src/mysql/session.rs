@@ -3,6 +3,7 @@
 mod nonblocking;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::access::Access;
 use super::client::Client;
@@ -166,6 +167,18 @@ impl Session for MySqlSession {
 
     fn nonblocking(&mut self) -> Option<&mut dyn Nonblocking> {
         Some(self)
+    }
+
+    fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
+        // The two servers call it differently, and count seconds or milliseconds; each passes over the
+        // other's words. 0 is none.
+        let limit_ms = limit.map_or(0, |limit| limit.as_millis().max(1));
+        let limit_s = limit_ms as f64 / 1e3;
+        let sql = format!(
+            "SET @dbdyno_limit_ms = {limit_ms} /*M! , SESSION max_statement_time = {limit_s} */ \
+             /*!50708 , SESSION max_execution_time = {limit_ms} */"
+        );
+        self.client.run(&sql).map(drop)
     }
 
     fn begin(&mut self) -> Result<()> {

@@ -2,6 +2,8 @@
 
 mod nonblocking;
 
+use std::time::Duration;
+
 use super::connection::Connection;
 use super::explain::unaskable;
 use super::placeholders::numbered;
@@ -231,6 +233,12 @@ impl Session for PostgresSession {
 
     fn nonblocking(&mut self) -> Option<&mut dyn Nonblocking> {
         Some(self)
+    }
+
+    fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
+        // 0 is none; what is shorter than a millisecond would be that as well.
+        let limit_ms = limit.map_or(0, |limit| limit.as_millis().max(1));
+        self.batch(&format!("SET statement_timeout = {limit_ms}"))
     }
 
     fn begin(&mut self) -> Result<()> {

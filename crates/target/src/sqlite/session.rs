@@ -1,12 +1,14 @@
 //! One SQLite connection as a session.
 
 use std::os::raw::c_int;
+use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, ffi};
 
 use super::explain;
-use crate::plain::put_moment;
+use crate::limit::{limited, too_long};
+use crate::plain::{put_date, put_moment};
 use crate::session::too_many_texts;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
@@ -36,6 +38,7 @@ pub(super) struct SqliteSession {
     controls: [Option<rusqlite::Statement<'static>>; Control::SQL.len()],
     connection: Box<Connection>,
     page_bytes: u64,
+    limit: Option<Duration>,
 }
 
 // SAFETY: connection and statements are only reachable through `&mut self`, so one thread at a time
@@ -50,6 +53,7 @@ impl SqliteSession {
             controls: [const { None }; Control::SQL.len()],
             connection: Box::new(connection),
             page_bytes,
+            limit: None,
         }
     }
 
@@ -116,6 +120,11 @@ impl ToSql for Value<'_> {
                 put_moment(*us, &mut text);
                 return Ok(ToSqlOutput::from(text));
             }
+            Value::Date(days) => {
+                let mut text = String::with_capacity(10);
+                put_date(i64::from(*days), &mut text);
+                return Ok(ToSqlOutput::from(text));
+            }
         }))
     }
 }
@@ -143,6 +152,31 @@ fn read_all(rows: &mut rusqlite::Rows<'_>, columns: usize) -> rusqlite::Result<F
         }
     }
     Ok(fetched)
+}
+
+/// Rows of a query as texts; `None` when there are more than are kept.
+fn read_texts(
+    statement: &mut rusqlite::Statement<'_>,
+) -> rusqlite::Result<Option<Vec<Vec<Option<String>>>>> {
+    let columns = statement.column_count();
+    let mut rows = statement.raw_query();
+    let mut texts = Vec::new();
+    while let Some(row) = rows.next()? {
+        if texts.len() == TEXTS_MAX {
+            return Ok(None);
+        }
+        let cell = |column| row.get_ref(column).map(text_of);
+        texts.push((0..columns).map(cell).collect::<rusqlite::Result<_>>()?);
+    }
+    Ok(Some(texts))
+}
+
+/// What is wrong with a statement: when it was ended because of its limit, that.
+fn told(context: &str, error: &rusqlite::Error, ended: Option<Option<Duration>>) -> TargetError {
+    match ended {
+        Some(limit) => too_long("SQLite", limit),
+        None => explain(context, error),
+    }
 }
 
 fn text_of(cell: ValueRef<'_>) -> Option<String> {
@@ -203,24 +237,27 @@ impl Session for SqliteSession {
         let compiled = &mut self.statements[statement.0];
         bind(compiled, parameters)?;
         let columns = compiled.column_count();
-        let mut rows = compiled.raw_query();
-        read_all(&mut rows, columns).map_err(|e| explain("query failed", &e))
+        let interrupt = self.connection.get_interrupt_handle();
+        let work = || read_all(&mut compiled.raw_query(), columns);
+        let (fetched, ended) = limited(self.limit, || interrupt.interrupt(), work);
+        fetched.map_err(|e| told("query failed", &e, ended.then_some(self.limit)))
     }
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut statement = self.compile(sql)?;
-        let columns = statement.column_count();
-        let mut rows = statement.raw_query();
-        let mut texts = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| explain("query failed", &e))? {
-            if texts.len() == TEXTS_MAX {
-                return Err(too_many_texts());
-            }
-            let cell = |column| row.get_ref(column).map(text_of);
-            let cells = (0..columns).map(cell).collect::<rusqlite::Result<_>>();
-            texts.push(cells.map_err(|e| explain("query failed", &e))?);
+        let interrupt = self.connection.get_interrupt_handle();
+        let work = || read_texts(&mut statement);
+        let (texts, ended) = limited(self.limit, || interrupt.interrupt(), work);
+        match texts {
+            Ok(Some(texts)) => Ok(texts),
+            Ok(None) => Err(too_many_texts()),
+            Err(e) => Err(told("query failed", &e, ended.then_some(self.limit))),
         }
-        Ok(texts)
+    }
+
+    fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
+        self.limit = limit;
+        Ok(())
     }
 
     fn columns(&self, statement: Statement) -> Option<usize> {

@@ -158,6 +158,9 @@ impl Load<'_> {
             whole: false,
             transactions_since_load: false,
         };
+        if crate::olap::metadata::OWNED.is_entered(session)? {
+            return Err(OltpError::Rival);
+        }
         let there = match options.replace {
             // Also one whose metadata make no sense.
             true => None,
@@ -350,8 +353,7 @@ impl Load<'_> {
 
 /// Rows of a table.
 pub(super) fn count(session: &mut dyn Session, table: &str) -> Result<u64> {
-    let statement = session.prepare(&format!("SELECT count(*) FROM {table}"))?;
-    Ok(session.fetch(statement, &[])?.digest)
+    Ok(crate::owned::count(session, table)?)
 }
 
 /// What the columns of a table begin with.

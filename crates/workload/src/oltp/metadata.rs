@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use target::{ErrorKind, OWN_TABLES, Session};
+use target::Session;
 
 use super::{OltpError, Result, TABLES};
+use crate::owned::{Owned, finds};
 
 /// One row a fact.
 const FACTS: &str = "dbdyno_oltp";
 /// One row a warehouse that is whole. A warehouse without one is not there or half loaded.
 pub(super) const WAREHOUSES: &str = "dbdyno_oltp_warehouse";
+/// The tables.
+pub(crate) const OWNED: Owned = Owned {
+    facts: FACTS,
+    notes: &[WAREHOUSES],
+    tables: &TABLES,
+    mark: "warehouse",
+};
 
 /// What the database says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +44,7 @@ impl Metadata {
     /// # Errors
     /// When it makes no sense.
     pub fn read(session: &mut dyn Session) -> Result<Option<Self>> {
-        if !is_ours(session)? {
+        if !OWNED.has_facts(session)? {
             return Ok(None);
         }
         let facts = facts(session)?;
@@ -82,25 +90,6 @@ impl Metadata {
     /// Enters the nine tables as ours, makes them, and notes what is going to be loaded: in this order, so
     /// that a beginning which was broken off is ours and counts as none.
     pub(super) fn begin(&self, session: &mut dyn Session, tables: &str) -> Result<()> {
-        session.batch(&format!(
-            "CREATE TABLE IF NOT EXISTS {OWN_TABLES} (name VARCHAR(64) NOT NULL PRIMARY KEY)"
-        ))?;
-        session.batch(&format!(
-            "DELETE FROM {OWN_TABLES} WHERE name IN ({})",
-            names()
-        ))?;
-        let rows: Vec<String> = TABLES.iter().map(|name| format!("('{name}')")).collect();
-        session.batch(&format!(
-            "INSERT INTO {OWN_TABLES} VALUES {}",
-            rows.join(", ")
-        ))?;
-        session.batch(tables)?;
-        session.batch(&format!(
-            "CREATE TABLE {FACTS} (name VARCHAR(40) NOT NULL PRIMARY KEY, value VARCHAR(40) NOT NULL)"
-        ))?;
-        session.batch(&format!(
-            "CREATE TABLE {WAREHOUSES} (w_id INTEGER NOT NULL PRIMARY KEY)"
-        ))?;
         let facts = [
             ("warehouses", u64::from(self.warehouses)),
             ("seed", self.seed),
@@ -110,11 +99,10 @@ impl Metadata {
             ("whole", 0),
             ("transactions_since_load", 0),
         ];
-        let rows: Vec<String> = facts
-            .iter()
-            .map(|(name, value)| format!("('{name}', '{value}')"))
-            .collect();
-        Ok(session.batch(&format!("INSERT INTO {FACTS} VALUES {}", rows.join(", ")))?)
+        let facts = facts.map(|(name, value)| (name, value.to_string()));
+        let tables =
+            format!("{tables}\nCREATE TABLE {WAREHOUSES} (w_id INTEGER NOT NULL PRIMARY KEY);");
+        Ok(OWNED.begin(session, &tables, &facts)?)
     }
 }
 
@@ -131,9 +119,7 @@ pub(super) fn note_whole(session: &mut dyn Session) -> Result<()> {
 }
 
 fn set(session: &mut dyn Session, fact: &str) -> Result<()> {
-    Ok(session.batch(&format!(
-        "UPDATE {FACTS} SET value = '1' WHERE name = '{fact}'"
-    ))?)
+    Ok(OWNED.set(session, fact)?)
 }
 
 /// Notes that warehouse `w` is whole; 0 stands for the items.
@@ -143,10 +129,10 @@ pub(super) fn note_warehouse(session: &mut dyn Session, w: u32) -> Result<()> {
 
 /// Whether the items, which belong to no warehouse, are whole.
 pub(super) fn has_items(session: &mut dyn Session) -> Result<bool> {
-    finds(
+    Ok(finds(
         session,
         &format!("SELECT w_id FROM {WAREHOUSES} WHERE w_id = 0"),
-    )
+    )?)
 }
 
 /// Warehouses that are whole.
@@ -165,50 +151,15 @@ pub(super) fn step_sql(name: &str) -> String {
 
 /// Names of the steps that are done, among the other facts.
 pub(super) fn facts(session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
-    let rows = session.texts(&format!("SELECT name, value FROM {FACTS}"))?;
-    let fact = |row: Vec<Option<String>>| {
-        let mut cells = row.into_iter();
-        Some((cells.next()??, cells.next()??))
-    };
-    Ok(rows.into_iter().filter_map(fact).collect())
+    Ok(OWNED.read(session)?)
 }
 
 /// Removes the nine tables and what was said of them.
 pub(super) fn drop_tables(session: &mut dyn Session) -> Result<()> {
-    // First, so that nothing half removed counts as whole.
-    for table in [FACTS, WAREHOUSES] {
-        session.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
-    }
-    for table in TABLES.iter().rev() {
-        session.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
-    }
-    Ok(session.batch(&format!(
-        "DELETE FROM {OWN_TABLES} WHERE name IN ({})",
-        names()
-    ))?)
+    Ok(OWNED.remove(session)?)
 }
 
 /// Whether the nine tables are entered as ours; a half-removed database is ours too.
 pub(super) fn is_entered(session: &mut dyn Session) -> Result<bool> {
-    let sql = format!("SELECT name FROM {OWN_TABLES} WHERE name IN ({})", names());
-    finds(session, &sql)
-}
-
-/// A database whose making was broken off in its first moment has no facts; it counts as none.
-fn is_ours(session: &mut dyn Session) -> Result<bool> {
-    let sql = format!("SELECT value FROM {FACTS} WHERE name = 'whole'");
-    Ok(is_entered(session)? && finds(session, &sql)?)
-}
-
-/// Whether a query finds anything; it does not where its table is missing.
-fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
-    match session.texts(sql) {
-        Ok(rows) => Ok(!rows.is_empty()),
-        Err(error) if error.kind == ErrorKind::Statement => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn names() -> String {
-    TABLES.map(|name| format!("'{name}'")).join(", ")
+    Ok(OWNED.is_entered(session)?)
 }

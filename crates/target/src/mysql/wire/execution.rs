@@ -73,6 +73,7 @@ impl Prepared {
                     put_lenenc_bytes(into, Short::decimal(*unscaled, *places).bytes());
                 }
                 Value::Moment(us) => put_lenenc_bytes(into, Short::moment(*us).bytes()),
+                Value::Date(days) => put_lenenc_bytes(into, Short::date(*days).bytes()),
             }
         }
     }
@@ -94,7 +95,7 @@ fn type_of(value: &Value<'_>) -> [u8; 2] {
     match value {
         Value::Int(_) => TYPE_LONGLONG,
         // A moment is written out, which the server understands for every type of time.
-        Value::Text(_) | Value::Null | Value::Moment(_) => TYPE_TEXT,
+        Value::Text(_) | Value::Null | Value::Moment(_) | Value::Date(_) => TYPE_TEXT,
         Value::Blob(_) => TYPE_BLOB,
         Value::Decimal { .. } => TYPE_DECIMAL,
     }

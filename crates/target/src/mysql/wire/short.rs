@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::plain::{put_decimal, put_moment};
+use crate::plain::{put_date, put_decimal, put_moment};
 
 /// The longest moment and the longest decimal fit.
 const BYTES_MAX: usize = 48;
@@ -23,6 +23,12 @@ impl Short {
     pub fn moment(us: i64) -> Self {
         let mut short = Self::new();
         put_moment(us, &mut short);
+        short
+    }
+
+    pub fn date(days: i32) -> Self {
+        let mut short = Self::new();
+        put_date(i64::from(days), &mut short);
         short
     }
 

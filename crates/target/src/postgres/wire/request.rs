@@ -9,13 +9,15 @@ use postgres_protocol::message::frontend;
 use super::buffer::Wire;
 use super::cell::{NUMERIC_NEGATIVE, column_format, types};
 use crate::Value;
-use crate::plain::{PLACES_MAX, put_decimal, put_moment};
+use crate::plain::{PLACES_MAX, put_date, put_decimal, put_moment};
 
 /// Format of a value: as text or in the binary form of its type.
 const TEXT: i16 = 0;
 const BINARY: i16 = 1;
 /// PostgreSQL's epoch, 2000-01-01, in microseconds since 1970.
 const EPOCH_US: i64 = 946_684_800_000_000;
+/// The same in days.
+const EPOCH_DAYS: i32 = 10_957;
 /// The length of a cell without a value.
 const NULL_LENGTH: i32 = -1;
 
@@ -225,6 +227,7 @@ fn put_parameter(value: Value<'_>, oid: u32, out: &mut BytesMut) -> Result<(), R
         Value::Null => {}
         Value::Decimal { unscaled, places } => put_decimal(unscaled, places, out),
         Value::Moment(us) => put_moment(us, out),
+        Value::Date(days) => put_date(i64::from(days), out),
     }
     Ok(())
 }
@@ -313,6 +316,9 @@ impl CopyRow<'_> {
                 }
                 (Value::Moment(us), types::TIMESTAMP) => {
                     self.out.put_i64(us.saturating_sub(EPOCH_US));
+                }
+                (Value::Date(days), types::DATE) => {
+                    self.out.put_i32(days.saturating_sub(EPOCH_DAYS));
                 }
                 (Value::Null, _) => {
                     self.out[place..].copy_from_slice(&NULL_LENGTH.to_be_bytes());

@@ -12,7 +12,7 @@ fn cell(value: &Value<'_>) -> String {
         Value::Text(text) => (*text).to_owned(),
         Value::Decimal { unscaled, places } => format!("{unscaled}e-{places}"),
         Value::Null => "-".into(),
-        Value::Blob(_) => panic!("no table has bytes"),
+        Value::Blob(_) | Value::Date(_) => panic!("no table has bytes or days"),
     }
 }
 

@@ -1,0 +1,53 @@
+//! What the verbs of a workload with a database of its own share: opening it, and showing how its load goes on.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use target::{Reach, Target, TargetUrl};
+
+use crate::exit::Wrong;
+use crate::say::say;
+
+/// The target of a URL, with the name of its engine.
+pub(super) fn open(text: &str) -> Result<(Arc<dyn Target>, String)> {
+    let url = TargetUrl::parse(text).map_err(|e| Wrong(e.to_string()))?;
+    let engine = target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    if engine.reach() != Reach::Network && url.file().is_none() {
+        return Err(Wrong(format!(
+            "the database {url} would end with this command; name a file or a directory that it stays in"
+        ))
+        .into());
+    }
+    Ok((engine.open(&url)?, url.engine().to_owned()))
+}
+
+/// A bar for so many of these things; hidden where there is no terminal.
+pub(super) fn bar(length: u32, things: &str) -> ProgressBar {
+    let draw = match std::io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(u64::from(length)), draw);
+    let style = ProgressStyle::with_template(&format!(
+        "{{elapsed_precise}} {{bar:24}} {{pos}}/{{len}} {things} · {{wide_msg}}"
+    ));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// Shows a line: on the bar, or by itself where there is none.
+pub(super) fn tell(bar: &ProgressBar, line: String) {
+    match bar.is_hidden() {
+        true => say(&line),
+        false => bar.set_message(line),
+    }
+}
+
+/// Shows what a reader should know.
+pub(super) fn warn(bar: &ProgressBar, note: &str) {
+    bar.suspend(|| say(&format!("dbdyno: warning: {note}")));
+}

@@ -1,0 +1,200 @@
+//! `dbdyno olap`: the analytical workload: load, check, drop.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use workload::olap::{self, Checked, Event, Finding, LoadOptions, OlapError, Verdict};
+
+use super::database::{bar, open, tell, warn};
+use super::print;
+use crate::arguments::OlapVerb;
+use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
+use crate::exit::{Status, Wrong};
+use crate::say::say;
+
+/// Version of the JSON of `check`.
+const FORMAT: u32 = 1;
+
+pub fn olap(verb: &OlapVerb, _archive: &Option<PathBuf>) -> Result<Status> {
+    match verb {
+        OlapVerb::Load(asked) => load(asked),
+        OlapVerb::Check(asked) => check(asked),
+        OlapVerb::Drop(asked) => drop_tables(asked),
+    }
+}
+
+fn load(asked: &LoadArguments) -> Result<Status> {
+    let (target, engine) = open(&asked.target)?;
+    let options = LoadOptions {
+        scale: asked.scale,
+        jobs: asked.jobs,
+        replace: asked.replace,
+    };
+    lab::signal::install();
+    let begun = Instant::now();
+    let bar = bar(0, "parts");
+    let outcome = olap::load(
+        target.as_ref(),
+        &engine,
+        &options,
+        lab::signal::stop_flag(),
+        &|event| show(&bar, event),
+    );
+    bar.finish_and_clear();
+    let loaded = match outcome {
+        Err(OlapError::Interrupted) => {
+            say(&format!("dbdyno: {}", OlapError::Interrupted));
+            return Ok(Status::Interrupted);
+        }
+        outcome => outcome?,
+    };
+    let mut text = format!(
+        "scale {} is loaded: {} rows in {:.3} s by {} sessions, with keys, statistics and counts {:.3} s\n",
+        asked.scale,
+        loaded.rows_in_all(),
+        loaded.rows_took.as_secs_f64(),
+        loaded.jobs,
+        begun.elapsed().as_secs_f64(),
+    );
+    for (step, took) in &loaded.steps_took {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:>9.3} s  {step}", took.as_secs_f64());
+    }
+    print(&text)?;
+    Ok(Status::Fine)
+}
+
+/// A bar on a terminal, lines elsewhere.
+fn show(bar: &ProgressBar, event: Event<'_>) {
+    let line = match event {
+        Event::Note(note) => return warn(bar, note),
+        Event::Parts { done, of, rows } => {
+            bar.set_length(u64::from(of));
+            bar.set_position(u64::from(done));
+            format!("{done} of {of} parts, {rows} rows")
+        }
+        Event::Step(name) => name.to_owned(),
+    };
+    tell(bar, line);
+}
+
+fn check(asked: &CheckArguments) -> Result<Status> {
+    let (target, engine) = open(&asked.target)?;
+    let limit = asked.query_limit.map(seconds).transpose()?;
+    let queries = asked.queries.clone().unwrap_or_default();
+    let bar = bar(0, "queries");
+    let checked = olap::check(target.as_ref(), &engine, &queries, limit, &|what| {
+        if !bar.is_hidden() {
+            tell(&bar, what.to_owned());
+        }
+    });
+    bar.finish_and_clear();
+    let checked = checked?;
+    if asked.answers {
+        print(&answers(&checked)?)?;
+        return Ok(Status::Fine);
+    }
+    match asked.json {
+        true => print(&format!("{:#}\n", document(&checked, &target.record().url)))?,
+        false => print(&lines(&checked))?,
+    }
+    Ok(match checked.is_sound() {
+        true => Status::Fine,
+        false => Status::GateFailed,
+    })
+}
+
+fn seconds(limit_s: f64) -> Result<Duration> {
+    match (0.001..=1e6).contains(&limit_s) {
+        true => Ok(Duration::from_secs_f64(limit_s)),
+        false => Err(Wrong(format!(
+            "--query-limit {limit_s} is not between 0.001 and 1000000 seconds"
+        ))
+        .into()),
+    }
+}
+
+fn name(finding: &Finding) -> String {
+    match finding.number {
+        0 => "rows".to_owned(),
+        number => format!("Q{number}"),
+    }
+}
+
+fn lines(checked: &Checked) -> String {
+    let mut text = format!(
+        "analytical database of scale {}, parameters of the qualification\n",
+        checked.metadata.scale
+    );
+    for finding in &checked.findings {
+        let (word, about) = match &finding.verdict {
+            Verdict::Right => ("right", String::new()),
+            Verdict::Unknown(answer) => (
+                "answered",
+                format!(
+                    " ({} rows; no answer is known at this scale)",
+                    answer.rows.len()
+                ),
+            ),
+            Verdict::Wrong(what) => ("WRONG", format!(": {what}")),
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{:>4}  {word:<8}  {}{about}",
+            name(finding),
+            finding.title
+        );
+    }
+    text
+}
+
+fn document(checked: &Checked, url: &str) -> Value {
+    let finding = |finding: &Finding| {
+        let mut value = json!({ "query": finding.number, "title": finding.title });
+        match &finding.verdict {
+            Verdict::Right => value["verdict"] = json!("right"),
+            Verdict::Unknown(answer) => {
+                value["verdict"] = json!("unknown");
+                value["rows"] = json!(answer.rows.len());
+            }
+            Verdict::Wrong(what) => {
+                value["verdict"] = json!("wrong");
+                value["reason"] = json!(what);
+            }
+        }
+        value
+    };
+    json!({
+        "format": FORMAT,
+        "target": url,
+        "scale": checked.metadata.scale.factor(),
+        "generator": checked.metadata.generator,
+        "sound": checked.is_sound(),
+        "findings": checked.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
+}
+
+/// For a scale whose answers are to be stored; where they are stored already they are only compared.
+fn answers(checked: &Checked) -> Result<String> {
+    let mut answers = Vec::new();
+    for finding in &checked.findings {
+        if let Verdict::Unknown(answer) = &finding.verdict {
+            answers.push((olap::Query::numbered(finding.number)?, answer.clone()));
+        }
+    }
+    Ok(olap::reference::stored(&answers))
+}
+
+fn drop_tables(asked: &DropArguments) -> Result<Status> {
+    let (target, _) = open(&asked.target)?;
+    print(match olap::drop_all(target.as_ref())? {
+        true => "the analytical database is removed\n",
+        false => "there was no analytical database\n",
+    })?;
+    Ok(Status::Fine)
+}

@@ -1,0 +1,68 @@
+//! A limit on statements of engines that run inside this process: a second thread ends what takes too long.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::{ErrorKind, TargetError};
+
+/// Does `work`, and calls `interrupt` when it takes longer than the limit; tells whether it did.
+///
+/// The thread lives as long as the statement, so that nothing is done where there is no limit.
+pub(crate) fn limited<T>(
+    limit: Option<Duration>,
+    interrupt: impl Fn() + Send,
+    work: impl FnOnce() -> T,
+) -> (T, bool) {
+    let Some(limit) = limit else {
+        return (work(), false);
+    };
+    let (finished, wait) = channel::<()>();
+    let ended = AtomicBool::new(false);
+    let has_ended = &ended;
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The sender is dropped when the work is done, which ends the wait as well.
+            if wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                has_ended.store(true, Ordering::Relaxed);
+                interrupt();
+            }
+        });
+        let outcome = work();
+        drop(finished);
+        outcome
+    });
+    (outcome, ended.into_inner())
+}
+
+/// The error of a statement that was ended.
+pub(crate) fn too_long(engine: &str, limit: Option<Duration>) -> TargetError {
+    let limit_s = limit.unwrap_or_default().as_secs_f64();
+    TargetError::new(
+        ErrorKind::Statement,
+        format!("{engine}: the statement took longer than its limit of {limit_s} s and was ended"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_takes_too_long_is_interrupted() {
+        let calls = std::sync::atomic::AtomicU32::new(0);
+        let call = || drop(calls.fetch_add(1, Ordering::Relaxed));
+        let long = Some(Duration::from_secs(3600));
+        assert_eq!(limited(None, call, || 1), (1, false));
+        assert_eq!(limited(long, call, || 2), (2, false));
+        assert_eq!(calls.load(Ordering::Relaxed), 0);
+        let short = Some(Duration::from_millis(1));
+        let wait = || {
+            while calls.load(Ordering::Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+        };
+        assert_eq!(limited(short, call, wait), ((), true));
+        assert!(too_long("X", short).message.contains("0.001 s"));
+    }
+}

@@ -1,0 +1,122 @@
+//! An analytical workload derived from TPC-H 2.17.1: its database, its loader, 22 queries and their answers.
+//!
+//! Derived, not the same: results are not comparable with published ones. The eight tables and their
+//! columns bear the specification's names, so that anybody's SQL can ask them.
+//!
+//! * [`scale`]: how large the database is.
+//! * [`rows`]: every row of it, straight from the generator.
+//! * [`mod@load`]: brings them into a target, in parallel, with keys and statistics.
+//! * [`metadata`]: what is loaded.
+//! * [`query`] and [`parameters`]: the queries, and what is put into them.
+//! * [`answer`] and [`reference`]: whether an answer is right.
+//! * [`mod@check`]: row counts and all answers of a database.
+//! * [`order`]: in which order each stream asks.
+
+pub mod answer;
+pub mod check;
+pub mod load;
+pub mod metadata;
+pub mod order;
+pub mod parameters;
+pub mod query;
+pub mod reference;
+pub mod rows;
+pub mod scale;
+
+pub use answer::{Answer, Right};
+pub use check::{Checked, Finding, Verdict, check};
+pub use load::{Event, LoadOptions, Loaded, drop_all, load};
+pub use metadata::Metadata;
+pub use parameters::{Parameters, Source};
+pub use query::{Query, fingerprint, obstacle, queries};
+pub use scale::Scale;
+
+/// The tables in the order in which they can be filled with foreign keys in force.
+pub const TABLES: [&str; 8] = [
+    "region", "nation", "supplier", "part", "partsupp", "customer", "orders", "lineitem",
+];
+/// Number of queries.
+pub const QUERIES: u32 = 22;
+/// Most sessions of a load.
+pub const JOBS_MAX: u32 = 256;
+
+/// Result of everything here.
+pub type Result<T> = std::result::Result<T, OlapError>;
+
+/// What can go wrong with the analytical database.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum OlapError {
+    /// The target failed.
+    #[error(transparent)]
+    Target(#[from] target::TargetError),
+    /// The engine has no tables for it.
+    #[error("the analytical workload does not run on {engine}; it runs on {known}")]
+    Engine {
+        /// Scheme of the URL.
+        engine: String,
+        /// Those that it runs on.
+        known: String,
+    },
+    /// A file of the library is wrong.
+    #[error("the library's analytical queries cannot be used: {0}")]
+    Library(String),
+    /// There is no database to work with.
+    #[error("there is no analytical database here; make one with: dbdyno olap load --scale SF")]
+    Absent,
+    /// The load was not finished.
+    #[error(
+        "the analytical database of scale {scale} is not whole, its load was broken off; load it with: dbdyno olap \
+         load --scale {scale}"
+    )]
+    NotWhole {
+        /// Its scale.
+        scale: Scale,
+    },
+    /// A database is there, and it is whole.
+    #[error(
+        "an analytical database of scale {scale} is loaded here already; keep it, or load anew with --replace"
+    )]
+    Present {
+        /// Its scale.
+        scale: Scale,
+    },
+    /// A database is there, and it is another one.
+    #[error(
+        "what is here is an analytical database of other {what}: {there} instead of {asked}; ask for that one, or \
+         load anew with --replace"
+    )]
+    Other {
+        /// In what it differs.
+        what: &'static str,
+        /// What is there.
+        there: String,
+        /// What was asked for.
+        asked: String,
+    },
+    /// Tables of the other workload are here, and some of both have the same names.
+    #[error(
+        "the tables of the order-entry workload are here, and some bear the same names; use another database, or \
+         remove them with: dbdyno oltp drop"
+    )]
+    Rival,
+    /// The metadata make no sense.
+    #[error(
+        "table dbdyno_olap does not say what is loaded ({0}); somebody changed it: load anew with --replace"
+    )]
+    Metadata(String),
+    /// The target does not hold what was sent to it.
+    #[error(
+        "table {table} holds {found} rows after the load instead of {right}; load anew with --replace"
+    )]
+    Rows {
+        /// Table.
+        table: &'static str,
+        /// What it holds.
+        found: u64,
+        /// What was sent.
+        right: u64,
+    },
+    /// The user asked to stop.
+    #[error("interrupted; what was loaded is not whole, and the same command loads it anew")]
+    Interrupted,
+}

@@ -1,0 +1,130 @@
+//! Row counts and the answers of all queries with the parameters of the qualification.
+
+use std::time::Duration;
+
+use target::{ErrorKind, Session, Target};
+
+use super::metadata::Metadata;
+use super::{Answer, OlapError, Parameters, Query, Result, TABLES, queries, query, reference};
+use crate::owned::count;
+
+/// How a database was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// What the database says of itself.
+    pub metadata: Metadata,
+    /// The row counts first, then the queries in their order.
+    pub findings: Vec<Finding>,
+}
+
+impl Checked {
+    /// Whether nothing that was looked at is wrong.
+    pub fn is_sound(&self) -> bool {
+        let is_wrong = |f: &Finding| matches!(f.verdict, Verdict::Wrong(_));
+        !self.findings.iter().any(is_wrong)
+    }
+}
+
+/// What was found of the row counts or of one query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Number of the query; 0 for the row counts.
+    pub number: u32,
+    /// What it is.
+    pub title: String,
+    /// How it is.
+    pub verdict: Verdict,
+}
+
+/// How something was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Right.
+    Right,
+    /// An answer came, and nobody knows the right one.
+    Unknown(Answer),
+    /// Wrong, or no answer, and how.
+    Wrong(String),
+}
+
+/// Counts rows and asks these queries (all when there are none), each no longer than the limit.
+///
+/// # Errors
+/// When there is no whole database, or the target is gone.
+pub fn check(
+    target: &dyn Target,
+    engine: &str,
+    numbers: &[u32],
+    limit: Option<Duration>,
+    tell: &dyn Fn(&str),
+) -> Result<Checked> {
+    query::tables(engine)?;
+    let mut session = target.open_session()?;
+    let session = session.as_mut();
+    let metadata = Metadata::of_whole(session)?;
+    tell("counting rows");
+    let mut findings = vec![row_counts(session, &metadata)?];
+    if limit.is_some() {
+        session.limit_statements(limit)?;
+    }
+    let is_asked = |query: &&Query| numbers.is_empty() || numbers.contains(&query.number);
+    for query in queries()?.iter().filter(is_asked) {
+        tell(&query.code());
+        findings.push(Finding {
+            number: query.number,
+            title: query.title.clone(),
+            verdict: ask(session, engine, query, &metadata)?,
+        });
+    }
+    Ok(Checked { metadata, findings })
+}
+
+fn ask(
+    session: &mut dyn Session,
+    engine: &str,
+    query: &Query,
+    metadata: &Metadata,
+) -> Result<Verdict> {
+    let parameters = Parameters::qualification(query.number, metadata.scale);
+    let answer = match session.texts(&query.sql(engine, &parameters)?) {
+        Ok(rows) => Answer::of(rows),
+        // What the engine says of one query is no reason to leave out the others.
+        Err(error) if is_of_the_query(error.kind) => return Ok(Verdict::Wrong(error.message)),
+        Err(error) => return Err(OlapError::Target(error)),
+    };
+    Ok(match reference::known(query, metadata.scale) {
+        None => Verdict::Unknown(answer),
+        Some(right) => match answer.wrong(query, &right) {
+            None => Verdict::Right,
+            Some(what) => Verdict::Wrong(what),
+        },
+    })
+}
+
+/// Whether an error is about one query and not about the target.
+pub(crate) fn is_of_the_query(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Statement | ErrorKind::Conflict)
+}
+
+fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding> {
+    let mut wrong = Vec::new();
+    for table in TABLES {
+        let known = metadata.scale.rows(table);
+        let known = known.or(metadata.scale.known_line_items());
+        let Some(right) = known.or(metadata.rows.get(table).copied()) else {
+            return Err(OlapError::Metadata(format!("rows_{table} is missing")));
+        };
+        let found = count(session, table)?;
+        if found != right {
+            wrong.push(format!("{table}: {found} rows instead of {right}"));
+        }
+    }
+    Ok(Finding {
+        number: 0,
+        title: "every table has its rows".into(),
+        verdict: match wrong.is_empty() {
+            true => Verdict::Right,
+            false => Verdict::Wrong(wrong.join("; ")),
+        },
+    })
+}

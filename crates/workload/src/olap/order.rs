@@ -1,0 +1,71 @@
+//! In which order each stream asks the queries: appendix A of the specification.
+
+use super::QUERIES;
+
+/// The orders of the streams 0 to 11; stream 0 is that of one user alone.
+const ORDERS: [[u32; QUERIES as usize]; 12] = [
+    [
+        14, 2, 9, 20, 6, 17, 18, 8, 21, 13, 3, 22, 16, 4, 11, 15, 1, 10, 19, 5, 7, 12,
+    ],
+    [
+        21, 3, 18, 5, 11, 7, 6, 20, 17, 12, 16, 15, 13, 10, 2, 8, 14, 19, 9, 22, 1, 4,
+    ],
+    [
+        6, 17, 14, 16, 19, 10, 9, 2, 15, 8, 5, 22, 12, 7, 13, 18, 1, 4, 20, 3, 11, 21,
+    ],
+    [
+        8, 5, 4, 6, 17, 7, 1, 18, 22, 14, 9, 10, 15, 11, 20, 2, 21, 19, 13, 16, 12, 3,
+    ],
+    [
+        5, 21, 14, 19, 15, 17, 12, 6, 4, 9, 8, 16, 11, 2, 10, 18, 1, 13, 7, 22, 3, 20,
+    ],
+    [
+        21, 15, 4, 6, 7, 16, 19, 18, 14, 22, 11, 13, 3, 1, 2, 5, 8, 20, 12, 17, 10, 9,
+    ],
+    [
+        10, 3, 15, 13, 6, 8, 9, 7, 4, 11, 22, 18, 12, 1, 5, 16, 2, 14, 19, 20, 17, 21,
+    ],
+    [
+        18, 8, 20, 21, 2, 4, 22, 17, 1, 11, 9, 19, 3, 13, 5, 7, 10, 16, 6, 14, 15, 12,
+    ],
+    [
+        19, 1, 15, 17, 5, 8, 9, 12, 14, 7, 4, 3, 20, 16, 6, 22, 10, 13, 2, 21, 18, 11,
+    ],
+    [
+        8, 13, 2, 20, 17, 3, 6, 21, 18, 11, 19, 10, 15, 4, 22, 1, 7, 12, 9, 14, 5, 16,
+    ],
+    [
+        6, 15, 18, 17, 12, 1, 7, 2, 22, 13, 21, 10, 14, 9, 3, 16, 20, 19, 11, 4, 8, 5,
+    ],
+    [
+        15, 14, 18, 17, 10, 20, 16, 11, 1, 8, 4, 22, 5, 12, 3, 9, 21, 2, 13, 6, 19, 7,
+    ],
+];
+/// Most streams: each has an order of its own, and stream 0 is not one of several.
+pub const STREAMS_MAX: u32 = ORDERS.len() as u32 - 1;
+
+/// The queries of `asked` in the order of a stream, from 0.
+pub fn of_stream(stream: u32, asked: &[u32]) -> Vec<u32> {
+    let order = ORDERS[stream as usize % ORDERS.len()];
+    order
+        .into_iter()
+        .filter(|query| asked.contains(query))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_has_every_query_once() {
+        let all: Vec<u32> = (1..=QUERIES).collect();
+        for stream in 0..=STREAMS_MAX {
+            let mut order = of_stream(stream, &all);
+            assert_ne!(order, all);
+            order.sort_unstable();
+            assert_eq!(order, all, "{stream}");
+        }
+        assert_eq!(of_stream(0, &[1, 6, 14]), [14, 6, 1]);
+    }
+}

@@ -1,0 +1,203 @@
+//! The 22 queries: their SQL for an engine, their titles, and how their answers are compared.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{OlapError, Parameters, QUERIES, Result};
+use crate::sql_folder::Folder;
+
+/// Where the files are.
+pub(super) const FOLDER: Folder = Folder("olap");
+
+/// A query of the library.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    /// Its number, 1 to 22.
+    pub number: u32,
+    /// What the specification calls it.
+    pub title: String,
+    /// The columns of its answer.
+    pub columns: Vec<Column>,
+}
+
+/// A column of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// How it is compared.
+    pub compared: Compared,
+}
+
+/// How a column is compared with the right one, clause 2.1.3.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compared {
+    /// Columns of a table and counts: they are equal.
+    Exact,
+    /// Sums of amounts: within 100.
+    Sum,
+    /// Averages and shares: within a hundredth of the right one.
+    Ratio,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Queries {
+    query: Vec<Query>,
+}
+
+/// The queries in the order of their numbers.
+///
+/// # Errors
+/// When the library's file is wrong, which its tests would have shown.
+pub fn queries() -> Result<&'static [Query]> {
+    static PARSED: LazyLock<Result<Vec<Query>>> = LazyLock::new(|| {
+        let text = FOLDER.text("queries.toml").unwrap_or_default();
+        let parsed: Queries = toml::from_str(text)
+            .map_err(|error| OlapError::Library(crate::library::toml_sentence(text, &error)))?;
+        Ok(parsed.query)
+    });
+    PARSED.as_ref().map(Vec::as_slice).map_err(OlapError::clone)
+}
+
+impl Query {
+    /// The query with a number.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn numbered(number: u32) -> Result<&'static Self> {
+        let found = queries()?.iter().find(|query| query.number == number);
+        found.ok_or_else(|| OlapError::Library(format!("there is no query {number}")))
+    }
+
+    /// Its name in archive and export.
+    pub fn code(&self) -> String {
+        format!("Q{}", self.number)
+    }
+
+    /// Its SQL on an engine with these parameters.
+    ///
+    /// # Errors
+    /// When the library has none, or names a parameter that is not there.
+    pub fn sql(&self, engine: &str, parameters: &Parameters) -> Result<String> {
+        let name = format!("query/{:02}", self.number);
+        let text = FOLDER
+            .sql(&name, engine)
+            .ok_or_else(|| OlapError::Library(format!("{name}.sql is missing")))?;
+        let statement = without_comments(text);
+        parameters
+            .fill(&statement)
+            .map_err(|what| OlapError::Library(format!("{name}.sql: {what}")))
+    }
+}
+
+/// The first comment of a file gives a reader its reason, and a server nothing.
+fn without_comments(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("--"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The statements that make the tables.
+///
+/// # Errors
+/// When the engine has none.
+pub(super) fn tables(engine: &str) -> Result<&'static str> {
+    FOLDER
+        .sql("tables", engine)
+        .ok_or_else(|| OlapError::Engine {
+            engine: engine.to_owned(),
+            known: FOLDER.engines().join(", "),
+        })
+}
+
+/// Why the workload does not run on an engine; `None` where it does.
+pub fn obstacle(engine: &str) -> Option<String> {
+    tables(engine).err().map(|error| error.to_string())
+}
+
+/// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.
+pub fn fingerprint(engine: &str) -> String {
+    FOLDER.fingerprint(engine)
+}
+
+/// Numbers of queries as they are typed: `14,6,1`.
+///
+/// # Errors
+/// When one is none, or stands there twice.
+pub fn numbers(text: &str) -> std::result::Result<Vec<u32>, String> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let number = part.trim().trim_start_matches(['Q', 'q']).parse::<u32>();
+        let number = number.ok().filter(|n| (1..=QUERIES).contains(n));
+        let number = number.ok_or_else(|| {
+            format!("\"{part}\" is no query; name some of 1 to {QUERIES}, as 14,6,1")
+        })?;
+        if numbers.contains(&number) {
+            return Err(format!("query {number} is named twice"));
+        }
+        numbers.push(number);
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::olap::{Scale, TABLES};
+
+    #[test]
+    fn all_queries_have_sql_for_every_engine() {
+        let queries = queries().unwrap();
+        let all: Vec<u32> = queries.iter().map(|query| query.number).collect();
+        assert_eq!(all, (1..=QUERIES).collect::<Vec<_>>());
+        let engines = FOLDER.engines();
+        assert_eq!(engines.len(), 4, "{engines:?}");
+        for query in queries {
+            let parameters = Parameters::qualification(query.number, Scale::new(1.0).unwrap());
+            for engine in &engines {
+                let sql = query.sql(engine, &parameters).unwrap();
+                assert!(sql.contains("SELECT") && !sql.contains('{'), "{sql}");
+                assert!(!sql.contains("--"), "{sql}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_engine_has_all_tables() {
+        for engine in FOLDER.engines() {
+            let made = tables(&engine).unwrap();
+            for table in TABLES {
+                let create = format!("CREATE TABLE {table} (");
+                assert!(made.contains(&create), "{engine} {table}");
+            }
+        }
+        let message = tables("abacus").unwrap_err().to_string();
+        assert!(message.contains("abacus"), "{message}");
+    }
+
+    /// A reader of a file that only one engine has is told why it is there.
+    #[test]
+    fn variants_say_their_reason_first() {
+        for query in queries().unwrap() {
+            let name = format!("query/{:02}", query.number);
+            let common = FOLDER.sql(&name, "").unwrap();
+            assert!(common.starts_with("SELECT") || common.starts_with("WITH"));
+            for engine in FOLDER.engines() {
+                let own = FOLDER.sql(&name, &engine).unwrap();
+                assert!(own == common || own.starts_with("-- "), "{name} {engine}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_queries() {
+        assert_eq!(numbers("14,6, Q1"), Ok(vec![14, 6, 1]));
+        for wrong in ["", "0", "23", "1,1", "x"] {
+            assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Answers that are known: the specification's at scale 1, and stored ones at the small scales.
+
+use super::query::FOLDER;
+use super::{Answer, Query, Right, Scale};
+
+/// In front of the rows of a query in a stored file.
+const HEADING: &str = "== Q";
+
+/// The right answer of a query with the parameters of the qualification; `None` where none is known.
+pub fn known(query: &Query, scale: Scale) -> Option<Right> {
+    if scale.factor() == 1.0 {
+        return official(query);
+    }
+    let text = FOLDER.text(&format!("answers/sf-{scale}.txt"))?;
+    let rows = section(text, query.number)?;
+    Some(Right {
+        answer: cells(rows.lines()),
+        unknown_column: None,
+        from: format!("the answers stored for scale {scale}"),
+    })
+}
+
+/// Whether all answers are known at a scale.
+pub fn is_known(scale: Scale) -> bool {
+    scale.factor() == 1.0 || FOLDER.text(&format!("answers/sf-{scale}.txt")).is_some()
+}
+
+/// Answers as they are stored.
+pub fn stored(answers: &[(&Query, Answer)]) -> String {
+    let mut text = String::new();
+    for (query, answer) in answers {
+        text.push_str(&format!("{HEADING}{}\n", query.number));
+        for row in &answer.rounded(query).rows {
+            text.push_str(&row.join("|"));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn section(text: &str, number: u32) -> Option<&str> {
+    let heading = format!("{HEADING}{number}\n");
+    let (_, behind) = text.split_once(&heading)?;
+    Some(behind.split(HEADING).next().unwrap_or(behind))
+}
+
+fn official(query: &Query) -> Option<Right> {
+    let text = tpchgen::q_and_a::answers_sf1::answer(i32::try_from(query.number).ok()?)?;
+    // Its first line has the names of the columns.
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    Some(Right {
+        answer: cells(lines.skip(1)),
+        // Of the keys in this answer four digits are left.
+        unknown_column: (query.number == 11).then_some(0),
+        from: "the specification's answer".into(),
+    })
+}
+
+fn cells<'t>(lines: impl Iterator<Item = &'t str>) -> Answer {
+    let row = |line: &str| {
+        let cells = line.split('|').map(|cell| Some(cell.to_owned()));
+        cells.collect::<Vec<_>>()
+    };
+    Answer::of(lines.map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::olap::queries;
+
+    #[test]
+    fn every_answer_is_known_where_answers_are() {
+        for scale in [0.01, 0.1, 1.0] {
+            let scale = Scale::new(scale).unwrap();
+            assert!(is_known(scale));
+            for query in queries().unwrap() {
+                let right = known(query, scale).unwrap();
+                // A query may find nothing, but says so with a row where it is a sum.
+                for row in &right.answer.rows {
+                    assert_eq!(row.len(), query.columns.len(), "Q{} {scale}", query.number);
+                }
+            }
+        }
+        assert!(!is_known(Scale::new(0.5).unwrap()));
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again() {
+        let one = Query::numbered(1).unwrap();
+        let answer = official(one).unwrap().answer;
+        let six = Query::numbered(6).unwrap();
+        let none = Answer::of(vec![vec![None]]);
+        let text = stored(&[(one, answer.clone()), (six, none.clone())]);
+        assert_eq!(cells(section(&text, 1).unwrap().lines()), answer);
+        assert_eq!(cells(section(&text, 6).unwrap().lines()), none);
+        assert_eq!(section(&text, 2), None);
+    }
+}

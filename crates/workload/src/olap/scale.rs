@@ -1,0 +1,120 @@
+//! The scale factor: how large the database is, 1 being about a gigabyte of text.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Smallest scale: a hundred suppliers.
+const LEAST: f64 = 0.01;
+/// Largest scale that the specification knows.
+const MOST: f64 = 100_000.0;
+
+/// A scale factor.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Scale(f64);
+
+impl Scale {
+    /// A scale factor.
+    ///
+    /// # Errors
+    /// When it is none of those that the generator can make.
+    pub fn new(factor: f64) -> Result<Self, String> {
+        if !(LEAST..=MOST).contains(&factor) {
+            return Err(format!(
+                "the scale {factor} is not between {LEAST} and {MOST}; 1 is about a gigabyte of text"
+            ));
+        }
+        let scale = Self(factor);
+        match scale.repeats_a_supplier() {
+            false => Ok(scale),
+            true => Err(format!(
+                "at scale {factor} a part would have the same supplier twice, because there are too few; take \
+                 0.01, or 0.025 and more"
+            )),
+        }
+    }
+
+    /// Whether the rule by which the four suppliers of a part are chosen (clause 4.2.3) meets one again.
+    fn repeats_a_supplier(self) -> bool {
+        let (suppliers, parts) = (self.of(10_000), self.of(200_000));
+        let steps = (0..=(parts - 1) / suppliers).map(|round| suppliers / 4 + round);
+        let meets = |step: u64| (1..4).any(|further| further * step % suppliers == 0);
+        steps.into_iter().any(meets)
+    }
+
+    /// As a number.
+    pub fn factor(self) -> f64 {
+        self.0
+    }
+
+    /// Rows of a table that has so many at scale 1.
+    pub fn of(self, rows_at_one: u32) -> u64 {
+        (f64::from(rows_at_one) * self.0) as u64
+    }
+
+    /// Rows of a table; `None` for line items, whose number follows from the orders.
+    pub fn rows(self, table: &str) -> Option<u64> {
+        match table {
+            "region" => Some(5),
+            "nation" => Some(25),
+            "supplier" => Some(self.of(10_000)),
+            "part" => Some(self.of(200_000)),
+            // Four suppliers each.
+            "partsupp" => Some(self.of(200_000) * 4),
+            "customer" => Some(self.of(150_000)),
+            "orders" => Some(self.of(1_500_000)),
+            _ => None,
+        }
+    }
+
+    /// Line items where the specification, or a count of what it describes, tells their number.
+    pub fn known_line_items(self) -> Option<u64> {
+        let known = [
+            (0.01, 60_175),
+            (0.1, 600_572),
+            (1.0, 6_001_215),
+            (10.0, 59_986_052),
+            (100.0, 600_037_902),
+        ];
+        let found = known.into_iter().find(|(scale, _)| *scale == self.0);
+        found.map(|(_, rows)| rows)
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Scale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let factor = text.trim().parse::<f64>();
+        let factor =
+            factor.map_err(|_| format!("the scale \"{text}\" is not a number, as 0.1 or 10"))?;
+        Self::new(factor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_are_numbers_within_bounds() {
+        let scale: Scale = "0.01".parse().unwrap();
+        assert_eq!(scale.to_string(), "0.01");
+        assert_eq!(scale.rows("supplier"), Some(100));
+        assert_eq!(scale.rows("lineitem"), None);
+        assert_eq!(scale.known_line_items(), Some(60_175));
+        assert_eq!(Scale::new(1.0).unwrap().to_string(), "1");
+        for wrong in [
+            "0", "0.001", "0.012", "0.015", "-1", "NaN", "inf", "1e9", "one", "",
+        ] {
+            assert!(wrong.parse::<Scale>().is_err(), "{wrong}");
+        }
+        let all_can_be_made = (25..5000).all(|n| Scale::new(f64::from(n) / 1000.0).is_ok());
+        assert!(all_can_be_made);
+    }
+}

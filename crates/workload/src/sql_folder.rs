@@ -1,0 +1,91 @@
+//! The SQL of a workload: files of a folder of the library, `NAME.ENGINE.sql` or `NAME.sql`.
+
+use sha2::{Digest, Sha256};
+
+use crate::library::EMBEDDED;
+
+/// In front of every named step of a file.
+const STEP: &str = "-- step: ";
+
+/// A statement with the name that is shown while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub name: &'static str,
+    pub sql: &'static str,
+}
+
+/// A folder of the library.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Folder(pub &'static str);
+
+impl Folder {
+    /// The file `NAME.sql`, or that of the engine.
+    pub fn sql(self, name: &str, engine: &str) -> Option<&'static str> {
+        let file = |name: String| EMBEDDED.get_file(name)?.contents_utf8();
+        let Self(folder) = self;
+        file(format!("{folder}/{name}.{engine}.sql"))
+            .or_else(|| file(format!("{folder}/{name}.sql")))
+    }
+
+    /// Any other file; nothing where there is none.
+    pub fn text(self, name: &str) -> Option<&'static str> {
+        EMBEDDED
+            .get_file(format!("{}/{name}", self.0))?
+            .contents_utf8()
+    }
+
+    /// The steps of a file; none where the engine has no such file.
+    pub fn steps(self, name: &str, engine: &str) -> Vec<Step> {
+        let Some(text) = self.sql(name, engine) else {
+            return Vec::new();
+        };
+        let parts = text.split(STEP).skip(1);
+        parts
+            .filter_map(|part| part.split_once('\n').map(|(name, sql)| Step { name, sql }))
+            .collect()
+    }
+
+    /// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.
+    pub fn fingerprint(self, engine: &str) -> String {
+        let files = EMBEDDED.get_dir(self.0).map(|dir| all_files(dir));
+        let mut files: Vec<_> = files.unwrap_or_default();
+        files.sort_by_key(|(name, _)| name.clone());
+        let mut hash = Sha256::new();
+        for (name, contents) in files {
+            let is_of_another = self
+                .engines()
+                .iter()
+                .any(|other| other != engine && name.ends_with(&format!(".{other}.sql")));
+            if !is_of_another {
+                hash.update(name.as_bytes());
+                hash.update([0]);
+                hash.update(contents);
+            }
+        }
+        let digits = hash.finalize();
+        digits.iter().take(8).map(|b| format!("{b:02x}")).collect()
+    }
+
+    /// The engines that have tables here.
+    pub fn engines(self) -> Vec<String> {
+        let files = EMBEDDED.get_dir(self.0).map(|dir| dir.files());
+        let mut engines: Vec<String> = files
+            .into_iter()
+            .flatten()
+            .filter_map(|file| {
+                let name = file.path().file_name()?.to_str()?;
+                let engine = name.strip_prefix("tables.")?.strip_suffix(".sql")?;
+                Some(engine.to_owned())
+            })
+            .collect();
+        engines.sort();
+        engines
+    }
+}
+
+fn all_files(dir: &'static include_dir::Dir<'static>) -> Vec<(String, &'static [u8])> {
+    let here = dir.files();
+    let here = here.map(|file| (file.path().display().to_string(), file.contents()));
+    let below = dir.dirs().flat_map(all_files);
+    here.chain(below).collect()
+}

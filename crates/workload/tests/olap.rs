@@ -1,0 +1,9 @@
+//! The analytical database against real engines: loader, answers, and what is refused.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+#[path = "olap/answers.rs"]
+mod answers;
+#[path = "olap/common.rs"]
+mod common;
+#[path = "olap/loads.rs"]
+mod loads;

@@ -1,0 +1,102 @@
+//! All answers are right, and a wrong one is found.
+
+use std::time::Duration;
+
+use target::{ErrorKind, Feature};
+use workload::olap::{self, Parameters, Scale, Verdict, queries};
+
+use crate::common::*;
+
+/// The answers that all engines are held against were given by one of them and confirmed by two others.
+#[test]
+fn all_answers_are_right_on_all_engines() {
+    for database in Database::all() {
+        let loaded = database.load(&options(0.01)).unwrap();
+        assert_eq!(loaded.rows["lineitem"], 60_175);
+        assert_eq!(loaded.rows_in_all(), 86_805);
+        let checked = database.check(&[]);
+        assert_eq!(checked.findings.len(), 23);
+        for finding in &checked.findings {
+            let (engine, number) = (database.engine, finding.number);
+            assert_eq!(finding.verdict, Verdict::Right, "{engine} Q{number}");
+        }
+        a_changed_row_is_found(&database);
+        drawn_parameters_are_answered(&database);
+    }
+}
+
+fn a_changed_row_is_found(database: &Database) {
+    let mut session = database.session();
+    let engine = database.engine;
+    session
+        .batch("UPDATE supplier SET s_acctbal = s_acctbal + 0.01")
+        .unwrap();
+    session
+        .batch("DELETE FROM region WHERE r_name = 'AFRICA'")
+        .unwrap();
+    drop(session);
+    let checked = database.check(&[2, 6]);
+    let [rows, two, six] = &checked.findings[..] else {
+        panic!("{:?}", checked.findings);
+    };
+    let wrong = |verdict: &Verdict| match verdict {
+        Verdict::Wrong(what) => what.clone(),
+        other => panic!("{engine}: {other:?}"),
+    };
+    assert_eq!(wrong(&rows.verdict), "region: 4 rows instead of 5");
+    let two = wrong(&two.verdict);
+    assert!(
+        two.contains("column s_acctbal") && two.contains("instead of"),
+        "{two}"
+    );
+    assert_eq!(six.verdict, Verdict::Right);
+    assert!(!checked.is_sound());
+}
+
+/// The SQL of every query takes every value that may be drawn for it.
+fn drawn_parameters_are_answered(database: &Database) {
+    let mut session = database.session();
+    let scale = Scale::new(0.01).unwrap();
+    for query in queries().unwrap() {
+        let parameters = Parameters::seeded(query.number, scale, 7, 1);
+        let sql = query.sql(database.engine, &parameters).unwrap();
+        let rows = session.texts(&sql).unwrap();
+        for row in &rows {
+            assert_eq!(row.len(), query.columns.len(), "{sql}");
+        }
+    }
+}
+
+#[test]
+fn a_query_that_takes_too_long_is_ended() {
+    // Every row of a table with every other one's.
+    let endless = "SELECT count(*) FROM lineitem a, lineitem b, lineitem c \
+                   WHERE a.l_comment < b.l_comment AND b.l_comment < c.l_comment";
+    for database in Database::all() {
+        database.load_least();
+        let mut session = database.session();
+        session
+            .limit_statements(Some(Duration::from_millis(200)))
+            .unwrap();
+        let begun = std::time::Instant::now();
+        let error = session.texts(endless).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Statement, "{error}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{}",
+            database.engine
+        );
+        // The session goes on, also without a limit.
+        assert_eq!(session.texts("SELECT 1").unwrap().len(), 1);
+        session.limit_statements(None).unwrap();
+        assert_eq!(session.texts("SELECT 1").unwrap().len(), 1);
+        drop(session);
+        let limit = Some(Duration::from_micros(1));
+        let target = database.target.as_ref();
+        if target.lacks(Feature::ProceduralLanguage).is_some() {
+            // What ends statements inside this process ends the shortest ones as well.
+            let checked = olap::check(target, database.engine, &[1], limit, &|_| ()).unwrap();
+            assert!(!checked.is_sound(), "{}", database.engine);
+        }
+    }
+}

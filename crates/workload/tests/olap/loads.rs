@@ -1,0 +1,139 @@
+//! The loader: what it makes, what it refuses, and what an interruption leaves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use workload::olap::{self, Event, LoadOptions, Metadata, OlapError, TABLES};
+use workload::oltp;
+
+use crate::common::*;
+
+/// Cells whose texts do not depend on the engine, of rows all over the tables.
+const SAMPLES: &[&str] = &[
+    "SELECT r_name, r_comment FROM region ORDER BY r_regionkey",
+    "SELECT s_name, s_address, s_phone, s_comment FROM supplier ORDER BY s_suppkey",
+    "SELECT p_name, p_mfgr, p_brand, p_type, p_container FROM part WHERE p_partkey > 1990 ORDER BY p_partkey",
+    "SELECT c_name, c_mktsegment, c_comment FROM customer WHERE c_custkey < 20 ORDER BY c_custkey",
+    "SELECT o_orderkey, o_clerk, o_orderpriority, o_comment FROM orders WHERE o_orderkey < 100 ORDER BY 1",
+    "SELECT l_orderkey, l_linenumber, l_shipdate, l_shipinstruct, l_comment FROM lineitem \
+     WHERE l_partkey = 17 ORDER BY 1, 2",
+];
+
+#[test]
+fn all_engines_hold_the_same_rows_whatever_the_jobs() {
+    let databases = Database::all();
+    let mut samples: Vec<Vec<Vec<Vec<String>>>> = Vec::new();
+    for (jobs, database) in (1..).zip(&databases) {
+        let asked = LoadOptions {
+            jobs: Some(jobs),
+            ..options(0.01)
+        };
+        let loaded = database.load(&asked).unwrap();
+        assert_eq!(loaded.rows["lineitem"], 60_175, "{}", database.engine);
+        assert_eq!(loaded.rows["orders"], 15_000);
+        let mut session = database.session();
+        let sample = |sql: &&str| {
+            let rows = session.texts(sql).unwrap();
+            olap::Answer::of(rows).rows
+        };
+        samples.push(SAMPLES.iter().map(sample).collect());
+        let metadata = Metadata::of_whole(session.as_mut()).unwrap();
+        assert_eq!(metadata.rows, loaded.rows);
+    }
+    for (database, sample) in databases.iter().zip(&samples) {
+        assert_eq!(sample, &samples[0], "{}", database.engine);
+        assert!(sample.iter().all(|rows| !rows.is_empty()));
+        refuses(database);
+        assert!(olap::drop_all(database.target.as_ref()).unwrap());
+        assert!(!olap::drop_all(database.target.as_ref()).unwrap());
+        let gone = |table| format!("SELECT count(*) FROM {table}");
+        assert!(
+            TABLES
+                .iter()
+                .all(|t| database.session().texts(&gone(t)).is_err())
+        );
+    }
+}
+
+fn refuses(database: &Database) {
+    let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
+    let there = refused(options(0.01));
+    assert!(
+        there.contains("scale 0.01 is loaded here already"),
+        "{there}"
+    );
+    let other = refused(options(0.02));
+    assert!(
+        other.contains("other scale: 0.01 instead of 0.02"),
+        "{other}"
+    );
+    let replaced = LoadOptions {
+        replace: true,
+        ..options(0.01)
+    };
+    assert_eq!(database.load(&replaced).unwrap().rows["orders"], 15_000);
+}
+
+#[test]
+fn what_was_broken_off_is_loaded_anew() {
+    for database in [Database::sqlite(), Database::duckdb()] {
+        let target = database.target.as_ref();
+        let stop = AtomicBool::new(false);
+        let tell = |event: Event<'_>| {
+            if let Event::Parts { done: 3, .. } = event {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let outcome = olap::load(target, database.engine, &options(0.01), &stop, &tell);
+        assert!(
+            matches!(outcome, Err(OlapError::Interrupted)),
+            "{outcome:?}"
+        );
+        let check = olap::check(target, database.engine, &[], None, &|_| ());
+        assert!(
+            matches!(check, Err(OlapError::NotWhole { .. })),
+            "{check:?}"
+        );
+        let noted = AtomicBool::new(false);
+        let tell = |event: Event<'_>| {
+            let is_note = matches!(event, Event::Note(note) if note.contains("loaded anew"));
+            noted.fetch_or(is_note, Ordering::Relaxed);
+        };
+        let never = AtomicBool::new(false);
+        let loaded = olap::load(target, database.engine, &options(0.01), &never, &tell).unwrap();
+        assert!(noted.load(Ordering::Relaxed));
+        assert_eq!(loaded.rows["lineitem"], 60_175);
+    }
+}
+
+/// Two workloads have tables called customer and orders: neither takes the other's for its own.
+#[test]
+fn the_order_entry_database_is_left_alone() {
+    let database = Database::sqlite();
+    let never = AtomicBool::new(false);
+    let of_order_entry = oltp::LoadOptions {
+        warehouses: 1,
+        jobs: None,
+        seed: 1,
+        foreign_keys: false,
+        replace: true,
+    };
+    let load_order_entry = || {
+        oltp::load(
+            database.target.as_ref(),
+            "sqlite",
+            &of_order_entry,
+            &never,
+            &|_| (),
+        )
+    };
+    database.load_least();
+    assert!(matches!(load_order_entry(), Err(oltp::OltpError::Rival)));
+    assert!(!oltp::drop_all(database.target.as_ref(), "sqlite").unwrap());
+    assert_eq!(database.check(&[1]).findings.len(), 2);
+    assert!(olap::drop_all(database.target.as_ref()).unwrap());
+    load_order_entry().unwrap();
+    let mut replacing = options(0.01);
+    replacing.replace = true;
+    assert!(matches!(database.load(&replacing), Err(OlapError::Rival)));
+    assert!(!olap::drop_all(database.target.as_ref()).unwrap());
+}
