@@ -9,6 +9,7 @@ pub mod judge;
 pub mod list;
 pub mod olap;
 pub mod oltp;
+mod plan_text;
 pub mod report;
 pub mod run;
 

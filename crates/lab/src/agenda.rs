@@ -5,8 +5,7 @@ use target::Feature;
 use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
-use crate::plan::OltpStep;
-use crate::{LabError, Plan, Result, Step, oltp};
+use crate::{LabError, Plan, Result, Step, olap, oltp};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,7 +21,7 @@ pub struct Agenda {
 /// # Errors
 /// A test or size that does not exist, with the nearest that does.
 pub fn check(plan: &Plan, library: &Library) -> Result<()> {
-    for step in plan.step.iter().filter(|step| step.oltp.is_none()) {
+    for step in plan.step.iter().filter(|step| step.is_of_tests()) {
         library.size(&step.size)?;
         tests_of(step, library)?;
     }
@@ -39,8 +38,8 @@ impl Agenda {
         let mut agenda = Self::default();
         for repetition in 1..=plan.repeat {
             for (step_number, step) in (1..).zip(&plan.step) {
-                if let Some(oltp) = &step.oltp {
-                    agenda.add_oltp(oltp, (repetition, step_number), targets);
+                if !step.is_of_tests() {
+                    agenda.add_workload(step, (repetition, step_number), targets);
                     continue;
                 }
                 for test in tests_of(step, library)? {
@@ -71,7 +70,8 @@ impl Agenda {
         Ok(agenda)
     }
 
-    fn add_oltp(&mut self, step: &OltpStep, place: (u32, u32), targets: &[Nodes]) {
+    /// The points of a step that is of a workload with a database of its own.
+    fn add_workload(&mut self, step: &Step, place: (u32, u32), targets: &[Nodes]) {
         for (number, target) in (0..).zip(targets) {
             let base = PointKey {
                 repetition: place.0,
@@ -82,18 +82,25 @@ impl Agenda {
                 jobs: 1,
                 threads: 1,
             };
-            let keys = oltp::keys(step, &base);
-            match oltp::obstacle(target) {
-                None => self.points.extend(keys),
-                Some(reason) => {
-                    let code = keys.first().map_or(oltp::TOTAL, |key| key.test.as_str());
+            let (keys, obstacle) = match (&step.oltp, &step.olap) {
+                (Some(oltp), _) => (oltp::keys(oltp, &base), oltp::obstacle(target)),
+                (None, Some(olap)) => (olap::keys(olap, &base), olap::obstacle(target)),
+                (None, None) => continue,
+            };
+            match (obstacle, keys.first()) {
+                (Some(reason), Some(first)) => {
+                    let code = first.test.clone();
                     self.add(Missing {
                         target: number,
-                        test: code.to_owned(),
-                        title: oltp::title(code),
+                        title: match step.oltp {
+                            Some(_) => oltp::title(&code),
+                            None => olap::title(&code),
+                        },
+                        test: code,
                         reason,
                     });
                 }
+                _ => self.points.extend(keys),
             }
         }
     }

@@ -4,6 +4,7 @@
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
 //! * [`scripts`]: the user's own SQL that a plan names.
 //! * [`measure`]: one point from start to verdict.
+//! * [`olap`]: the analytical workload as steps of a plan.
 //! * [`oltp`]: the order-entry workload as steps of a plan.
 //! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
@@ -14,12 +15,14 @@
 mod advice;
 pub mod agenda;
 pub mod bottleneck;
+mod done;
 pub mod error;
 pub mod gates;
 mod machine;
 pub mod measure;
 pub mod nodes;
 mod observer;
+pub mod olap;
 pub mod oltp;
 pub mod plan;
 pub mod run;

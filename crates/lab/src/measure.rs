@@ -277,33 +277,15 @@ impl Task<'_> {
         used: &HostUse,
         counters: Counters,
     ) -> Figures {
-        let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
+        let operations = outcome.operations * exercise.operations_scale();
+        let mut figures = figures_of(outcome, closing, operations, used, counters);
+        let elapsed_s = figures.elapsed_s.unwrap_or_default();
         let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
-        let rows = Some(outcome.rows as f64).filter(|n| *n > 0.0);
-        let operations = (outcome.operations * exercise.operations_scale()) as f64;
-        let mut figures = Figures::default();
-        used.write_into(&mut figures);
-        figures.rows = rows;
-        figures.rows_per_s = rows.and_then(per_s);
-        figures.operations = Some(operations);
-        figures.operations_per_s = per_s(operations);
-        figures.queries_per_min = per_s(operations * 60.0).filter(|_| self.test.definition.queries);
-        figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
-        figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
+        figures.queries_per_min =
+            per_s(operations as f64 * 60.0).filter(|_| self.test.definition.queries);
         figures.payload_mb_per_s = exercise
             .row_bytes()
             .and_then(|bytes| per_s((outcome.rows * bytes) as f64 / 1e6));
-        figures.elapsed_s = Some(elapsed_s);
-        figures.first_finish_s = outcome.first_finish().map(|d| d.as_secs_f64());
-        figures.last_finish_s = Some(outcome.elapsed.as_secs_f64());
-        figures.errors = Some(outcome.errors as f64);
-        figures.retries = Some(outcome.retries as f64);
-        figures.in_flight_mean = outcome.in_flight_mean();
-        figures.little_error_pct = outcome.little_error_pct();
-        figures.driver_cpu_pct =
-            per_s((outcome.driver_cpu().as_secs_f64() + used.sampler_cpu_s) * 100.0);
-        figures.late_starts = Some(outcome.late_starts as f64);
-        figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
         figures
     }
 
@@ -382,6 +364,40 @@ pub fn fingerprint(texts: &[&str]) -> String {
         .take(8)
         .map(|b| format!("{b:02x}"))
         .collect()
+}
+
+/// The figures that every drive of jobs has; `closing` is what belongs to the timing behind its last job.
+pub(crate) fn figures_of(
+    outcome: &Outcome,
+    closing: Duration,
+    operations: u64,
+    used: &HostUse,
+    counters: Counters,
+) -> Figures {
+    let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
+    let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
+    let rows = Some(outcome.rows as f64).filter(|n| *n > 0.0);
+    let operations = operations as f64;
+    let mut figures = Figures::default();
+    used.write_into(&mut figures);
+    figures.rows = rows;
+    figures.rows_per_s = rows.and_then(per_s);
+    figures.operations = Some(operations);
+    figures.operations_per_s = per_s(operations);
+    figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
+    figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
+    figures.elapsed_s = Some(elapsed_s);
+    figures.first_finish_s = outcome.first_finish().map(|d| d.as_secs_f64());
+    figures.last_finish_s = Some(outcome.elapsed.as_secs_f64());
+    figures.errors = Some(outcome.errors as f64);
+    figures.retries = Some(outcome.retries as f64);
+    figures.in_flight_mean = outcome.in_flight_mean();
+    figures.little_error_pct = outcome.little_error_pct();
+    figures.driver_cpu_pct =
+        per_s((outcome.driver_cpu().as_secs_f64() + used.sampler_cpu_s) * 100.0);
+    figures.late_starts = Some(outcome.late_starts as f64);
+    figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
+    figures
 }
 
 pub(crate) fn steady(outcome: &Outcome) -> Option<Steady> {

@@ -18,6 +18,7 @@ use ::load::Progress;
 use archive::{Archive, Missing, PointKey};
 use workload::oltp::Kind;
 
+use crate::done::{Done, Measured};
 use crate::measure::Bay;
 use crate::nodes::Nodes;
 use crate::plan::{Check, OltpStep, Order};
@@ -98,16 +99,6 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
 pub(crate) fn owns(code: &str) -> bool {
     [LOAD, CHECK, BEFORE, TOTAL, AFTER].contains(&code)
         || Kind::ALL.iter().any(|kind| code_of(*kind) == code)
-}
-
-/// What became of a key.
-pub(crate) enum Done {
-    /// It and what belongs to it is in the archive.
-    Entered(Vec<archive::Point>),
-    /// Its user stopped it; nothing of it is kept.
-    Interrupted,
-    /// The target gave out.
-    Broken(String),
 }
 
 /// Measures the points of these steps, and enters them.
@@ -244,16 +235,6 @@ impl<'a> Desk<'a> {
         archive.leave_out(self.run, &later, &missing)?;
         Ok(later)
     }
-}
-
-/// What measuring a key gave.
-pub(crate) enum Measured {
-    /// Points that belong together.
-    Points(Vec<archive::Point>),
-    /// Its user stopped it.
-    Interrupted,
-    /// The target gave out.
-    Broken(String),
 }
 
 /// Whether two keys are of one step on one target in one repetition.

@@ -6,6 +6,7 @@ use verdict::metric::Metric;
 
 use crate::{LabError, Result};
 
+mod olap;
 mod oltp;
 mod step;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 
 use step::STEP_KEYS;
 
+pub use olap::{OlapOrder, OlapStep, Queries};
 pub use oltp::{Check, Levels, OltpStep, Order, Statements};
 pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
 
@@ -131,6 +133,9 @@ impl Plan {
             if let Some(toml::Value::Table(oltp)) = step.get("oltp") {
                 check_keys(&format!("{place}, oltp"), oltp.keys(), &oltp::keys())?;
             }
+            if let Some(toml::Value::Table(olap)) = step.get("olap") {
+                check_keys(&format!("{place}, olap"), olap.keys(), &olap::KEYS)?;
+            }
         }
         let plan: Plan = toml::Value::Table(table)
             .try_into()
@@ -210,17 +215,21 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
     let parts: Vec<&str> = setting.key.split('.').collect();
     let no_place = || {
         LabError::Plan(format!(
-            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them) or step.oltp.KEY",
+            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), step.oltp.KEY or step.olap.KEY",
             setting.key
         ))
     };
     match parts.as_slice() {
-        ["step", "oltp", key] => {
+        ["step", workload @ ("oltp" | "olap"), key] => {
+            let takes = match *workload {
+                "oltp" => oltp::takes,
+                _ => olap::takes,
+            };
             let mut taken = 0;
             for step in steps_of(table)? {
-                let oltp = step.get_mut("oltp").and_then(toml::Value::as_table_mut);
-                if let Some(oltp) = oltp.filter(|oltp| oltp::takes(oltp, key)) {
-                    oltp.insert((*key).to_owned(), setting.value.clone());
+                let asked = step.get_mut(*workload).and_then(toml::Value::as_table_mut);
+                if let Some(asked) = asked.filter(|asked| takes(asked, key)) {
+                    asked.insert((*key).to_owned(), setting.value.clone());
                     taken += 1;
                 }
             }

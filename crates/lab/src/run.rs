@@ -16,7 +16,7 @@ use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::scripts;
 use crate::work::{Finished, Queue, Work};
-use crate::{Plan, oltp};
+use crate::{Plan, olap, oltp};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -175,9 +175,13 @@ pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()>
         let target = begun.targets.get(point.key.target as usize);
         let url = target.and_then(|target| urls_of(target).into_iter().next());
         let url = TargetUrl::parse(&url.unwrap_or_default())?;
-        let definition = match oltp::owns(&point.key.test) {
-            true => workload::oltp::fingerprint(url.engine()),
-            false => library.test(&point.key.test)?.fingerprint(url.engine()),
+        let (code, engine) = (&point.key.test, url.engine());
+        let definition = if oltp::owns(code) {
+            workload::oltp::fingerprint(engine)
+        } else if olap::owns(code) {
+            workload::olap::fingerprint(engine)
+        } else {
+            library.test(code)?.fingerprint(engine)
         };
         if definition != point.definition {
             return Err(LabError::Plan(format!(

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use workload::volume::{
-    Extent, Volume, of_order_entry_load, of_point, of_small_transactions, of_table, table_of,
+    Extent, Volume, of_analytical_load, of_order_entry_load, of_point, of_small_transactions,
+    of_table, table_of,
 };
 use workload::{Library, Table};
 
 use crate::agenda::foreseen;
-use crate::plan::{Mode, OltpStep, Order};
+use crate::plan::{Mode, OlapOrder, OltpStep, Order};
 use crate::{Plan, Result, Step};
 
 /// What one target is asked to write by a plan; the same for each node of a cluster together.
@@ -28,8 +29,15 @@ pub fn foretell(
     let (mut points, mut room_of_points) = (0u64, 0u64);
     let mut tables: HashSet<(Table, &str)> = HashSet::new();
     for step in &plan.step {
-        if let Some(oltp) = &step.oltp {
-            let volume = of_order_entry(step, oltp);
+        let of_workload = match (&step.oltp, &step.olap) {
+            (Some(oltp), _) => Some(of_order_entry(step, oltp)),
+            (None, Some(olap)) => Some(match (olap.order, olap.scale) {
+                (OlapOrder::Load, Some(scale)) => of_analytical_load(scale),
+                _ => Volume::default(),
+            }),
+            (None, None) => None,
+        };
+        if let Some(volume) = of_workload {
             points = points.saturating_add(volume.written_bytes);
             room_of_points = room_of_points.max(volume.room_bytes);
             continue;

@@ -9,13 +9,14 @@ use host::{HostWatch, WallClock};
 use load::Progress;
 use workload::Library;
 
+use crate::done::Done;
 use crate::error::{LabError, Result};
 use crate::machine::{Machine, Site};
 use crate::measure::{Bay, Measured, fingerprint, measure};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
-use crate::oltp::{Desk, Done};
-use crate::{Plan, Step, oltp, signal};
+use crate::oltp::Desk;
+use crate::{Plan, Step, olap, oltp, signal};
 
 /// What a finished run says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +103,7 @@ impl Work<'_> {
             stop: signal::stop_flag(),
         };
         let mut desk = Desk::new(&bay, queue.id);
+        let analytical = olap::Desk::new(&bay, queue.id);
         let mut finished = queue.finished;
         for key in &queue.todo {
             if desk.has_passed(key) {
@@ -111,9 +113,10 @@ impl Work<'_> {
             let progress = Arc::new(Progress::new());
             let target = self.shown_target(key);
             observer.point_begins(key, &self.title(step, key)?, &target, &progress);
-            let done = match &step.oltp {
-                Some(oltp) => desk.serve(archive, (step, oltp), key, &progress)?,
-                None => {
+            let done = match (&step.oltp, &step.olap) {
+                (Some(oltp), _) => desk.serve(archive, (step, oltp), key, &progress)?,
+                (None, Some(olap)) => analytical.serve(archive, (step, olap), key, &progress)?,
+                (None, None) => {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =
                         measured.map_err(|error| queue.broken(error.to_string(), finished))?;
@@ -135,9 +138,10 @@ impl Work<'_> {
     }
 
     fn title(&self, step: &Step, key: &PointKey) -> Result<String> {
-        Ok(match step.oltp {
-            Some(_) => oltp::title(&key.test),
-            None => self.library.test(&key.test)?.definition.title.clone(),
+        Ok(match (&step.oltp, &step.olap) {
+            (Some(_), _) => oltp::title(&key.test),
+            (None, Some(_)) => olap::title(&key.test),
+            (None, None) => self.library.test(&key.test)?.definition.title.clone(),
         })
     }
 

@@ -11,6 +11,7 @@
 //! * [`answer`] and [`reference`]: whether an answer is right.
 //! * [`mod@check`]: row counts and all answers of a database.
 //! * [`order`]: in which order each stream asks.
+//! * [`work`]: streams of queries at work, for whoever drives them.
 
 pub mod answer;
 pub mod check;
@@ -22,6 +23,7 @@ pub mod query;
 pub mod reference;
 pub mod rows;
 pub mod scale;
+pub mod work;
 
 pub use answer::{Answer, Right};
 pub use check::{Checked, Finding, Verdict, check};

@@ -53,6 +53,18 @@ pub fn of_order_entry_load(warehouses: u32) -> Volume {
     }
 }
 
+/// What an analytical database of scale 1 stores at most, with keys.
+const SCALE_BYTES: f64 = 2.4e9;
+
+/// What loading an analytical database writes.
+pub fn of_analytical_load(scale: f64) -> Volume {
+    let stored = (scale * SCALE_BYTES) as u64;
+    Volume {
+        written_bytes: stored.saturating_mul(TIMES_WRITTEN),
+        room_bytes: stored.saturating_mul(TIMES_WRITTEN),
+    }
+}
+
 /// What small transactions write in so many seconds, at most.
 pub fn of_small_transactions(seconds: f64) -> Volume {
     let bytes = (SMALL_BYTES_PER_S * seconds) as u64;

@@ -1,7 +1,10 @@
 //! What can be typed behind `dbdyno olap`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use workload::olap::{JOBS_MAX, Scale};
+
+use super::ServerHost;
+use crate::consent::Permission;
 
 /// `dbdyno olap`.
 #[derive(Debug, Args)]
@@ -16,6 +19,8 @@ pub struct OlapArguments {
 pub enum OlapVerb {
     /// Load the eight tables, with keys and statistics
     Load(LoadArguments),
+    /// Ask the queries, each as a point, and compare every answer
+    Run(Box<AskArguments>),
     /// Count the rows, and check the answers of the queries
     Check(CheckArguments),
     /// Remove the tables
@@ -37,6 +42,69 @@ pub struct LoadArguments {
     /// Remove an analytical database that is there
     #[arg(long)]
     pub replace: bool,
+}
+
+/// `dbdyno olap run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 every point is valid · 3 an answer is wrong or missing, or a gate failed"
+)]
+pub struct AskArguments {
+    /// Database to ask; with several, their answers are compared with each other
+    #[arg(long = "target", value_name = "URL", required = true)]
+    pub targets: Vec<String>,
+    /// Scale that the database must have
+    #[arg(long, value_name = "SF")]
+    pub scale: Option<Scale>,
+    /// Queries to ask (default: all), in the order of the specification's stream 0
+    #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
+    pub queries: Option<std::vec::Vec<u32>>,
+    /// How often each is asked (default: once)
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u32>,
+    /// Users of a throughput run behind the queries, each in an order of its own (default: no such run)
+    #[arg(long, value_name = "S")]
+    pub streams: Option<u32>,
+    /// Where the parameters of the queries come from
+    #[arg(long, value_enum, default_value = "qualification")]
+    pub parameters: Parameters,
+    /// State of the caches before each query
+    #[arg(long, value_enum, default_value = "warm")]
+    pub cache: Cache,
+    /// A query that takes longer is ended and invalid, and the run goes on (default: 3600)
+    #[arg(long, value_name = "S")]
+    pub query_limit: Option<f64>,
+    /// Repetitions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub repeat: u32,
+    /// Label of the run
+    #[arg(long, value_name = "LABEL")]
+    pub name: Option<String>,
+    /// Seed of parameters that are drawn
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
+}
+
+/// Where parameters come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Parameters {
+    /// Those whose answers are known
+    Qualification,
+    /// Drawn from the seed
+    Seeded,
+}
+
+/// State of the caches before each query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Cache {
+    /// Each query is asked once before
+    Warm,
+    /// Engine and kernel have forgotten the data, as far as the target can see to that
+    Cold,
 }
 
 /// `dbdyno olap check`.

@@ -1,4 +1,4 @@
-//! `dbdyno olap`: the analytical workload: load, check, drop.
+//! `dbdyno olap`: the analytical workload: load, run, check, drop.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -16,12 +16,15 @@ use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
 use crate::exit::{Status, Wrong};
 use crate::say::say;
 
+mod run;
+
 /// Version of the JSON of `check`.
 const FORMAT: u32 = 1;
 
-pub fn olap(verb: &OlapVerb, _archive: &Option<PathBuf>) -> Result<Status> {
+pub fn olap(verb: &OlapVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {
         OlapVerb::Load(asked) => load(asked),
+        OlapVerb::Run(asked) => run::run(asked, archive),
         OlapVerb::Check(asked) => check(asked),
         OlapVerb::Drop(asked) => drop_tables(asked),
     }

@@ -8,10 +8,11 @@ use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
 use super::nearest;
+use super::olap::OlapStep;
 use super::oltp::OltpStep;
 
 /// Keys of a step.
-pub(super) const STEP_KEYS: [&str; 16] = [
+pub(super) const STEP_KEYS: [&str; 17] = [
     "use",
     "script",
     "driver_threads",
@@ -28,9 +29,10 @@ pub(super) const STEP_KEYS: [&str; 16] = [
     "operations_per_session",
     "contention",
     "oltp",
+    "olap",
 ];
 /// What a step may use.
-const USES: [&str; 3] = ["library", "script", "oltp"];
+const USES: [&str; 4] = ["library", "script", "oltp", "olap"];
 /// Most jobs of a point.
 pub const JOBS_MAX: u32 = 4096;
 
@@ -38,7 +40,7 @@ pub const JOBS_MAX: u32 = 4096;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What is used: "library", "script" or "oltp".
+    /// What is used: "library", "script", "oltp" or "olap".
     #[serde(rename = "use")]
     pub uses: String,
     /// File of the script.
@@ -83,9 +85,12 @@ pub struct Step {
     /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contention: bool,
-    /// What is asked of the order-entry workload. It stands last, because it is a table.
+    /// What is asked of the order-entry workload. The two stand last, because they are tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oltp: Option<OltpStep>,
+    /// What is asked of the analytical workload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub olap: Option<OlapStep>,
 }
 
 fn size_default() -> String {
@@ -127,16 +132,27 @@ impl Step {
             ("script", Some(_)) if !self.tests.is_empty() => {
                 return Err("tests are of the library; a script is one test of its own".into());
             }
-            ("library" | "oltp", Some(_)) => return Err("script needs use = \"script\"".into()),
+            ("library" | "oltp" | "olap", Some(_)) => {
+                return Err("script needs use = \"script\"".into());
+            }
             _ => {}
         }
         match (self.uses.as_str(), &self.oltp) {
             ("oltp", None) => return Err("use = \"oltp\" needs [step.oltp]".into()),
             ("oltp", Some(oltp)) => {
-                self.check_only_oltp()?;
+                self.check_only("oltp")?;
                 oltp.check(self)?;
             }
             (_, Some(_)) => return Err("[step.oltp] needs use = \"oltp\"".into()),
+            (_, None) => {}
+        }
+        match (self.uses.as_str(), &self.olap) {
+            ("olap", None) => return Err("use = \"olap\" needs [step.olap]".into()),
+            ("olap", Some(olap)) => {
+                self.check_only("olap")?;
+                olap.check()?;
+            }
+            (_, Some(_)) => return Err("[step.olap] needs use = \"olap\"".into()),
             (_, None) => {}
         }
         if self
@@ -163,7 +179,7 @@ impl Step {
     }
 
     /// What belongs to other uses is not quietly passed over.
-    fn check_only_oltp(&self) -> std::result::Result<(), String> {
+    fn check_only(&self, uses: &str) -> std::result::Result<(), String> {
         let foreign = [
             ("tests", !self.tests.is_empty()),
             ("jobs", !self.jobs.is_empty()),
@@ -177,7 +193,7 @@ impl Step {
             ("contention", self.contention),
         ];
         match foreign.iter().find(|(_, said)| *said) {
-            Some((key, _)) => Err(format!("{key} means nothing to use = \"oltp\"")),
+            Some((key, _)) => Err(format!("{key} means nothing to use = \"{uses}\"")),
             None => Ok(()),
         }
     }
@@ -212,6 +228,11 @@ impl Step {
             return Err("think_ms is not between 0 and 3600000".into());
         }
         Ok(())
+    }
+
+    /// Whether it is of tests, of the library or a script, and not of a workload with a database of its own.
+    pub fn is_of_tests(&self) -> bool {
+        self.oltp.is_none() && self.olap.is_none()
     }
 
     /// How the operations of an open schedule arrive.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::ValueEnum;
 use toml::{Table, Value};
 
 use crate::arguments::{Check, RunArguments, UsersArguments};
+use crate::command::plan_text::{table, word};
 use crate::command::run;
 use crate::exit::{Status, Wrong};
 
@@ -94,16 +94,4 @@ fn users_step(asked: &UsersArguments) -> Table {
         ("driver_threads", asked.driver_threads.map(number)),
         ("oltp", Some(oltp.into())),
     ])
-}
-
-fn table<const N: usize>(entries: [(&str, Option<Value>); N]) -> Table {
-    let said = entries.into_iter();
-    said.filter_map(|(key, value)| Some((key.to_owned(), value?)))
-        .collect()
-}
-
-/// The word that stands for a choice, in plans as on the command line.
-fn word(choice: impl ValueEnum) -> String {
-    let value = choice.to_possible_value();
-    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }

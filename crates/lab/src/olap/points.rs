@@ -1,0 +1,96 @@
+//! What every point of the workload is made of.
+
+use std::sync::Arc;
+
+use archive::{Component, Point, PointKey, WorkDone};
+use workload::olap::work::{Answers, Asked, Work};
+use workload::olap::{self, OlapError, Scale, Source};
+
+use super::title;
+use crate::Step;
+use crate::done::Measured;
+use crate::measure::{Bay, point_seed};
+use crate::nodes::Nodes;
+use crate::plan::OlapStep;
+
+/// Where a point is measured: its step, and its key in the plan.
+pub(super) struct Place<'a> {
+    pub bay: &'a Bay<'a>,
+    pub step: &'a Step,
+    pub olap: &'a OlapStep,
+    pub key: &'a PointKey,
+    pub answers: Arc<Answers>,
+}
+
+impl Place<'_> {
+    /// The target.
+    pub fn target(&self) -> &Nodes {
+        &self.bay.targets[self.key.target as usize]
+    }
+
+    /// The database, and what is asked of it.
+    ///
+    /// # Errors
+    /// When it is not whole, or of another scale.
+    pub fn work(&self) -> olap::Result<Work> {
+        let target = self.target();
+        let asked = Asked {
+            scale: self.olap.scale(),
+            source: self.olap.parameters,
+            // The same for all queries of a run: a query's own number is drawn in.
+            seed: self.bay.seed,
+            limit: Some(self.olap.query_limit()),
+        };
+        let answers = Arc::clone(&self.answers);
+        Work::open(Arc::clone(target.first()), &target.engine, asked, answers)
+    }
+
+    /// A point of this place without figures.
+    pub fn blank(&self) -> Point {
+        let definition = olap::fingerprint(&self.target().engine);
+        let code = &self.key.test;
+        Point {
+            started_at: host::clock::rfc3339(self.bay.clock.now()),
+            seed: point_seed(self.bay.seed, self.key),
+            configuration: self.bay.configuration(self.step, self.key, &definition),
+            definition,
+            ..Point::blank(self.key.clone(), title(code), Component::Database)
+        }
+    }
+
+    /// What goes wrong here: a finding about the target, the end of the run, or the user's wish.
+    pub fn failed(&self, error: OlapError) -> Measured {
+        match error {
+            OlapError::Interrupted => Measured::Interrupted,
+            OlapError::Target(error) if error.kind != target::ErrorKind::Statement => {
+                Measured::Broken(error.message)
+            }
+            error => self.without_figures(error.to_string()),
+        }
+    }
+
+    /// A point that says why it has no figures.
+    pub fn without_figures(&self, reason: String) -> Measured {
+        Measured::Points(vec![Point {
+            reasons: vec![reason],
+            ..self.blank()
+        }])
+    }
+
+    /// What was asked, in words.
+    pub fn work_done(&self, scale: Scale, operations: u64, cache: String) -> WorkDone {
+        let parameters = match self.olap.parameters {
+            Source::Qualification => "parameters of the qualification",
+            Source::Seeded => "drawn parameters",
+        };
+        WorkDone {
+            mode: "work".into(),
+            size: format!("scale {scale}"),
+            operations_per_job: Some(operations),
+            schedule: format!("closed, {parameters}"),
+            state: "as loaded".into(),
+            cache,
+            ..WorkDone::default()
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a step asks of the analytical workload.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use workload::olap::order::STREAMS_MAX;
+use workload::olap::work::Cache;
+use workload::olap::{JOBS_MAX, QUERIES, Scale, Source, query};
+
+/// Keys of `[step.olap]`.
+pub(super) const KEYS: [&str; 9] = [
+    "do",
+    "scale",
+    "load_jobs",
+    "queries",
+    "iterations",
+    "streams",
+    "parameters",
+    "cache",
+    "query_limit_seconds",
+];
+/// Keys of a step that asks queries, and of no other.
+const KEYS_OF_A_RUN: [&str; 6] = [
+    "queries",
+    "iterations",
+    "streams",
+    "parameters",
+    "cache",
+    "query_limit_seconds",
+];
+/// Most executions of a query in a point.
+const ITERATIONS_MAX: u32 = 100_000;
+/// A query that takes longer is ended, when nothing is said.
+const QUERY_LIMIT_S: f64 = 3600.0;
+
+/// What a step does with the analytical database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OlapStep {
+    /// What is done.
+    #[serde(rename = "do")]
+    pub order: OlapOrder,
+    /// Scale: needed to load; a run refuses a database of another one when it is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// Sessions that load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_jobs: Option<u32>,
+    /// Queries that are asked; all when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<Queries>,
+    /// How often each is asked; once when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    iterations: Option<u32>,
+    /// Users of the throughput run behind the queries; no such run when nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    streams: Option<u32>,
+    /// Where parameters come from.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parameters: Source,
+    /// State of the caches before each query.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cache: Cache,
+    /// A query that takes longer is ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    query_limit_seconds: Option<f64>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OlapOrder {
+    /// Loads the tables, where they are not there as asked for.
+    Load,
+    /// Asks queries.
+    Run,
+}
+
+/// Numbers of queries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "QueriesAsWritten", into = "Vec<u32>")]
+pub struct Queries(Vec<u32>);
+
+/// `"14,6,1"` or `[14, 6, 1]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum QueriesAsWritten {
+    One(u32),
+    List(Vec<u32>),
+    Text(String),
+}
+
+impl TryFrom<QueriesAsWritten> for Queries {
+    type Error = String;
+
+    fn try_from(written: QueriesAsWritten) -> Result<Self, String> {
+        let text = match written {
+            QueriesAsWritten::One(number) => number.to_string(),
+            QueriesAsWritten::Text(text) => text,
+            QueriesAsWritten::List(list) => {
+                let list: Vec<String> = list.iter().map(u32::to_string).collect();
+                list.join(",")
+            }
+        };
+        query::numbers(&text).map(Self)
+    }
+}
+
+impl From<Queries> for Vec<u32> {
+    fn from(queries: Queries) -> Self {
+        queries.0
+    }
+}
+
+/// Whether a key that is set for all steps of the workload means something to this one.
+pub(super) fn takes(olap: &toml::Table, key: &str) -> bool {
+    let is_run = olap.get("do").and_then(toml::Value::as_str) == Some("run");
+    is_run || !KEYS_OF_A_RUN.contains(&key)
+}
+
+impl OlapStep {
+    /// What contradicts itself.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let is_run = self.order == OlapOrder::Run;
+        if !is_run && self.scale.is_none() {
+            return Err("do = \"load\" needs scale".into());
+        }
+        if let Some(scale) = self.scale {
+            Scale::new(scale)?;
+        }
+        let said = toml::Table::try_from(self).unwrap_or_default();
+        let of_a_run = KEYS_OF_A_RUN.iter().find(|key| said.contains_key(**key));
+        if let Some(key) = of_a_run.filter(|_| !is_run) {
+            return Err(format!("{key} needs do = \"run\""));
+        }
+        let bounded = [
+            ("load_jobs", self.load_jobs, JOBS_MAX),
+            ("iterations", self.iterations, ITERATIONS_MAX),
+            ("streams", self.streams, STREAMS_MAX),
+        ];
+        for (key, value, most) in bounded {
+            if value.is_some_and(|n| !(1..=most).contains(&n)) {
+                return Err(format!("{key} is not between 1 and {most}"));
+            }
+        }
+        if self.cache == Cache::Cold && self.iterations() > 1 {
+            return Err(
+                "cache = \"cold\" asks each query once: the second time it would be warm".into(),
+            );
+        }
+        match self.query_limit_seconds {
+            Some(s) if !(0.001..=1e6).contains(&s) => {
+                Err("query_limit_seconds is not between 0.001 and 1000000".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The scale; `None` where a run takes any.
+    pub fn scale(&self) -> Option<Scale> {
+        self.scale.and_then(|scale| Scale::new(scale).ok())
+    }
+
+    /// Queries that are asked.
+    pub fn queries(&self) -> Vec<u32> {
+        let asked = self.queries.as_ref().map(|queries| queries.0.clone());
+        asked.unwrap_or_else(|| (1..=QUERIES).collect())
+    }
+
+    /// How often each is asked.
+    pub fn iterations(&self) -> u32 {
+        self.iterations.unwrap_or(1)
+    }
+
+    /// Users of the throughput run.
+    pub fn streams(&self) -> u32 {
+        self.streams.unwrap_or(0)
+    }
+
+    /// A query that takes longer is ended.
+    pub fn query_limit(&self) -> Duration {
+        Duration::from_secs_f64(self.query_limit_seconds.unwrap_or(QUERY_LIMIT_S))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Plan;
+
+    fn plan(olap: &str) -> Result<Plan, String> {
+        let text = format!("name = 'p'\n[[step]]\nuse = 'olap'\n[step.olap]\n{olap}");
+        Plan::parse(&text, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_told() {
+        let step = |olap: &str| plan(olap).unwrap().step[0].olap.clone().unwrap();
+        assert_eq!(step("do = 'run'").queries().len(), 22);
+        assert_eq!(step("do = 'run'\nqueries = '14,6'").queries(), [14, 6]);
+        assert_eq!(step("do = 'run'\nqueries = [14, 6]").queries(), [14, 6]);
+        assert_eq!(step("do = 'run'\nqueries = 1").queries(), [1]);
+        for (wrong, says) in [
+            ("do = 'load'", "needs scale"),
+            ("do = 'load'\nscale = 0", "not between"),
+            ("do = 'load'\nscale = 0.012", "same supplier twice"),
+            ("do = 'load'\nscale = 1\nstreams = 2", "streams needs do"),
+            ("do = 'run'\nqueries = '23'", "no query"),
+            ("do = 'run'\niterations = 0", "iterations is not"),
+            ("do = 'run'\nstreams = 12", "streams is not"),
+            (
+                "do = 'run'\ncache = 'cold'\niterations = 2",
+                "asks each query once",
+            ),
+            ("do = 'run'\nquery_limit_seconds = 0", "query_limit_seconds"),
+            ("do = 'run'\nstrems = 1", "did you mean \"streams\""),
+        ] {
+            let error = plan(wrong).unwrap_err();
+            assert!(error.contains(says), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_plan_is_read_as_it_was_written() {
+        let written =
+            plan("do = 'run'\nscale = 0.01\nqueries = '14,6'\nstreams = 2\ncache = 'warm'");
+        let written = written.unwrap();
+        assert_eq!(Plan::parse(&written.to_toml(), &[]).unwrap(), written);
+    }
+}
