@@ -213,7 +213,7 @@ impl Drawn {
                 discount(self.0.range(2, 9), self.0.range(24, 25)),
             ),
             7 => {
-                let two = self.some(&from_lists.nations().get_values().to_vec(), 2);
+                let two = self.some(from_lists.nations().get_values(), 2);
                 vec![
                     ("nation_1", two[0].to_string()),
                     ("nation_2", two[1].to_string()),
@@ -224,7 +224,7 @@ impl Drawn {
             10 => self.quarter(24, 2),
             11 => vec![("nation", self.nation()), ("fraction", fraction(scale))],
             12 => {
-                let two = self.some(&from_lists.ship_modes().get_values().to_vec(), 2);
+                let two = self.some(from_lists.ship_modes().get_values(), 2);
                 let modes = [
                     ("mode_1", two[0].to_string()),
                     ("mode_2", two[1].to_string()),

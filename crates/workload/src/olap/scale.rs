@@ -37,7 +37,7 @@ impl Scale {
     fn repeats_a_supplier(self) -> bool {
         let (suppliers, parts) = (self.of(10_000), self.of(200_000));
         let steps = (0..=(parts - 1) / suppliers).map(|round| suppliers / 4 + round);
-        let meets = |step: u64| (1..4).any(|further| further * step % suppliers == 0);
+        let meets = |step: u64| (1..4).any(|further| (further * step).is_multiple_of(suppliers));
         steps.into_iter().any(meets)
     }
 
