@@ -15,6 +15,8 @@ dbdyno=${DBDYNO:-bin/dbdyno}
 [ -x "$dbdyno" ] || fail "there is no $dbdyno; build it (make build), or name another one in \$DBDYNO"
 place=$(mktemp -d "${1:-${TMPDIR:-/tmp}}/olap-answers.XXXXXX") || fail "no directory can be made in ${1:-${TMPDIR:-/tmp}}"
 trap 'rm -rf "$place"' EXIT
+# A server that is begun as root runs as another user, who has to pass.
+chmod 755 "$place"
 
 postgres='shared_buffers=256MB&fsync=off&max_wal_size=4GB'
 mysql='innodb_buffer_pool_size=512M&innodb_log_file_size=512M&innodb_flush_log_at_trx_commit=0'
