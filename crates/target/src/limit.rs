@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use crate::{ErrorKind, TargetError};
 
+/// What took no notice of an interruption is interrupted again after this time.
+const AGAIN: Duration = Duration::from_millis(1);
+
 /// Does `work`, and calls `interrupt` when it takes longer than the limit; tells whether it did.
 ///
 /// The thread lives as long as the statement, so that nothing is done where there is no limit.
@@ -22,10 +25,13 @@ pub(crate) fn limited<T>(
     let has_ended = &ended;
     let outcome = std::thread::scope(|scope| {
         scope.spawn(move || {
-            // The sender is dropped when the work is done, which ends the wait as well.
-            if wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            // The sender is dropped when the work is done, which ends the wait as well. Interrupted again and
+            // again: a statement that had not begun yet took no notice of the first time.
+            let mut patience = limit;
+            while wait.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
                 has_ended.store(true, Ordering::Relaxed);
                 interrupt();
+                patience = AGAIN;
             }
         });
         let outcome = work();
