@@ -8,7 +8,7 @@
 //! * [`mod@load`]: brings them into a target, in parallel, with keys and statistics.
 //! * [`metadata`]: what is loaded.
 //! * [`query`] and [`parameters`]: the queries, and what is put into them.
-//! * [`answer`] and [`reference`]: whether an answer is right.
+//! * [`answer`] and [`mod@reference`]: whether an answer is right.
 //! * [`mod@check`]: row counts and all answers of a database.
 //! * [`order`]: in which order each stream asks.
 //! * [`work`]: streams of queries at work, for whoever drives them.
