@@ -31,6 +31,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("report", &["stats", "archive", "verdict"]),
     ("verdict", &["stats", "archive"]),
     ("host", &["stats", "archive"]),
+    ("storage", &["stats", "host", "load"]),
 ];
 /// Names of engines, as schemes and as the engines call themselves.
 const ENGINES: &[&str] = &[
