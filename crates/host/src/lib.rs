@@ -7,11 +7,13 @@
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
 //! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
 //! * [`remote`]: another machine, through ssh; [`HostWatch`]: driver and database, wherever it runs.
+//! * [`block`]: how long the requests of a block device take, as distributions.
 //! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and processor time.
 //!
 //! Everything is read below a root directory, so that a test can put a made-up machine there.
 //! What the machine does not tell is `None`, never 0.
 
+pub mod block;
 pub mod clock;
 pub mod counters;
 mod device;

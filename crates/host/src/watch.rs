@@ -3,6 +3,7 @@
 //! They are the same machine, or another one reached through ssh, or one of which nothing is known;
 //! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
 
+use crate::block::{BlockWatch, DeviceTimes};
 use crate::remote::{RemoteMark, RemoteSampler};
 use crate::sampler::{HostUse, Mark, Sampler};
 
@@ -13,6 +14,8 @@ pub struct HostWatch {
     database: Database,
     /// The block device under the database, or why none is known.
     device: Result<String, String>,
+    /// Times the requests of that device, or why nobody does.
+    requests: Result<BlockWatch, String>,
 }
 
 #[derive(Debug)]
@@ -27,15 +30,21 @@ enum Database {
 pub struct HostMark {
     driver: Mark,
     database: Option<RemoteMark>,
+    requests: Option<DeviceTimes>,
 }
 
 impl HostWatch {
     /// The database runs on this machine, on this device of it or on none for this reason.
     pub fn here(sampler: Sampler, device: Result<String, String>) -> Self {
+        let requests = device
+            .as_deref()
+            .map_err(String::clone)
+            .and_then(|name| BlockWatch::open(&[name]).map_err(|error| error.to_string()));
         Self {
             driver: sampler,
             database: Database::Here,
             device,
+            requests,
         }
     }
 
@@ -45,6 +54,9 @@ impl HostWatch {
             driver,
             database: Database::There(database),
             device,
+            requests: Err(
+                "the requests of a device are timed on the driver's own machine alone".into(),
+            ),
         }
     }
 
@@ -53,6 +65,7 @@ impl HostWatch {
         Self {
             driver,
             device: Err(reason.clone()),
+            requests: Err(reason.clone()),
             database: Database::Unknown(reason),
         }
     }
@@ -71,13 +84,40 @@ impl HostWatch {
         HostMark {
             driver: self.driver.mark(),
             database,
+            requests: self.requests_so_far().ok(),
         }
+    }
+
+    /// Requests of the device since the watch began.
+    fn requests_so_far(&self) -> Result<DeviceTimes, String> {
+        let watch = self.requests.as_ref().map_err(String::clone)?;
+        let mut read = watch.read().map_err(|error| error.to_string())?;
+        read.pop().ok_or_else(|| "no device is watched".to_owned())
     }
 
     /// Ends the window that `mark` began.
     pub fn finish(&self, mark: HostMark) -> HostUse {
+        let requests = self.requests_so_far();
         let driver = self.driver.finish(mark.driver);
-        match (&self.database, mark.database) {
+        let (requests, requests_reason) = match (requests, mark.requests) {
+            (Ok(now), Some(then)) => (Some(now.since(&then)), None),
+            (Ok(_), None) => (
+                None,
+                Some("their counts could not be read at the start".into()),
+            ),
+            (Err(reason), _) => (None, Some(reason)),
+        };
+        let used = self.machine(driver, mark.database);
+        HostUse {
+            requests,
+            requests_reason,
+            ..used
+        }
+    }
+
+    /// What the machine of the database did, with what the driver did.
+    fn machine(&self, driver: HostUse, mark: Option<RemoteMark>) -> HostUse {
+        match (&self.database, mark) {
             (Database::Here, _) => HostUse {
                 io_reason: self.device.clone().err().or(driver.io_reason.clone()),
                 ..driver

@@ -25,6 +25,7 @@ mod observer;
 pub mod olap;
 pub mod oltp;
 pub mod plan;
+mod requests;
 pub mod run;
 pub mod scripts;
 pub mod sight;

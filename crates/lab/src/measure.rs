@@ -193,7 +193,7 @@ impl Task<'_> {
         notes.extend(seen.note());
         notes.extend(gates::clock_note(&stopwatch));
         let samples = series(&used.samples, &outcome, self.bay.interval);
-        let held_back = seen.held_back(&outcome, &figures, watch.device());
+        let held_back = seen.held_back(&outcome, &figures, (watch.device(), &used));
         Ok(Measured::Points(vec![Point {
             started_at,
             work: self.work_done(&prepared.state, &prepared.cache),

@@ -1,19 +1,20 @@
 //! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
 
 use archive::{BackgroundEvent, Figures, HeldBack, TimedEvent, WaitHistogram};
+use host::HostUse;
 use load::Outcome;
 use target::Counted;
 
 use crate::bottleneck::{Evidence, judge};
 use crate::watcher::Watched;
-use crate::{gates, timed};
+use crate::{gates, requests, timed};
 
 /// Timed events that are kept; what is left is one line more.
 const TOP: usize = 5;
 
 /// Why an embedded engine has no histograms of its waits.
-const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits, and the kernel \
-     shows none of single requests";
+const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits; those of the device's \
+     requests stand beside";
 
 /// Where the time of a point went.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +69,7 @@ impl Sight {
         &self,
         outcome: &Outcome,
         figures: &Figures,
-        device: Option<&str>,
+        (device, used): (Option<&str>, &HostUse),
     ) -> HeldBack {
         let bottleneck = judge(&Evidence {
             figures,
@@ -79,10 +80,11 @@ impl Sight {
             jobs: outcome.jobs.len() as u32,
             told_by_server: self.watched.is_some(),
         });
-        let wait_histograms = match &self.watched {
+        let mut wait_histograms = match &self.watched {
             Some(watched) => watched.counts.histograms.clone(),
             None => vec![WaitHistogram::unknown("blocked", NO_HISTOGRAM)],
         };
+        wait_histograms.extend(requests::histograms(used));
         HeldBack {
             bottleneck: Some(bottleneck),
             background_events: self.background.clone(),

@@ -63,6 +63,14 @@ impl Histogram {
         self.hdr.saturating_record(latency_ns);
     }
 
+    /// Records the same latency so often, e.g. a bucket of somebody else's histogram.
+    pub fn record_many_ns(&mut self, latency_ns: u64, times: u64) {
+        if latency_ns > LATENCY_NS_MAX {
+            self.clipped += times;
+        }
+        self.hdr.saturating_record_n(latency_ns, times);
+    }
+
     /// How many latencies were longer than [`LATENCY_NS_MAX`] and stand in the last bucket.
     pub fn clipped(&self) -> u64 {
         self.clipped

@@ -2,6 +2,7 @@
 
 use archive::{Figures, Sample};
 
+use crate::block::DeviceTimes;
 use crate::counters::Counters;
 use crate::rates::Rates;
 
@@ -32,6 +33,10 @@ pub struct HostUse {
     pub samples: Vec<Sample>,
     /// Why there are no I/O figures; `None` when there are.
     pub io_reason: Option<String>,
+    /// Times of the requests of the device; `None` when nobody times them.
+    pub requests: Option<DeviceTimes>,
+    /// Why nobody does; `None` when somebody does.
+    pub requests_reason: Option<String>,
     /// Why nothing of the machine is known; `None` when something is.
     pub unknown: Option<String>,
     /// What a reader should know about where the figures come from.

@@ -115,7 +115,7 @@ impl Asking {
         if place.key.test == THROUGHPUT && outcome.errors == 0 {
             notes.push(per_hour(work.scale().factor(), figures.operations_per_s));
         }
-        let held_back = seen.held_back(&outcome, &figures, watch.device());
+        let held_back = seen.held_back(&outcome, &figures, (watch.device(), &used));
         Ok(Measured::Points(vec![Point {
             started_at,
             work: place.work_done(work.scale(), self.per_stream, self.cache.clone()),

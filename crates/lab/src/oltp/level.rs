@@ -222,7 +222,9 @@ impl<'a> Level<'a> {
             work: self.work_done(seen),
             steady: steady(&seen.total),
             timed_events: seen.sight.top(),
-            held_back: seen.sight.held_back(&seen.total, &figures, watch.device()),
+            held_back: seen
+                .sight
+                .held_back(&seen.total, &figures, (watch.device(), &seen.used)),
             samples: series(&seen.used.samples, &seen.total, self.place.bay.interval),
             figures,
             reasons,

@@ -150,7 +150,7 @@ pub fn drive(
     };
     used.write_into(&mut figures);
     seen.write_into(&mut figures);
-    let held_back = seen.held_back(&outcome, &figures, device.as_deref());
+    let held_back = seen.held_back(&outcome, &figures, (device.as_deref(), &used));
     let judged = Judged {
         events: seen.top(),
         note: seen.note(),

@@ -20,7 +20,7 @@ const VERSION_OF_LEADERS: u32 = 13;
 
 /// Why there are no histograms.
 const NO_HISTOGRAM: &str =
-    "PostgreSQL keeps no distribution of its waits, and the kernel shows none of single requests";
+    "PostgreSQL keeps no distribution of its waits; those of the device's requests stand beside";
 
 /// A watch over one server.
 pub(super) struct PostgresWatch {

@@ -1,0 +1,185 @@
+//! How long the requests of a block device take, as distributions: whole, in the queue and in the device, for each
+//! operation and class of sizes.
+//!
+//! A small program in the kernel (BPF, assembled here, without a tool chain) counts whenever a request is complete.
+//! That needs the right to load one (root, or CAP_BPF and CAP_PERFMON) and a kernel that describes its own types
+//! (Linux 5.17 or newer with BTF). Requests are what the kernel sends to the device: merged and split, they are not
+//! the reads and writes of a program. Devices that are built of others (dm, md) have none: watch what lies below.
+
+mod assembly;
+mod btf;
+mod buckets;
+mod kernel;
+mod program;
+mod times;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use kernel::{PerCpuArray, Program};
+use program::{CLASSES, OPERATIONS, Places, SIZES, TIMES, VALUES};
+
+pub use times::{DeviceTimes, Operation, Phase, Times};
+
+/// Devices that one watch takes.
+pub const DEVICES_MAX: usize = 8;
+/// Numbers of a device with its partitions that are looked at.
+const NUMBERS_MAX: usize = 64;
+
+/// Why the requests of a device cannot be timed.
+#[derive(Debug, thiserror::Error)]
+pub enum BlockError {
+    /// The right is missing.
+    #[error(
+        "timing the requests of a block device needs the right to load a program into the kernel; run as root, or with CAP_BPF and CAP_PERFMON"
+    )]
+    NotAllowed,
+    /// The kernel is too old, or was built without a description of its types.
+    #[error("the requests of a block device cannot be timed on this kernel: {0}")]
+    Kernel(String),
+    /// There is no such device, or there are too many.
+    #[error("{0}")]
+    Device(String),
+    /// The system refused.
+    #[error("the requests of a block device cannot be timed: {doing} failed ({source})")]
+    System {
+        /// What was to be done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Counts the requests of some devices until it is dropped.
+#[derive(Debug)]
+pub struct BlockWatch {
+    devices: Vec<String>,
+    map: PerCpuArray,
+    program: Program,
+    /// The program runs as long as this is open.
+    _attached: OwnedFd,
+}
+
+impl BlockWatch {
+    /// Begins to count the requests of devices by their kernel names, as `vda`.
+    ///
+    /// # Errors
+    /// Without the right, on a kernel that cannot, or for a device that does not exist.
+    pub fn open(devices: &[&str]) -> Result<Self, BlockError> {
+        if devices.is_empty() || devices.len() > DEVICES_MAX {
+            return Err(BlockError::Device(format!(
+                "one to {DEVICES_MAX} block devices can be watched at a time, not {}",
+                devices.len()
+            )));
+        }
+        let numbers: Result<Vec<_>, _> = devices.iter().map(|name| numbers_of(name)).collect();
+        let numbers = numbers?;
+        let places = places()?;
+        let entries = devices.len() * OPERATIONS * CLASSES;
+        let map = PerCpuArray::new(entries, TIMES * VALUES).map_err(refused("making a map"))?;
+        let text = program::program(&places, &numbers, map.number()).ok_or_else(|| {
+            BlockError::Kernel("its requests are larger than what may be copied of them".into())
+        })?;
+        let program = Program::load(&text).map_err(|(error, said)| match said.is_empty() {
+            true => refused("loading the program")(error),
+            false => BlockError::Kernel(format!("it does not take the program: {said}")),
+        })?;
+        let attached = program
+            .attach(c"block_rq_complete")
+            .map_err(refused("attaching the program"))?;
+        Ok(Self {
+            devices: devices.iter().map(|&name| name.to_owned()).collect(),
+            map,
+            program,
+            _attached: attached,
+        })
+    }
+
+    /// What was counted so far, for each device; the difference of two is what happened between them.
+    ///
+    /// # Errors
+    /// When the system refuses to show it.
+    pub fn read(&self) -> Result<Vec<DeviceTimes>, BlockError> {
+        let mut buffer = Vec::new();
+        let mut of_device = |(slot, name): (usize, &String)| {
+            let mut times = DeviceTimes::empty(name);
+            for (place, values) in times.entries_mut().enumerate() {
+                let entry = (slot * OPERATIONS * CLASSES + place) as u32;
+                let added = self.map.add_up(entry, values, &mut buffer);
+                added.map_err(refused("reading the counts"))?;
+            }
+            Ok(times)
+        };
+        self.devices
+            .iter()
+            .enumerate()
+            .map(&mut of_device)
+            .collect()
+    }
+
+    /// Runs of the program while `during` goes on, and their mean time in ns.
+    ///
+    /// # Errors
+    /// When the system refuses to count them.
+    pub fn cost_ns(&self, during: impl FnOnce()) -> Result<(u64, f64), BlockError> {
+        let counting = kernel::count_runs().map_err(refused("counting the runs"))?;
+        let told = || self.program.runs().map_err(refused("reading the runs"));
+        let (runs_before, ns_before) = told()?;
+        during();
+        let (runs, ns) = told()?;
+        drop(counting);
+        let runs = runs - runs_before;
+        Ok((runs, (ns - ns_before) as f64 / runs.max(1) as f64))
+    }
+}
+
+fn refused(doing: &'static str) -> impl Fn(io::Error) -> BlockError {
+    move |source| match source.kind() {
+        io::ErrorKind::PermissionDenied => BlockError::NotAllowed,
+        _ => BlockError::System { doing, source },
+    }
+}
+
+fn places() -> Result<Places, BlockError> {
+    let members = [
+        ("request", "start_time_ns"),
+        ("request", "io_start_time_ns"),
+        ("request", "cmd_flags"),
+        ("request", "part"),
+        ("block_device", "bd_dev"),
+    ];
+    let found = btf::offsets(Path::new("/sys/kernel/btf/vmlinux"), members);
+    let [start_ns, issue_ns, flags, part, device] = found.map_err(BlockError::Kernel)?;
+    Ok(Places {
+        start_ns,
+        issue_ns,
+        flags,
+        part,
+        device,
+    })
+}
+
+/// The numbers of a device and of its partitions, as the kernel has them.
+fn numbers_of(name: &str) -> Result<Vec<u32>, BlockError> {
+    let unknown =
+        || BlockError::Device(format!("there is no block device \"{name}\" in /sys/block"));
+    if name.contains('/') {
+        return Err(unknown());
+    }
+    let folder = Path::new("/sys/block").join(name);
+    let mut numbers = vec![number(&folder).ok_or_else(unknown)?];
+    for entry in std::fs::read_dir(&folder).map_err(|_| unknown())?.flatten() {
+        if entry.path().join("partition").exists() && numbers.len() < NUMBERS_MAX {
+            numbers.extend(number(&entry.path()));
+        }
+    }
+    Ok(numbers)
+}
+
+fn number(folder: &Path) -> Option<u32> {
+    let text = std::fs::read_to_string(folder.join("dev")).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+    Some(major << 20 | minor)
+}

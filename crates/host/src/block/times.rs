@@ -1,0 +1,151 @@
+//! What was counted of a device.
+
+use stats::Histogram;
+
+use super::buckets::{BUCKETS, middle_ns};
+use super::program::VALUES;
+use super::{CLASSES, OPERATIONS, SIZES, TIMES};
+
+/// What a request asks of the device, by the kernel's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads.
+    Read = 0,
+    /// Writes.
+    Write = 1,
+    /// Writes without data: they bring the device's own cache to where it lasts. Their time is all in one; it holds
+    /// what they wait for each other.
+    Flush = 2,
+    /// Gives room back.
+    Discard = 3,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; OPERATIONS] = [Self::Read, Self::Write, Self::Flush, Self::Discard];
+}
+
+/// Part of a request's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// From insertion to completion: what `/proc/diskstats` counts.
+    Whole = 0,
+    /// From insertion to the issue to the device. Not every kernel and device tells.
+    Queue = 1,
+    /// From the issue to completion. Not every kernel and device tells.
+    Device = 2,
+}
+
+/// Times of requests, in buckets no wider than a sixteenth of their values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Times {
+    values: Vec<u64>,
+}
+
+impl Times {
+    fn empty() -> Self {
+        Self {
+            values: vec![0; VALUES],
+        }
+    }
+
+    /// Number of requests.
+    pub fn count(&self) -> u64 {
+        self.values[..BUCKETS].iter().sum()
+    }
+
+    /// Sum of their times in ns, exact.
+    pub fn sum_ns(&self) -> u64 {
+        self.values[BUCKETS]
+    }
+
+    /// Mean time in µs, exact; `None` without requests.
+    pub fn mean_us(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.sum_ns() as f64 / count as f64 / 1e3)
+    }
+
+    /// Requests by time: the middle of each bucket that has any, in ns, and how many.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let counts = self.values[..BUCKETS].iter().enumerate();
+        counts
+            .filter(|(_, count)| **count > 0)
+            .map(|(bucket, count)| (middle_ns(bucket), *count))
+    }
+
+    /// As a histogram, each time as the middle of its bucket.
+    pub fn histogram(&self) -> Histogram {
+        let mut histogram = Histogram::new();
+        for (ns, count) in self.buckets() {
+            histogram.record_many_ns(ns, count);
+        }
+        histogram
+    }
+
+    fn add(&mut self, other: &[u64]) {
+        for (sum, value) in self.values.iter_mut().zip(other) {
+            *sum += value;
+        }
+    }
+}
+
+/// Requests of a device, by operation, class of sizes and phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceTimes {
+    /// Kernel name of the device.
+    pub device: String,
+    entries: Vec<u64>,
+}
+
+impl DeviceTimes {
+    pub(super) fn empty(device: &str) -> Self {
+        Self {
+            device: device.to_owned(),
+            entries: vec![0; OPERATIONS * CLASSES * TIMES * VALUES],
+        }
+    }
+
+    /// In the order of the kernel's map.
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.entries.chunks_exact_mut(TIMES * VALUES)
+    }
+
+    /// What happened between `earlier` and this reading.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let pairs = self.entries.iter().zip(&earlier.entries);
+        Self {
+            device: self.device.clone(),
+            entries: pairs.map(|(now, then)| now.saturating_sub(*then)).collect(),
+        }
+    }
+
+    /// Upper ends of the classes of sizes in bytes; the last class has none.
+    pub fn sizes() -> impl Iterator<Item = Option<u32>> {
+        SIZES.into_iter().map(Some).chain([None])
+    }
+
+    /// Requests of an operation whose size is of this class, counted from 0.
+    ///
+    /// # Panics
+    /// When there is no such class.
+    pub fn of_class(&self, operation: Operation, class: usize, phase: Phase) -> Times {
+        assert!(class < CLASSES, "there are {CLASSES} classes of sizes");
+        let mut times = Times::empty();
+        times.add(self.entry(operation, class, phase));
+        times
+    }
+
+    /// Requests of an operation, whatever their size.
+    pub fn of(&self, operation: Operation, phase: Phase) -> Times {
+        let mut times = Times::empty();
+        for class in 0..CLASSES {
+            times.add(self.entry(operation, class, phase));
+        }
+        times
+    }
+
+    fn entry(&self, operation: Operation, class: usize, phase: Phase) -> &[u64] {
+        let place = (operation as usize * CLASSES + class) * TIMES + phase as usize;
+        &self.entries[place * VALUES..][..VALUES]
+    }
+}
