@@ -2,6 +2,7 @@
 //! amount to: the power of one user, and the throughput of several.
 
 mod asked;
+mod dop;
 mod load;
 mod points;
 mod power;
@@ -48,28 +49,28 @@ fn of_code(code: &str) -> Option<&'static Query> {
 }
 
 /// The points of a step, from a key that has everything but test and jobs.
-pub(crate) fn keys(olap: &OlapStep, base: &PointKey) -> Vec<PointKey> {
-    let key = |code: &str, jobs: u32| PointKey {
+pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
+    let key = |code: &str, (jobs, threads): (u32, u32)| PointKey {
         test: code.to_owned(),
         jobs,
+        threads,
         ..base.clone()
     };
-    match olap.order {
-        OlapOrder::Load => vec![key(LOAD, 1)],
-        OlapOrder::Run => {
-            let asked = order::of_stream(0, &olap.queries());
-            let mut keys: Vec<_> = (asked.iter())
-                .map(|number| key(&format!("Q{number}"), 1))
-                .collect();
-            if asked.len() > 1 {
-                keys.push(key(POWER, 1));
-            }
-            if olap.streams() > 0 {
-                keys.push(key(THROUGHPUT, olap.streams()));
-            }
-            keys
+    if olap.order == OlapOrder::Load {
+        return vec![key(LOAD, (1, 1))];
+    }
+    let asked = order::of_stream(0, &olap.queries());
+    let mut keys = Vec::new();
+    for threads in dop::swept(olap, target) {
+        keys.extend(asked.iter().map(|n| key(&format!("Q{n}"), (1, threads))));
+        if asked.len() > 1 {
+            keys.push(key(POWER, (1, threads)));
+        }
+        if olap.streams() > 0 {
+            keys.push(key(THROUGHPUT, (olap.streams(), threads)));
         }
     }
+    keys
 }
 
 /// Why a target cannot do the workload at all.
@@ -127,7 +128,7 @@ impl<'a> Desk<'a> {
                 let is_query = |query: &PointKey| power::is_query_of(query, key);
                 power::power(&place, &archive.load_points(self.run, &is_query)?)
             }
-            _ => asked::asked(&place, progress),
+            _ => asked::at_degree(&place, progress),
         };
         let points = match measured.into_points() {
             Ok(points) => points,

@@ -110,6 +110,24 @@ pub trait Session: Send {
         ))
     }
 
+    /// How the engine would carry out a query: its steps in the engine's words, without values, so that two texts
+    /// differ when other steps are taken; `None` where the engine does not tell.
+    ///
+    /// # Errors
+    /// When the query is wrong.
+    fn plan(&mut self, _sql: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Workers that a query gets beside this session, 0 for a serial one; it is carried out once for that.
+    /// `None` where the engine does not tell.
+    ///
+    /// # Errors
+    /// When the query fails.
+    fn workers(&mut self, _sql: &str) -> Result<Option<u32>> {
+        Ok(None)
+    }
+
     /// Columns that a statement returns, 0 for none; `None` where the engine does not tell beforehand.
     fn columns(&self, _statement: Statement) -> Option<usize> {
         None
@@ -283,6 +301,11 @@ pub trait Target: Send + Sync {
 
     /// Degree of parallelism inside one statement.
     fn threads(&self) -> u32;
+
+    /// The highest degree that can be set.
+    fn threads_max(&self) -> u32 {
+        1
+    }
 
     /// Sets that degree; only with [`Feature::ParallelStatement`].
     fn set_threads(&self, threads: u32) -> Result<()>;

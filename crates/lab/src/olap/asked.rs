@@ -22,8 +22,17 @@ use crate::watcher::Watcher;
 /// Bytes that every query reads at least at scale 1, of tables stored by columns.
 const READ_BYTES: f64 = 2e6;
 
-/// Asks what the key names.
-pub(super) fn asked(place: &Place, progress: &Progress) -> Measured {
+/// Asks what the key names at its degree of parallelism; what is measured behind it has that of the target again.
+pub(super) fn at_degree(place: &Place, progress: &Progress) -> Measured {
+    let outcome = place.set_degree().map(|()| asked(place, progress));
+    let measured = outcome.unwrap_or_else(|error| place.failed(error.into()));
+    match place.target().set_threads(None) {
+        Ok(()) => measured,
+        Err(error) => place.failed(error.into()),
+    }
+}
+
+fn asked(place: &Place, progress: &Progress) -> Measured {
     let work = match place.work() {
         Ok(work) => work,
         Err(error) => return place.failed(error),
@@ -36,7 +45,18 @@ pub(super) fn asked(place: &Place, progress: &Progress) -> Measured {
         Ok(plan) => plan.measure(place, &work, progress),
         Err(wrong) => Ok(place.without_figures(wrong)),
     });
-    outcome.unwrap_or_else(|error| place.failed(error))
+    let told = outcome.and_then(|mut measured| {
+        if let Measured::Points(points) = &mut measured {
+            for point in points {
+                place.tell_degree(point);
+                if let Some(query) = of_code(&point.key.test) {
+                    place.tell_plan(&work, query, point)?;
+                }
+            }
+        }
+        Ok(measured)
+    });
+    told.unwrap_or_else(|error| place.failed(error))
 }
 
 /// What is going to be asked.
@@ -102,6 +122,7 @@ impl Asking {
         let done = outcome.operations;
         let mut figures = figures_of(&outcome, Duration::ZERO, done, &used, counters);
         figures.queries_per_min = figures.operations_per_s.map(|rate| rate * 60.0);
+        figures.busy_cores_mean = place.busy_cores(&figures);
         seen.write_into(&mut figures);
         let mut notes = vec![self.note.clone()];
         notes.extend(gates::notes(&outcome, &figures));

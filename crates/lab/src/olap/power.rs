@@ -15,7 +15,9 @@ pub(super) fn power(place: &Place, queries: &[Point]) -> Measured {
     let mut point = place.blank();
     if let Some(first) = queries.first() {
         point.work = first.work.clone();
+        point.work.plan = None;
     }
+    place.tell_degree(&mut point);
     let invalid: Vec<&str> = (queries.iter())
         .filter(|point| !point.valid())
         .map(|point| point.key.test.as_str())
@@ -41,12 +43,12 @@ pub(super) fn power(place: &Place, queries: &[Point]) -> Measured {
         elapsed_s: Some(times_s.iter().sum()),
         ..Figures::default()
     };
-    point.notes = vec![
+    point.notes.extend([
         format!(
             "geometric mean of {asked} queries: {mean_s:.6} s; times are not rounded to tenths of a second"
         ),
         "without refreshes of the data".into(),
-    ];
+    ]);
     if let Some(scale) = point.work.size.strip_prefix("scale ") {
         let scale: f64 = scale.parse().unwrap_or_default();
         let per_hour = 3600.0 * scale / mean_s;
@@ -57,9 +59,9 @@ pub(super) fn power(place: &Place, queries: &[Point]) -> Measured {
     Measured::Points(vec![point])
 }
 
-/// Whether a point is a query of the step, target and repetition of a key.
+/// Whether a point is a query of the step, target, repetition and degree of a key.
 pub(super) fn is_query_of(query: &PointKey, key: &PointKey) -> bool {
-    let of = |key: &PointKey| (key.repetition, key.step, key.target);
+    let of = |key: &PointKey| (key.repetition, key.step, key.target, key.threads);
     of(query) == of(key) && of_code(&query.test).is_some()
 }
 

@@ -9,6 +9,7 @@ use super::instance::SessionGuard;
 use super::read::read_all;
 use super::texts::{Unread, texts};
 use crate::limit::{limited, too_long};
+use crate::plan_text::plan_text;
 use crate::session::too_many_texts;
 use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 
@@ -97,6 +98,11 @@ impl Session for DuckDbSession {
             Unread::TooMany => too_many_texts(),
             Unread::Message(message) => explain("query failed", &message),
         })
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.texts(&format!("EXPLAIN (FORMAT JSON) {sql}"))?;
+        Ok(Some(plan_text(rows)))
     }
 
     fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {

@@ -11,6 +11,7 @@ use super::load;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
 use crate::nonblocking::{FirstRow, Nonblocking};
+use crate::plan_text::plan_text;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
     Value,
@@ -120,6 +121,16 @@ impl Session for MySqlSession {
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         self.client.read(sql)
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.client.read(&format!("EXPLAIN {sql}"))?;
+        Ok(Some(plan_text(rows)))
+    }
+
+    /// A statement runs on one thread.
+    fn workers(&mut self, _sql: &str) -> Result<Option<u32>> {
+        Ok(Some(0))
     }
 
     fn columns(&self, statement: Statement) -> Option<usize> {

@@ -11,6 +11,7 @@ use super::wire::{
     Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row, is_kept,
 };
 use crate::nonblocking::{FirstRow, Nonblocking};
+use crate::plan_text::plan_text;
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -185,6 +186,24 @@ impl Session for PostgresSession {
             ));
         }
         self.connection.texts(sql, &[])
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.texts(&format!("EXPLAIN (COSTS OFF) {sql}"))?;
+        Ok(Some(plan_text(rows)))
+    }
+
+    /// The server tells it of no statement but one that is explained while it runs.
+    fn workers(&mut self, sql: &str) -> Result<Option<u32>> {
+        let explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)";
+        let rows = self.texts(&format!("{explain} {sql}"))?;
+        let lines = rows.into_iter().flatten().flatten();
+        let launched = lines.filter_map(|line| {
+            let (_, workers) = line.split_once("Workers Launched: ")?;
+            workers.parse().ok()
+        });
+        // Parts of a plan that gather rows are as a rule carried out one after the other.
+        Ok(Some(launched.max().unwrap_or(0)))
     }
 
     fn columns(&self, statement: Statement) -> Option<usize> {

@@ -9,6 +9,7 @@ use rusqlite::{Connection, ToSql, ffi};
 use super::explain;
 use crate::limit::{limited, too_long};
 use crate::plain::{put_date, put_moment};
+use crate::plan_text::plan_text;
 use crate::session::too_many_texts;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
@@ -256,6 +257,20 @@ impl Session for SqliteSession {
             Ok(None) => Err(too_many_texts()),
             Err(e) => Err(told("query failed", &e, ended.then_some(self.limit))),
         }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.texts(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+        // In front of the words stand numbers of the steps.
+        let words = rows
+            .into_iter()
+            .map(|row| row.into_iter().skip(3).collect());
+        Ok(Some(plan_text(words.collect())))
+    }
+
+    /// A statement runs on one thread.
+    fn workers(&mut self, _sql: &str) -> Result<Option<u32>> {
+        Ok(Some(0))
     }
 
     fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {

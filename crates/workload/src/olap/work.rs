@@ -153,6 +153,32 @@ impl Work {
         })
     }
 
+    /// The steps of a query with its own parameters, as far as the engine tells them; what is wrong with the query
+    /// is the inner error, a sentence.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn plan(&self, number: u32) -> Result<std::result::Result<Option<String>, String>> {
+        self.with_question(number, |session, sql| session.plan(sql))
+    }
+
+    /// Workers that a query gets beside its session, in one more execution; as [`Work::plan`].
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn workers(&self, number: u32) -> Result<std::result::Result<Option<u32>, String>> {
+        self.with_question(number, |session, sql| session.workers(sql))
+    }
+
+    fn with_question<T>(
+        &self,
+        number: u32,
+        work: impl FnOnce(&mut dyn Session, &str) -> target::Result<T>,
+    ) -> Result<std::result::Result<T, String>> {
+        let question = self.question(number, self.asked.source, 0)?;
+        of_the_query(work(self.session()?.as_mut(), &question.sql))
+    }
+
     fn question(&self, number: u32, source: Source, stream: u32) -> Result<Question> {
         let query = Query::numbered(number)?;
         let parameters = Parameters::of(source, number, self.scale, self.asked.seed, stream);
@@ -179,11 +205,17 @@ impl Work {
 
     fn ask_once(&self, question: &Question) -> Result<std::result::Result<(), String>> {
         let mut session = self.session()?;
-        match session.texts(&question.sql) {
-            Ok(rows) => Ok(self.answers.judge(question, &Answer::of(rows))),
-            Err(error) if is_of_the_query(error.kind) => Ok(Err(error.message)),
-            Err(error) => Err(error.into()),
-        }
+        let rows = of_the_query(session.texts(&question.sql))?;
+        Ok(rows.and_then(|rows| self.answers.judge(question, &Answer::of(rows))))
+    }
+}
+
+/// What is wrong with one query is told; what is wrong with the target is an error.
+fn of_the_query<T>(outcome: target::Result<T>) -> Result<std::result::Result<T, String>> {
+    match outcome {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) if is_of_the_query(error.kind) => Ok(Err(error.message)),
+        Err(error) => Err(error.into()),
     }
 }
 
