@@ -46,7 +46,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
                 "2",
             ],
         );
-        assert_eq!(points(&exported).len(), 24);
+        assert_eq!(points(&exported).len(), 25);
         let mut product = 1.0_f64;
         for number in 1..=22 {
             let point = of(&exported, &format!("Q{number}"));

@@ -2,18 +2,20 @@
 //! amount to: the power of one user, and the throughput of several.
 
 mod asked;
+mod beside;
 mod dop;
 mod load;
 mod points;
 mod power;
+mod refresh;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::load::Progress;
 use archive::{Archive, PointKey};
-use workload::olap::work::Answers;
-use workload::olap::{Query, order, queries};
+use workload::olap::work::{Answers, Rows};
+use workload::olap::{Function, Query, order, queries};
 
 use crate::done::Done;
 use crate::measure::Bay;
@@ -22,6 +24,7 @@ use crate::plan::{OlapOrder, OlapStep};
 use crate::{Result, Step};
 
 use points::Place;
+use refresh::Refreshes;
 
 /// Loads the database.
 pub const LOAD: &str = "OLAP-LOAD";
@@ -29,6 +32,8 @@ pub const LOAD: &str = "OLAP-LOAD";
 pub const POWER: &str = "OLAP-POWER";
 /// All queries of several users at the same time.
 pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
+/// What both amount to together.
+pub const COMPOSITE: &str = "OLAP-COMPOSITE";
 
 /// Title of a point.
 pub fn title(code: &str) -> String {
@@ -36,8 +41,12 @@ pub fn title(code: &str) -> String {
         (LOAD, _) => "Analytical: load".into(),
         (POWER, _) => "Analytical: power".into(),
         (THROUGHPUT, _) => "Analytical: throughput".into(),
+        (COMPOSITE, _) => "Analytical: power and throughput".into(),
         (_, Some(query)) => format!("Analytical: {}", query.title),
-        (other, None) => other.to_owned(),
+        (other, None) => match function_of(other) {
+            Some(function) => format!("Analytical: {}", function.title()),
+            None => other.to_owned(),
+        },
     }
 }
 
@@ -46,6 +55,13 @@ fn of_code(code: &str) -> Option<&'static Query> {
     let number: u32 = code.strip_prefix('Q')?.parse().ok()?;
     let all = queries().ok()?;
     all.iter().find(|query| query.number == number)
+}
+
+/// The refresh function that a point is of.
+fn function_of(code: &str) -> Option<Function> {
+    Function::ALL
+        .into_iter()
+        .find(|function| function.code() == code)
 }
 
 /// The points of a step, from a key that has everything but test and jobs.
@@ -62,12 +78,21 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
     let asked = order::of_stream(0, &olap.queries());
     let mut keys = Vec::new();
     for threads in dop::swept(olap, target) {
-        keys.extend(asked.iter().map(|n| key(&format!("Q{n}"), (1, threads))));
-        if asked.len() > 1 {
-            keys.push(key(POWER, (1, threads)));
+        let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
+        if olap.refresh {
+            let [first, last] = Function::ALL.map(|function| function.code().to_owned());
+            codes.insert(0, first);
+            codes.push(last);
         }
+        if asked.len() > 1 {
+            codes.push(POWER.into());
+        }
+        keys.extend(codes.iter().map(|code| key(code, (1, threads))));
         if olap.streams() > 0 {
             keys.push(key(THROUGHPUT, (olap.streams(), threads)));
+        }
+        if olap.streams() > 0 && asked.len() > 1 {
+            keys.push(key(COMPOSITE, (olap.streams(), threads)));
         }
     }
     keys
@@ -83,7 +108,8 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
 
 /// Whether a point with this code is of the workload.
 pub(crate) fn owns(code: &str) -> bool {
-    [LOAD, POWER, THROUGHPUT].contains(&code) || of_code(code).is_some()
+    let is_of_all = [LOAD, POWER, THROUGHPUT, COMPOSITE].contains(&code);
+    is_of_all || of_code(code).is_some() || function_of(code).is_some()
 }
 
 /// Measures the points of these steps, and enters them.
@@ -92,6 +118,7 @@ pub(crate) struct Desk<'a> {
     run: i64,
     /// What the first target answered, for each repetition and step: the others are held against it.
     answers: Mutex<HashMap<(u32, u32), Arc<Answers>>>,
+    refreshes: Mutex<Refreshes>,
 }
 
 impl<'a> Desk<'a> {
@@ -101,6 +128,7 @@ impl<'a> Desk<'a> {
             bay,
             run,
             answers: Mutex::default(),
+            refreshes: Mutex::default(),
         }
     }
 
@@ -121,12 +149,20 @@ impl<'a> Desk<'a> {
             olap,
             key,
             answers: self.answers_of(key),
+            rows: Rows::AsLoaded,
         };
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
-            POWER => {
-                let is_query = |query: &PointKey| power::is_query_of(query, key);
-                power::power(&place, &archive.load_points(self.run, &is_query)?)
+            POWER | COMPOSITE => {
+                let codes = power::parts(olap, &key.test);
+                let is_part = |part: &PointKey| power::is_part(part, &codes, key);
+                let parts = archive.load_points(self.run, &is_part)?;
+                power::of_parts(&place, &parts, codes.len())
+            }
+            _ if olap.refresh => {
+                let refreshes = self.refreshes.lock();
+                let mut refreshes = refreshes.unwrap_or_else(PoisonError::into_inner);
+                refresh::in_cycle(place, &mut refreshes, progress)
             }
             _ => asked::at_degree(&place, progress),
         };

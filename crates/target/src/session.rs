@@ -182,7 +182,19 @@ pub trait Session: Send {
     fn rollback(&mut self) -> Result<()>;
 
     /// Loads rows into `table` by the engine's fastest path, in one transaction; gives their number.
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64>;
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.begin()?;
+        let appended = self.append(table, rows);
+        match appended {
+            Ok(_) => self.commit()?,
+            // The first error is the one to tell; a rollback that fails too adds nothing.
+            Err(_) => drop(self.rollback()),
+        }
+        appended
+    }
+
+    /// Loads rows into `table` by the same path in the transaction that is begun; gives their number.
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64>;
 
     /// Refreshes the planner's statistics of a table that was just loaded, and does whatever else lets
     /// reading it afterwards write nothing.

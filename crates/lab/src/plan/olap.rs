@@ -17,6 +17,7 @@ pub(super) const KEYS: Keys = Keys {
         "iterations",
         "streams",
         "dop",
+        "refresh",
         "parameters",
         "cache",
         "query_limit_seconds",
@@ -55,6 +56,9 @@ pub struct OlapStep {
     /// nothing is said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dop: Vec<u32>,
+    /// Whether orders come and go: before and behind the queries of one user, and beside those of several.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refresh: bool,
     /// Where parameters come from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parameters: Source,
@@ -201,6 +205,7 @@ mod tests {
             ("do = 'run'\nstreams = 12", "streams is not"),
             ("do = 'run'\ndop = [2, 0]", "dop holds 0"),
             ("do = 'load'\nscale = 1\ndop = [2]", "dop needs do"),
+            ("do = 'load'\nscale = 1\nrefresh = true", "refresh needs do"),
             (
                 "do = 'run'\ncache = 'cold'\niterations = 2",
                 "asks each query once",
@@ -216,7 +221,7 @@ mod tests {
     #[test]
     fn a_plan_is_read_as_it_was_written() {
         let written = plan(
-            "do = 'run'\nscale = 0.01\nqueries = '14,6'\nstreams = 2\ndop = [2, 32]\ncache = 'warm'",
+            "do = 'run'\nscale = 0.01\nqueries = '14,6'\nstreams = 2\ndop = [2, 32]\nrefresh = true\ncache = 'warm'",
         );
         let written = written.unwrap();
         assert_eq!(Plan::parse(&written.to_toml(), &[]).unwrap(), written);

@@ -45,18 +45,6 @@ impl DuckDbSession {
             false => explain(context, &message),
         })
     }
-
-    fn load_in_transaction(&self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        let mut appender = Appender::new(&self.connection, table)?;
-        let mut loaded = 0;
-        while rows.next_row(&mut |row| {
-            appender.put(row)?;
-            loaded += 1;
-            Ok(())
-        })? {}
-        appender.finish()?;
-        Ok(loaded)
-    }
 }
 
 fn means_to_interrupt(connection: &Connection) -> impl Fn() + Send + use<> {
@@ -127,20 +115,16 @@ impl Session for DuckDbSession {
         }
     }
 
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        self.begin()?;
-        let outcome = self.load_in_transaction(table, rows);
-        match outcome {
-            Ok(loaded) => {
-                self.commit()?;
-                Ok(loaded)
-            }
-            Err(error) => {
-                // The first error is the one to tell; a rollback that fails too adds nothing.
-                let _ = self.rollback();
-                Err(error)
-            }
-        }
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        let mut appender = Appender::new(&self.connection, table)?;
+        let mut loaded = 0;
+        while rows.next_row(&mut |row| {
+            appender.put(row)?;
+            loaded += 1;
+            Ok(())
+        })? {}
+        appender.finish()?;
+        Ok(loaded)
     }
 
     fn counters(&mut self) -> Counters {

@@ -212,19 +212,8 @@ impl Session for MySqlSession {
         }
     }
 
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        self.begin()?;
-        match self.load(table, rows) {
-            Ok(loaded) => {
-                self.commit()?;
-                Ok(loaded)
-            }
-            Err(error) => {
-                // The first error is the one to tell; a rollback that fails too adds nothing.
-                let _ = self.rollback();
-                Err(error)
-            }
-        }
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.load(table, rows)
     }
 
     fn analyse(&mut self, table: &str) -> Result<()> {

@@ -86,6 +86,17 @@ impl PostgresSession {
         Ok(())
     }
 
+    /// Sends a BEGIN that is still to travel with its first statement: what is no prepared statement cannot take it
+    /// along, and need not save a round trip.
+    fn send_begin(&mut self) -> Result<()> {
+        if self.begun {
+            self.begun = false;
+            self.connection.wire().sync();
+            self.connection.exchange("BEGIN", |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn encode(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
         let prepared = &self.statements[statement.0];
@@ -139,12 +150,7 @@ impl From<WireError> for TargetError {
 
 impl Session for PostgresSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
-        if self.begun {
-            // What is not measured need not save a round trip.
-            self.begun = false;
-            self.connection.wire().sync();
-            self.connection.exchange("BEGIN", |_| Ok(()))?;
-        }
+        self.send_begin()?;
         self.connection.batch(sql)
     }
 
@@ -321,6 +327,11 @@ impl Session for PostgresSession {
             Ok(())
         })?;
         Ok(copied)
+    }
+
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.send_begin()?;
+        self.bulk_load(table, rows)
     }
 
     /// VACUUM sets the hint bits and the visibility map, so that reading the table writes nothing, and

@@ -330,7 +330,7 @@ impl Session for SqliteSession {
         }
     }
 
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         let columns: i64 = self
             .connection
             .query_row(
@@ -347,7 +347,6 @@ impl Session for SqliteSession {
         }
         let marks = vec!["?"; columns as usize].join(",");
         let mut insert = self.compile(&format!("INSERT INTO {table} VALUES ({marks})"))?;
-        self.begin()?;
         let mut loaded = 0;
         let mut put = |row: &BulkRow<'_>| {
             bind(&mut insert, row)?;
@@ -357,20 +356,7 @@ impl Session for SqliteSession {
             loaded += 1;
             Ok(())
         };
-        loop {
-            match rows.next_row(&mut put) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    drop(insert);
-                    // The first error is the one to tell; a rollback that fails too adds nothing.
-                    let _ = self.rollback();
-                    return Err(error);
-                }
-            }
-        }
-        drop(insert);
-        self.commit()?;
+        while rows.next_row(&mut put)? {}
         Ok(loaded)
     }
 

@@ -14,7 +14,7 @@ use target::{Feature, Session, Target};
 use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
 use super::rows::{Share, rows, shares};
-use super::{JOBS_MAX, OlapError, Result, Scale, TABLES};
+use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore};
 use crate::loading::{Event, Observer, sessions};
 use crate::owned::count;
 use crate::sql_folder::Step;
@@ -41,6 +41,8 @@ pub struct Loaded {
     pub rows_took: Duration,
     /// Time of each step behind it: keys, statistics, count.
     pub steps_took: Vec<(String, Duration)>,
+    /// Whether nothing was loaded, but what a refresh had changed was put back.
+    pub put_back: bool,
 }
 
 impl Loaded {
@@ -73,6 +75,10 @@ pub fn load(
         rows: TABLES.map(|_| AtomicU64::new(0)),
     };
     let mut session = target.open_session()?;
+    if let Some(refreshed) = load.refreshed(session.as_mut(), options.replace)? {
+        drop(session);
+        return load.put_back(refreshed);
+    }
     load.begin(session.as_mut(), tables, options.replace)?;
     let begun = Instant::now();
     load.all()?;
@@ -85,6 +91,7 @@ pub fn load(
         jobs,
         rows_took,
         steps_took,
+        put_back: false,
     })
 }
 
@@ -121,6 +128,33 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
+    /// The database that is asked for, where it is there and a refresh has changed its rows.
+    fn refreshed(&self, session: &mut dyn Session, replace: bool) -> Result<Option<Metadata>> {
+        if replace {
+            return Ok(None);
+        }
+        let there = Metadata::read(session)?;
+        let is_it = |there: &Metadata| there.whole && there.refreshed.is_some();
+        match there.filter(is_it) {
+            Some(there) if there.scale == self.scale => Ok(Some(there)),
+            _ => Ok(None),
+        }
+    }
+
+    fn put_back(&self, refreshed: Metadata) -> Result<Loaded> {
+        let mut took = Vec::new();
+        self.step("putting back what a refresh changed", &mut took, || {
+            restore::put_back(self.target).map(drop)
+        })?;
+        Ok(Loaded {
+            rows: refreshed.rows,
+            jobs: 1,
+            rows_took: Duration::ZERO,
+            steps_took: took,
+            put_back: true,
+        })
+    }
+
     /// Makes the tables, where nothing is there that would be lost.
     fn begin(&self, session: &mut dyn Session, tables: &str, replace: bool) -> Result<()> {
         if crate::oltp::metadata::OWNED.is_entered(session)? {
