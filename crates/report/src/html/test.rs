@@ -5,7 +5,7 @@ use stats::scaling;
 
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{Figure, charts, held_back, id_of, timeline};
+use super::{Figure, charts, held_back, id_of, queries, timeline};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::plans;
@@ -262,7 +262,10 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         heads,
         curves,
         held_back: held_back::view(group, rate),
-        figures: figures(&sweeps, rate, &laws),
+        figures: figures(&sweeps, rate, &laws)
+            .into_iter()
+            .chain(queries::figures(run, group.test, &group.curves))
+            .collect(),
         notes: notes.texts(),
         standing: standing(run, group, against),
     }
