@@ -126,7 +126,7 @@ fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
         "6,1",
         "--refresh",
     ];
-    let named = ["--iterations", "40", "--name", "killed"];
+    let named = ["--iterations", "20", "--name", "killed"];
     let mut child = place
         .command(&[&arguments[..], &named].concat())
         .stdout(Stdio::null())

@@ -25,6 +25,7 @@ pub mod query;
 pub mod reference;
 pub mod refresh;
 mod restore;
+mod resume;
 pub mod rows;
 pub mod scale;
 pub mod work;

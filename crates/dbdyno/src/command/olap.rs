@@ -57,7 +57,7 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     let mut text = format!(
         "scale {} is loaded: {} rows in {:.3} s by {} sessions, with keys, statistics and counts {:.3} s\n",
         asked.scale,
-        loaded.rows_in_all(),
+        loaded.rows_loaded(),
         loaded.rows_took.as_secs_f64(),
         loaded.jobs,
         begun.elapsed().as_secs_f64(),

@@ -46,7 +46,7 @@ pub(super) fn load(place: &Place) -> Measured {
         Err(error) => return place.failed(error),
     };
     let took_s = loaded.as_ref().map(|loaded| loaded.rows_took.as_secs_f64());
-    let rows = loaded.as_ref().map(|loaded| loaded.rows_in_all() as f64);
+    let rows = loaded.as_ref().map(|loaded| loaded.rows_loaded() as f64);
     Measured::Points(vec![Point {
         work: WorkDone {
             mode: "work".into(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use target::{ErrorKind, Session, Target};
 
+use super::load::right_rows;
 use super::metadata::Metadata;
 use super::{Answer, OlapError, Parameters, Query, Result, TABLES, queries, query, reference};
 use crate::owned::count;
@@ -110,8 +111,7 @@ pub(crate) fn is_of_the_query(kind: ErrorKind) -> bool {
 fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding> {
     let mut wrong = Vec::new();
     for table in TABLES {
-        let known = metadata.scale.rows(table);
-        let known = known.or(metadata.scale.known_line_items());
+        let known = right_rows(metadata.scale, table);
         let Some(right) = known.or(metadata.rows.get(table).copied()) else {
             return Err(OlapError::Metadata(format!("rows_{table} is missing")));
         };

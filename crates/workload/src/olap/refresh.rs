@@ -8,7 +8,9 @@
 use std::sync::atomic::AtomicBool;
 
 use target::{ErrorKind, Result, RowSource, Session, Statement, TargetError, Value};
+use tpchgen::distribution::Distributions;
 use tpchgen::generators::{LineItemGenerator, OrderGenerator};
+use tpchgen::text::TextPool;
 
 use super::Scale;
 use super::rows::{made, put_line_item, put_order};
@@ -139,7 +141,10 @@ pub(super) struct Statements {
 const CHANGED: [(&str, &str); 2] = [("orders", "o_orderkey"), ("lineitem", "l_orderkey")];
 
 impl Statements {
+    /// What the generator keeps in memory is made here, so that no function is measured with it.
     pub fn prepare(session: &mut dyn Session) -> Result<Self> {
+        TextPool::get_or_init_default();
+        Distributions::static_default();
         let mut delete = |(table, key): (&str, &str)| {
             session.prepare(&format!(
                 "DELETE FROM {table} WHERE {key} >= ? AND {key} <= ?"
