@@ -280,7 +280,7 @@ fn immutable_uri(path: &Path) -> PathBuf {
 
 /// A checked connection to `file` (`path`, or a URI that leads there) with every archive's settings.
 fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
-    let connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Until the file is known to be whole, closing it must not write the WAL into it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -290,6 +290,10 @@ fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
     // a loss of power, not only of the process.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    match mode.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        true => schema::look_migrated(&connection)?,
+        false => schema::migrate(&mut connection)?,
+    }
     Ok(connection)
 }
 

@@ -288,13 +288,13 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> ArchiveError {
 
 #[test]
 fn a_newer_archive_is_refused_and_left_alone() {
-    let error = refused(|bytes| bytes[63] = 2);
+    let error = refused(|bytes| bytes[63] = 3);
     assert!(
         matches!(
             error,
             ArchiveError::Newer {
-                found: 2,
-                known: 1,
+                found: 3,
+                known: 2,
                 ..
             }
         ),
@@ -346,6 +346,48 @@ fn columns_that_are_not_those_of_the_version_are_refused() {
     drop(sqlite);
     let error = Archive::open(&path).unwrap_err();
     assert!(error.to_string().contains("rows_per_s"), "{error}");
+}
+
+/// An archive of version 1 is read as it is, and gets the columns of today when it is measured into.
+#[test]
+fn an_older_archive_is_read_and_continued() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.dbdyno");
+    let mut old = point(key(1));
+    for name in ["scaled_queries_per_h", "workers", "busy_cores_mean"] {
+        assert!(old.figures.set(name, None));
+    }
+    measure(&mut Archive::open(&path).unwrap(), None, &[old.clone()]);
+    let sqlite = rusqlite::Connection::open(&path).unwrap();
+    let view: String = (sqlite)
+        .query_row(
+            "SELECT sql FROM sqlite_schema WHERE name = 'result'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    let as_it_was = format!(
+        "DROP VIEW result; ALTER TABLE point DROP COLUMN scaled_queries_per_h;
+         ALTER TABLE point DROP COLUMN workers; ALTER TABLE point DROP COLUMN busy_cores_mean;
+         PRAGMA user_version = 1; {view}"
+    );
+    sqlite.execute_batch(&as_it_was).unwrap();
+    drop(sqlite);
+    let before = fs::read(&path).unwrap();
+    let read = |archive: &Archive| archive.load_run(&RunName::Last).unwrap();
+    let run = read(&Archive::open_read_only(&path).unwrap());
+    assert!(run.valid(), "{:?} {:?}", run.reasons, run.points[0].reasons);
+    assert_eq!(run.points[0].figures, old.figures);
+    assert_eq!(fs::read(&path).unwrap(), before);
+
+    let mut archive = Archive::open(&path).unwrap();
+    assert!(read(&archive).valid());
+    measure(&mut archive, Some("later"), &[point(key(1))]);
+    let run = read(&archive);
+    assert!(run.valid());
+    assert_eq!(run.points[0].figures, point(key(1)).figures);
+    drop(archive);
+    assert!(read(&Archive::open_read_only(&path).unwrap()).valid());
 }
 
 #[test]

@@ -373,6 +373,8 @@ fn work() -> impl Strategy<Value = WorkDone> {
         |((operations_per_job, seconds), state, cache)| WorkDone {
             limit_percentile: None,
             limit_response_us: None,
+            threads_asked: None,
+            plan: None,
             operations_per_job,
             seconds,
             state,

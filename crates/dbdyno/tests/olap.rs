@@ -46,7 +46,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
                 "2",
             ],
         );
-        assert_eq!(points(&exported).len(), 24);
+        assert_eq!(points(&exported).len(), 25);
         let mut product = 1.0_f64;
         for number in 1..=22 {
             let point = of(&exported, &format!("Q{number}"));
@@ -97,6 +97,96 @@ fn wrong_answers_are_invalid(place: &Place, url: &str) {
     let wrong: Vec<_> = verdicts.filter(|f| f["verdict"] == "wrong").collect();
     assert_eq!(wrong.len(), 1, "{found}");
     assert_eq!(wrong[0]["query"], 12);
+}
+
+/// Every degree has all points; what an engine does not take is clamped and said.
+#[test]
+fn degrees_are_swept_as_far_as_the_engine_takes_them() {
+    common::need_duckdb();
+    let place = Place::new();
+    let urls = ["duckdb", "sqlite"].map(|engine| {
+        let url = place.url(engine, engine);
+        load(&place, &url);
+        url
+    });
+    let arguments = [
+        "--target",
+        &urls[0],
+        "--target",
+        &urls[1],
+        "--queries",
+        "6,1",
+    ];
+    let exported = run(&place, &[&arguments[..], &["--dop", "1,2,32"]].concat());
+    let degrees = |target: &str, test: &str| -> Vec<u64> {
+        let of_both = points(&exported).iter();
+        let of_it = of_both.filter(|p| p["target"] == target && p["test"] == test);
+        of_it.map(|p| p["threads"].as_u64().unwrap()).collect()
+    };
+    for test in ["Q6", "Q1", "OLAP-POWER"] {
+        assert_eq!(degrees("duckdb", test), [1, 2, 32], "{test}");
+        assert_eq!(degrees("sqlite", test), [1], "{test}");
+    }
+    for point in points(&exported) {
+        assert_eq!(faults(point), [""; 0], "{point}");
+        let (work, notes) = (&point["work"], point["notes"].to_string());
+        let is_query = point["test"] != "OLAP-POWER";
+        assert_eq!(is_query, work["plan"].is_string(), "{point}");
+        if point["target"] == "sqlite" {
+            assert_eq!(work["threads_asked"], 1);
+            assert!(
+                notes.contains("threads asked for: 1, 2, 32; SQLite runs"),
+                "{notes}"
+            );
+            assert_eq!(
+                is_query,
+                notes.contains("serial: it got no worker"),
+                "{notes}"
+            );
+        } else {
+            assert_eq!(work["threads_asked"], point["threads"]);
+            assert_eq!(point["workers"], Value::Null, "it is not told");
+        }
+    }
+}
+
+/// A server tells how many workers it gave.
+#[test]
+fn a_server_tells_its_workers() {
+    let place = Place::new();
+    let plan = place.file(
+        "plan.toml",
+        "name = 'workers'\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
+         [[step]]\nuse = 'olap'\n[step.olap]\ndo = 'run'\nqueries = '6,1'\ndop = [1, 3, 32, 64]\n",
+    );
+    // At this size workers would cost more than they save.
+    let url = "postgres+local:?version=15&fsync=off&max_parallel_workers=4&max_worker_processes=8\
+               &parallel_setup_cost=0&parallel_tuple_cost=0";
+    let ended = place.dbdyno(&["run", &plan, "--target", url]);
+    assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+    let exported = place.export("last");
+    let of_six: Vec<&Value> = points(&exported)
+        .iter()
+        .filter(|p| p["test"] == "Q6")
+        .collect();
+    let threads: Vec<u64> = of_six
+        .iter()
+        .map(|p| p["threads"].as_u64().unwrap())
+        .collect();
+    assert_eq!(threads, [1, 3, 5]);
+    let workers = |place: usize| of_six[place]["workers"].as_f64().unwrap();
+    assert_eq!(workers(0), 0.0);
+    // Other statements of the machine may have taken some, but hardly all.
+    assert!(workers(1) > 0.0 && workers(2) <= 4.0, "{of_six:?}");
+    assert!(of_six[0]["notes"].to_string().contains("serial"));
+    assert_eq!(of_six[2]["work"]["threads_asked"], 32);
+    let notes = of_six[2]["notes"].to_string();
+    assert!(
+        notes.contains("threads asked for: 32, 64; the engine takes at most 5"),
+        "{notes}"
+    );
+    assert_ne!(of_six[0]["work"]["plan"], of_six[1]["work"]["plan"]);
+    assert_eq!(of_six[1]["work"]["plan"], of_six[2]["work"]["plan"]);
 }
 
 /// What the engine says of one query is told, and the others are asked all the same.

@@ -84,7 +84,7 @@ impl Agenda {
             };
             let (keys, obstacle) = match (&step.oltp, &step.olap) {
                 (Some(oltp), _) => (oltp::keys(oltp, &base), oltp::obstacle(target)),
-                (None, Some(olap)) => (olap::keys(olap, &base), olap::obstacle(target)),
+                (None, Some(olap)) => (olap::keys(olap, &base, target), olap::obstacle(target)),
                 (None, None) => continue,
             };
             match (obstacle, keys.first()) {

@@ -38,6 +38,8 @@ pub struct Bay<'a> {
     pub repeat: u32,
     /// Interval of the series.
     pub interval: Duration,
+    /// Hardware threads of the targets' machine; `None` where nothing is known of it.
+    pub hardware_threads: Option<u32>,
     /// Fingerprint of machine and target, one per target.
     pub platforms: Vec<String>,
     /// Wall clock.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use archive::TargetRecord;
 use load::{Operator, Outcome, Station};
-use target::{Feature, Target, TargetUrl};
+use target::{Feature, Reach, Target, TargetUrl};
 use workload::{Exercise, Prepared, Proven};
 
 use crate::Result;
@@ -20,6 +20,8 @@ pub struct Nodes {
     pub nodes: Vec<Arc<dyn Target>>,
     /// The tables of each that were proven in this run.
     pub proven: Vec<Arc<Proven>>,
+    /// Whether the databases run inside this process.
+    pub is_embedded: bool,
     /// Threads inside one statement as each was opened, for tests that do not sweep them.
     threads: Vec<u32>,
 }
@@ -97,6 +99,7 @@ impl Nodes {
             proven: nodes.iter().map(|_| Arc::default()).collect(),
             threads: nodes.iter().map(|node| node.threads()).collect(),
             nodes,
+            is_embedded: target::find(&urls[0])?.reach() == Reach::Embedded,
         })
     }
 

@@ -2,17 +2,20 @@
 //! amount to: the power of one user, and the throughput of several.
 
 mod asked;
+mod beside;
+mod dop;
 mod load;
 mod points;
 mod power;
+mod refresh;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::load::Progress;
 use archive::{Archive, PointKey};
-use workload::olap::work::Answers;
-use workload::olap::{Query, order, queries};
+use workload::olap::work::{Answers, Rows};
+use workload::olap::{Function, Query, order, queries};
 
 use crate::done::Done;
 use crate::measure::Bay;
@@ -21,6 +24,7 @@ use crate::plan::{OlapOrder, OlapStep};
 use crate::{Result, Step};
 
 use points::Place;
+use refresh::Refreshes;
 
 /// Loads the database.
 pub const LOAD: &str = "OLAP-LOAD";
@@ -28,6 +32,8 @@ pub const LOAD: &str = "OLAP-LOAD";
 pub const POWER: &str = "OLAP-POWER";
 /// All queries of several users at the same time.
 pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
+/// What both amount to together.
+pub const COMPOSITE: &str = "OLAP-COMPOSITE";
 
 /// Title of a point.
 pub fn title(code: &str) -> String {
@@ -35,8 +41,12 @@ pub fn title(code: &str) -> String {
         (LOAD, _) => "Analytical: load".into(),
         (POWER, _) => "Analytical: power".into(),
         (THROUGHPUT, _) => "Analytical: throughput".into(),
+        (COMPOSITE, _) => "Analytical: power and throughput".into(),
         (_, Some(query)) => format!("Analytical: {}", query.title),
-        (other, None) => other.to_owned(),
+        (other, None) => match function_of(other) {
+            Some(function) => format!("Analytical: {}", function.title()),
+            None => other.to_owned(),
+        },
     }
 }
 
@@ -47,29 +57,45 @@ fn of_code(code: &str) -> Option<&'static Query> {
     all.iter().find(|query| query.number == number)
 }
 
+/// The refresh function that a point is of.
+fn function_of(code: &str) -> Option<Function> {
+    Function::ALL
+        .into_iter()
+        .find(|function| function.code() == code)
+}
+
 /// The points of a step, from a key that has everything but test and jobs.
-pub(crate) fn keys(olap: &OlapStep, base: &PointKey) -> Vec<PointKey> {
-    let key = |code: &str, jobs: u32| PointKey {
+pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
+    let key = |code: &str, (jobs, threads): (u32, u32)| PointKey {
         test: code.to_owned(),
         jobs,
+        threads,
         ..base.clone()
     };
-    match olap.order {
-        OlapOrder::Load => vec![key(LOAD, 1)],
-        OlapOrder::Run => {
-            let asked = order::of_stream(0, &olap.queries());
-            let mut keys: Vec<_> = (asked.iter())
-                .map(|number| key(&format!("Q{number}"), 1))
-                .collect();
-            if asked.len() > 1 {
-                keys.push(key(POWER, 1));
-            }
-            if olap.streams() > 0 {
-                keys.push(key(THROUGHPUT, olap.streams()));
-            }
-            keys
+    if olap.order == OlapOrder::Load {
+        return vec![key(LOAD, (1, 1))];
+    }
+    let asked = order::of_stream(0, &olap.queries());
+    let mut keys = Vec::new();
+    for threads in dop::swept(olap, target) {
+        let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
+        if olap.refresh {
+            let [first, last] = Function::ALL.map(|function| function.code().to_owned());
+            codes.insert(0, first);
+            codes.push(last);
+        }
+        if asked.len() > 1 {
+            codes.push(POWER.into());
+        }
+        keys.extend(codes.iter().map(|code| key(code, (1, threads))));
+        if olap.streams() > 0 {
+            keys.push(key(THROUGHPUT, (olap.streams(), threads)));
+        }
+        if olap.streams() > 0 && asked.len() > 1 {
+            keys.push(key(COMPOSITE, (olap.streams(), threads)));
         }
     }
+    keys
 }
 
 /// Why a target cannot do the workload at all.
@@ -82,7 +108,8 @@ pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
 
 /// Whether a point with this code is of the workload.
 pub(crate) fn owns(code: &str) -> bool {
-    [LOAD, POWER, THROUGHPUT].contains(&code) || of_code(code).is_some()
+    let is_of_all = [LOAD, POWER, THROUGHPUT, COMPOSITE].contains(&code);
+    is_of_all || of_code(code).is_some() || function_of(code).is_some()
 }
 
 /// Measures the points of these steps, and enters them.
@@ -91,6 +118,7 @@ pub(crate) struct Desk<'a> {
     run: i64,
     /// What the first target answered, for each repetition and step: the others are held against it.
     answers: Mutex<HashMap<(u32, u32), Arc<Answers>>>,
+    refreshes: Mutex<Refreshes>,
 }
 
 impl<'a> Desk<'a> {
@@ -100,6 +128,7 @@ impl<'a> Desk<'a> {
             bay,
             run,
             answers: Mutex::default(),
+            refreshes: Mutex::default(),
         }
     }
 
@@ -120,14 +149,22 @@ impl<'a> Desk<'a> {
             olap,
             key,
             answers: self.answers_of(key),
+            rows: Rows::AsLoaded,
         };
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
-            POWER => {
-                let is_query = |query: &PointKey| power::is_query_of(query, key);
-                power::power(&place, &archive.load_points(self.run, &is_query)?)
+            POWER | COMPOSITE => {
+                let codes = power::parts(olap, &key.test);
+                let is_part = |part: &PointKey| power::is_part(part, &codes, key);
+                let parts = archive.load_points(self.run, &is_part)?;
+                power::of_parts(&place, &parts, codes.len())
             }
-            _ => asked::asked(&place, progress),
+            _ if olap.refresh => {
+                let refreshes = self.refreshes.lock();
+                let mut refreshes = refreshes.unwrap_or_else(PoisonError::into_inner);
+                refresh::in_cycle(place, &mut refreshes, progress)
+            }
+            _ => asked::at_degree(&place, progress),
         };
         let points = match measured.into_points() {
             Ok(points) => points,

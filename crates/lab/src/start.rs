@@ -49,7 +49,10 @@ impl<'a> Start<'a> {
     }
 
     /// Wraps the operators so that their common start is noticed.
-    pub fn watch<'s>(&'s self, operators: Vec<Box<dyn Operator>>) -> Vec<Box<dyn Operator + 's>> {
+    pub fn watch<'s>(
+        &'s self,
+        operators: Vec<Box<dyn Operator + 's>>,
+    ) -> Vec<Box<dyn Operator + 's>> {
         let waiting = self.waiting(operators.len());
         operators
             .into_iter()
@@ -114,7 +117,7 @@ fn engine_counters(target: &Nodes) -> Counters {
 
 /// An operator that reports when its ramp-up is over.
 struct Watched<'s> {
-    operator: Box<dyn Operator>,
+    operator: Box<dyn Operator + 's>,
     start: &'s Start<'s>,
     waiting: Arc<AtomicUsize>,
 }

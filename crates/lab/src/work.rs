@@ -98,6 +98,7 @@ impl Work<'_> {
             seed: self.seed,
             repeat: self.plan.repeat,
             interval: Duration::from_millis(self.plan.sample_ms),
+            hardware_threads: self.machine.platform.threads,
             platforms: self.platforms(&sites),
             clock: Arc::clone(self.clock),
             stop: signal::stop_flag(),

@@ -8,6 +8,7 @@ mod forest;
 mod held_back;
 mod inventory;
 mod method;
+mod queries;
 mod scaling;
 mod sweep;
 mod test;

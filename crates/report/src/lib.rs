@@ -14,6 +14,7 @@ mod held_back;
 mod html;
 pub mod level;
 pub mod number;
+mod plans;
 mod ramp;
 mod remarks;
 pub mod scorecard;

@@ -93,11 +93,29 @@ pub fn lines() -> &'static [Line] {
 /// Place of a test in the scorecard; tests that are not in it come last.
 pub fn rank(test: &str) -> usize {
     let in_card = lines().iter().position(|l| l.test == test);
-    let in_workload = || ORDER_ENTRY.iter().position(|code| *code == test);
+    let place = |codes: &[&str]| codes.iter().position(|code| *code == test);
+    let in_order_entry = || place(&ORDER_ENTRY);
+    // Behind the order entry and its number of points the queries in theirs.
+    let of_query = || Some(ORDER_ENTRY.len() + query_number(test)?);
+    let of_refresh = || Some(ORDER_ENTRY.len() + QUERIES_MAX + 1 + place(&AROUND_QUERIES)?);
     in_card
-        .or_else(|| Some(lines().len() + in_workload()?))
+        .or_else(|| {
+            let in_workload = in_order_entry().or_else(of_query).or_else(of_refresh)?;
+            Some(lines().len() + in_workload)
+        })
         .unwrap_or(usize::MAX)
 }
+
+/// The number of a query of the analytical workload, from its code.
+pub fn query_number(test: &str) -> Option<usize> {
+    let number = test.strip_prefix('Q')?.parse().ok()?;
+    (1..=QUERIES_MAX).contains(&number).then_some(number)
+}
+
+/// Queries of the analytical workload.
+const QUERIES_MAX: usize = 22;
+/// Its points behind the queries.
+const AROUND_QUERIES: [&str; 3] = ["RF1", "RF2", "OLAP-LOAD"];
 
 /// The points of the order-entry workload, what users did first, what was done around it last.
 const ORDER_ENTRY: [&str; 10] = [

@@ -15,6 +15,7 @@ pub mod mock;
 pub mod mysql;
 mod nonblocking;
 mod plain;
+mod plan_text;
 pub mod postgres;
 mod readable;
 pub mod server;

@@ -110,6 +110,24 @@ pub trait Session: Send {
         ))
     }
 
+    /// How the engine would carry out a query: its steps in the engine's words, without values, so that two texts
+    /// differ when other steps are taken; `None` where the engine does not tell.
+    ///
+    /// # Errors
+    /// When the query is wrong.
+    fn plan(&mut self, _sql: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Workers that a query gets beside this session, 0 for a serial one; it is carried out once for that.
+    /// `None` where the engine does not tell.
+    ///
+    /// # Errors
+    /// When the query fails.
+    fn workers(&mut self, _sql: &str) -> Result<Option<u32>> {
+        Ok(None)
+    }
+
     /// Columns that a statement returns, 0 for none; `None` where the engine does not tell beforehand.
     fn columns(&self, _statement: Statement) -> Option<usize> {
         None
@@ -164,7 +182,19 @@ pub trait Session: Send {
     fn rollback(&mut self) -> Result<()>;
 
     /// Loads rows into `table` by the engine's fastest path, in one transaction; gives their number.
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64>;
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.begin()?;
+        let appended = self.append(table, rows);
+        match appended {
+            Ok(_) => self.commit()?,
+            // The first error is the one to tell; a rollback that fails too adds nothing.
+            Err(_) => drop(self.rollback()),
+        }
+        appended
+    }
+
+    /// Loads rows into `table` by the same path in the transaction that is begun; gives their number.
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64>;
 
     /// Refreshes the planner's statistics of a table that was just loaded, and does whatever else lets
     /// reading it afterwards write nothing.
@@ -283,6 +313,11 @@ pub trait Target: Send + Sync {
 
     /// Degree of parallelism inside one statement.
     fn threads(&self) -> u32;
+
+    /// The highest degree that can be set.
+    fn threads_max(&self) -> u32 {
+        1
+    }
 
     /// Sets that degree; only with [`Feature::ParallelStatement`].
     fn set_threads(&self, threads: u32) -> Result<()>;

@@ -9,6 +9,7 @@
 //! * [`metadata`]: what is loaded.
 //! * [`query`] and [`parameters`]: the queries, and what is put into them.
 //! * [`answer`] and [`mod@reference`]: whether an answer is right.
+//! * [`refresh`] and [`put_back`]: orders that come and go, and the rows of before.
 //! * [`mod@check`]: row counts and all answers of a database.
 //! * [`order`]: in which order each stream asks.
 //! * [`work`]: streams of queries at work, for whoever drives them.
@@ -17,10 +18,14 @@ pub mod answer;
 pub mod check;
 pub mod load;
 pub mod metadata;
+mod operators;
 pub mod order;
 pub mod parameters;
 pub mod query;
 pub mod reference;
+pub mod refresh;
+mod restore;
+mod resume;
 pub mod rows;
 pub mod scale;
 pub mod work;
@@ -31,6 +36,8 @@ pub use load::{LoadOptions, Loaded, drop_all, load};
 pub use metadata::Metadata;
 pub use parameters::{Parameters, Source};
 pub use query::{Query, fingerprint, obstacle, queries};
+pub use refresh::Function;
+pub use restore::put_back;
 pub use scale::Scale;
 
 /// The tables in the order in which they can be filled with foreign keys in force.
@@ -73,6 +80,30 @@ pub enum OlapError {
     NotWhole {
         /// Its scale.
         scale: Scale,
+    },
+    /// A refresh that was broken off has changed rows.
+    #[error(
+        "a refresh that was broken off has changed rows of the analytical database; put them back with: dbdyno olap \
+         load --scale {scale}"
+    )]
+    Refreshed {
+        /// Its scale.
+        scale: Scale,
+    },
+    /// A refresh failed.
+    #[error("the refresh failed: {0}")]
+    Refresh(String),
+    /// What was put back is not what was there.
+    #[error(
+        "after a refresh the rows were put back, but {what} is {found} instead of {right}; load anew with --replace"
+    )]
+    NotPutBack {
+        /// What differs.
+        what: String,
+        /// What it is.
+        found: String,
+        /// What it was before the refresh.
+        right: String,
     },
     /// A database is there, and it is whole.
     #[error(

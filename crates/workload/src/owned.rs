@@ -79,6 +79,14 @@ impl Owned {
         ))
     }
 
+    /// Forgets all facts whose names begin so.
+    pub fn forget_facts(&self, session: &mut dyn Session, begin: &str) -> Result<()> {
+        session.batch(&format!(
+            "DELETE FROM {} WHERE name LIKE '{begin}%'",
+            self.facts
+        ))
+    }
+
     /// All facts.
     pub fn read(&self, session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
         let rows = session.texts(&format!("SELECT name, value FROM {}", self.facts))?;

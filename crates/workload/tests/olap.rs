@@ -5,5 +5,9 @@
 mod answers;
 #[path = "olap/common.rs"]
 mod common;
+#[path = "olap/hardships.rs"]
+mod hardships;
 #[path = "olap/loads.rs"]
 mod loads;
+#[path = "olap/refreshes.rs"]
+mod refreshes;

@@ -413,5 +413,17 @@ fn work_properties() -> Properties {
             )),
         ),
         ("limit_response_us", or_null(real("That limit, µs."))),
+        (
+            "threads_asked",
+            or_null(count(
+                "Degree of parallelism inside a statement that was asked for; `threads` is the one that the engine took.",
+            )),
+        ),
+        (
+            "plan",
+            or_null(text(
+                "Fingerprint of the statement's plan, without numbers that change from one execution to the next.",
+            )),
+        ),
     ])
 }

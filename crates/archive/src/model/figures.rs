@@ -120,6 +120,9 @@ figures! {
     connection_wait_us_mean, "µs", Lower, "From the moment a user asked to the moment a connection was free, average; a part of the response time.";
     connection_wait_us_p99, "µs", Lower, "99th percentile of the wait for a free connection.";
     round_trips_per_operation, "trips/op", Lower, "Times that the driver waited for an answer of the server, per operation, attempts that were tried again included.";
+    scaled_queries_per_h, "queries/h", Higher, "Queries of the analytical workload per hour, times the scale of its database: of one user by the geometric mean of the times, of several by the time that all took together, or the root of the product of the two.";
+    workers, "workers", Neither, "Workers that the engine gave a statement beside its session; 0 is a serial statement.";
+    busy_cores_mean, "cores", Neither, "Hardware threads that were busy, average over the point: those of dbdyno's process where the engine runs inside it, else all of the target's machine.";
 }
 
 impl Figures {

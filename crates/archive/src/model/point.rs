@@ -94,6 +94,10 @@ pub struct WorkDone {
     pub limit_percentile: Option<f64>,
     /// That limit, µs.
     pub limit_response_us: Option<f64>,
+    /// Degree of parallelism inside a statement that was asked for; the key has the one that the engine took.
+    pub threads_asked: Option<u32>,
+    /// Fingerprint of the statement's plan, without numbers that change from one execution to the next.
+    pub plan: Option<String>,
 }
 
 /// One line of "top timed events": where the jobs' time went.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::{ArchiveError, Result};
 use crate::FIGURES;
@@ -15,11 +15,13 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 
 /// `PRAGMA user_version` of the archives written here.
 ///
-/// A version has exactly the columns it was born with: whoever adds to `FIGURES` raises this number
-/// and writes the migration (`ALTER TABLE point ADD COLUMN …`; digests skip NULLs, so the older
-/// points keep theirs). Nothing is added to an older file silently; a file whose columns are not
-/// those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 1;
+/// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
+/// number and enters them in [`ADDED`] (digests skip NULLs, so the older points keep theirs). A file whose
+/// columns are not those of its version is refused. A test below holds the columns of this version.
+pub const SCHEMA_VERSION: i64 = 2;
+
+/// The figures that a version added to those of the one before.
+const ADDED: &[(i64, &[&str])] = &[(2, &["scaled_queries_per_h", "workers", "busy_cores_mean"])];
 
 const SCHEMA: &str = include_str!("schema.sql");
 
@@ -95,14 +97,55 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
     if found != "ok" {
         return Err(damaged(found));
     }
+    let version = version(connection)?;
     let columns = columns(connection)?;
-    match FIGURES.iter().find(|figure| !columns.contains(figure.name)) {
-        Some(figure) => Err(damaged(format!(
-            "its table `point` has no column `{}` though it says version {SCHEMA_VERSION}",
-            figure.name
+    let later = added_after(version);
+    let lacks = |name: &&str| !columns.contains(*name) && !later.contains(name);
+    match FIGURES.iter().map(|figure| figure.name).find(lacks) {
+        Some(name) => Err(damaged(format!(
+            "its table `point` has no column `{name}` though it says version {version}"
         ))),
         None => Ok(()),
     }
+}
+
+/// Gives an older file, which is whole, the columns of this version.
+pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
+    if version(connection)? == SCHEMA_VERSION {
+        return Ok(());
+    }
+    // IMMEDIATE, and looked at again: another process may be doing the same.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for name in added_after(version(&transaction)?) {
+        transaction.execute_batch(&format!("ALTER TABLE point ADD COLUMN {name} REAL"))?;
+    }
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Lets an older file that is only read look like one of this version, without touching it.
+pub(super) fn look_migrated(connection: &Connection) -> Result<()> {
+    let added = added_after(version(connection)?);
+    if added.is_empty() {
+        return Ok(());
+    }
+    let columns = added.iter().map(|name| format!(", NULL AS {name}"));
+    // What is temporary is found before what is in the file.
+    let view = format!(
+        "PRAGMA temp_store = MEMORY; CREATE TEMP VIEW point AS SELECT *{} FROM main.point",
+        columns.collect::<String>()
+    );
+    Ok(connection.execute_batch(&view)?)
+}
+
+fn version(connection: &Connection) -> Result<i64> {
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}
+
+fn added_after(version: i64) -> Vec<&'static str> {
+    let later = ADDED.iter().filter(|(since, _)| *since > version);
+    later.flat_map(|(_, names)| names.iter().copied()).collect()
 }
 
 fn columns(connection: &Connection) -> Result<HashSet<String>> {
@@ -120,7 +163,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_1_are_frozen() {
+    fn the_columns_of_version_2_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -134,7 +177,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 1);
-        assert_eq!(&digest[..16], "061226fbd8dab9a1", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 2);
+        assert_eq!(&digest[..16], "ee97f84244e05f07", "{columns:#?}");
     }
 }

@@ -93,6 +93,8 @@ pub fn point(key: PointKey) -> Point {
         work: WorkDone {
             limit_percentile: Some(95.0),
             limit_response_us: Some(50e3),
+            threads_asked: Some(8),
+            plan: Some("9d1f0a7c55e20b34".into()),
             mode: "work".into(),
             size: "quick".into(),
             operations_per_job: Some(2_000),

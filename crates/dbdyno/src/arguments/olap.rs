@@ -65,6 +65,14 @@ pub struct AskArguments {
     /// Users of a throughput run behind the queries, each in an order of its own (default: no such run)
     #[arg(long, value_name = "S")]
     pub streams: Option<u32>,
+    /// Degrees of parallelism inside a session, one after the other (default: as the target is opened); what an engine
+    /// does not take is clamped to what it does
+    #[arg(long, value_name = "2,32", value_delimiter = ',')]
+    pub dop: Vec<u32>,
+    /// Let orders come in before the queries of a user and go behind them, and both beside several users; the rows are
+    /// put back afterwards
+    #[arg(long)]
+    pub refresh: bool,
     /// Where the parameters of the queries come from
     #[arg(long, value_enum, default_value = "qualification")]
     pub parameters: Parameters,

@@ -47,10 +47,17 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     );
     bar.finish_and_clear();
     let loaded = outcome?;
+    if loaded.put_back {
+        print(&format!(
+            "what a refresh had changed is put back: scale {} is as it was loaded\n",
+            asked.scale
+        ))?;
+        return Ok(Status::Fine);
+    }
     let mut text = format!(
         "scale {} is loaded: {} rows in {:.3} s by {} sessions, with keys, statistics and counts {:.3} s\n",
         asked.scale,
-        loaded.rows_in_all(),
+        loaded.rows_loaded(),
         loaded.rows_took.as_secs_f64(),
         loaded.jobs,
         begun.elapsed().as_secs_f64(),

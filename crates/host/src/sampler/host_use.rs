@@ -307,6 +307,9 @@ mod tests {
             "connection_wait_us_mean",
             "connection_wait_us_p99",
             "round_trips_per_operation",
+            "scaled_queries_per_h",
+            "workers",
+            "busy_cores_mean",
         ];
         let some = Some;
         let rates = Rates {

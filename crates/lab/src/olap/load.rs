@@ -40,12 +40,13 @@ pub(super) fn load(place: &Place) -> Measured {
         return Measured::Interrupted;
     }
     let (state, loaded) = match outcome {
+        Ok(loaded) if loaded.put_back => ("kept, what a refresh had changed was put back", None),
         Ok(loaded) => ("loaded anew", Some(loaded)),
         Err(OlapError::Present { .. }) => ("kept, it was loaded already", None),
         Err(error) => return place.failed(error),
     };
     let took_s = loaded.as_ref().map(|loaded| loaded.rows_took.as_secs_f64());
-    let rows = loaded.as_ref().map(|loaded| loaded.rows_in_all() as f64);
+    let rows = loaded.as_ref().map(|loaded| loaded.rows_loaded() as f64);
     Measured::Points(vec![Point {
         work: WorkDone {
             mode: "work".into(),

@@ -1,9 +1,10 @@
 //! What every point of the workload is made of.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use archive::{Component, Point, PointKey, WorkDone};
-use workload::olap::work::{Answers, Asked, Work};
+use workload::olap::work::{Answers, Asked, Rows, Work};
 use workload::olap::{self, OlapError, Scale, Source};
 
 use super::title;
@@ -20,6 +21,8 @@ pub(super) struct Place<'a> {
     pub olap: &'a OlapStep,
     pub key: &'a PointKey,
     pub answers: Arc<Answers>,
+    /// What the queries meet.
+    pub rows: Rows,
 }
 
 impl Place<'_> {
@@ -40,9 +43,31 @@ impl Place<'_> {
             // The same for all queries of a run: a query's own number is drawn in.
             seed: self.bay.seed,
             limit: Some(self.olap.query_limit()),
+            rows: self.rows,
         };
         let answers = Arc::clone(&self.answers);
         Work::open(Arc::clone(target.first()), &target.engine, asked, answers)
+    }
+
+    /// The scale of what is loaded, whatever a refresh did to it.
+    ///
+    /// # Errors
+    /// When there is none, or the target fails.
+    pub fn scale(&self) -> olap::Result<f64> {
+        let mut session = self.target().first().open_session()?;
+        let metadata = olap::Metadata::of_whole(session.as_mut())?;
+        Ok(metadata.scale.factor())
+    }
+
+    /// Whether the user lets it go on.
+    ///
+    /// # Errors
+    /// When not.
+    pub fn go_on(&self) -> olap::Result<()> {
+        match self.bay.stop.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(OlapError::Interrupted),
+        }
     }
 
     /// A point of this place without figures.
@@ -88,7 +113,12 @@ impl Place<'_> {
             size: format!("scale {scale}"),
             operations_per_job: Some(operations),
             schedule: format!("closed, {parameters}"),
-            state: "as loaded".into(),
+            state: match self.rows {
+                Rows::AsLoaded => "as loaded",
+                Rows::Refreshed => "with the new orders of RF1",
+                Rows::Changing => "refreshed meanwhile",
+            }
+            .into(),
             cache,
             ..WorkDone::default()
         }

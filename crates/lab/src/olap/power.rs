@@ -1,66 +1,114 @@
-//! What one user's queries amount to: their geometric mean, so that each counts alike.
+//! What the points of a run amount to: one user's queries to their geometric mean, so that each counts alike, and that
+//! with the throughput of several users to the root of their product.
 
 use archive::{Figures, Point, PointKey};
+use workload::olap::Function;
 
-use super::of_code;
 use super::points::Place;
+use super::{COMPOSITE, POWER, THROUGHPUT, of_code};
 use crate::done::Measured;
+use crate::plan::OlapStep;
 
 /// A query is not counted as faster than the slowest by more than this (clause 5.4.1.4).
 const SPREAD_MAX: f64 = 1000.0;
 
-/// From the points of the queries, which are in the archive; one that is invalid makes the power invalid.
-pub(super) fn power(place: &Place, queries: &[Point]) -> Measured {
-    let asked = place.olap.queries().len();
+/// The points that one of these is made of.
+pub(super) fn parts(olap: &OlapStep, test: &str) -> Vec<String> {
+    if test == COMPOSITE {
+        return [POWER, THROUGHPUT].map(str::to_owned).into();
+    }
+    let queries = olap.queries().into_iter();
+    let mut codes: Vec<String> = queries.map(|number| format!("Q{number}")).collect();
+    if olap.refresh {
+        codes.extend(Function::ALL.map(|function| function.code().to_owned()));
+    }
+    codes
+}
+
+/// Whether a point has one of the codes and is of the step, target, repetition and degree of a key.
+pub(super) fn is_part(part: &PointKey, codes: &[String], key: &PointKey) -> bool {
+    let of = |key: &PointKey| (key.repetition, key.step, key.target, key.threads);
+    of(part) == of(key) && codes.contains(&part.test)
+}
+
+/// From so many parts, which are in the archive; one that is invalid or missing makes the whole invalid.
+pub(super) fn of_parts(place: &Place, parts: &[Point], asked: usize) -> Measured {
     let mut point = place.blank();
-    if let Some(first) = queries.first() {
-        point.work = first.work.clone();
+    let is_query = |point: &&Point| of_code(&point.key.test).is_some();
+    if let Some(part) = parts.iter().find(is_query).or(parts.last()) {
+        point.work = part.work.clone();
+        point.work.operations_per_job = None;
+        point.work.plan = None;
     }
-    let invalid: Vec<&str> = (queries.iter())
-        .filter(|point| !point.valid())
-        .map(|point| point.key.test.as_str())
-        .collect();
-    if !invalid.is_empty() {
-        point.reasons = vec![format!(
-            "{} of {asked} queries are invalid, and the mean of the others would be that of other work: {}",
-            invalid.len(),
-            invalid.join(", ")
-        )];
-        return Measured::Points(vec![point]);
-    }
-    let times_s: Vec<f64> = queries.iter().filter_map(time_s).collect();
-    if times_s.len() != asked {
-        let found = times_s.len();
-        point.reasons = vec![format!("{found} of {asked} queries were measured")];
-        return Measured::Points(vec![point]);
-    }
-    let mean_s = geometric_mean(&times_s);
-    point.figures = Figures {
-        operations: Some(asked as f64),
-        queries_per_min: Some(60.0 / mean_s),
-        elapsed_s: Some(times_s.iter().sum()),
-        ..Figures::default()
-    };
-    point.notes = vec![
-        format!(
-            "geometric mean of {asked} queries: {mean_s:.6} s; times are not rounded to tenths of a second"
-        ),
-        "without refreshes of the data".into(),
-    ];
-    if let Some(scale) = point.work.size.strip_prefix("scale ") {
-        let scale: f64 = scale.parse().unwrap_or_default();
-        let per_hour = 3600.0 * scale / mean_s;
-        point.notes.push(format!(
-            "an hour by the geometric mean, times the scale: {per_hour:.1}"
-        ));
+    place.tell_degree(&mut point);
+    let made = all_valid(parts, asked).and_then(|()| match place.key.test == COMPOSITE {
+        true => composite(parts),
+        false => power(place, parts),
+    });
+    match made {
+        Ok((figures, note)) => {
+            point.figures = figures;
+            point.notes.push(note);
+        }
+        Err(reason) => point.reasons = vec![reason],
     }
     Measured::Points(vec![point])
 }
 
-/// Whether a point is a query of the step, target and repetition of a key.
-pub(super) fn is_query_of(query: &PointKey, key: &PointKey) -> bool {
-    let of = |key: &PointKey| (key.repetition, key.step, key.target);
-    of(query) == of(key) && of_code(&query.test).is_some()
+/// The geometric mean of all times.
+fn power(place: &Place, parts: &[Point]) -> Result<(Figures, String), String> {
+    let scale = place.scale().map_err(|error| error.to_string())?;
+    let times_s: Option<Vec<f64>> = parts.iter().map(time_s).collect();
+    let times_s = times_s.ok_or("a point tells no time, which it should")?;
+    let mean_s = geometric_mean(&times_s);
+    let figures = Figures {
+        operations: Some(times_s.len() as f64),
+        queries_per_min: Some(60.0 / mean_s),
+        scaled_queries_per_h: Some(3600.0 * scale / mean_s),
+        elapsed_s: Some(times_s.iter().sum()),
+        ..Figures::default()
+    };
+    let (refreshes, many) = match place.olap.refresh {
+        true => (" and both refreshes", times_s.len() - Function::ALL.len()),
+        false => (", without refreshes of the data", times_s.len()),
+    };
+    let note = format!(
+        "geometric mean of {many} queries{refreshes}: {mean_s:.6} s; times are not rounded to tenths of a second"
+    );
+    Ok((figures, note))
+}
+
+/// The root of the product of power and throughput.
+fn composite(parts: &[Point]) -> Result<(Figures, String), String> {
+    let each: Option<Vec<f64>> = (parts.iter())
+        .map(|point| point.figures.scaled_queries_per_h)
+        .collect();
+    let each = each.ok_or("power or throughput tells no figure, which it should")?;
+    let figures = Figures {
+        scaled_queries_per_h: Some(each.iter().product::<f64>().sqrt()),
+        elapsed_s: parts.iter().map(|point| point.figures.elapsed_s).sum(),
+        ..Figures::default()
+    };
+    Ok((figures, "the root of power times throughput".into()))
+}
+
+/// Why the parts do not amount to anything.
+fn all_valid(parts: &[Point], asked: usize) -> Result<(), String> {
+    let invalid: Vec<&str> = (parts.iter())
+        .filter(|point| !point.valid())
+        .map(|point| point.key.test.as_str())
+        .collect();
+    if !invalid.is_empty() {
+        return Err(format!(
+            "{} of {asked} points are invalid, and what the others amount to would be other work: {}",
+            invalid.len(),
+            invalid.join(", ")
+        ));
+    }
+    match parts.len() == asked {
+        true => Ok(()),
+        false => Err(format!("{} of {asked} points were measured", parts.len())),
+    }
 }
 
 /// Mean time of one execution.

@@ -324,7 +324,6 @@ impl<'a> Level<'a> {
         WorkDone {
             mode: "time".into(),
             size: format!("{} warehouses", self.work.warehouses()),
-            operations_per_job: None,
             seconds: step.seconds,
             schedule: format!(
                 "{}, {connections}{pauses}, {}",
@@ -335,6 +334,7 @@ impl<'a> Level<'a> {
             cache: "as it comes".into(),
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
+            ..WorkDone::default()
         }
     }
 }

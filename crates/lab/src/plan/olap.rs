@@ -16,6 +16,8 @@ pub(super) const KEYS: Keys = Keys {
         "queries",
         "iterations",
         "streams",
+        "dop",
+        "refresh",
         "parameters",
         "cache",
         "query_limit_seconds",
@@ -23,6 +25,8 @@ pub(super) const KEYS: Keys = Keys {
 };
 /// Most executions of a query in a point.
 const ITERATIONS_MAX: u32 = 100_000;
+/// Highest degree of parallelism that can be asked for.
+pub(super) const DOP_MAX: u32 = 1024;
 /// A query that takes longer is ended, when nothing is said.
 const QUERY_LIMIT_S: f64 = 3600.0;
 
@@ -48,6 +52,13 @@ pub struct OlapStep {
     /// Users of the throughput run behind the queries; no such run when nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     streams: Option<u32>,
+    /// Degrees of parallelism inside one session, each with all points of the run; as the target is opened when
+    /// nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dop: Vec<u32>,
+    /// Whether orders come and go: before and behind the queries of one user, and beside those of several.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refresh: bool,
     /// Where parameters come from.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parameters: Source,
@@ -123,6 +134,11 @@ impl OlapStep {
             ("iterations", self.iterations, ITERATIONS_MAX),
             ("streams", self.streams, STREAMS_MAX),
         ])?;
+        if let Some(wrong) = self.dop.iter().find(|n| !(1..=DOP_MAX).contains(*n)) {
+            return Err(format!(
+                "dop holds {wrong}, which is not between 1 and {DOP_MAX}"
+            ));
+        }
         if self.cache == Cache::Cold && self.iterations() > 1 {
             return Err(
                 "cache = \"cold\" asks each query once: the second time it would be warm".into(),
@@ -187,6 +203,9 @@ mod tests {
             ("do = 'run'\nqueries = '23'", "no query"),
             ("do = 'run'\niterations = 0", "iterations is not"),
             ("do = 'run'\nstreams = 12", "streams is not"),
+            ("do = 'run'\ndop = [2, 0]", "dop holds 0"),
+            ("do = 'load'\nscale = 1\ndop = [2]", "dop needs do"),
+            ("do = 'load'\nscale = 1\nrefresh = true", "refresh needs do"),
             (
                 "do = 'run'\ncache = 'cold'\niterations = 2",
                 "asks each query once",
@@ -201,8 +220,9 @@ mod tests {
 
     #[test]
     fn a_plan_is_read_as_it_was_written() {
-        let written =
-            plan("do = 'run'\nscale = 0.01\nqueries = '14,6'\nstreams = 2\ncache = 'warm'");
+        let written = plan(
+            "do = 'run'\nscale = 0.01\nqueries = '14,6'\nstreams = 2\ndop = [2, 32]\nrefresh = true\ncache = 'warm'",
+        );
         let written = written.unwrap();
         assert_eq!(Plan::parse(&written.to_toml(), &[]).unwrap(), written);
     }

@@ -5,9 +5,10 @@ use stats::scaling;
 
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{Figure, charts, held_back, id_of, timeline};
+use super::{Figure, charts, held_back, id_of, queries, timeline};
 use crate::level::{Level, TestGroup};
 use crate::number;
+use crate::plans;
 use crate::ramp;
 use crate::remarks::{self, Numbered, Remark};
 use crate::scorecard::{Against, ENGINE_SPECIFIC, caution};
@@ -77,7 +78,7 @@ const CORES_LEFT_AVG: &str = "cores_left_avg";
 const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 28] = [
+const COLUMNS: [Column; 31] = [
     column(
         ["rows", "/s"],
         "rows_per_s",
@@ -93,6 +94,12 @@ const COLUMNS: [Column; 28] = [
     column(
         ["queries", "/min"],
         "queries_per_min",
+        number::figure_or_unknown,
+        false,
+    ),
+    column(
+        ["× scale", "/h"],
+        "scaled_queries_per_h",
         number::figure_or_unknown,
         false,
     ),
@@ -122,6 +129,13 @@ const COLUMNS: [Column; 28] = [
         number::one_decimal,
         false,
     ),
+    column(
+        ["busy", "cores"],
+        "busy_cores_mean",
+        number::one_decimal,
+        false,
+    ),
+    column(["workers", ""], "workers", number::whole, false),
     column(["read", "IOPS"], "read_iops", number::whole, true),
     column(["write", "IOPS"], "write_iops", number::whole, true),
     column(["total", "IOPS"], "total_iops", number::whole, true),
@@ -242,13 +256,16 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         title: group.title.to_owned(),
         summaries: summaries(&sweeps, rate)
             .into_iter()
-            .chain(ramps(group))
+            .chain(ramps_and_plans(group))
             .collect(),
         work: work(group),
         heads,
         curves,
         held_back: held_back::view(group, rate),
-        figures: figures(&sweeps, rate, &laws),
+        figures: figures(&sweeps, rate, &laws)
+            .into_iter()
+            .chain(queries::figures(run, group.test, &group.curves))
+            .collect(),
         notes: notes.texts(),
         standing: standing(run, group, against),
     }
@@ -349,10 +366,11 @@ fn row(
     }
 }
 
-/// What ramps of users say, under the names of their curves.
-fn ramps(group: &TestGroup<'_>) -> Vec<String> {
+/// What ramps of users and plans of queries say, under the names of their curves.
+fn ramps_and_plans(group: &TestGroup<'_>) -> Vec<String> {
     let sentences = group.curves.iter().flat_map(|curve| {
         let said = ramp::sentences(curve).into_iter();
+        let said = said.chain(plans::sentence(curve));
         said.map(|sentence| format!("{}: {sentence}", curve.label))
     });
     sentences.collect()

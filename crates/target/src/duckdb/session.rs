@@ -9,6 +9,7 @@ use super::instance::SessionGuard;
 use super::read::read_all;
 use super::texts::{Unread, texts};
 use crate::limit::{limited, too_long};
+use crate::plan_text::plan_text;
 use crate::session::too_many_texts;
 use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 
@@ -43,18 +44,6 @@ impl DuckDbSession {
             true => too_long("DuckDB", self.limit),
             false => explain(context, &message),
         })
-    }
-
-    fn load_in_transaction(&self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        let mut appender = Appender::new(&self.connection, table)?;
-        let mut loaded = 0;
-        while rows.next_row(&mut |row| {
-            appender.put(row)?;
-            loaded += 1;
-            Ok(())
-        })? {}
-        appender.finish()?;
-        Ok(loaded)
     }
 }
 
@@ -99,6 +88,11 @@ impl Session for DuckDbSession {
         })
     }
 
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.texts(&format!("EXPLAIN (FORMAT JSON) {sql}"))?;
+        Ok(Some(plan_text(rows)))
+    }
+
     fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
         self.limit = limit;
         Ok(())
@@ -121,20 +115,16 @@ impl Session for DuckDbSession {
         }
     }
 
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        self.begin()?;
-        let outcome = self.load_in_transaction(table, rows);
-        match outcome {
-            Ok(loaded) => {
-                self.commit()?;
-                Ok(loaded)
-            }
-            Err(error) => {
-                // The first error is the one to tell; a rollback that fails too adds nothing.
-                let _ = self.rollback();
-                Err(error)
-            }
-        }
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        let mut appender = Appender::new(&self.connection, table)?;
+        let mut loaded = 0;
+        while rows.next_row(&mut |row| {
+            appender.put(row)?;
+            loaded += 1;
+            Ok(())
+        })? {}
+        appender.finish()?;
+        Ok(loaded)
     }
 
     fn counters(&mut self) -> Counters {

@@ -166,6 +166,10 @@ impl Target for DuckDbTarget {
         threads.unwrap_or(1)
     }
 
+    fn threads_max(&self) -> u32 {
+        THREADS_MAX
+    }
+
     fn set_threads(&self, threads: u32) -> Result<()> {
         if !(1..=THREADS_MAX).contains(&threads) {
             return Err(TargetError::new(

@@ -69,7 +69,7 @@ impl Session for MockSession {
         Ok(())
     }
 
-    fn bulk_load(&mut self, _table: &str, _rows: &mut dyn RowSource) -> Result<u64> {
+    fn append(&mut self, _table: &str, _rows: &mut dyn RowSource) -> Result<u64> {
         lacks("tables that could be loaded")
     }
 

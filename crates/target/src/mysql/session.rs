@@ -11,6 +11,7 @@ use super::load;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
 use crate::nonblocking::{FirstRow, Nonblocking};
+use crate::plan_text::plan_text;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
     Value,
@@ -122,6 +123,16 @@ impl Session for MySqlSession {
         self.client.read(sql)
     }
 
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.client.read(&format!("EXPLAIN {sql}"))?;
+        Ok(Some(plan_text(rows)))
+    }
+
+    /// A statement runs on one thread.
+    fn workers(&mut self, _sql: &str) -> Result<Option<u32>> {
+        Ok(Some(0))
+    }
+
     fn columns(&self, statement: Statement) -> Option<usize> {
         Some(self.client.columns(StatementId(statement.0)).len())
     }
@@ -201,19 +212,8 @@ impl Session for MySqlSession {
         }
     }
 
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        self.begin()?;
-        match self.load(table, rows) {
-            Ok(loaded) => {
-                self.commit()?;
-                Ok(loaded)
-            }
-            Err(error) => {
-                // The first error is the one to tell; a rollback that fails too adds nothing.
-                let _ = self.rollback();
-                Err(error)
-            }
-        }
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.load(table, rows)
     }
 
     fn analyse(&mut self, table: &str) -> Result<()> {

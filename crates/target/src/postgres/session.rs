@@ -11,6 +11,7 @@ use super::wire::{
     Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row, is_kept,
 };
 use crate::nonblocking::{FirstRow, Nonblocking};
+use crate::plan_text::plan_text;
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -85,6 +86,17 @@ impl PostgresSession {
         Ok(())
     }
 
+    /// Sends a BEGIN that is still to travel with its first statement: what is no prepared statement cannot take it
+    /// along, and need not save a round trip.
+    fn send_begin(&mut self) -> Result<()> {
+        if self.begun {
+            self.begun = false;
+            self.connection.wire().sync();
+            self.connection.exchange("BEGIN", |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn encode(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
         let prepared = &self.statements[statement.0];
@@ -138,12 +150,7 @@ impl From<WireError> for TargetError {
 
 impl Session for PostgresSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
-        if self.begun {
-            // What is not measured need not save a round trip.
-            self.begun = false;
-            self.connection.wire().sync();
-            self.connection.exchange("BEGIN", |_| Ok(()))?;
-        }
+        self.send_begin()?;
         self.connection.batch(sql)
     }
 
@@ -185,6 +192,24 @@ impl Session for PostgresSession {
             ));
         }
         self.connection.texts(sql, &[])
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.texts(&format!("EXPLAIN (COSTS OFF) {sql}"))?;
+        Ok(Some(plan_text(rows)))
+    }
+
+    /// The server tells it of no statement but one that is explained while it runs.
+    fn workers(&mut self, sql: &str) -> Result<Option<u32>> {
+        let explain = "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)";
+        let rows = self.texts(&format!("{explain} {sql}"))?;
+        let lines = rows.into_iter().flatten().flatten();
+        let launched = lines.filter_map(|line| {
+            let (_, workers) = line.split_once("Workers Launched: ")?;
+            workers.parse().ok()
+        });
+        // Parts of a plan that gather rows are as a rule carried out one after the other.
+        Ok(Some(launched.max().unwrap_or(0)))
     }
 
     fn columns(&self, statement: Statement) -> Option<usize> {
@@ -302,6 +327,11 @@ impl Session for PostgresSession {
             Ok(())
         })?;
         Ok(copied)
+    }
+
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.send_begin()?;
+        self.bulk_load(table, rows)
     }
 
     /// VACUUM sets the hint bits and the visibility map, so that reading the table writes nothing, and

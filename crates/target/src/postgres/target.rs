@@ -236,8 +236,12 @@ impl Target for PostgresTarget {
         self.threads.load(Ordering::Relaxed)
     }
 
+    fn threads_max(&self) -> u32 {
+        THREADS_MAX.min(self.facts.workers_max + 1)
+    }
+
     fn set_threads(&self, threads: u32) -> Result<()> {
-        if !(1..=THREADS_MAX).contains(&threads) || threads > self.facts.workers_max + 1 {
+        if !(1..=self.threads_max()).contains(&threads) {
             return Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(

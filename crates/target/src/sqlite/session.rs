@@ -9,6 +9,7 @@ use rusqlite::{Connection, ToSql, ffi};
 use super::explain;
 use crate::limit::{limited, too_long};
 use crate::plain::{put_date, put_moment};
+use crate::plan_text::plan_text;
 use crate::session::too_many_texts;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
@@ -258,6 +259,20 @@ impl Session for SqliteSession {
         }
     }
 
+    fn plan(&mut self, sql: &str) -> Result<Option<String>> {
+        let rows = self.texts(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+        // In front of the words stand numbers of the steps.
+        let words = rows
+            .into_iter()
+            .map(|row| row.into_iter().skip(3).collect());
+        Ok(Some(plan_text(words.collect())))
+    }
+
+    /// A statement runs on one thread.
+    fn workers(&mut self, _sql: &str) -> Result<Option<u32>> {
+        Ok(Some(0))
+    }
+
     fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
         self.limit = limit;
         Ok(())
@@ -315,7 +330,7 @@ impl Session for SqliteSession {
         }
     }
 
-    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+    fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         let columns: i64 = self
             .connection
             .query_row(
@@ -332,7 +347,6 @@ impl Session for SqliteSession {
         }
         let marks = vec!["?"; columns as usize].join(",");
         let mut insert = self.compile(&format!("INSERT INTO {table} VALUES ({marks})"))?;
-        self.begin()?;
         let mut loaded = 0;
         let mut put = |row: &BulkRow<'_>| {
             bind(&mut insert, row)?;
@@ -342,20 +356,7 @@ impl Session for SqliteSession {
             loaded += 1;
             Ok(())
         };
-        loop {
-            match rows.next_row(&mut put) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    drop(insert);
-                    // The first error is the one to tell; a rollback that fails too adds nothing.
-                    let _ = self.rollback();
-                    return Err(error);
-                }
-            }
-        }
-        drop(insert);
-        self.commit()?;
+        while rows.next_row(&mut put)? {}
         Ok(loaded)
     }
 

@@ -1,7 +1,7 @@
 //! The loader: tables in parts, by several sessions at a time, straight from the generator.
 //!
-//! Keys and statistics follow as steps. What was broken off is loaded anew: a part that was committed and not
-//! noted would be there twice.
+//! Keys and statistics follow as steps. Of a load that was broken off the tables that are whole are kept; the others are
+//! loaded anew, because a part that was committed and not noted would be there twice.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -14,7 +14,7 @@ use target::{Feature, Session, Target};
 use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
 use super::rows::{Share, rows, shares};
-use super::{JOBS_MAX, OlapError, Result, Scale, TABLES};
+use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, sessions};
 use crate::owned::count;
 use crate::sql_folder::Step;
@@ -41,12 +41,21 @@ pub struct Loaded {
     pub rows_took: Duration,
     /// Time of each step behind it: keys, statistics, count.
     pub steps_took: Vec<(String, Duration)>,
+    /// Rows that a load which was broken off had left.
+    pub rows_kept: u64,
+    /// Whether nothing was loaded, but what a refresh had changed was put back.
+    pub put_back: bool,
 }
 
 impl Loaded {
     /// Rows of all tables.
     pub fn rows_in_all(&self) -> u64 {
         self.rows.values().sum()
+    }
+
+    /// Rows that were loaded now.
+    pub fn rows_loaded(&self) -> u64 {
+        self.rows_in_all() - self.rows_kept
     }
 }
 
@@ -73,9 +82,15 @@ pub fn load(
         rows: TABLES.map(|_| AtomicU64::new(0)),
     };
     let mut session = target.open_session()?;
-    load.begin(session.as_mut(), tables, options.replace)?;
+    if let Some(refreshed) = load.refreshed(session.as_mut(), options.replace)? {
+        drop(session);
+        return load.put_back(refreshed);
+    }
+    let kept = load.begin(session.as_mut(), tables, options.replace)?;
+    let rows_kept = load.loaded().values().sum();
     let begun = Instant::now();
-    load.all()?;
+    load.all(&kept)?;
+    resume::note_keys(session.as_mut())?;
     let rows_took = begun.elapsed();
     // After the sessions are gone: parallel index builds are set for sessions to come.
     drop(session);
@@ -85,6 +100,8 @@ pub fn load(
         jobs,
         rows_took,
         steps_took,
+        rows_kept,
+        put_back: false,
     })
 }
 
@@ -109,6 +126,11 @@ fn jobs_default() -> u32 {
     u32::try_from(processors).unwrap_or(1).min(JOBS_MAX)
 }
 
+/// Rows that a table must have; `None` where neither the specification nor anybody else says it.
+pub(super) fn right_rows(scale: Scale, table: &str) -> Option<u64> {
+    scale.rows(table).or(scale.known_line_items())
+}
+
 struct Load<'a> {
     target: &'a dyn Target,
     engine: &'a str,
@@ -121,8 +143,42 @@ struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// Makes the tables, where nothing is there that would be lost.
-    fn begin(&self, session: &mut dyn Session, tables: &str, replace: bool) -> Result<()> {
+    /// The database that is asked for, where it is there and a refresh has changed its rows.
+    fn refreshed(&self, session: &mut dyn Session, replace: bool) -> Result<Option<Metadata>> {
+        if replace {
+            return Ok(None);
+        }
+        let there = Metadata::read(session)?;
+        let is_it = |there: &Metadata| there.whole && there.refreshed.is_some();
+        match there.filter(is_it) {
+            Some(there) if there.scale == self.scale => Ok(Some(there)),
+            _ => Ok(None),
+        }
+    }
+
+    fn put_back(&self, refreshed: Metadata) -> Result<Loaded> {
+        let mut took = Vec::new();
+        self.step("putting back what a refresh changed", &mut took, || {
+            restore::put_back(self.target).map(drop)
+        })?;
+        Ok(Loaded {
+            rows: refreshed.rows,
+            jobs: 1,
+            rows_took: Duration::ZERO,
+            steps_took: took,
+            rows_kept: 0,
+            put_back: true,
+        })
+    }
+
+    /// Makes the tables, where nothing is there that would be lost; gives those that a load which was broken off has
+    /// left whole.
+    fn begin(
+        &self,
+        session: &mut dyn Session,
+        tables: &str,
+        replace: bool,
+    ) -> Result<Vec<&'static str>> {
         if crate::oltp::metadata::OWNED.is_entered(session)? {
             return Err(OlapError::Rival);
         }
@@ -133,13 +189,26 @@ impl Load<'_> {
         };
         if let Some(there) = there {
             self.refuse_other(&there)?;
-            (self.tell)(Event::Note("a load was broken off here: it is loaded anew"));
+            let kept = resume::kept(session, tables, &there)?;
+            let names: Vec<&str> = kept.iter().map(|(table, _)| *table).collect();
+            let note = match names.is_empty() {
+                true => "a load was broken off here: it is loaded anew".to_owned(),
+                false => format!("a load was broken off here: kept are {}", names.join(", ")),
+            };
+            (self.tell)(Event::Note(&note));
+            for (table, rows) in &kept {
+                self.add_rows(table, *rows);
+            }
+            if !names.is_empty() {
+                return Ok(names);
+            }
         }
         if OWNED.is_entered(session)? {
             (self.tell)(Event::Step("removing what is there"));
             OWNED.remove(session)?;
         }
-        Metadata::begin(session, tables, self.scale)
+        Metadata::begin(session, tables, self.scale)?;
+        Ok(Vec::new())
     }
 
     fn refuse_other(&self, there: &Metadata) -> Result<()> {
@@ -156,9 +225,10 @@ impl Load<'_> {
         }
     }
 
-    /// Loads all parts of all tables, each job one after the other, the largest table first.
-    fn all(&self) -> Result<()> {
+    /// Loads all parts of all other tables, each job one after the other, the largest table first.
+    fn all(&self, kept: &[&str]) -> Result<()> {
         let parts: Vec<Share> = (TABLES.iter().rev())
+            .filter(|table| !kept.contains(table))
             .flat_map(|table| shares(table, self.scale, self.jobs))
             .collect();
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -211,11 +281,15 @@ impl Load<'_> {
                 right,
             });
         }
-        let place = TABLES.iter().position(|table| *table == share.table);
-        if let Some(rows) = place.and_then(|place| self.rows.get(place)) {
-            rows.fetch_add(right, Ordering::Relaxed);
-        }
+        self.add_rows(share.table, right);
         Ok(())
+    }
+
+    fn add_rows(&self, table: &str, rows: u64) {
+        let place = TABLES.iter().position(|name| *name == table);
+        if let Some(sum) = place.and_then(|place| self.rows.get(place)) {
+            sum.fetch_add(rows, Ordering::Relaxed);
+        }
     }
 
     /// Keys, statistics and the counts; then the database is whole.
@@ -249,7 +323,8 @@ impl Load<'_> {
         self.step("counting rows", &mut took, || {
             for table in TABLES {
                 self.go_on()?;
-                let right = self.right_rows(table, loaded[table]);
+                // Where nobody says what is right it is what was sent.
+                let right = right_rows(self.scale, table).unwrap_or(loaded[table]);
                 let found = count(session, table)?;
                 if found != right {
                     return Err(OlapError::Rows {
@@ -263,12 +338,6 @@ impl Load<'_> {
         })?;
         metadata::note_whole(session, &loaded)?;
         Ok(took)
-    }
-
-    /// What the specification says, and where it says nothing what was sent.
-    fn right_rows(&self, table: &str, sent: u64) -> u64 {
-        let known = self.scale.rows(table);
-        known.or(self.scale.known_line_items()).unwrap_or(sent)
     }
 
     fn step(

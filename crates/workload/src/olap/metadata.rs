@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use target::Session;
 
+use super::refresh::SETS_MAX;
+use super::restore::REFRESHED;
 use super::{OlapError, Result, Scale, TABLES};
 use crate::owned::Owned;
 
@@ -28,6 +30,8 @@ pub struct Metadata {
     pub rows: BTreeMap<&'static str, u64>,
     /// Whether everything is loaded, with keys and statistics, and was counted.
     pub whole: bool,
+    /// Highest number of a refresh set that may have changed the rows since; `None` for rows as they were loaded.
+    pub refreshed: Option<u32>,
 }
 
 impl Metadata {
@@ -54,10 +58,25 @@ impl Metadata {
             generator: fact("generator")?,
             rows: rows.collect(),
             whole: fact("whole")? == "1",
+            refreshed: (facts.get(REFRESHED)).map(|sets| sets.parse().unwrap_or(SETS_MAX)),
         }))
     }
 
-    /// Reads that of a database that is whole.
+    /// Reads that of a database that is whole and holds the rows as they were loaded.
+    ///
+    /// # Errors
+    /// When there is none, its load was not finished, or a refresh has changed its rows.
+    pub fn as_loaded(session: &mut dyn Session) -> Result<Self> {
+        let metadata = Self::of_whole(session)?;
+        match metadata.refreshed {
+            None => Ok(metadata),
+            Some(_) => Err(OlapError::Refreshed {
+                scale: metadata.scale,
+            }),
+        }
+    }
+
+    /// Reads that of a database that is whole, refreshed or not.
     ///
     /// # Errors
     /// When there is none, or its load was not finished.

@@ -85,9 +85,9 @@ pub fn rows<'a>(share: Share, scale: Scale, stop: &'a AtomicBool) -> Box<dyn Row
 }
 
 /// Texts that are made for a row, kept from one to the next so that none is allocated anew.
-type Texts = [String; 4];
-type Sink<'s> = &'s mut dyn FnMut(&BulkRow<'_>) -> Result<()>;
-type Put<T> = fn(&T, &mut Texts, Sink<'_>) -> Result<()>;
+pub(super) type Texts = [String; 4];
+pub(super) type Sink<'s> = &'s mut dyn FnMut(&BulkRow<'_>) -> Result<()>;
+pub(super) type Put<T> = fn(&T, &mut Texts, Sink<'_>) -> Result<()>;
 
 struct Made<'a, I: Iterator> {
     rows: I,
@@ -96,7 +96,7 @@ struct Made<'a, I: Iterator> {
     stop: &'a AtomicBool,
 }
 
-fn made<'a, I: Iterator + 'a>(
+pub(super) fn made<'a, I: Iterator + 'a>(
     rows: I,
     put: Put<I::Item>,
     stop: &'a AtomicBool,
@@ -209,7 +209,7 @@ fn put_customer(row: &Customer<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result
     ])
 }
 
-fn put_order(row: &Order<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
+pub(super) fn put_order(row: &Order<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
     let [clerk, ..] = texts;
     sink(&[
         Value::Int(row.o_orderkey),
@@ -224,7 +224,7 @@ fn put_order(row: &Order<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
     ])
 }
 
-fn put_line_item(row: &LineItem<'_>, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
+pub(super) fn put_line_item(row: &LineItem<'_>, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
     sink(&[
         Value::Int(row.l_orderkey),
         Value::Int(row.l_partkey),

@@ -1,18 +1,22 @@
 //! Streams of queries at work, for whoever drives them; every answer is compared when it comes.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use load::{Done, Failure, Operator};
+use load::Operator;
 use serde::{Deserialize, Serialize};
 use target::{Cooled, Session, Target};
 
 use super::check::is_of_the_query;
 use super::metadata::Metadata;
+use super::operators::{Refresher, Stream};
+use super::refresh::{Function, Statements};
+use super::restore;
 use super::{Answer, OlapError, Parameters, Query, Result, Right, Scale, Source, query, reference};
 use crate::bench::Meter;
-use crate::exercise::{Worker, failure};
+use crate::exercise::Worker;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +29,20 @@ pub struct Asked {
     pub seed: u64,
     /// A query that takes longer is ended.
     pub limit: Option<Duration>,
+    /// What the queries meet.
+    pub rows: Rows,
+}
+
+/// The rows that queries meet, on which it depends what their answers can be compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Rows {
+    /// Those that were loaded, and no others.
+    #[default]
+    AsLoaded,
+    /// New orders came in: nobody knows the right answers, but they are the same each time.
+    Refreshed,
+    /// Orders come and go meanwhile.
+    Changing,
 }
 
 /// State of the caches before a query.
@@ -65,7 +83,11 @@ impl Work {
     ) -> Result<Self> {
         query::tables(engine)?;
         let mut session = target.open_session()?;
-        let scale = Metadata::of_whole(session.as_mut())?.scale;
+        let metadata = match asked.rows {
+            Rows::AsLoaded => Metadata::as_loaded(session.as_mut())?,
+            Rows::Refreshed | Rows::Changing => Metadata::of_whole(session.as_mut())?,
+        };
+        let scale = metadata.scale;
         drop(session);
         match asked.scale {
             Some(wanted) if wanted != scale => Err(OlapError::Other {
@@ -98,13 +120,12 @@ impl Work {
         number: u32,
         cache: Cache,
     ) -> Result<std::result::Result<String, String>> {
-        if self.asked.source == Source::Seeded && reference::is_known(self.scale) {
-            let qualified = self.question(number, Source::Qualification, 0)?;
-            if let Err(wrong) = self.ask_once(&qualified)? {
-                return Ok(Err(format!(
-                    "wrong with the parameters of the qualification: {wrong}"
-                )));
-            }
+        let is_compared = self.asked.source == Source::Seeded && self.asked.rows == Rows::AsLoaded;
+        if is_compared
+            && reference::is_known(self.scale)
+            && let Err(wrong) = self.qualify(number)?
+        {
+            return Ok(Err(wrong));
         }
         if cache == Cache::Cold {
             return Ok(Ok(match self.target.cool()? {
@@ -114,6 +135,44 @@ impl Work {
         }
         let question = self.question(number, self.asked.source, 0)?;
         Ok(self.ask_once(&question)?.map(|()| "warm".to_owned()))
+    }
+
+    /// Asks a query with the parameters of the qualification; the inner error says what is wrong with its answer.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn qualify(&self, number: u32) -> Result<std::result::Result<(), String>> {
+        let asked = self.ask_once(&self.question(number, Source::Qualification, 0)?)?;
+        Ok(asked.map_err(|wrong| format!("with the parameters of the qualification: {wrong}")))
+    }
+
+    /// Notes that the refresh sets up to `sets` are going to change rows.
+    ///
+    /// # Errors
+    /// When rows are changed already, or the target fails.
+    pub fn note_refresh(&self, sets: u32) -> Result<()> {
+        restore::note_refresh(self.target.open_session()?.as_mut(), sets)
+    }
+
+    /// An operator that carries out refresh functions, each with its set, one after the other.
+    ///
+    /// # Errors
+    /// When its session cannot be opened.
+    pub fn refresher<'s>(
+        &self,
+        functions: Vec<(Function, u32)>,
+        meter: &Arc<Meter>,
+        stop: &'s AtomicBool,
+    ) -> Result<Box<dyn Operator + 's>> {
+        let mut session = self.session()?;
+        let statements = Statements::prepare(session.as_mut())?;
+        Ok(Box::new(Refresher {
+            worker: Worker::new(session, meter),
+            statements,
+            functions,
+            scale: self.scale,
+            stop,
+        }))
     }
 
     /// One operator a stream, which asks its queries one after the other.
@@ -146,6 +205,9 @@ impl Work {
     pub fn comparison(&self, number: u32) -> Result<String> {
         let question = self.question(number, self.asked.source, 0)?;
         Ok(match self.answers.right(&question) {
+            _ if self.asked.rows == Rows::Changing => {
+                "answers were not compared: orders come and go meanwhile".to_owned()
+            }
             Some(right) => format!("every answer was compared with {}", right.from),
             None => "no right answer is known for this scale and these parameters: answers were \
                      compared with each other"
@@ -153,17 +215,49 @@ impl Work {
         })
     }
 
+    /// The steps of a query with its own parameters, as far as the engine tells them; what is wrong with the query
+    /// is the inner error, a sentence.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn plan(&self, number: u32) -> Result<std::result::Result<Option<String>, String>> {
+        self.with_question(number, |session, sql| session.plan(sql))
+    }
+
+    /// Workers that a query gets beside its session, in one more execution; as [`Work::plan`].
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn workers(&self, number: u32) -> Result<std::result::Result<Option<u32>, String>> {
+        self.with_question(number, |session, sql| session.workers(sql))
+    }
+
+    fn with_question<T>(
+        &self,
+        number: u32,
+        work: impl FnOnce(&mut dyn Session, &str) -> target::Result<T>,
+    ) -> Result<std::result::Result<T, String>> {
+        let question = self.question(number, self.asked.source, 0)?;
+        of_the_query(work(self.session()?.as_mut(), &question.sql))
+    }
+
     fn question(&self, number: u32, source: Source, stream: u32) -> Result<Question> {
         let query = Query::numbered(number)?;
         let parameters = Parameters::of(source, number, self.scale, self.asked.seed, stream);
-        let known = match source {
-            Source::Qualification => reference::known(query, self.scale),
-            Source::Seeded => None,
+        let known = match (source, self.asked.rows) {
+            (Source::Qualification, Rows::AsLoaded) => reference::known(query, self.scale),
+            _ => None,
         };
         Ok(Question {
             query,
             sql: query.sql(&self.engine, &parameters)?,
-            key: format!("{} {number} {}", self.scale, parameters.words()),
+            key: format!(
+                "{} {:?} {number} {}",
+                self.scale,
+                self.asked.rows,
+                parameters.words()
+            ),
+            is_compared: self.asked.rows != Rows::Changing,
             known,
             engine: self.engine.clone(),
         })
@@ -179,20 +273,27 @@ impl Work {
 
     fn ask_once(&self, question: &Question) -> Result<std::result::Result<(), String>> {
         let mut session = self.session()?;
-        match session.texts(&question.sql) {
-            Ok(rows) => Ok(self.answers.judge(question, &Answer::of(rows))),
-            Err(error) if is_of_the_query(error.kind) => Ok(Err(error.message)),
-            Err(error) => Err(error.into()),
-        }
+        let rows = of_the_query(session.texts(&question.sql))?;
+        Ok(rows.and_then(|rows| self.answers.judge(question, &Answer::of(rows))))
+    }
+}
+
+/// What is wrong with one query is told; what is wrong with the target is an error.
+fn of_the_query<T>(outcome: target::Result<T>) -> Result<std::result::Result<T, String>> {
+    match outcome {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) if is_of_the_query(error.kind) => Ok(Err(error.message)),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// A query as it is sent, and what is known of its answer.
-struct Question {
-    query: &'static Query,
-    sql: String,
+pub(super) struct Question {
+    pub query: &'static Query,
+    pub sql: String,
     /// What makes its answer the same.
     key: String,
+    is_compared: bool,
     known: Option<Right>,
     engine: String,
 }
@@ -205,8 +306,13 @@ impl Answers {
     }
 
     /// Compares an answer with the right one; where none is known the first becomes it.
-    fn judge(&self, question: &Question, answer: &Answer) -> std::result::Result<(), String> {
+    pub(super) fn judge(
+        &self,
+        question: &Question,
+        answer: &Answer,
+    ) -> std::result::Result<(), String> {
         let wrong = match self.right(question) {
+            _ if !question.is_compared => None,
             Some(right) => answer.wrong(question.query, &right),
             None => {
                 let first = Right {
@@ -223,50 +329,5 @@ impl Answers {
             None => Ok(()),
             Some(what) => Err(format!("wrong answer: {what}")),
         }
-    }
-}
-
-/// One user's queries.
-struct Stream {
-    worker: Worker,
-    questions: Vec<Question>,
-    answers: Arc<Answers>,
-    /// A query that is asked again and again is not, once it failed: it may take its whole limit each time.
-    is_alone: bool,
-    has_failed: bool,
-}
-
-impl Stream {
-    fn ask(&mut self, place: usize) -> std::result::Result<Done, Failure> {
-        let question = &self.questions[place];
-        let rows = self.worker.session.texts(&question.sql);
-        let answer = Answer::of(rows.map_err(failure)?);
-        let judged = self.answers.judge(question, &answer);
-        judged.map_err(Failure::Operation)?;
-        Ok(Done {
-            rows: answer.rows.len() as u64,
-            ..Done::default()
-        })
-    }
-}
-
-impl Operator for Stream {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
-        if self.is_alone && self.has_failed {
-            return Err(Failure::Exhausted);
-        }
-        let place = (index % self.questions.len().max(1) as u64) as usize;
-        let outcome = self.ask(place);
-        self.has_failed |= outcome.is_err();
-        outcome.map_err(|failure| match failure {
-            Failure::Operation(what) if !self.is_alone => {
-                Failure::Operation(format!("{}: {what}", self.questions[place].query.code()))
-            }
-            other => other,
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

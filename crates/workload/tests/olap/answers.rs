@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use target::ErrorKind;
-use workload::olap::{Parameters, Scale, Verdict, queries};
+use target::{ErrorKind, Feature};
+use workload::olap::{Parameters, QUERIES, Query, Scale, Verdict, queries};
 
 use crate::common::*;
 
@@ -20,9 +20,34 @@ fn all_answers_are_right_on_all_engines() {
             let (engine, number) = (database.engine, finding.number);
             assert_eq!(finding.verdict, Verdict::Right, "{engine} Q{number}");
         }
+        plans_are_told(&database);
         a_changed_row_is_found(&database);
         drawn_parameters_are_answered(&database);
     }
+}
+
+/// The steps of every query are told, the same whatever the parameters are, and other ones for another query.
+fn plans_are_told(database: &Database) {
+    let (engine, scale) = (database.engine, Scale::new(0.01).unwrap());
+    let mut session = database.session();
+    let mut plan = |parameters: Parameters, number: u32| {
+        let query = Query::numbered(number).unwrap();
+        let sql = query.sql(engine, &parameters).unwrap();
+        session.plan(&sql).unwrap().unwrap()
+    };
+    let mut plans: Vec<String> = (1..=QUERIES)
+        .map(|number| plan(Parameters::qualification(number, scale), number))
+        .collect();
+    for number in [1, 6, 12] {
+        let drawn = plan(Parameters::seeded(number, scale, 7, 1), number);
+        assert_eq!(drawn, plans[number as usize - 1], "{engine} Q{number}");
+    }
+    plans.sort_unstable();
+    plans.dedup();
+    assert_eq!(plans.len(), QUERIES as usize, "{engine}");
+    let serial = session.workers("SELECT count(*) FROM lineitem").unwrap();
+    let is_serial = database.target.lacks(Feature::ParallelStatement).is_some();
+    assert!(!is_serial || serial == Some(0), "{engine} {serial:?}");
 }
 
 fn a_changed_row_is_found(database: &Database) {

@@ -29,8 +29,15 @@ impl Database {
     }
 
     pub fn postgres() -> Self {
-        let url = "postgres+local:?version=15&shared_buffers=64MB&fsync=off&max_wal_size=1GB";
-        Self::at(url, "postgres", tempfile::tempdir().unwrap())
+        Self::postgres_with("")
+    }
+
+    /// With more settings of the server, each after an ampersand.
+    pub fn postgres_with(settings: &str) -> Self {
+        let url = format!(
+            "postgres+local:?version=15&shared_buffers=64MB&fsync=off&max_wal_size=1GB{settings}"
+        );
+        Self::at(&url, "postgres", tempfile::tempdir().unwrap())
     }
 
     pub fn mysql() -> Self {

@@ -40,6 +40,8 @@ fn plan(asked: &AskArguments) -> Table {
         ("queries", asked.queries.as_ref().map(numbers)),
         ("iterations", asked.iterations.map(number)),
         ("streams", asked.streams.map(number)),
+        ("dop", (!asked.dop.is_empty()).then(|| numbers(&asked.dop))),
+        ("refresh", asked.refresh.then_some(Value::from(true))),
         ("parameters", Some(word(asked.parameters).into())),
         ("cache", Some(word(asked.cache).into())),
         ("query_limit_seconds", asked.query_limit.map(Value::from)),

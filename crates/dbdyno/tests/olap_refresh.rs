@@ -1,0 +1,175 @@
+//! Runs of the analytical workload in which orders come and go.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod common;
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::{Place, points};
+use serde_json::Value;
+
+/// What was begun late on a busy machine is no fault of what is tested here.
+fn faults(point: &Value) -> Vec<&str> {
+    let reasons = point["reasons"].as_array().unwrap().iter();
+    reasons
+        .map(|reason| reason.as_str().unwrap())
+        .filter(|reason| !reason.contains("driver"))
+        .collect()
+}
+
+fn load(place: &Place, engine: &str) -> String {
+    let url = place.url(engine, engine);
+    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    url
+}
+
+fn tests_of(exported: &Value) -> Vec<&str> {
+    let codes = points(exported).iter().map(|p| p["test"].as_str().unwrap());
+    codes.collect()
+}
+
+fn figure(exported: &Value, test: &str, name: &str) -> f64 {
+    let point = points(exported).iter().find(|p| p["test"] == test).unwrap();
+    point[name]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{name} of {point}"))
+}
+
+#[test]
+fn refreshes_are_points_and_leave_the_rows_as_they_were() {
+    common::need_duckdb();
+    let place = Place::new();
+    for engine in ["duckdb", "sqlite"] {
+        let url = load(&place, engine);
+        let arguments = ["olap", "run", "--target", &url, "--queries", "6,1,3"];
+        let ended = place.dbdyno(&[&arguments[..], &["--refresh", "--streams", "2"]].concat());
+        assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+        let exported = place.export("last");
+        let asked = [
+            "RF1",
+            "Q6",
+            "Q3",
+            "Q1",
+            "RF2",
+            "OLAP-POWER",
+            "OLAP-THROUGHPUT",
+            "OLAP-COMPOSITE",
+        ];
+        assert_eq!(tests_of(&exported), asked);
+        for point in points(&exported) {
+            assert_eq!(faults(point), [""; 0], "{engine} {point}");
+        }
+        let get = |test: &str, name: &str| figure(&exported, test, name);
+        // Fifteen orders and their line items.
+        assert!((30.0..150.0).contains(&get("RF1", "rows")));
+        assert!((30.0..150.0).contains(&get("RF2", "rows")));
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
+        let times_s = asked[..5].iter().map(|test| get(test, "elapsed_s"));
+        // None counts as faster than a thousandth of the slowest.
+        let least = times_s.clone().fold(0.0, f64::max) / 1000.0;
+        let product: f64 = times_s.map(|s| s.max(least)).product();
+        let power = get("OLAP-POWER", "scaled_queries_per_h");
+        assert!(near(power, 36.0 / product.powf(0.2)), "{power}");
+        let throughput = get("OLAP-THROUGHPUT", "scaled_queries_per_h");
+        let elapsed_s = get("OLAP-THROUGHPUT", "elapsed_s");
+        assert!(near(throughput, 6.0 * 36.0 / elapsed_s), "{throughput}");
+        let composite = get("OLAP-COMPOSITE", "scaled_queries_per_h");
+        assert!(near(composite, (power * throughput).sqrt()), "{composite}");
+        let checked = place.fine(&["olap", "check", "--target", &url, "--queries", "1,6"]);
+        assert!(!checked.stdout.contains("WRONG"), "{}", checked.stdout);
+    }
+}
+
+#[test]
+fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
+    let place = Place::new();
+    let url = load(&place, "sqlite");
+    let path = url.strip_prefix("sqlite:").unwrap();
+    let database = rusqlite::Connection::open(path).unwrap();
+    database
+        .execute_batch("UPDATE lineitem SET l_shipmode = 'MAIL' WHERE l_shipmode = 'SHIP'")
+        .unwrap();
+    drop(database);
+    let arguments = ["olap", "run", "--target", &url, "--queries", "6,12"];
+    place.dbdyno(&[&arguments[..], &["--refresh", "--streams", "1"]].concat());
+    let exported = place.export("last");
+    let of = |test: &str| {
+        points(&exported)
+            .iter()
+            .find(|p| p["test"] == test)
+            .unwrap()
+    };
+    let twelve = of("Q12")["reasons"].to_string();
+    assert!(
+        twelve.contains("Q12 before the refresh") && twelve.contains("wrong answer"),
+        "{twelve}"
+    );
+    assert_eq!(faults(of("Q6")), [""; 0]);
+    for test in ["OLAP-POWER", "OLAP-THROUGHPUT", "OLAP-COMPOSITE"] {
+        assert_eq!(of(test)["scaled_queries_per_h"], Value::Null, "{test}");
+        assert!(!faults(of(test)).is_empty(), "{test}");
+    }
+}
+
+/// A run that is killed in the middle leaves a database that says so, and goes on to its end.
+#[test]
+fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
+    let place = Place::new();
+    let url = load(&place, "sqlite");
+    let arguments = [
+        "olap",
+        "run",
+        "--target",
+        &url,
+        "--queries",
+        "6,1",
+        "--refresh",
+    ];
+    let named = ["--iterations", "20", "--name", "killed"];
+    let mut child = place
+        .command(&[&arguments[..], &named].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let is_in = || {
+        let exported = place.dbdyno(&["export", "killed"]);
+        exported.status == 0 && exported.stdout.contains("\"RF1\"")
+    };
+    let seen = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        is_in()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(seen && tests_of(&place.export("killed")).len() < 5);
+
+    let check = place.dbdyno(&["olap", "check", "--target", &url]);
+    assert_eq!(check.status, 1);
+    assert!(
+        check.sentence().contains("dbdyno olap load --scale 0.01"),
+        "{}",
+        check.stderr
+    );
+    let plain = place.dbdyno(&["olap", "run", "--target", &url, "--queries", "6"]);
+    assert_eq!(plain.status, 3);
+    let told = place.export("last")["points"].to_string();
+    assert!(told.contains("a refresh that was broken off"), "{told}");
+
+    let resumed = place.dbdyno(&["run", "--resume", "killed"]);
+    assert!([0, 3].contains(&resumed.status), "{}", resumed.stderr);
+    let exported = place.export("killed");
+    assert_eq!(tests_of(&exported).len(), 5);
+    let again = exported["points"].to_string();
+    assert!(again.contains("new orders were put in anew"), "{again}");
+    for point in points(&exported) {
+        assert_eq!(faults(point), [""; 0], "{point}");
+    }
+    let present = place.dbdyno(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    assert!(
+        present.sentence().contains("is loaded here already"),
+        "{}",
+        present.stderr
+    );
+}

@@ -1,0 +1,304 @@
+//! The two refresh functions: new orders come in, and as many old ones go (clauses 2.5 and 4.2.3 of the
+//! specification).
+//!
+//! Of every 32 keys of orders the load uses the first eight. A set inserts into the second eight the keys of a
+//! thousandth of all orders, and deletes those orders themselves. Its rows are the generator's, behind the last ones
+//! of the load. Each function is one transaction, so that no order is ever seen without its line items.
+
+use std::sync::atomic::AtomicBool;
+
+use target::{ErrorKind, Result, RowSource, Session, Statement, TargetError, Value};
+use tpchgen::distribution::Distributions;
+use tpchgen::generators::{LineItemGenerator, OrderGenerator};
+use tpchgen::text::TextPool;
+
+use super::Scale;
+use super::rows::{made, put_line_item, put_order};
+
+/// Sets that fit into the second eight keys.
+pub const SETS_MAX: u32 = 1000;
+/// Keys that belong together, and eights of keys among which one is chosen, as powers of two.
+const EIGHT: u32 = 3;
+const FOUR: u32 = 2;
+
+/// One of the two functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    /// Orders come in.
+    NewSales,
+    /// As many go.
+    OldSales,
+}
+
+impl Function {
+    /// Both, in their order.
+    pub const ALL: [Self; 2] = [Self::NewSales, Self::OldSales];
+
+    /// Its name in archive and export.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NewSales => "RF1",
+            Self::OldSales => "RF2",
+        }
+    }
+
+    /// What it is.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::NewSales => "New Sales",
+            Self::OldSales => "Old Sales",
+        }
+    }
+}
+
+/// The orders of one pair of refresh functions, from 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RefreshSet {
+    /// Scale of the database.
+    pub scale: Scale,
+    /// Number of the set, from 1 to [`SETS_MAX`].
+    pub number: u32,
+}
+
+/// Which of every four eights of keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Eight {
+    Loaded = 0,
+    Inserted = 1,
+}
+
+/// The key of an order, which is counted from 1.
+fn key_of(order: i64, eight: Eight) -> i64 {
+    let low = order & ((1 << EIGHT) - 1);
+    ((((order >> EIGHT) << FOUR) + eight as i64) << EIGHT) + low
+}
+
+/// The order that has a key.
+fn order_of(key: i64) -> i64 {
+    ((key >> (EIGHT + FOUR)) << EIGHT) + (key & ((1 << EIGHT) - 1))
+}
+
+impl RefreshSet {
+    /// Orders that come in, and orders that go.
+    pub fn orders(self) -> u64 {
+        self.scale.of(OrderGenerator::SCALE_BASE as u32) / u64::from(SETS_MAX)
+    }
+
+    /// Ranges of keys, each within one eight.
+    fn ranges(self, eight: Eight) -> Vec<[i64; 2]> {
+        let each = self.orders() as i64;
+        let last = each * i64::from(self.number);
+        let mut first = last - each + 1;
+        let mut ranges = Vec::new();
+        while first <= last {
+            let end = last.min(first | ((1 << EIGHT) - 1));
+            ranges.push([key_of(first, eight), key_of(end, eight)]);
+            first = end + 1;
+        }
+        ranges
+    }
+
+    /// Part of the generator's rows, of [`SETS_MAX`]; those behind the load have higher numbers.
+    fn part(self, eight: Eight) -> i32 {
+        let behind = match eight {
+            Eight::Loaded => 0,
+            Eight::Inserted => SETS_MAX,
+        };
+        (self.number + behind) as i32
+    }
+
+    /// The key in the database of a row whose key the generator made.
+    fn key(self, generated: i64, eight: Eight) -> i64 {
+        let behind = (self.part(eight) - self.part(Eight::Loaded)) as i64;
+        key_of(order_of(generated) - behind * self.orders() as i64, eight)
+    }
+
+    fn rows(self, eight: Eight, stop: &AtomicBool) -> [Box<dyn RowSource + '_>; 2] {
+        let (scale, part, of) = (self.scale.factor(), self.part(eight), SETS_MAX as i32);
+        let orders = OrderGenerator::new(scale, part, of).iter();
+        let orders = orders.map(move |mut order| {
+            order.o_orderkey = self.key(order.o_orderkey, eight);
+            order
+        });
+        let items = LineItemGenerator::new(scale, part, of).iter();
+        let items = items.map(move |mut item| {
+            item.l_orderkey = self.key(item.l_orderkey, eight);
+            item
+        });
+        [
+            made(orders, put_order, stop),
+            made(items, put_line_item, stop),
+        ]
+    }
+}
+
+/// What deletes orders and line items between two keys, prepared in one session.
+pub(super) struct Statements {
+    delete: [Statement; 2],
+}
+
+/// Tables with their keys, in the order in which rows come; they go the other way round.
+const CHANGED: [(&str, &str); 2] = [("orders", "o_orderkey"), ("lineitem", "l_orderkey")];
+
+impl Statements {
+    /// What the generator keeps in memory is made here, so that no function is measured with it.
+    pub fn prepare(session: &mut dyn Session) -> Result<Self> {
+        TextPool::get_or_init_default();
+        Distributions::static_default();
+        let mut delete = |(table, key): (&str, &str)| {
+            session.prepare(&format!(
+                "DELETE FROM {table} WHERE {key} >= ? AND {key} <= ?"
+            ))
+        };
+        let delete = [delete(CHANGED[0])?, delete(CHANGED[1])?];
+        Ok(Self { delete })
+    }
+
+    /// Carries out a function in the transaction that is begun; gives the rows that it changed.
+    pub fn carry_out(
+        &self,
+        session: &mut dyn Session,
+        function: Function,
+        set: RefreshSet,
+        stop: &AtomicBool,
+    ) -> Result<u64> {
+        let [orders, items] = match function {
+            Function::NewSales => insert(session, set, Eight::Inserted, stop)?,
+            Function::OldSales => self.delete(session, set, Eight::Loaded)?,
+        };
+        match orders == set.orders() {
+            true => Ok(orders + items),
+            false => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "{} changed {orders} orders instead of {}",
+                    function.code(),
+                    set.orders()
+                ),
+            )),
+        }
+    }
+
+    /// Undoes whatever a set did, in the transaction that is begun: also where only one of its functions was carried
+    /// out.
+    pub fn undo(
+        &self,
+        session: &mut dyn Session,
+        set: RefreshSet,
+        stop: &AtomicBool,
+    ) -> Result<()> {
+        self.delete(session, set, Eight::Inserted)?;
+        self.delete(session, set, Eight::Loaded)?;
+        insert(session, set, Eight::Loaded, stop).map(drop)
+    }
+
+    fn delete(&self, session: &mut dyn Session, set: RefreshSet, eight: Eight) -> Result<[u64; 2]> {
+        let mut changed = [0; 2];
+        for range in set.ranges(eight) {
+            let keys = range.map(Value::Int);
+            for place in [1, 0] {
+                changed[place] += session.execute(self.delete[place], &keys)?;
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// By the path of bulk loads; gives the rows of each table.
+fn insert(
+    session: &mut dyn Session,
+    set: RefreshSet,
+    eight: Eight,
+    stop: &AtomicBool,
+) -> Result<[u64; 2]> {
+    let mut inserted = [0; 2];
+    for (place, mut rows) in set.rows(eight, stop).into_iter().enumerate() {
+        inserted[place] = session.append(CHANGED[place].0, rows.as_mut())?;
+    }
+    Ok(inserted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(scale: f64, number: u32) -> RefreshSet {
+        let scale = Scale::new(scale).unwrap();
+        RefreshSet { scale, number }
+    }
+
+    fn keys(set: RefreshSet, eight: Eight) -> Vec<i64> {
+        let ranges = set.ranges(eight).into_iter();
+        ranges.flat_map(|[from, to]| from..=to).collect()
+    }
+
+    /// The keys of every row of a table, as its first column.
+    fn made_keys(set: RefreshSet, eight: Eight, table: usize) -> Vec<i64> {
+        let go_on = AtomicBool::new(false);
+        let [orders, items] = set.rows(eight, &go_on);
+        let mut source = [Some(orders), Some(items)][table].take().unwrap();
+        let mut keys = Vec::new();
+        while source
+            .next_row(&mut |row| {
+                let Value::Int(key) = row[0] else {
+                    panic!("{row:?}")
+                };
+                keys.push(key);
+                Ok(())
+            })
+            .unwrap()
+        {}
+        keys
+    }
+
+    #[test]
+    fn keys_are_those_of_the_specification() {
+        for (order, loaded, inserted) in [
+            (1, 1, 9),
+            (7, 7, 15),
+            (8, 32, 40),
+            (9, 33, 41),
+            (16, 64, 72),
+        ] {
+            assert_eq!(key_of(order, Eight::Loaded), loaded);
+            assert_eq!(loaded, OrderGenerator::make_order_key(order));
+            assert_eq!(key_of(order, Eight::Inserted), inserted);
+            assert_eq!((order_of(loaded), order_of(inserted)), (order, order));
+        }
+        let first = set(0.01, 1);
+        assert_eq!(first.orders(), 15);
+        let old = [1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35, 36, 37, 38, 39];
+        assert_eq!(keys(first, Eight::Loaded), old);
+        assert_eq!(keys(first, Eight::Inserted), old.map(|key| key + 8));
+        assert_eq!(keys(set(0.01, 2), Eight::Loaded)[0], 64);
+    }
+
+    #[test]
+    fn rows_have_the_keys_of_their_set_and_sets_never_meet() {
+        let mut all = Vec::new();
+        for number in [1, 2, 3, 1000] {
+            for eight in [Eight::Loaded, Eight::Inserted] {
+                let set = set(0.01, number);
+                let of_set = keys(set, eight);
+                assert_eq!(of_set.len() as u64, set.orders());
+                assert_eq!(made_keys(set, eight, 0), of_set);
+                let mut of_items = made_keys(set, eight, 1);
+                assert!(of_items.len() > of_set.len());
+                of_items.dedup();
+                assert_eq!(of_items, of_set);
+                all.extend(of_set);
+            }
+        }
+        let many = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), many);
+        // What a scale has more than a thousand times a whole number of orders is in no set.
+        assert_eq!(set(0.025, 1000).orders(), 37);
+        let last = set(1.0, 1000).ranges(Eight::Loaded);
+        assert_eq!(
+            last.last().unwrap()[1],
+            OrderGenerator::make_order_key(1_500_000)
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! A load that was broken off: what of it can be kept.
+
+use target::Session;
+
+use super::load::right_rows;
+use super::metadata::{Metadata, OWNED};
+use super::{OlapError, Result, TABLES};
+use crate::owned::count;
+
+/// The fact that keys are being made: a table that may have some of them is loaded anew.
+const KEYS_BEGUN: &str = "keys";
+
+/// Notes that all rows are there and keys are next.
+pub(super) fn note_keys(session: &mut dyn Session) -> Result<()> {
+    Ok(OWNED.insert(session, &[(KEYS_BEGUN, "1".to_owned())])?)
+}
+
+/// Empties the tables that are not whole, and gives those that are, with their rows; nothing where none can be kept. A
+/// part of a table is there whole or not at all, so that a table with all its rows has the right ones.
+pub(super) fn kept(
+    session: &mut dyn Session,
+    tables: &str,
+    broken_off: &Metadata,
+) -> Result<Vec<(&'static str, u64)>> {
+    if OWNED.read(session)?.contains_key(KEYS_BEGUN) {
+        return Ok(Vec::new());
+    }
+    let mut kept = Vec::new();
+    for table in TABLES {
+        let found = match count(session, table) {
+            Ok(found) => found,
+            Err(error) if error.kind == target::ErrorKind::Statement => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        if right_rows(broken_off.scale, table) == Some(found) {
+            kept.push((table, found));
+        }
+    }
+    if !kept.is_empty() {
+        let is_kept = |table: &str| kept.iter().any(|(name, _)| *name == table);
+        for table in TABLES.into_iter().filter(|table| !is_kept(table)) {
+            session.batch(&format!("DROP TABLE {table}; {}", create(tables, table)?))?;
+        }
+    }
+    Ok(kept)
+}
+
+/// The one statement that makes a table.
+fn create<'t>(tables: &'t str, table: &str) -> Result<&'t str> {
+    let begin = tables.find(&format!("CREATE TABLE {table} ("));
+    let statement = begin.and_then(|begin| tables[begin..].split(';').next());
+    statement.ok_or_else(|| OlapError::Library(format!("nothing makes table {table}")))
+}

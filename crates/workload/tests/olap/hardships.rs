@@ -1,0 +1,80 @@
+//! Queries that a server cannot finish: each is told in the server's words, and the others are answered.
+
+use std::time::Duration;
+
+use workload::olap::{self, Checked, Verdict};
+
+use crate::common::*;
+
+fn check(database: &Database, queries: &[u32], limit: Option<Duration>) -> Checked {
+    olap::check(
+        database.target.as_ref(),
+        database.engine,
+        queries,
+        limit,
+        &|_| (),
+    )
+    .unwrap()
+}
+
+/// What was said of a query that has no answer; 0 for the row counts.
+fn told(checked: &Checked, number: u32) -> String {
+    let found = checked.findings.iter().find(|f| f.number == number);
+    match &found.unwrap().verdict {
+        Verdict::Wrong(what) => what.clone(),
+        other => panic!("Q{number}: {other:?}"),
+    }
+}
+
+fn is_right(checked: &Checked, number: u32) -> bool {
+    let mut findings = checked.findings.iter();
+    findings.any(|f| f.number == number && f.verdict == Verdict::Right)
+}
+
+/// Q9 joins and sorts much, Q6 reads one table and keeps one row.
+#[test]
+fn a_query_that_runs_out_of_memory_is_told_and_the_others_are_answered() {
+    let postgres = Database::postgres_with("&work_mem=64kB&temp_file_limit=64kB");
+    let mysql = Database::mysql();
+    for (database, cause) in [
+        (&postgres, "temp_file_limit"),
+        (&mysql, "max-session-mem-used"),
+    ] {
+        database.load_least();
+        if database.engine == "mysql" {
+            // The loader needs more.
+            let scarce = "SET GLOBAL max_session_mem_used = 500000";
+            database.session().batch(scarce).unwrap();
+        }
+        let checked = check(database, &[6, 9], None);
+        let nine = told(&checked, 9);
+        assert!(nine.contains(cause), "{nine}");
+        assert!(is_right(&checked, 6), "{:?}", checked.findings);
+    }
+}
+
+/// A table that somebody else has locked keeps nobody waiting beyond the limit.
+#[test]
+fn a_query_that_waits_for_a_lock_is_ended_by_its_limit() {
+    for database in [Database::postgres(), Database::mysql()] {
+        database.load_least();
+        let mut other = database.session();
+        let (lock, unlock) = match database.engine {
+            "postgres" => (
+                "BEGIN; LOCK TABLE customer IN ACCESS EXCLUSIVE MODE",
+                "COMMIT",
+            ),
+            _ => ("LOCK TABLES customer WRITE", "UNLOCK TABLES"),
+        };
+        other.batch(lock).unwrap();
+        let begun = std::time::Instant::now();
+        let checked = check(&database, &[3, 6], Some(Duration::from_secs(2)));
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        let (rows, three) = (told(&checked, 0), told(&checked, 3));
+        assert!(rows.contains("customer"), "{rows}");
+        assert!(three.contains("time"), "{three}");
+        assert!(is_right(&checked, 6), "{:?}", checked.findings);
+        other.batch(unlock).unwrap();
+        assert!(check(&database, &[3], None).is_sound());
+    }
+}
