@@ -35,6 +35,7 @@ pub use format::Format;
 pub use general::{FormatPolicy, Repeat};
 pub use histogram::Buckets;
 pub use list::{heading, simulation};
+pub use rd::MAX_IOPS;
 pub use source::{ReadFile, Variable};
 
 use crate::run::Run;

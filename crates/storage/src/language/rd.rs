@@ -12,7 +12,7 @@ use super::words::{Definition, resolve};
 use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Stop};
 
 /// The number that `max` stands for, in rates and in reports of what was asked.
-pub(super) const MAX_IOPS: f64 = 9_999_988.0;
+pub const MAX_IOPS: f64 = 9_999_988.0;
 /// The number that `curve` stands for.
 pub(super) const CURVE_IOPS: f64 = 9_999_977.0;
 /// Ten years: nobody waits longer.
