@@ -170,7 +170,6 @@ fn free_slot(lane: u32, number: u32, buffers: [*mut u8; 2]) -> Slot {
         retries: 0,
         phase: Phase::Plain,
         request,
-        handed: request,
         times: Times::default(),
         measured: Times::default(),
         buffers,

@@ -23,36 +23,33 @@ pub(crate) enum Phase {
 
 /// What becomes of a chain.
 pub(crate) enum Step {
-    /// It goes on with this.
-    Next(Request),
+    /// It goes on with the next request of its slot.
+    Next,
     /// It is over, with what was found.
     Done(Option<(u64, Fault)>),
 }
 
 impl<B: Backend> Worker<'_, B> {
-    /// The first request of the chain for the I/O in slot `number`, whose blocks were taken before.
-    pub(crate) fn begin_chain(&mut self, number: usize) -> Request {
+    /// Begins the chain for the I/O in slot `number`, whose blocks were taken before.
+    pub(crate) fn begin_chain(&mut self, number: usize) {
         let slot = &mut self.slots[number];
         let request = slot.request;
         let Some(validated) = &self.validated[request.file as usize] else {
-            slot.phase = Phase::Plain;
-            return request;
+            return;
         };
         let address = request.offset - self.offsets[request.file as usize];
         let blocks = validated.proof.range(address, u64::from(request.length));
         if request.operation == Operation::Read {
             slot.phase = Phase::Read;
-            return request;
-        }
-        if !validated.settings.no_preread && validated.proof.is_known(blocks) {
+        } else if !validated.settings.no_preread && validated.proof.is_known(blocks) {
             slot.phase = Phase::ReadBefore;
-            return reading(request, slot.buffer(Operation::Read));
+        } else {
+            self.begin_write(number);
         }
-        self.begin_write(number)
     }
 
     /// Stamps the data of a write and announces it to the journal.
-    fn begin_write(&mut self, number: usize) -> Request {
+    fn begin_write(&mut self, number: usize) {
         let slot = &mut self.slots[number];
         slot.phase = Phase::Write;
         let request = slot.request;
@@ -68,7 +65,6 @@ impl<B: Backend> Worker<'_, B> {
                 }
             }
         }
-        request
     }
 
     /// Goes on with the chain in slot `number` after one of its requests has completed, wholly or not.
@@ -88,7 +84,8 @@ impl<B: Backend> Worker<'_, B> {
         if phase == Phase::ReadBefore && is_good && !self.is_ending() {
             // The write is what the figures are about; its proof was before its time.
             self.slots[number].times.issued_ns = now_ns;
-            return Step::Next(self.begin_write(number));
+            self.begin_write(number);
+            return Step::Next;
         }
         let validated = &self.validated[request.file as usize];
         let again = validated
@@ -98,7 +95,7 @@ impl<B: Backend> Worker<'_, B> {
         if phase == Phase::Write && is_good && again {
             slot.phase = Phase::ReadAfter;
             slot.measured = slot.times;
-            return Step::Next(reading(request, slot.buffer(Operation::Read)));
+            return Step::Next;
         }
         if phase == Phase::ReadAfter {
             slot.times = slot.measured;
@@ -141,14 +138,5 @@ impl<B: Backend> Worker<'_, B> {
                 journal.after(block, generation);
             }
         }
-    }
-}
-
-/// The same blocks, read.
-fn reading(request: Request, buffer: *mut u8) -> Request {
-    Request {
-        operation: Operation::Read,
-        buffer,
-        ..request
     }
 }

@@ -55,8 +55,6 @@ pub(crate) struct Slot {
     pub phase: Phase,
     /// The I/O that the stream asked for.
     pub request: Request,
-    /// What the kernel has of it just now.
-    pub handed: Request,
     pub times: Times,
     /// Times of the write while it is read again.
     pub measured: Times,
@@ -65,6 +63,19 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// What the kernel has of the I/O just now: itself, or a read that proves its blocks.
+    #[inline]
+    pub fn handed(&self) -> Request {
+        match self.phase {
+            Phase::Plain | Phase::Read | Phase::Write => self.request,
+            Phase::ReadBefore | Phase::ReadAfter => Request {
+                operation: Operation::Read,
+                buffer: self.buffer(Operation::Read),
+                ..self.request
+            },
+        }
+    }
+
     #[inline]
     pub fn buffer(&self, operation: Operation) -> *mut u8 {
         self.buffers[operation.index()]

@@ -136,14 +136,13 @@ impl<B: Backend> Worker<'_, B> {
         let is_passing = matches!(-completion.result, libc::EAGAIN | libc::EINTR);
         if is_passing && slot.retries < RETRIES_MAX {
             slot.retries += 1;
-            let again = slot.handed;
-            self.batch.push(again);
+            self.batch.push(slot.handed());
             return;
         }
         slot.times.completed_ns = now_ns;
         if let Some(trace) = &mut self.trace {
             let stream = self.streams[slot.stream as usize].index;
-            trace.push(record(&slot.handed, &slot.times, stream, completion));
+            trace.push(record(&slot.handed(), &slot.times, stream, completion));
         }
         let length = slot.request.length;
         let mut fault = match u64::try_from(completion.result) {
@@ -153,9 +152,8 @@ impl<B: Backend> Worker<'_, B> {
         };
         if slot.phase != Phase::Plain {
             match self.go_on(number, fault.is_none(), now_ns) {
-                Step::Next(request) => {
-                    self.slots[number].handed = request;
-                    self.batch.push(request);
+                Step::Next => {
+                    self.batch.push(self.slots[number].handed());
                     return;
                 }
                 Step::Done(found) => fault = fault.or(found),
@@ -167,9 +165,9 @@ impl<B: Backend> Worker<'_, B> {
     /// Enters an I/O that is over into the books and frees its slot.
     #[inline]
     fn close(&mut self, number: usize, fault: Option<(u64, Fault)>, now_ns: u64) {
+        // No copy of the slot: what was written to it in pieces a moment ago is slow to be read as a whole.
         let slot = &self.slots[number];
-        let (request, times, cell) = (slot.request, slot.times, slot.cell as usize);
-        let stream = slot.stream as usize;
+        let (request, cell, stream) = (&slot.request, slot.cell as usize, slot.stream as usize);
         self.lanes[slot.lane as usize].give_back(number as u32, now_ns);
         self.state.in_flight -= 1;
         // What was in flight when the time was over is awaited and belongs to no interval any more.
@@ -181,12 +179,13 @@ impl<B: Backend> Worker<'_, B> {
         } else if now_ns <= self.state.limit_ns {
             let bytes = u64::from(request.length);
             self.recorder
-                .completed(cell, request.operation, bytes, &times);
+                .completed(cell, request.operation, bytes, &slot.times);
         } else {
             self.recorder.left(cell, self.state.limit_ns);
             self.state.drained += 1;
         }
         if let Some((offset, what)) = fault {
+            let request = *request;
             self.fault(&request, stream, now_ns, offset, what);
         }
         let stream = &mut self.streams[stream];
@@ -314,7 +313,7 @@ impl<B: Backend> Worker<'_, B> {
             issued_ns: now_ns,
             ..Times::default()
         };
-        slot.request = Request {
+        let request = Request {
             slot: number,
             file: file as u32,
             operation: planned.operation,
@@ -322,6 +321,7 @@ impl<B: Backend> Worker<'_, B> {
             length: planned.size as u32,
             buffer: slot.buffer(planned.operation),
         };
+        slot.request = request;
         if is_paced {
             let late_ns = now_ns.saturating_sub(planned.intended_ns.max(lane.open_since_ns));
             self.state.late_max_ns = self.state.late_max_ns.max(late_ns);
@@ -329,27 +329,19 @@ impl<B: Backend> Worker<'_, B> {
         }
         self.recorder.issued(cell, now_ns);
         self.state.in_flight += 1;
-        let request = self.prepare(number as usize, address);
-        self.slots[number as usize].handed = request;
-        self.batch.push(request);
-        true
-    }
-
-    /// What is handed to the kernel first: the I/O itself with its data, or what proves the blocks that it writes over.
-    #[inline]
-    fn prepare(&mut self, number: usize, address: u64) -> Request {
-        let request = self.slots[number].request;
-        let file = request.file as usize;
         if self.validated[file].is_some() {
-            return self.begin_chain(number);
+            self.begin_chain(number as usize);
+            self.batch.push(self.slots[number as usize].handed());
+            return true;
         }
         if request.operation == Operation::Write {
-            let length = request.length as usize;
             // SAFETY: the slot was free, so its buffer, at least as long as the largest write, is nobody else's.
-            let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, length) };
+            let data =
+                unsafe { std::slice::from_raw_parts_mut(request.buffer, planned.size as usize) };
             self.contents[file].stamp(data, address);
         }
-        request
+        self.batch.push(request);
+        true
     }
 
     /// Hands the batch to the kernel and waits for what comes first: a completion, or the next thing to do.
