@@ -2,5 +2,6 @@
 //!
 //! [`run`] is what passes between the two: plain data, one [`run::Run`] for each line that a simulation lists.
 
+pub mod engine;
 pub mod language;
 pub mod run;
