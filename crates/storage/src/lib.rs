@@ -4,4 +4,5 @@
 
 pub mod engine;
 pub mod language;
+pub mod pages;
 pub mod run;

@@ -67,11 +67,20 @@ pub struct Pages {
 
 impl Pages {
     /// Makes the pages. `runs` are all that will be done; `parameters` is the text of the files.
-    pub fn create(folder: &Path, runs: &[Run], parameters: &str, buckets: &Buckets, now: Timestamp) -> Result<Self> {
+    pub fn create(
+        folder: &Path,
+        runs: &[Run],
+        parameters: &str,
+        buckets: &Buckets,
+        now: Timestamp,
+    ) -> Result<Self> {
         let names = PageNames::of(runs);
         let open = |name: &str| Page::create(folder, name);
         let detail = |pairs: &[(String, String)]| -> Result<Vec<(String, Page)>> {
-            pairs.iter().map(|(name, file)| Ok((name.clone(), open(file)?))).collect()
+            pairs
+                .iter()
+                .map(|(name, file)| Ok((name.clone(), open(file)?)))
+                .collect()
         };
         open("parmfile")?.write(&escaped(parameters))?;
         let mut pages = Self {
@@ -111,7 +120,8 @@ impl Pages {
             names.links()
         ))?;
         self.totals.write(&format!("Run totals\n\n\n{links}\n\n"))?;
-        self.histogram.write(&format!("Total response time histogram.\n\n\n{links}\n\n"))?;
+        self.histogram
+            .write(&format!("Total response time histogram.\n\n\n{links}\n\n"))?;
         self.skew.write(&format!(
             "Workload skew report\n\nOnly for runs with more than one SD or WD.\n\n\n{links}\n\n"
         ))?;
@@ -124,11 +134,21 @@ impl Pages {
     }
 
     /// A run begins; the number is its place in the list. Gives what is shown on the terminal.
-    pub fn begin(&mut self, number: usize, run: &Run, lun_bytes: Option<u64>, now: Timestamp) -> Result<String> {
+    pub fn begin(
+        &mut self,
+        number: usize,
+        run: &Run,
+        lun_bytes: Option<u64>,
+        now: Timestamp,
+    ) -> Result<String> {
         self.lines = 0;
         self.warm = false;
         self.lun_bytes = lun_bytes;
-        let line = format!("{} Starting {}", stamp::time_of_day(now), heading(run, None));
+        let line = format!(
+            "{} Starting {}",
+            stamp::time_of_day(now),
+            heading(run, None)
+        );
         let heading = format!("{}\n\n", names::anchored(number, &line));
         let has_skew = run.storage.len() > 1 || run.streams.len() > 1;
         for page in [&mut self.summary, &mut self.totals, &mut self.histogram] {
@@ -146,29 +166,55 @@ impl Pages {
     }
 
     /// An interval is over. Gives what is shown on the terminal.
-    pub fn interval(&mut self, run: &Run, interval: &Interval, cpu: Option<Cpu>, now: Timestamp) -> Result<String> {
+    pub fn interval(
+        &mut self,
+        run: &Run,
+        interval: &Interval,
+        cpu: Option<Cpu>,
+        now: Timestamp,
+    ) -> Result<String> {
         if interval.counted && !self.warm {
             self.warm = true;
             self.event(run, "Warmup done", now)?;
         }
         let seconds = interval.length.as_secs_f64();
-        self.lines_of_figures(run, &interval.number.to_string(), &interval.cells, seconds, cpu, None, now)
+        self.lines_of_figures(
+            run,
+            &interval.number.to_string(),
+            &interval.cells,
+            seconds,
+            cpu,
+            None,
+            now,
+        )
     }
 
     /// A run is over. Gives what is shown on the terminal.
-    pub fn end(&mut self, run: &Run, outcome: &Outcome, last_interval: u32, cpu: Option<Cpu>, now: Timestamp) -> Result<String> {
+    pub fn end(
+        &mut self,
+        run: &Run,
+        outcome: &Outcome,
+        last_interval: u32,
+        cpu: Option<Cpu>,
+        now: Timestamp,
+    ) -> Result<String> {
         self.event(run, "Workload done", now)?;
         // A run that ended in its warm-up has no interval that counts.
         let first = run.first_counted_interval().min(last_interval.max(2));
         let name = format!("avg_{first}-{last_interval}");
         let seconds = outcome.counted.as_secs_f64();
         let all = outcome.latencies_of(|_, _, _| true).issued;
-        let percentiles = (!all.is_empty()).then(|| [all.percentile_us(50.0) / 1e3, all.percentile_us(99.0) / 1e3]);
-        let shown = self.lines_of_figures(run, &name, &outcome.cells, seconds, cpu, percentiles, now)?;
+        let percentiles = (!all.is_empty())
+            .then(|| [all.percentile_us(50.0) / 1e3, all.percentile_us(99.0) / 1e3]);
+        let shown =
+            self.lines_of_figures(run, &name, &outcome.cells, seconds, cpu, percentiles, now)?;
         let total = Sums::of(&outcome.cells, seconds, cpu, |_| true);
         let header = self.header_due(self.total_lines, now);
         self.total_lines += 1;
-        self.totals.write(&format!("{header}{}\n", columns::line(&stamp::time_of_day(now), &name, &total)))?;
+        self.totals.write(&format!(
+            "{header}{}\n",
+            columns::line(&stamp::time_of_day(now), &name, &total)
+        ))?;
         self.summary.write("\n")?;
         let of = |operation| outcome.latencies_of(|_, _, other| other == operation);
         let tables = histogram::tables(&of(Operation::Read), &of(Operation::Write), &self.buckets);
@@ -184,8 +230,14 @@ impl Pages {
 
     fn faults(&mut self, outcome: &Outcome, now: Timestamp) -> Result<()> {
         let tod = stamp::time_of_day(now);
-        for sentence in outcome.faults.iter().map(ToString::to_string).chain(outcome.close_errors.iter().cloned()) {
-            self.errors.write(&escaped(&format!("{tod} {sentence}\n")))?;
+        for sentence in outcome
+            .faults
+            .iter()
+            .map(ToString::to_string)
+            .chain(outcome.close_errors.iter().cloned())
+        {
+            self.errors
+                .write(&escaped(&format!("{tod} {sentence}\n")))?;
         }
         Ok(())
     }
@@ -203,14 +255,18 @@ impl Pages {
         self.summary.write(&escaped(&line))?;
         self.log.write(&escaped(&line))?;
         if failed.is_none() {
-            self.status.write(&format!("{} \tVdbench complete\n", stamp::status(now)))?;
+            self.status
+                .write(&format!("{} \tVdbench complete\n", stamp::status(now)))?;
         }
         Ok(line)
     }
 
     fn event(&mut self, run: &Run, what: &str, now: Timestamp) -> Result<()> {
         let (name, loops) = (escaped(&run.name), run.loops_text());
-        let line = format!("{} \t{what}\trd={name}\tFor loops: {loops}\n", stamp::status(now));
+        let line = format!(
+            "{} \t{what}\trd={name}\tFor loops: {loops}\n",
+            stamp::status(now)
+        );
         self.status.write(&line)
     }
 
@@ -223,7 +279,10 @@ impl Pages {
     }
 
     /// A line on the summary, in the flat file, and on the page of each SD and WD.
-    #[expect(clippy::too_many_arguments, reason = "what one line of figures is made of")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what one line of figures is made of"
+    )]
     fn lines_of_figures(
         &mut self,
         run: &Run,
@@ -241,11 +300,20 @@ impl Pages {
         let all = sums(&|_| true);
         let shown = format!("{header}{}", columns::line(&tod, name, &all));
         self.summary.write(&shown)?;
-        self.flatfile.write(&flatfile::row(now, run, name, &all, self.lun_bytes, percentiles_ms))?;
+        self.flatfile.write(&flatfile::row(
+            now,
+            run,
+            name,
+            &all,
+            self.lun_bytes,
+            percentiles_ms,
+        ))?;
         for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
             let line = match whose {
                 Whose::Sd(index) => sums(&|cell| cell.storage == index),
-                Whose::Workload(workload) => sums(&|cell| run.streams[cell.stream].workload == workload),
+                Whose::Workload(workload) => {
+                    sums(&|cell| run.streams[cell.stream].workload == workload)
+                }
             };
             page.write(&format!("{header}{}", columns::line(&tod, name, &line)))?;
         }
