@@ -1,9 +1,10 @@
 //! Carries out a whole list of runs: what comes before, between and behind them.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use host::{Counters, Rates, Reader};
 use jiff::Timestamp;
@@ -44,7 +45,9 @@ pub enum ExecutionError {
     #[error("{0}")]
     NotWrittenBack(String),
     /// Shares were missed by more than is allowed.
-    #[error("in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, and abort_failed_skew= allows {allowed_pct} %; lower the rate or ask for other shares")]
+    #[error(
+        "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, and abort_failed_skew= allows {allowed_pct} %; lower the rate or ask for other shares"
+    )]
     Skew {
         /// Name of the run.
         run: String,
@@ -119,6 +122,8 @@ pub struct Execution<'a> {
     pub stop: &'a AtomicBool,
     /// The machine's counters.
     pub counters: Reader,
+    /// A monitor file that was written before says nothing about what goes on now.
+    pub monitored_since: SystemTime,
 }
 
 impl Execution<'_> {
@@ -144,7 +149,10 @@ impl Execution<'_> {
         let script = self.script;
         let begun = Instant::now();
         if let Some(format) = self.format {
-            let growing = engine::Options { may_grow: true, ..self.options };
+            let growing = engine::Options {
+                may_grow: true,
+                ..self.options
+            };
             if let Some(end) = self.one(0, 0, format, &growing)?.1 {
                 return Ok(end);
             }
@@ -197,17 +205,24 @@ impl Execution<'_> {
     ) -> Result<(Reached, Option<Completion>), ExecutionError> {
         let started_at = Timestamp::now();
         let place = number - usize::from(self.format.is_none());
-        self.audience.show(&self.pages.begin(place, run, size_bytes(run), started_at)?);
+        self.audience
+            .show(&self.pages.begin(place, run, size_bytes(run), started_at)?);
         let mut log = Log::new(self.counters.snapshot());
         let mut failed: Option<PagesError> = None;
         let mut monitor = None;
         let outcome = engine::run(run, options, &mut |interval| {
             let rates = log.add(interval, self.counters.snapshot());
-            match self.pages.interval(run, interval, cpu(&rates), Timestamp::now()) {
+            match self
+                .pages
+                .interval(run, interval, cpu(&rates), Timestamp::now())
+            {
                 Ok(text) => self.audience.show(&text),
                 Err(error) => failed = Some(error),
             }
-            monitor = monitor.or(monitored(self.script.monitor.as_deref()));
+            monitor = monitor.or(monitored(
+                self.script.monitor.as_deref(),
+                self.monitored_since,
+            ));
             if monitor.is_some() || failed.is_some() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -215,12 +230,28 @@ impl Execution<'_> {
         if let Some(error) = failed {
             return Err(error.into());
         }
+        self.monitored_since = SystemTime::now();
         let rates = log.counted();
-        let last = log.intervals.last().map_or(1, |(interval, _)| interval.number);
-        let shown = self.pages.end(run, &outcome, last, cpu(&rates), Timestamp::now())?;
+        let last = log
+            .intervals
+            .last()
+            .map_or(1, |(interval, _)| interval.number);
+        let shown = self
+            .pages
+            .end(run, &outcome, last, cpu(&rates), Timestamp::now())?;
         self.audience.show(&format!("{shown}\n"));
-        let done = Done { repetition, number, run, started_at, outcome: &outcome, intervals: &log.intervals, rates };
-        self.audience.done(&done).map_err(ExecutionError::Audience)?;
+        let done = Done {
+            repetition,
+            number,
+            run,
+            started_at,
+            outcome: &outcome,
+            intervals: &log.intervals,
+            rates,
+        };
+        self.audience
+            .done(&done)
+            .map_err(ExecutionError::Audience)?;
         judge(run, &outcome, self.script.skew_tolerance_pct)?;
         let end = match monitor {
             Some(Monitored::EndRun) => {
@@ -249,7 +280,12 @@ const INTERVALS_MAX: usize = 100_000;
 
 impl Log {
     fn new(begin: Counters) -> Self {
-        Self { begin, warm: begin, last: begin, intervals: Vec::new() }
+        Self {
+            begin,
+            warm: begin,
+            last: begin,
+            intervals: Vec::new(),
+        }
     }
 
     fn add(&mut self, interval: &Interval, now: Counters) -> Rates {
@@ -267,18 +303,29 @@ impl Log {
 
     /// Over the time that counts; over all of it when nothing counts.
     fn counted(&self) -> Rates {
-        let from = if self.warm.at_ns < self.last.at_ns { &self.warm } else { &self.begin };
+        let from = if self.warm.at_ns < self.last.at_ns {
+            &self.warm
+        } else {
+            &self.begin
+        };
         Rates::between(from, &self.last)
     }
 }
 
 /// Failed I/Os end the list after their run, however few they are.
-fn judge(run: &Run, outcome: &Outcome, skew_tolerance_pct: Option<f64>) -> Result<(), ExecutionError> {
+fn judge(
+    run: &Run,
+    outcome: &Outcome,
+    skew_tolerance_pct: Option<f64>,
+) -> Result<(), ExecutionError> {
     if outcome.faults_count > 0 || outcome.ended == Ended::Errors {
         return Err(ExecutionError::Failed {
             run: run.name.clone(),
             count: outcome.faults_count,
-            first: outcome.faults.first().map_or("unknown".to_owned(), ToString::to_string),
+            first: outcome
+                .faults
+                .first()
+                .map_or("unknown".to_owned(), ToString::to_string),
         });
     }
     if let Some(sentence) = outcome.close_errors.first() {
@@ -286,7 +333,12 @@ fn judge(run: &Run, outcome: &Outcome, skew_tolerance_pct: Option<f64>) -> Resul
     }
     match (skew_tolerance_pct, worst_share(run, outcome)) {
         (Some(allowed_pct), Some((workload, off_pct))) if off_pct > allowed_pct => {
-            Err(ExecutionError::Skew { run: run.name.clone(), workload, off_pct, allowed_pct })
+            Err(ExecutionError::Skew {
+                run: run.name.clone(),
+                workload,
+                off_pct,
+                allowed_pct,
+            })
         }
         _ => Ok(()),
     }
@@ -294,17 +346,28 @@ fn judge(run: &Run, outcome: &Outcome, skew_tolerance_pct: Option<f64>) -> Resul
 
 fn too_slow(run: &Run, outcome: &Outcome) -> bool {
     let limit_ms = run.stop.response_ms_max;
-    limit_ms.zip(outcome.total().issued_mean_ms()).is_some_and(|(limit, mean)| mean > limit)
+    limit_ms
+        .zip(outcome.total().issued_mean_ms())
+        .is_some_and(|(limit, mean)| mean > limit)
 }
 
 fn cpu(rates: &Rates) -> Option<Cpu> {
-    Some(Cpu { user_pct: rates.cpu_user_pct?, system_pct: rates.cpu_system_pct?, wait_pct: rates.cpu_iowait_pct? })
+    Some(Cpu {
+        user_pct: rates.cpu_user_pct?,
+        system_pct: rates.cpu_system_pct?,
+        wait_pct: rates.cpu_iowait_pct?,
+    })
 }
 
 /// Bytes of all SDs of a run, where all are known.
 fn size_bytes(run: &Run) -> Option<u64> {
     let sizes = run.storage.iter().map(|sd| {
-        let length = || std::fs::metadata(&sd.path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+        let length = || {
+            std::fs::metadata(&sd.path)
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|file| file.len())
+        };
         sd.size_bytes.or_else(length)
     });
     sizes.sum()
@@ -317,11 +380,15 @@ enum Monitored {
     EndAll,
 }
 
-fn monitored(path: Option<&Path>) -> Option<Monitored> {
-    use std::io::Read;
+fn monitored(path: Option<&Path>, since: SystemTime) -> Option<Monitored> {
     let mut text = String::new();
     let file = std::fs::File::open(path?).ok()?;
-    file.take(MONITOR_BYTES_MAX).read_to_string(&mut text).ok()?;
+    if file.metadata().ok()?.modified().ok()? < since {
+        return None;
+    }
+    file.take(MONITOR_BYTES_MAX)
+        .read_to_string(&mut text)
+        .ok()?;
     if text.contains(END_ALL) {
         Some(Monitored::EndAll)
     } else {

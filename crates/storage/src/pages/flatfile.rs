@@ -1,9 +1,7 @@
 //! `flatfile.html`: one row for each interval and one for each run, in columns that programs read by name.
 
-use jiff::Timestamp;
-
 use super::columns::{Sums, deviation_ms, max_ms, mean_ms};
-use super::stamp;
+use super::{Line, stamp};
 use crate::language::MAX_IOPS;
 use crate::run::{Rate, Run, Seek, Sizes};
 
@@ -78,15 +76,8 @@ fn cell(index: usize, text: &str) -> String {
     }
 }
 
-/// One row. `lengths` are the bytes of all SDs, `percentiles_ms` the median and the 99th.
-pub(super) fn row(
-    now: Timestamp,
-    run: &Run,
-    name: &str,
-    sums: &Sums,
-    lun_bytes: Option<u64>,
-    percentiles_ms: Option<[f64; 2]>,
-) -> String {
+/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs.
+pub(super) fn row(run: &Run, line: &Line<'_>, sums: &Sums, lun_bytes: Option<u64>) -> String {
     let number = |value: f64| format!("{value:.4}");
     let all = sums.all();
     let cpu = |of: fn(&super::Cpu) -> f64| {
@@ -96,10 +87,10 @@ pub(super) fn row(
     };
     let streams = || run.streams.iter();
     let cells = [
-        stamp::time_of_day(now),
-        stamp::status(now),
+        stamp::time_of_day(line.now),
+        stamp::status(line.now),
         run.name.clone(),
-        name.to_owned(),
+        line.name.to_owned(),
         number(asked_iops(run)),
         number(sums.iops()),
         number(sums.mib_per_s()),
@@ -138,8 +129,10 @@ pub(super) fn row(
         cpu(|cpu| cpu.system_pct),
         cpu(|cpu| cpu.wait_pct),
         cpu(|cpu| (100.0 - cpu.user_pct - cpu.system_pct - cpu.wait_pct).max(0.0)),
-        percentiles_ms.map_or(NOT_KNOWN.to_owned(), |[p50, _]| number(p50)),
-        percentiles_ms.map_or(NOT_KNOWN.to_owned(), |[_, p99]| number(p99)),
+        line.percentiles_ms
+            .map_or(NOT_KNOWN.to_owned(), |[p50, _]| number(p50)),
+        line.percentiles_ms
+            .map_or(NOT_KNOWN.to_owned(), |[_, p99]| number(p99)),
     ];
     let row: String = cells
         .iter()

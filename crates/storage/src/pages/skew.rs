@@ -1,25 +1,22 @@
 //! `skew.html`: what each SD and each WD did, and whether WDs kept their shares.
 
 use super::columns::{LOWER, Sums, UPPER, figures};
-use crate::engine::Outcome;
+use crate::engine::{Cell, Outcome};
 use crate::run::{Rate, Run};
 
 /// Percent by which a share may be off before the difference is shown.
 const DELTA_SHOWN_PCT: f64 = 0.1;
 
 /// The tables of one run; nothing when there is but one SD and one WD.
-pub(super) fn tables(run: &Run, outcome: &Outcome) -> String {
+pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
     let workloads = workloads(run);
     if run.storage.len() < 2 && workloads.len() < 2 {
         return String::new();
     }
     let sums = |wanted: &dyn Fn(usize, usize) -> bool| {
-        Sums::of(
-            &outcome.cells,
-            outcome.counted.as_secs_f64(),
-            None,
-            |cell| wanted(cell.stream, cell.storage),
-        )
+        Sums::of(cells, seconds, None, |cell| {
+            wanted(cell.stream, cell.storage)
+        })
     };
     let total = sums(&|_, _| true);
     let mut text = format!(
@@ -70,8 +67,9 @@ pub(super) fn tables(run: &Run, outcome: &Outcome) -> String {
     text
 }
 
-/// Percent by which the WD that is furthest off missed the share it was asked to have.
-pub(super) fn worst_pct(run: &Run, outcome: &Outcome) -> Option<(String, f64)> {
+/// The WD that is furthest off its share, where one was asked for, and by how many percent.
+#[must_use]
+pub fn worst_share(run: &Run, outcome: &Outcome) -> Option<(String, f64)> {
     let asked = run.streams.iter().any(|stream| stream.share_asked);
     let operations = outcome.total().operations;
     if !asked || operations == 0 {
