@@ -12,6 +12,7 @@ mod arrival;
 mod backend;
 mod buffers;
 mod build;
+mod chain;
 mod collect;
 mod content;
 mod error;
@@ -19,10 +20,13 @@ mod figures;
 mod files;
 mod format;
 mod geometry;
+mod journal;
 mod lane;
 mod message;
 mod plan;
 mod pool;
+mod proof;
+mod proofs;
 mod recorder;
 mod ring;
 mod shared;
@@ -39,6 +43,7 @@ use load::clock::{now_ns, sharpen_timers, sleep_until};
 pub use error::{EngineError, Fault, IoFault, Operation};
 pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Way};
 pub use format::{FORMAT_NAME, format_run};
+pub use proofs::Proofs;
 pub use ring::RingFeatures;
 pub use trace::{Trace, TraceRecord};
 
@@ -71,6 +76,8 @@ pub struct Options<'a> {
     pub force: bool,
     /// Files may be shorter than their size, and grow: for [`format_run`] alone.
     pub may_grow: bool,
+    /// What is known of validated blocks from earlier runs, and for later ones; none: this run stands alone.
+    pub proofs: Option<&'a Proofs>,
     /// I/Os of each worker to be recorded; 0: none.
     pub trace_max: usize,
     /// Set from outside (Ctrl-C): what is in flight is awaited, and what was measured is kept.
@@ -87,6 +94,7 @@ impl<'a> Options<'a> {
             without_ring: false,
             force: false,
             may_grow: false,
+            proofs: None,
             trace_max: 0,
             stop,
         }
@@ -116,11 +124,15 @@ pub fn run(
     check(run)?;
     let storage = files::open_all(run, options)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let plans = plan::workers(run, options.workers_max.unwrap_or(processors))?;
+    let mut plans = plan::workers(run, options.workers_max.unwrap_or(processors))?;
+    let (validated, recovered) = proofs::begin(run, &storage, options.proofs)?;
+    if recovered.is_all {
+        plans.clear();
+    }
     let ending = run.streams.iter();
     let ending = ending.filter(|s| s.seek == Seek::SequentialToEnd).count();
     let (sender, messages) = channel();
-    let shared = Shared::new(ending, run.errors, sender);
+    let shared = Shared::new(ending, run.errors, sender, validated);
     let sizes = storage.iter().map(|sd| sd.size_bytes).sum();
     let mut collector = Collector::new(run, &plans, sizes);
     std::thread::scope(|scope| {
@@ -146,7 +158,13 @@ pub fn run(
         }
         collector.until_finished(&messages, &shared, options.stop, start_ns, told)
     })?;
-    let mut outcome = collector.outcome(&shared);
+    let (mut outcome, known) = collector.outcome(&shared);
+    for (sd, validated) in known {
+        validated.finish(&run.storage[sd], options.proofs)?;
+    }
+    outcome.blocks_proven += recovered.proven;
+    outcome.faults_count += recovered.faults_count;
+    outcome.faults.splice(0..0, recovered.faults);
     for (sd, open) in run.storage.iter().zip(&storage) {
         if let Err(error) = open.finish() {
             outcome.close_errors.push(format!(

@@ -4,6 +4,7 @@ use std::fs::File;
 
 use super::backend::{Backend, Request};
 use super::buffers::Buffers;
+use super::chain::Phase;
 use super::content::Content;
 use super::error::{EngineError, Operation};
 use super::figures::{Cell, Way};
@@ -12,6 +13,7 @@ use super::lane::{Lane, Slot};
 use super::message::WorkerEnd;
 use super::plan::LanePlan;
 use super::pool::Pool;
+use super::proofs::Validated;
 use super::recorder::{Recorder, Times};
 use super::ring::Ring;
 use super::shared::Shared;
@@ -146,26 +148,30 @@ impl Parts {
             free: (first_slot..self.slots.len() as u32).rev().collect(),
             streams: (first_stream..self.streams.len()).collect(),
             open_since_ns: 0,
+            is_blocked: false,
         });
         Ok(at)
     }
 }
 
 fn free_slot(lane: u32, number: u32, buffers: [*mut u8; 2]) -> Slot {
+    let request = Request {
+        slot: number,
+        file: 0,
+        operation: Operation::Read,
+        offset: 0,
+        length: 0,
+        buffer: std::ptr::null_mut(),
+    };
     Slot {
         lane,
         stream: 0,
         cell: 0,
         retries: 0,
-        request: Request {
-            slot: number,
-            file: 0,
-            operation: Operation::Read,
-            offset: 0,
-            length: 0,
-            buffer: std::ptr::null_mut(),
-        },
+        phase: Phase::Plain,
+        request,
         times: Times::default(),
+        measured: Times::default(),
         buffers,
     }
 }
@@ -192,6 +198,14 @@ fn run_with<B: Backend, R>(
     });
     let batch_max = job.options.batch_max.clamp(1, BATCH_MAX);
     let slots = parts.slots.len();
+    let mut validated: Vec<Option<Validated>> = run.storage.iter().map(|_| None).collect();
+    for lane in job.lanes {
+        for &sd in lane.streams.iter().flat_map(|s| &run.streams[*s].storage) {
+            if validated[sd].is_none() {
+                validated[sd] = job.shared.take_validated(sd);
+            }
+        }
+    }
     let worker = Worker {
         index: job.index,
         run,
@@ -210,6 +224,7 @@ fn run_with<B: Backend, R>(
         slots: parts.slots,
         offsets: job.storage.iter().map(|sd| sd.offset_bytes).collect(),
         contents: parts.contents,
+        validated,
         trace: (job.options.trace_max > 0)
             .then(|| Trace::with_room(job.options.trace_max.min(TRACE_MAX))),
         batch: Vec::with_capacity(slots + batch_max),

@@ -12,6 +12,7 @@ use super::error::{EngineError, IoFault};
 use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Way};
 use super::message::{Message, WorkerEnd};
 use super::plan::LanePlan;
+use super::proofs::Validated;
 use super::shared::Shared;
 use super::trace::Trace;
 use crate::run::{DataLimit, Run};
@@ -233,7 +234,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The whole, when all workers have finished.
-    pub fn outcome(self, shared: &Shared) -> Outcome {
+    pub fn outcome(self, shared: &Shared) -> (Outcome, Vec<(usize, Validated)>) {
         let mut latencies: Vec<[Latencies; 2]> = self
             .totals
             .cells
@@ -247,6 +248,7 @@ impl<'a> Collector<'a> {
         };
         let (mut drained, mut unserved, mut oldest_ns) = (0, 0, 0);
         let mut trace: Option<Trace> = None;
+        let mut known = Vec::new();
         for end in self.ends {
             let places = self.places[end.worker].iter();
             for (place, pair) in places.zip(end.latencies) {
@@ -258,6 +260,9 @@ impl<'a> Collector<'a> {
             driver.workers_cpu += Duration::from_nanos(end.cpu_ns);
             driver.late_starts += end.late_starts;
             driver.late_max = driver.late_max.max(Duration::from_nanos(end.late_max_ns));
+            for (sd, validated) in end.validated.into_iter().enumerate() {
+                known.extend(validated.map(|validated| (sd, validated)));
+            }
             if let Some(of_worker) = end.trace {
                 trace.get_or_insert_default().merge(of_worker);
             }
@@ -271,7 +276,7 @@ impl<'a> Collector<'a> {
         } else {
             Ended::Elapsed
         };
-        Outcome {
+        let outcome = Outcome {
             counted: self.totals.counted,
             elapsed: self.totals.elapsed,
             cells: self.totals.cells,
@@ -288,8 +293,13 @@ impl<'a> Collector<'a> {
                 reason: "no worker was needed".to_owned(),
             }),
             driver,
+            blocks_proven: known
+                .iter()
+                .map(|(_, v): &(usize, Validated)| v.proof.proven)
+                .sum(),
             trace,
-        }
+        };
+        (outcome, known)
     }
 }
 

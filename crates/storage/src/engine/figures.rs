@@ -224,6 +224,8 @@ pub struct Outcome {
     pub way: Way,
     /// What the engine itself used.
     pub driver: Driver,
+    /// Blocks that were read and proven to hold what was written, where validation was asked for.
+    pub blocks_proven: u64,
     /// Every I/O, where a recording was asked for.
     pub trace: Option<super::trace::Trace>,
 }

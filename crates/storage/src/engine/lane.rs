@@ -1,6 +1,7 @@
 //! The places for I/Os in flight, and who gets the next one.
 
 use super::backend::Request;
+use super::chain::Phase;
 use super::error::Operation;
 use super::recorder::Times;
 use super::stream::ActiveStream;
@@ -14,6 +15,8 @@ pub(crate) struct Lane {
     /// Since when a slot has been free: an I/O that starts later than intended waited for a slot until then, and for
     /// the engine from then on.
     pub open_since_ns: u64,
+    /// Its next I/O waits for another one on the same blocks; looked at anew in every round.
+    pub is_blocked: bool,
 }
 
 impl Lane {
@@ -49,13 +52,30 @@ pub(crate) struct Slot {
     pub stream: u32,
     pub cell: u32,
     pub retries: u16,
+    pub phase: Phase,
+    /// The I/O that the stream asked for.
     pub request: Request,
     pub times: Times,
+    /// Times of the write while it is read again.
+    pub measured: Times,
     /// Where reads go and where writes come from.
     pub buffers: [*mut u8; 2],
 }
 
 impl Slot {
+    /// What the kernel has of the I/O just now: itself, or a read that proves its blocks.
+    #[inline]
+    pub fn handed(&self) -> Request {
+        match self.phase {
+            Phase::Plain | Phase::Read | Phase::Write => self.request,
+            Phase::ReadBefore | Phase::ReadAfter => Request {
+                operation: Operation::Read,
+                buffer: self.buffer(Operation::Read),
+                ..self.request
+            },
+        }
+    }
+
     #[inline]
     pub fn buffer(&self, operation: Operation) -> *mut u8 {
         self.buffers[operation.index()]

@@ -2,6 +2,7 @@
 
 use super::error::{EngineError, IoFault};
 use super::figures::{Cell, Latencies, Way};
+use super::proofs::Validated;
 use super::trace::Trace;
 
 pub(crate) enum Message {
@@ -35,4 +36,6 @@ pub(crate) struct WorkerEnd {
     pub late_max_ns: u64,
     pub cpu_ns: u64,
     pub trace: Option<Trace>,
+    /// By SD, those of this worker.
+    pub validated: Vec<Option<Validated>>,
 }

@@ -115,12 +115,16 @@ fn lane(run: &Run, limit: u32, streams: Vec<usize>) -> LanePlan {
             .max();
         (largest.unwrap_or(0) as usize).next_multiple_of(PAGE_BYTES)
     };
+    let reads = of(|read_pct| read_pct > 0.0);
+    let writes = of(|read_pct| read_pct < 100.0);
+    let mut sds = streams
+        .iter()
+        .flat_map(|stream| &run.streams[*stream].storage);
+    let is_proven = sds.any(|sd| run.storage[*sd].content.validation.is_some());
     LanePlan {
         limit: limit.max(1),
-        buffer_bytes: [
-            of(|read_pct| read_pct > 0.0),
-            of(|read_pct| read_pct < 100.0),
-        ],
+        // What is written is also read, where it is proven.
+        buffer_bytes: [if is_proven { reads.max(writes) } else { reads }, writes],
         streams,
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
+use std::sync::{Mutex, PoisonError};
 
 use super::message::Message;
+use super::proofs::Validated;
 use crate::run::ErrorLimit;
 
 pub(crate) struct Shared {
@@ -17,10 +19,17 @@ pub(crate) struct Shared {
     first_fault_ns: AtomicU64,
     fault_limit: u64,
     messages: Sender<Message>,
+    /// By SD; each worker takes those of its own before the start.
+    validated: Mutex<Vec<Option<Validated>>>,
 }
 
 impl Shared {
-    pub fn new(ending: usize, errors: ErrorLimit, messages: Sender<Message>) -> Self {
+    pub fn new(
+        ending: usize,
+        errors: ErrorLimit,
+        messages: Sender<Message>,
+        validated: Vec<Option<Validated>>,
+    ) -> Self {
         Self {
             end: AtomicBool::new(false),
             ending_left: AtomicUsize::new(ending),
@@ -29,7 +38,17 @@ impl Shared {
             first_fault_ns: AtomicU64::new(u64::MAX),
             fault_limit: u64::from(errors.count_max.max(1)),
             messages,
+            validated: Mutex::new(validated),
         }
+    }
+
+    /// Hands over what belongs to one SD.
+    pub fn take_validated(&self, sd: usize) -> Option<Validated> {
+        let mut all = self
+            .validated
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.get_mut(sd)?.take()
     }
 
     pub fn messages(&self) -> &Sender<Message> {

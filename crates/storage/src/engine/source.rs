@@ -55,7 +55,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// The next I/O; `None` when the stream has come to its end.
-    #[inline]
+    #[inline(always)] // drawn in place: a copy of what was just put together stalls
     pub fn next(&mut self) -> Option<Planned> {
         let operation = if chance(&mut self.random, self.read_pct) {
             Operation::Read

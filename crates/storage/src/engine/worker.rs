@@ -11,10 +11,12 @@ use load::recorder::LATE_START;
 
 use super::backend::{Backend, Completion, Request};
 use super::buffers::Buffers;
+use super::chain::{Phase, Step};
 use super::content::Content;
-use super::error::{EngineError, Fault, IoFault};
+use super::error::{EngineError, Fault, IoFault, Operation};
 use super::lane::{Lane, Slot};
 use super::message::{Message, WorkerEnd};
+use super::proofs::Validated;
 use super::recorder::{Recorder, Times};
 use super::shared::Shared;
 use super::stream::ActiveStream;
@@ -41,6 +43,8 @@ pub(crate) struct Worker<'a, B> {
     pub offsets: Vec<u64>,
     /// By SD: what is written.
     pub contents: Vec<Content>,
+    /// By SD: what is known of its blocks, where they are proven.
+    pub validated: Vec<Option<Validated>>,
     pub recorder: Recorder,
     pub trace: Option<Trace>,
     pub batch: Vec<Request>,
@@ -91,10 +95,10 @@ impl<B: Backend> Worker<'_, B> {
                 break;
             }
             let is_more = self.state.end.is_none() && self.fill(now_ns);
-            if let Err(source) = self.hand_over(now_ns, is_more) {
+            if let Err(error) = self.hand_over(now_ns, is_more) {
                 // The kernel may still write into the buffers; they are given up rather than unmapped.
                 std::mem::forget(self);
-                return Err(EngineError::Submit { source });
+                return Err(error);
             }
         }
         let used = meter.read().since(&begun);
@@ -102,6 +106,7 @@ impl<B: Backend> Worker<'_, B> {
         end.cpu_ns = ns(used.cpu);
         end.drained = self.state.drained;
         end.trace = self.trace.take();
+        end.validated = std::mem::take(&mut self.validated);
         Ok(end)
     }
 
@@ -126,43 +131,62 @@ impl<B: Backend> Worker<'_, B> {
 
     #[inline]
     fn complete(&mut self, completion: Completion, now_ns: u64) {
-        let slot = &mut self.slots[completion.slot as usize];
-        let request = slot.request;
+        let number = completion.slot as usize;
+        let slot = &mut self.slots[number];
         let is_passing = matches!(-completion.result, libc::EAGAIN | libc::EINTR);
         if is_passing && slot.retries < RETRIES_MAX {
             slot.retries += 1;
-            self.batch.push(request);
+            self.batch.push(slot.handed());
             return;
         }
         slot.times.completed_ns = now_ns;
-        let (times, stream, cell) = (slot.times, slot.stream as usize, slot.cell as usize);
-        self.lanes[slot.lane as usize].give_back(completion.slot, now_ns);
-        self.state.in_flight -= 1;
         if let Some(trace) = &mut self.trace {
-            trace.push(record(
-                &request,
-                &times,
-                self.streams[stream].index,
-                completion,
-            ));
+            let stream = self.streams[slot.stream as usize].index;
+            trace.push(record(&slot.handed(), &slot.times, stream, completion));
         }
-        let is_whole = completion.result == request.length as i32;
+        let length = slot.request.length;
+        let mut fault = match u64::try_from(completion.result) {
+            Ok(done_bytes) if done_bytes == u64::from(length) => None,
+            Ok(done_bytes) => Some((slot.request.offset, Fault::Short { done_bytes })),
+            Err(_) => Some((slot.request.offset, Fault::System(-completion.result))),
+        };
+        if slot.phase != Phase::Plain {
+            match self.go_on(number, fault.is_none(), now_ns) {
+                Step::Next => {
+                    self.batch.push(self.slots[number].handed());
+                    return;
+                }
+                Step::Done(found) => fault = fault.or(found),
+            }
+        }
+        self.close(number, fault, now_ns);
+    }
+
+    /// Enters an I/O that is over into the books and frees its slot.
+    #[inline]
+    fn close(&mut self, number: usize, fault: Option<(u64, Fault)>, now_ns: u64) {
+        // No copy of the slot: what was written to it in pieces a moment ago is slow to be read as a whole.
+        let slot = &self.slots[number];
+        let (request, cell, stream) = (&slot.request, slot.cell as usize, slot.stream as usize);
+        self.lanes[slot.lane as usize].give_back(number as u32, now_ns);
+        self.state.in_flight -= 1;
         // What was in flight when the time was over is awaited and belongs to no interval any more.
         if self.state.end.is_some() {
             self.state.drained += 1;
-        } else if is_whole && now_ns <= self.state.limit_ns {
-            let bytes = u64::from(request.length);
-            self.recorder
-                .completed(cell, request.operation, bytes, &times);
-        } else if is_whole {
-            self.recorder.left(cell, self.state.limit_ns);
-            self.state.drained += 1;
-        } else {
+        } else if fault.is_some() {
             let at_ns = now_ns.min(self.state.limit_ns);
             self.recorder.failed(cell, request.operation, at_ns);
+        } else if now_ns <= self.state.limit_ns {
+            let bytes = u64::from(request.length);
+            self.recorder
+                .completed(cell, request.operation, bytes, &slot.times);
+        } else {
+            self.recorder.left(cell, self.state.limit_ns);
+            self.state.drained += 1;
         }
-        if !is_whole {
-            self.fault(&request, stream, now_ns, completion.result);
+        if let Some((offset, what)) = fault {
+            let request = *request;
+            self.fault(&request, stream, now_ns, offset, what);
         }
         let stream = &mut self.streams[stream];
         stream.in_flight -= 1;
@@ -172,17 +196,13 @@ impl<B: Backend> Worker<'_, B> {
     }
 
     #[cold]
-    fn fault(&mut self, request: &Request, stream: usize, now_ns: u64, result: i32) {
+    fn fault(&mut self, request: &Request, stream: usize, now_ns: u64, offset: u64, what: Fault) {
         self.shared.count_fault(now_ns);
         if self.state.faults_told >= FAULTS_TOLD_MAX {
             return;
         }
         self.state.faults_told += 1;
         let sd = &self.run.storage[request.file as usize];
-        let what = match u64::try_from(result) {
-            Ok(done_bytes) => Fault::Short { done_bytes },
-            Err(_) => Fault::System(-result),
-        };
         // Nobody listening means that the run is being torn down.
         let _ = self
             .shared
@@ -194,11 +214,16 @@ impl<B: Backend> Worker<'_, B> {
                     .workload
                     .clone(),
                 operation: request.operation,
-                offset_bytes: request.offset,
+                offset_bytes: offset,
                 size_bytes: u64::from(request.length),
                 at: Duration::from_nanos(now_ns),
                 what,
             })));
+    }
+
+    /// Whether the books are closed and only what is in flight is awaited.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.state.end.is_some()
     }
 
     fn is_over(&self, now_ns: u64) -> bool {
@@ -228,6 +253,7 @@ impl<B: Backend> Worker<'_, B> {
             late_max_ns: self.state.late_max_ns,
             cpu_ns: 0,
             trace: None,
+            validated: Vec::new(),
         });
     }
 
@@ -238,31 +264,43 @@ impl<B: Backend> Worker<'_, B> {
         let lanes = self.lanes.len();
         for turn in 0..lanes {
             let lane = (self.state.first_lane + turn) % lanes;
+            self.lanes[lane].is_blocked = false;
             while let Some(stream) = self.lanes[lane].pick(&self.streams, now_ns, horizon_ns) {
                 if self.batch.len() >= self.batch_max {
                     // The next round begins where this one broke off, so that no lane starves.
                     self.state.first_lane = lane;
                     return true;
                 }
-                self.issue(lane, stream, now_ns);
+                if !self.issue(lane, stream, now_ns) {
+                    self.lanes[lane].is_blocked = true;
+                    break;
+                }
             }
         }
         false
     }
 
+    /// Takes the next I/O of a stream; false when one on the same blocks has to be over first.
     #[inline]
-    fn issue(&mut self, lane: usize, stream_number: usize, now_ns: u64) {
+    fn issue(&mut self, lane: usize, stream_number: usize, now_ns: u64) -> bool {
         let stream = &mut self.streams[stream_number];
         let lane = &mut self.lanes[lane];
-        let (Some(planned), Some(number)) = (stream.take(), lane.free.pop()) else {
-            return;
+        let (Some(planned), Some(&number)) = (stream.front, lane.free.last()) else {
+            return true;
         };
         let (member, address) = stream.space.place(planned.address, planned.size);
         let file = stream.storage[member];
+        if let Some(validated) = &mut self.validated[file] {
+            let blocks = validated.proof.range(address, planned.size);
+            if !validated.proof.take(blocks) {
+                return false;
+            }
+        }
+        stream.take();
+        lane.free.pop();
         let cell = stream.first_cell + member;
         let is_paced = stream.is_paced();
         let slot = &mut self.slots[number as usize];
-        let buffer = slot.buffer(planned.operation);
         slot.stream = stream_number as u32;
         slot.cell = cell as u32;
         slot.retries = 0;
@@ -275,19 +313,15 @@ impl<B: Backend> Worker<'_, B> {
             issued_ns: now_ns,
             ..Times::default()
         };
-        slot.request = Request {
+        let request = Request {
             slot: number,
             file: file as u32,
             operation: planned.operation,
             offset: address + self.offsets[file],
             length: planned.size as u32,
-            buffer,
+            buffer: slot.buffer(planned.operation),
         };
-        if planned.operation == super::error::Operation::Write {
-            // SAFETY: the slot was free, so its buffer, at least as long as the largest write, is nobody else's.
-            let data = unsafe { std::slice::from_raw_parts_mut(buffer, planned.size as usize) };
-            self.contents[file].stamp(data, address);
-        }
+        slot.request = request;
         if is_paced {
             let late_ns = now_ns.saturating_sub(planned.intended_ns.max(lane.open_since_ns));
             self.state.late_max_ns = self.state.late_max_ns.max(late_ns);
@@ -295,21 +329,39 @@ impl<B: Backend> Worker<'_, B> {
         }
         self.recorder.issued(cell, now_ns);
         self.state.in_flight += 1;
-        self.batch.push(slot.request);
+        if self.validated[file].is_some() {
+            self.begin_chain(number as usize);
+            self.batch.push(self.slots[number as usize].handed());
+            return true;
+        }
+        if request.operation == Operation::Write {
+            // SAFETY: the slot was free, so its buffer, at least as long as the largest write, is nobody else's.
+            let data =
+                unsafe { std::slice::from_raw_parts_mut(request.buffer, planned.size as usize) };
+            self.contents[file].stamp(data, address);
+        }
+        self.batch.push(request);
+        true
     }
 
     /// Hands the batch to the kernel and waits for what comes first: a completion, or the next thing to do.
-    fn hand_over(&mut self, now_ns: u64, is_more: bool) -> std::io::Result<()> {
+    fn hand_over(&mut self, now_ns: u64, is_more: bool) -> Result<(), EngineError> {
         let mut until_ns = now_ns + ns(SLEEP_SLICE);
         if self.state.end.is_none() {
             let end_ns = self.recorder.interval_end_ns().min(self.state.limit_ns);
             until_ns = until_ns.min(end_ns);
-            for lane in self.lanes.iter().filter(|lane| !lane.free.is_empty()) {
+            let waiting = |lane: &&Lane| !lane.free.is_empty() && !lane.is_blocked;
+            for lane in self.lanes.iter().filter(waiting) {
                 let dues = lane
                     .streams
                     .iter()
                     .filter_map(|s| self.streams[*s].due_ns());
                 until_ns = until_ns.min(dues.min().unwrap_or(u64::MAX));
+            }
+        }
+        for validated in self.validated.iter_mut().flatten() {
+            if let Some(journal) = &mut validated.journal {
+                journal.flush(&validated.proof)?;
             }
         }
         let handed_ns = self.since_start();
@@ -319,7 +371,8 @@ impl<B: Backend> Worker<'_, B> {
         let want = usize::from(!is_more);
         let timeout_ns = until_ns.saturating_sub(handed_ns);
         self.backend
-            .submit_and_wait(&self.batch, want, timeout_ns)?;
+            .submit_and_wait(&self.batch, want, timeout_ns)
+            .map_err(|source| EngineError::Submit { source })?;
         self.batch.clear();
         Ok(())
     }

@@ -86,9 +86,12 @@ pub fn one(path: &Path, stream: Stream) -> Run {
     run(vec![sd("sd1", path)], vec![stream])
 }
 
-pub fn try_run(run: &Run, change: impl FnOnce(&mut Options<'_>)) -> Result<Outcome, EngineError> {
-    let stop = AtomicBool::new(false);
-    let mut options = Options::new(42, &stop);
+pub fn try_run<'a>(
+    run: &Run,
+    change: impl FnOnce(&mut Options<'a>),
+) -> Result<Outcome, EngineError> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let mut options = Options::new(42, &NEVER);
     change(&mut options);
     engine::run(run, &options, &mut |_| {})
 }

@@ -6,6 +6,7 @@
 mod common;
 mod faults;
 mod overload;
+mod proofs;
 mod rates;
 mod streams;
 mod ways;
