@@ -6,7 +6,8 @@ dbdyno=${DBDYNO:-bin/dbdyno}
 local_server=${LOCAL_SERVER:?name the example local_server, built}
 library=$here/../../library/oltp
 # What an engine has of its own: settings, connect, ask SQL, ready_file, floor_begin, floor_end, checkpoint,
-# hammerdb_ready, hammerdb_gone, hammerdb_ask SQL, sysbench_ready, sysbench_ask SQL, sysbench_options.
+# hammerdb_ready, hammerdb_gone, hammerdb_ask SQL, sysbench_ready, sysbench_loaded, sysbench_ask SQL,
+# sysbench_options.
 # shellcheck source=/dev/null
 . "$here/$engine.sh"
 
@@ -39,4 +40,13 @@ places() {
         [ "$places" = 0 ] || all+=" $number ($places places)"
     done
     echo "${all:- none}"
+}
+# The tables of sysbench-tpcc by the names that the conditions know.
+sysbench_done() {
+    local table
+    for table in warehouse district customer history orders stock order_line item; do
+        sysbench_ask "CREATE VIEW $table AS SELECT * FROM ${table}1"
+    done
+    sysbench_ask "CREATE VIEW new_order AS SELECT * FROM new_orders1"
+    sysbench_loaded
 }

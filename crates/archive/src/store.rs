@@ -205,6 +205,19 @@ impl Archive {
         read::load_run(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
+    /// The finished points of a run whose keys are wanted, with all that belongs to them.
+    ///
+    /// # Errors
+    /// An unknown run, or the environment.
+    pub fn load_points(
+        &self,
+        run_id: i64,
+        is_wanted: &dyn Fn(&PointKey) -> bool,
+    ) -> Result<Vec<crate::Point>> {
+        self.require(run_id)?;
+        read::points(&self.connection, run_id, is_wanted).map_err(|e| e.at(&self.path))
+    }
+
     /// The number of the run called `name`.
     ///
     /// # Errors

@@ -63,7 +63,7 @@ pub enum Verb {
 }
 
 /// `dbdyno run`.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct RunArguments {
     /// Name of a built-in plan or path of a plan file
     #[arg(default_value = "quick")]
@@ -107,7 +107,7 @@ pub struct RunArguments {
 }
 
 /// The machine of servers that run elsewhere, for `run` and `ab`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub struct ServerHost {
     /// Machine of the server, as `ssh://USER@HOST[:PORT]`, to be sampled and described through ssh;
     /// without it the CPU, IOPS and platform of a server elsewhere are unknown

@@ -18,6 +18,9 @@ const GB: f64 = 1e9;
 /// Part of the free room from which is asked, however little is written.
 const ROOM_SHARE: f64 = 0.5;
 
+/// Above this much, its user is asked when nothing else is said.
+const ASK_ABOVE_GB_DEFAULT: f64 = 10.0;
+
 /// What its user allows before anything is touched.
 #[derive(Debug, Clone, Args)]
 pub struct Permission {
@@ -25,11 +28,21 @@ pub struct Permission {
     #[arg(long)]
     pub yes: bool,
     /// Ask when more than this is going to be written (10^9 bytes), or more than half of the free room
-    #[arg(long, value_name = "GB", default_value_t = 10.0, value_parser = gigabytes)]
+    #[arg(long, value_name = "GB", default_value_t = ASK_ABOVE_GB_DEFAULT, value_parser = gigabytes)]
     pub ask_above: f64,
     /// Measure servers on which others are at work: their work and the figures disturb each other
     #[arg(long)]
     pub shared: bool,
+}
+
+impl Default for Permission {
+    fn default() -> Self {
+        Self {
+            yes: false,
+            ask_above: ASK_ABOVE_GB_DEFAULT,
+            shared: false,
+        }
+    }
 }
 
 fn gigabytes(text: &str) -> Result<f64, String> {

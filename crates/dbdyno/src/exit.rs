@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
 use lab::LabError;
+use workload::olap::OlapError;
+use workload::oltp::OltpError;
 
 /// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,11 @@ pub fn status_of(error: &anyhow::Error) -> Status {
         } else {
             Status::Wrong
         };
+    }
+    if matches!(error.downcast_ref(), Some(OlapError::Interrupted))
+        || matches!(error.downcast_ref(), Some(OltpError::Interrupted))
+    {
+        return Status::Interrupted;
     }
     if error.is::<ReferenceError>() || error.is::<Wrong>() {
         return Status::Wrong;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, points};
+use common::{Place, faults, points};
 use serde_json::Value;
 
 fn load(place: &Place, url: &str) {
@@ -13,15 +13,6 @@ fn load(place: &Place, url: &str) {
         "{}",
         loaded.stdout
     );
-}
-
-/// What was begun late on a busy machine is no fault of what is tested here.
-fn faults(point: &Value) -> Vec<&str> {
-    let reasons = point["reasons"].as_array().unwrap().iter();
-    reasons
-        .map(|reason| reason.as_str().unwrap())
-        .filter(|reason| !reason.contains("driver"))
-        .collect()
 }
 
 fn of<'e>(exported: &'e Value, test: &str) -> &'e Value {

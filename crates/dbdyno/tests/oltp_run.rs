@@ -5,7 +5,7 @@ mod common;
 #[path = "common/postgres.rs"]
 mod postgres;
 
-use common::{Place, points};
+use common::{Place, faults, points};
 use serde_json::Value;
 
 /// A short ramp; tests measure nothing, so that a busy machine does no harm.
@@ -19,15 +19,6 @@ const SHORT: [&str; 8] = [
     "--set",
     "step.oltp.users=1,2",
 ];
-
-/// What was begun late on a busy machine is no fault of what is tested here.
-fn faults(point: &Value) -> Vec<&str> {
-    let reasons = point["reasons"].as_array().unwrap().iter();
-    reasons
-        .map(|reason| reason.as_str().unwrap())
-        .filter(|reason| !reason.contains("driver"))
-        .collect()
-}
 
 /// The built-in plan, cut short. A busy machine may make the driver begin late, which is status 3.
 fn ramp(place: &Place, url: &str) {

@@ -13,6 +13,7 @@ use target::Counters;
 use workload::{Amount, Bench, Exercise, Library, Meter, Test, exercise_for};
 
 use crate::agenda::sweep_obstacle;
+use crate::done::Measured;
 use crate::nodes::{Nodes, OnNodes};
 use crate::plan::Mode;
 use crate::sight::Sight;
@@ -54,22 +55,17 @@ impl Bay<'_> {
     }
 }
 
-/// What became of a point.
-pub enum Measured {
-    /// It stands.
-    Point(Box<Point>),
-    /// Its user stopped it; nothing of it is kept.
-    Interrupted,
-    /// The target gave out.
-    Broken(String),
-}
-
 /// Measures one point of a step.
 ///
 /// # Errors
 /// Only what is wrong before anything was measured: a test or size that does not exist, an engine
 /// that fails to be set up.
-pub fn measure(bay: &Bay, step: &Step, key: &PointKey, progress: &Progress) -> Result<Measured> {
+pub(crate) fn measure(
+    bay: &Bay,
+    step: &Step,
+    key: &PointKey,
+    progress: &Progress,
+) -> Result<Measured> {
     let target = &bay.targets[key.target as usize];
     let test = bay.library.test(&key.test)?;
     let size = bay.library.size(&step.size)?;
@@ -89,7 +85,7 @@ pub fn measure(bay: &Bay, step: &Step, key: &PointKey, progress: &Progress) -> R
         Ok(measured) => measured,
         // A statement that fails is a finding about the target, anything else the end of the run.
         Err(error) if error.kind == target::ErrorKind::Statement => {
-            Measured::Point(Box::new(task.failed(error.message)))
+            Measured::Points(vec![task.failed(error.message)])
         }
         Err(error) => Measured::Broken(error.message),
     })
@@ -169,11 +165,8 @@ impl Task<'_> {
             self.step.ramp_up_seconds.is_some(),
         );
         let outcome = self.drive_all(exercise, &start, progress)?;
-        if outcome.interrupted {
-            return Ok(Measured::Interrupted);
-        }
-        if let Some(message) = outcome.fatal {
-            return Ok(Measured::Broken(message));
+        if let Err(ended) = Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref()) {
+            return Ok(ended);
         }
         let closing = Instant::now();
         exercise.close()?;
@@ -201,7 +194,7 @@ impl Task<'_> {
         notes.extend(gates::clock_note(&stopwatch));
         let samples = series(&used.samples, &outcome, self.bay.interval);
         let held_back = seen.held_back(&outcome, &figures, watch.device());
-        Ok(Measured::Point(Box::new(Point {
+        Ok(Measured::Points(vec![Point {
             started_at,
             work: self.work_done(&prepared.state, &prepared.cache),
             figures,
@@ -216,7 +209,7 @@ impl Task<'_> {
                 response: outcome.response,
             },
             ..self.blank()
-        })))
+        }]))
     }
 
     /// In an event loop where the engine can be asked without waiting, else a thread for every job.

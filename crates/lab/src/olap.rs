@@ -14,7 +14,7 @@ use archive::{Archive, PointKey};
 use workload::olap::work::Answers;
 use workload::olap::{Query, order, queries};
 
-use crate::done::{Done, Measured};
+use crate::done::Done;
 use crate::measure::Bay;
 use crate::nodes::Nodes;
 use crate::plan::{OlapOrder, OlapStep};
@@ -123,13 +123,15 @@ impl<'a> Desk<'a> {
         };
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
-            POWER => power::power(&place, &archive.load_run(&archive::RunName::Id(self.run))?),
+            POWER => {
+                let is_query = |query: &PointKey| power::is_query_of(query, key);
+                power::power(&place, &archive.load_points(self.run, &is_query)?)
+            }
             _ => asked::asked(&place, progress),
         };
-        let points = match measured {
-            Measured::Points(points) => points,
-            Measured::Interrupted => return Ok(Done::Interrupted),
-            Measured::Broken(message) => return Ok(Done::Broken(message)),
+        let points = match measured.into_points() {
+            Ok(points) => points,
+            Err(done) => return Ok(done),
         };
         archive.append_points(self.run, &points)?;
         Ok(Done::Entered(points))

@@ -107,8 +107,8 @@ pub(crate) struct Desk<'a> {
     pub run: i64,
     /// Keys that were entered with others or left out.
     passed: HashSet<PointKey>,
-    /// Of each ramp whose target was warmed up, any key.
-    warm: Vec<PointKey>,
+    /// Ramps whose target was warmed up.
+    warm: HashSet<Ramp>,
 }
 
 impl<'a> Desk<'a> {
@@ -118,7 +118,7 @@ impl<'a> Desk<'a> {
             bay,
             run,
             passed: HashSet::new(),
-            warm: Vec::new(),
+            warm: HashSet::new(),
         }
     }
 
@@ -150,10 +150,9 @@ impl<'a> Desk<'a> {
             CHECK | BEFORE | AFTER => gate::check(&place),
             _ => self.level(&place, progress),
         };
-        let points = match measured {
-            Measured::Points(points) => points,
-            Measured::Interrupted => return Ok(Done::Interrupted),
-            Measured::Broken(message) => return Ok(Done::Broken(message)),
+        let points = match measured.into_points() {
+            Ok(points) => points,
+            Err(done) => return Ok(done),
         };
         let gate = Gate { run: self.run, key };
         match key.test.as_str() {
@@ -171,14 +170,14 @@ impl<'a> Desk<'a> {
 
     /// A level, behind a warm-up when it is the first of its ramp that is measured here.
     fn level(&mut self, place: &Place, progress: &Progress) -> Measured {
-        let is_warm = self.warm.iter().any(|key| same_step(key, place.key));
+        let is_warm = self.warm.contains(&ramp_of(place.key));
         let cap = place.oltp.warm_up_max().filter(|_| !is_warm);
         let note = match cap.map(|cap| warm_up::warm_up(place, cap, progress)) {
             Some(Err(measured)) => return measured,
             Some(Ok(note)) => Some(note),
             None => None,
         };
-        self.warm.push(place.key.clone());
+        self.warm.insert(ramp_of(place.key));
         let mut measured = match place.oltp.slo() {
             Some(objective) => search::search(place, objective, progress),
             None => level::level(place, progress),
@@ -213,11 +212,13 @@ impl<'a> Desk<'a> {
         oltp: &OltpStep,
         key: &PointKey,
     ) -> Result<Vec<PointKey>> {
-        let run = archive.load_run(&archive::RunName::Id(self.run))?;
-        let Some(reason) = ramp::enough(&run, oltp, key) else {
+        let is_of_ramp = |k: &PointKey| ramp_of(k) == ramp_of(key);
+        let is_level = |k: &PointKey| k.test == TOTAL && is_of_ramp(k);
+        let levels = archive.load_points(self.run, &is_level)?;
+        let Some(reason) = ramp::enough(&levels, oltp) else {
             return Ok(Vec::new());
         };
-        let is_later = |k: &PointKey| same_step(k, key) && is_of_a_level(k) && k.jobs > key.jobs;
+        let is_later = |k: &PointKey| is_of_ramp(k) && is_of_a_level(k) && k.jobs > key.jobs;
         let later: Vec<_> = archive
             .planned(self.run)?
             .into_iter()
@@ -237,9 +238,12 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// Whether two keys are of one step on one target in one repetition.
-pub(crate) fn same_step(a: &PointKey, b: &PointKey) -> bool {
-    (a.repetition, a.step, a.target) == (b.repetition, b.step, b.target)
+/// A step on a target in a repetition.
+type Ramp = (u32, u32, u32);
+
+/// What a key is of.
+pub(crate) fn ramp_of(key: &PointKey) -> Ramp {
+    (key.repetition, key.step, key.target)
 }
 
 /// Whether a key is one of a level of a ramp.

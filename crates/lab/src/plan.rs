@@ -11,8 +11,10 @@ mod oltp;
 mod step;
 #[cfg(test)]
 mod tests;
+mod workload_step;
 
 use step::STEP_KEYS;
+use workload_step::Keys;
 
 pub use olap::{OlapOrder, OlapStep, Queries};
 pub use oltp::{Check, Levels, OltpStep, Order, Statements};
@@ -22,6 +24,8 @@ static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
 /// Keys of a plan, for naming the nearest when one is misspelt.
 const PLAN_KEYS: [&str; 6] = ["name", "about", "sample_ms", "repeat", "primary", "step"];
+/// Tables of a step that say what is asked of a workload, with their keys.
+const WORKLOADS: [(&str, Keys); 2] = [("oltp", oltp::KEYS), ("olap", olap::KEYS)];
 /// Most repetitions of a plan.
 pub const REPEAT_MAX: u32 = 1000;
 /// A plan.
@@ -130,11 +134,10 @@ impl Plan {
         for (index, step) in steps_of(&mut table)?.iter().enumerate() {
             let place = format!("step {}", index + 1);
             check_keys(&place, step.keys(), &STEP_KEYS)?;
-            if let Some(toml::Value::Table(oltp)) = step.get("oltp") {
-                check_keys(&format!("{place}, oltp"), oltp.keys(), &oltp::keys())?;
-            }
-            if let Some(toml::Value::Table(olap)) = step.get("olap") {
-                check_keys(&format!("{place}, olap"), olap.keys(), &olap::KEYS)?;
+            for (workload, keys) in WORKLOADS {
+                if let Some(toml::Value::Table(asked)) = step.get(workload) {
+                    check_keys(&format!("{place}, {workload}"), asked.keys(), &keys.all())?;
+                }
             }
         }
         let plan: Plan = toml::Value::Table(table)
@@ -220,25 +223,14 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
         ))
     };
     match parts.as_slice() {
-        ["step", workload @ ("oltp" | "olap"), key] => {
-            let takes = match *workload {
-                "oltp" => oltp::takes,
-                _ => olap::takes,
-            };
-            let mut taken = 0;
-            for step in steps_of(table)? {
-                let asked = step.get_mut(*workload).and_then(toml::Value::as_table_mut);
-                if let Some(asked) = asked.filter(|asked| takes(asked, key)) {
-                    asked.insert((*key).to_owned(), setting.value.clone());
-                    taken += 1;
-                }
+        ["step", place, key] => {
+            if let Some((workload, keys)) = WORKLOADS.iter().find(|(name, _)| name == place) {
+                return match apply_to_workload(table, workload, keys, (key, setting))? {
+                    0 => Err(no_place()),
+                    _ => Ok(()),
+                };
             }
-            if taken == 0 {
-                return Err(no_place());
-            }
-        }
-        ["step", number, key] => {
-            let index: usize = number.parse().map_err(|_| no_place())?;
+            let index: usize = place.parse().map_err(|_| no_place())?;
             let mut steps = steps_of(table)?;
             let count = steps.len();
             let step = index
@@ -260,6 +252,24 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
         _ => return Err(no_place()),
     }
     Ok(())
+}
+
+/// Sets a key in all steps of a workload that take it; how many these are.
+fn apply_to_workload(
+    table: &mut toml::Table,
+    workload: &str,
+    keys: &Keys,
+    (key, setting): (&str, &Setting),
+) -> Result<usize> {
+    let mut taken = 0;
+    for step in steps_of(table)? {
+        let asked = step.get_mut(workload).and_then(toml::Value::as_table_mut);
+        if let Some(asked) = asked.filter(|asked| keys.are_taken(asked, key)) {
+            asked.insert(key.to_owned(), setting.value.clone());
+            taken += 1;
+        }
+    }
+    Ok(taken)
 }
 
 fn check_keys<'a>(

@@ -9,10 +9,10 @@ use host::{HostWatch, WallClock};
 use load::Progress;
 use workload::Library;
 
-use crate::done::Done;
+use crate::done::{Done, Measured};
 use crate::error::{LabError, Result};
 use crate::machine::{Machine, Site};
-use crate::measure::{Bay, Measured, fingerprint, measure};
+use crate::measure::{Bay, fingerprint, measure};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::oltp::Desk;
@@ -170,13 +170,12 @@ impl Work<'_> {
 
 /// Puts a finished point into the archive.
 fn enter(archive: &mut Archive, run: i64, measured: Measured) -> Result<Done> {
-    Ok(match measured {
-        Measured::Point(point) => {
-            archive.append_point(run, &point)?;
-            Done::Entered(vec![*point])
+    Ok(match measured.into_points() {
+        Ok(points) => {
+            archive.append_points(run, &points)?;
+            Done::Entered(points)
         }
-        Measured::Interrupted => Done::Interrupted,
-        Measured::Broken(message) => Done::Broken(message),
+        Err(done) => done,
     })
 }
 

@@ -216,27 +216,46 @@ fn check(run: &Run) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// What runs behind may want to know of one that is over; an [`Outcome`] with its distributions is too large to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// I/Os a second that counted.
+    pub iops: f64,
+    /// The part of them that each stream did.
+    pub shares: Vec<f64>,
+}
+
+impl Reached {
+    /// Of a run with so many streams.
+    #[must_use]
+    pub fn of(outcome: &Outcome, streams: usize) -> Self {
+        Self {
+            iops: outcome.rate_iops(),
+            shares: outcome.shares(streams),
+        }
+    }
+}
+
 /// The run with an absolute rate: a point of a curve, or a percentage of the run before, becomes I/Os a second.
-/// `outcomes` are those of the runs before it in the list; what is absolute already stays as it is.
+/// `reached` is what the runs before it in the list came to; what is absolute already stays as it is.
 #[must_use]
-pub fn resolve(run: &Run, outcomes: &[Outcome]) -> Run {
+pub fn resolve(run: &Run, reached: &[Reached]) -> Run {
     let mut resolved = run.clone();
     match run.rate {
         Rate::Curve(point) => {
-            let maximum = outcomes.get(point.maximum_run);
-            let iops = maximum.map_or(0.0, Outcome::rate_iops);
+            let maximum = reached.get(point.maximum_run);
+            let iops = maximum.map_or(0.0, |maximum| maximum.iops);
             resolved.rate = Rate::Fixed {
                 iops: crate::run::curve_rate_iops(iops, point.pct),
             };
-            if let Some(outcome) = maximum.filter(|_| point.shares_observed) {
-                let shares = outcome.shares(run.streams.len());
-                for (stream, share) in resolved.streams.iter_mut().zip(shares) {
-                    stream.share = share;
+            if let Some(maximum) = maximum.filter(|_| point.shares_observed) {
+                for (stream, share) in resolved.streams.iter_mut().zip(&maximum.shares) {
+                    stream.share = *share;
                 }
             }
         }
         Rate::PercentOfPrevious { pct } => {
-            let iops = outcomes.last().map_or(0.0, Outcome::rate_iops);
+            let iops = reached.last().map_or(0.0, |last| last.iops);
             resolved.rate = Rate::Fixed {
                 iops: iops * pct / 100.0,
             };

@@ -31,8 +31,8 @@ use std::path::{Path, PathBuf};
 
 pub use command_line::{Asked, Overrides, command_line};
 pub use error::{LanguageError, Place, Result};
-pub use format::Format;
-pub use general::{FormatPolicy, Repeat};
+pub use format::{Format, FormatPolicy};
+pub use general::Repeat;
 pub use histogram::Buckets;
 pub use list::{heading, simulation};
 pub use rd::MAX_IOPS;

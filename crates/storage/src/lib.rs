@@ -3,5 +3,7 @@
 //! [`run`] is what passes between the two: plain data, one [`run::Run`] for each line that a simulation lists.
 
 pub mod engine;
+pub mod execution;
 pub mod language;
+pub mod pages;
 pub mod run;

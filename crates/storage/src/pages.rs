@@ -18,6 +18,7 @@ use jiff::Timestamp;
 
 pub use columns::Cpu;
 pub use folder::folder;
+pub use skew::worst_share;
 
 use crate::engine::{Cell, Interval, Operation, Outcome};
 use crate::language::{Buckets, heading};
@@ -62,16 +63,24 @@ pub struct Pages {
     total_lines: u32,
     /// Bytes of all SDs of the run, where all are known.
     lun_bytes: Option<u64>,
-    warm: bool,
 }
 
 impl Pages {
     /// Makes the pages. `runs` are all that will be done; `parameters` is the text of the files.
-    pub fn create(folder: &Path, runs: &[Run], parameters: &str, buckets: &Buckets, now: Timestamp) -> Result<Self> {
+    pub fn create(
+        folder: &Path,
+        runs: &[Run],
+        parameters: &str,
+        buckets: &Buckets,
+        now: Timestamp,
+    ) -> Result<Self> {
         let names = PageNames::of(runs);
         let open = |name: &str| Page::create(folder, name);
         let detail = |pairs: &[(String, String)]| -> Result<Vec<(String, Page)>> {
-            pairs.iter().map(|(name, file)| Ok((name.clone(), open(file)?))).collect()
+            pairs
+                .iter()
+                .map(|(name, file)| Ok((name.clone(), open(file)?)))
+                .collect()
         };
         open("parmfile")?.write(&escaped(parameters))?;
         let mut pages = Self {
@@ -90,7 +99,6 @@ impl Pages {
             lines: 0,
             total_lines: 0,
             lun_bytes: None,
-            warm: false,
         };
         pages.head(runs, &names, now)?;
         Ok(pages)
@@ -111,7 +119,8 @@ impl Pages {
             names.links()
         ))?;
         self.totals.write(&format!("Run totals\n\n\n{links}\n\n"))?;
-        self.histogram.write(&format!("Total response time histogram.\n\n\n{links}\n\n"))?;
+        self.histogram
+            .write(&format!("Total response time histogram.\n\n\n{links}\n\n"))?;
         self.skew.write(&format!(
             "Workload skew report\n\nOnly for runs with more than one SD or WD.\n\n\n{links}\n\n"
         ))?;
@@ -124,11 +133,20 @@ impl Pages {
     }
 
     /// A run begins; the number is its place in the list. Gives what is shown on the terminal.
-    pub fn begin(&mut self, number: usize, run: &Run, lun_bytes: Option<u64>, now: Timestamp) -> Result<String> {
+    pub fn begin(
+        &mut self,
+        number: usize,
+        run: &Run,
+        lun_bytes: Option<u64>,
+        now: Timestamp,
+    ) -> Result<String> {
         self.lines = 0;
-        self.warm = false;
         self.lun_bytes = lun_bytes;
-        let line = format!("{} Starting {}", stamp::time_of_day(now), heading(run, None));
+        let line = format!(
+            "{} Starting {}",
+            stamp::time_of_day(now),
+            heading(run, None)
+        );
         let heading = format!("{}\n\n", names::anchored(number, &line));
         let has_skew = run.storage.len() > 1 || run.streams.len() > 1;
         for page in [&mut self.summary, &mut self.totals, &mut self.histogram] {
@@ -146,34 +164,62 @@ impl Pages {
     }
 
     /// An interval is over. Gives what is shown on the terminal.
-    pub fn interval(&mut self, run: &Run, interval: &Interval, cpu: Option<Cpu>, now: Timestamp) -> Result<String> {
-        if interval.counted && !self.warm {
-            self.warm = true;
+    pub fn interval(
+        &mut self,
+        run: &Run,
+        interval: &Interval,
+        cpu: Option<Cpu>,
+        now: Timestamp,
+    ) -> Result<String> {
+        let shown = self.line(
+            run,
+            &Line {
+                name: &interval.number.to_string(),
+                cells: &interval.cells,
+                seconds: interval.length.as_secs_f64(),
+                cpu,
+                percentiles_ms: None,
+                now,
+            },
+        )?;
+        if interval.number + 1 == run.first_counted_interval() {
             self.event(run, "Warmup done", now)?;
         }
-        let seconds = interval.length.as_secs_f64();
-        self.lines_of_figures(run, &interval.number.to_string(), &interval.cells, seconds, cpu, None, now)
+        Ok(shown)
     }
 
     /// A run is over. Gives what is shown on the terminal.
-    pub fn end(&mut self, run: &Run, outcome: &Outcome, last_interval: u32, cpu: Option<Cpu>, now: Timestamp) -> Result<String> {
+    pub fn end(
+        &mut self,
+        run: &Run,
+        outcome: &Outcome,
+        last_interval: u32,
+        cpu: Option<Cpu>,
+        now: Timestamp,
+    ) -> Result<String> {
         self.event(run, "Workload done", now)?;
-        // A run that ended in its warm-up has no interval that counts.
-        let first = run.first_counted_interval().min(last_interval.max(2));
-        let name = format!("avg_{first}-{last_interval}");
-        let seconds = outcome.counted.as_secs_f64();
+        let (cells, seconds) = totals(outcome);
         let all = outcome.latencies_of(|_, _, _| true).issued;
-        let percentiles = (!all.is_empty()).then(|| [all.percentile_us(50.0) / 1e3, all.percentile_us(99.0) / 1e3]);
-        let shown = self.lines_of_figures(run, &name, &outcome.cells, seconds, cpu, percentiles, now)?;
-        let total = Sums::of(&outcome.cells, seconds, cpu, |_| true);
+        let percentile = |pct| all.percentile_us(pct) / 1e3;
+        let name = format!("avg_{}-{last_interval}", run.first_counted_interval());
+        let line = Line {
+            name: &name,
+            cells,
+            seconds,
+            cpu,
+            percentiles_ms: (!all.is_empty()).then(|| [percentile(50.0), percentile(99.0)]),
+            now,
+        };
+        let shown = self.line(run, &line)?;
         let header = self.header_due(self.total_lines, now);
         self.total_lines += 1;
-        self.totals.write(&format!("{header}{}\n", columns::line(&stamp::time_of_day(now), &name, &total)))?;
+        let total = columns::line(&stamp::time_of_day(now), &name, &line.sums(|_| true));
+        self.totals.write(&format!("{header}{total}\n"))?;
         self.summary.write("\n")?;
         let of = |operation| outcome.latencies_of(|_, _, other| other == operation);
         let tables = histogram::tables(&of(Operation::Read), &of(Operation::Write), &self.buckets);
         self.histogram.write(&format!("{tables}\n\n"))?;
-        let skew = skew::tables(run, outcome);
+        let skew = skew::tables(run, cells, seconds);
         if !skew.is_empty() {
             self.skew.write(&format!("{}\n\n", escaped(&skew)))?;
         }
@@ -184,8 +230,14 @@ impl Pages {
 
     fn faults(&mut self, outcome: &Outcome, now: Timestamp) -> Result<()> {
         let tod = stamp::time_of_day(now);
-        for sentence in outcome.faults.iter().map(ToString::to_string).chain(outcome.close_errors.iter().cloned()) {
-            self.errors.write(&escaped(&format!("{tod} {sentence}\n")))?;
+        for sentence in outcome
+            .faults
+            .iter()
+            .map(ToString::to_string)
+            .chain(outcome.close_errors.iter().cloned())
+        {
+            self.errors
+                .write(&escaped(&format!("{tod} {sentence}\n")))?;
         }
         Ok(())
     }
@@ -203,14 +255,18 @@ impl Pages {
         self.summary.write(&escaped(&line))?;
         self.log.write(&escaped(&line))?;
         if failed.is_none() {
-            self.status.write(&format!("{} \tVdbench complete\n", stamp::status(now)))?;
+            self.status
+                .write(&format!("{} \tVdbench complete\n", stamp::status(now)))?;
         }
         Ok(line)
     }
 
     fn event(&mut self, run: &Run, what: &str, now: Timestamp) -> Result<()> {
         let (name, loops) = (escaped(&run.name), run.loops_text());
-        let line = format!("{} \t{what}\trd={name}\tFor loops: {loops}\n", stamp::status(now));
+        let line = format!(
+            "{} \t{what}\trd={name}\tFor loops: {loops}\n",
+            stamp::status(now)
+        );
         self.status.write(&line)
     }
 
@@ -223,33 +279,55 @@ impl Pages {
     }
 
     /// A line on the summary, in the flat file, and on the page of each SD and WD.
-    #[expect(clippy::too_many_arguments, reason = "what one line of figures is made of")]
-    fn lines_of_figures(
-        &mut self,
-        run: &Run,
-        name: &str,
-        cells: &[Cell],
-        seconds: f64,
-        cpu: Option<Cpu>,
-        percentiles_ms: Option<[f64; 2]>,
-        now: Timestamp,
-    ) -> Result<String> {
-        let tod = stamp::time_of_day(now);
-        let header = self.header_due(self.lines, now);
+    fn line(&mut self, run: &Run, line: &Line<'_>) -> Result<String> {
+        let tod = stamp::time_of_day(line.now);
+        let header = self.header_due(self.lines, line.now);
         self.lines += 1;
-        let sums = |wanted: &dyn Fn(&Cell) -> bool| Sums::of(cells, seconds, cpu, wanted);
-        let all = sums(&|_| true);
-        let shown = format!("{header}{}", columns::line(&tod, name, &all));
+        let all = line.sums(|_| true);
+        let shown = format!("{header}{}", columns::line(&tod, line.name, &all));
         self.summary.write(&shown)?;
-        self.flatfile.write(&flatfile::row(now, run, name, &all, self.lun_bytes, percentiles_ms))?;
+        self.flatfile
+            .write(&flatfile::row(run, line, &all, self.lun_bytes))?;
         for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
-            let line = match whose {
-                Whose::Sd(index) => sums(&|cell| cell.storage == index),
-                Whose::Workload(workload) => sums(&|cell| run.streams[cell.stream].workload == workload),
+            let sums = match whose {
+                Whose::Sd(index) => line.sums(|cell| cell.storage == index),
+                Whose::Workload(workload) => {
+                    line.sums(|cell| run.streams[cell.stream].workload == workload)
+                }
             };
-            page.write(&format!("{header}{}", columns::line(&tod, name, &line)))?;
+            page.write(&format!(
+                "{header}{}",
+                columns::line(&tod, line.name, &sums)
+            ))?;
         }
         Ok(shown)
+    }
+}
+
+/// What one line of figures is made of.
+struct Line<'a> {
+    /// Number of the interval, or `avg_…`.
+    name: &'a str,
+    cells: &'a [Cell],
+    seconds: f64,
+    cpu: Option<Cpu>,
+    /// Median and 99th, where there is a distribution.
+    percentiles_ms: Option<[f64; 2]>,
+    now: Timestamp,
+}
+
+impl Line<'_> {
+    fn sums(&self, wanted: impl Fn(&Cell) -> bool) -> Sums {
+        Sums::of(self.cells, self.seconds, self.cpu, wanted)
+    }
+}
+
+/// What counts, and for how many seconds; everything, when nothing counts (a format, a run that ended early).
+fn totals(outcome: &Outcome) -> (&[Cell], f64) {
+    if outcome.counted.is_zero() {
+        (&outcome.all_cells, outcome.elapsed.as_secs_f64())
+    } else {
+        (&outcome.cells, outcome.counted.as_secs_f64())
     }
 }
 

@@ -9,17 +9,19 @@ use crate::{ErrorKind, TargetError};
 /// What took no notice of an interruption is interrupted again after this time.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Does `work`, and calls `interrupt` when it takes longer than the limit; tells whether it did.
+/// Does `work`, and interrupts it when it takes longer than the limit; tells whether it did.
 ///
-/// The thread lives as long as the statement, so that nothing is done where there is no limit.
-pub(crate) fn limited<T>(
+/// The means to interrupt it are made for the statement and a thread lives as long as it does, so that nothing is
+/// done where there is no limit.
+pub(crate) fn limited<T, I: Fn() + Send>(
     limit: Option<Duration>,
-    interrupt: impl Fn() + Send,
+    means: impl FnOnce() -> I,
     work: impl FnOnce() -> T,
 ) -> (T, bool) {
     let Some(limit) = limit else {
         return (work(), false);
     };
+    let interrupt = means();
     let (finished, wait) = channel::<()>();
     let ended = AtomicBool::new(false);
     let has_ended = &ended;
@@ -61,8 +63,8 @@ mod tests {
             calls.fetch_add(1, Ordering::Relaxed);
         };
         let long = Some(Duration::from_secs(3600));
-        assert_eq!(limited(None, call, || 1), (1, false));
-        assert_eq!(limited(long, call, || 2), (2, false));
+        assert_eq!(limited(None, || call, || 1), (1, false));
+        assert_eq!(limited(long, || call, || 2), (2, false));
         assert_eq!(calls.load(Ordering::Relaxed), 0);
         let short = Some(Duration::from_millis(1));
         let wait = || {
@@ -70,7 +72,7 @@ mod tests {
                 std::thread::yield_now();
             }
         };
-        assert_eq!(limited(short, call, wait), ((), true));
+        assert_eq!(limited(short, || call, wait), ((), true));
         assert!(too_long("X", short).message.contains("0.001 s"));
     }
 }

@@ -14,6 +14,7 @@ use stats::forecast;
 use stats::multiple::holm;
 
 pub use comparable::{NotComparable, Pairing};
+pub(crate) use json::ratio_and_interval;
 pub use json::{json, verdict as verdict_word};
 
 use crate::difference::{Difference, differences};

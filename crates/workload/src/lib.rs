@@ -10,6 +10,7 @@ pub mod data;
 pub mod exercise;
 pub mod expectation;
 pub mod library;
+pub mod loading;
 pub mod olap;
 pub mod oltp;
 mod owned;

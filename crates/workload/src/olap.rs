@@ -27,7 +27,7 @@ pub mod work;
 
 pub use answer::{Answer, Right};
 pub use check::{Checked, Finding, Verdict, check};
-pub use load::{Event, LoadOptions, Loaded, drop_all, load};
+pub use load::{LoadOptions, Loaded, drop_all, load};
 pub use metadata::Metadata;
 pub use parameters::{Parameters, Source};
 pub use query::{Query, fingerprint, obstacle, queries};

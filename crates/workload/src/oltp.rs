@@ -43,7 +43,7 @@ pub use check::{Checked, Finding, Verdict, check};
 pub use clerk::{Counter, Office, Teller};
 pub use files::{fingerprint, obstacle};
 pub use journal::{Journal, JournalError};
-pub use load::{Event, LoadOptions, Loaded, drop_all, load};
+pub use load::{LoadOptions, Loaded, drop_all, load};
 pub use metadata::{Metadata, note_transactions};
 pub use mix::{Kind, Pacing};
 pub use reconcile::{Reconciled, Side, reconcile};

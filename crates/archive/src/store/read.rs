@@ -152,16 +152,7 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     })?;
     run.missing = missing;
     run.points_planned = planned(&snapshot, run_id)?.len() as u32;
-    let points = rows(
-        &snapshot,
-        "SELECT * FROM point WHERE run_id = ?1 ORDER BY id",
-        [run_id],
-        |row| Ok((row.get("id")?, row.get("digest")?, point_record(row)?)),
-    )?;
-    for (id, digest, (point, problems)) in points {
-        run.points
-            .push(complete_point(&snapshot, id, digest, point, problems)?);
-    }
+    run.points = points(&snapshot, run_id, &|_| true)?;
     let lost = unfinished(&snapshot, run_id)?;
     if run.state == RunState::Complete && lost > 0 {
         reasons.push(format!(
@@ -171,6 +162,30 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     }
     run.reasons = reasons;
     Ok(run)
+}
+
+/// The finished points of a run whose keys are wanted, in the order in which they were entered.
+pub(super) fn points(
+    connection: &Connection,
+    run_id: i64,
+    is_wanted: &dyn Fn(&PointKey) -> bool,
+) -> Result<Vec<Point>> {
+    let found = rows(
+        connection,
+        "SELECT * FROM point WHERE run_id = ?1 ORDER BY id",
+        [run_id],
+        |row| {
+            let wanted = is_wanted(&key(row)?);
+            wanted
+                .then(|| Ok((row.get("id")?, row.get("digest")?, point_record(row)?)))
+                .transpose()
+        },
+    )?;
+    (found.into_iter().flatten())
+        .map(|(id, digest, (point, problems))| {
+            complete_point(connection, id, digest, point, problems)
+        })
+        .collect()
 }
 
 fn run_record(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Run> {
@@ -218,15 +233,7 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<String>)> {
         figures.set(figure.name, row.get(figure.name)?);
     }
     let point = Point {
-        key: PointKey {
-            repetition: row.get("repetition")?,
-            step: row.get("step")?,
-            target: row.get("target")?,
-            test: row.get("test")?,
-            nodes: row.get("nodes")?,
-            jobs: row.get("jobs")?,
-            threads: row.get("threads")?,
-        },
+        key: key(row)?,
         title: row.get("title")?,
         // The table's CHECK admits the four names alone.
         component: (Component::ALL.into_iter())
@@ -341,13 +348,13 @@ fn timed_events(connection: &Connection, id: i64) -> Result<Vec<TimedEvent>> {
 
 fn key(row: &Row<'_>) -> rusqlite::Result<PointKey> {
     Ok(PointKey {
-        repetition: row.get(0)?,
-        step: row.get(1)?,
-        target: row.get(2)?,
-        test: row.get(3)?,
-        nodes: row.get(4)?,
-        jobs: row.get(5)?,
-        threads: row.get(6)?,
+        repetition: row.get("repetition")?,
+        step: row.get("step")?,
+        target: row.get("target")?,
+        test: row.get("test")?,
+        nodes: row.get("nodes")?,
+        jobs: row.get("jobs")?,
+        threads: row.get("threads")?,
     })
 }
 

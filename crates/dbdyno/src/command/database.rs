@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use target::{Reach, Target, TargetUrl};
+use workload::loading::Event;
 
-use crate::exit::Wrong;
+use crate::exit::{Status, Wrong};
 use crate::say::say;
 
 /// The target of a URL, with the name of its engine.
@@ -39,6 +40,28 @@ pub(super) fn bar(length: u32, things: &str) -> ProgressBar {
     bar
 }
 
+/// Shows how a load of these things goes on: on the bar of a terminal, in lines elsewhere.
+pub(super) fn show(bar: &ProgressBar, event: Event<'_>, things: &str) {
+    let line = match event {
+        Event::Note(note) => return warn(bar, note),
+        Event::Parts { done, of, rows } => {
+            bar.set_length(u64::from(of));
+            bar.set_position(u64::from(done));
+            format!("{done} of {of} {things}, {rows} rows")
+        }
+        Event::Step(name) => name.to_owned(),
+    };
+    tell(bar, line);
+}
+
+/// The status of a check.
+pub(super) fn sound(is_sound: bool) -> Status {
+    match is_sound {
+        true => Status::Fine,
+        false => Status::GateFailed,
+    }
+}
+
 /// Shows a line: on the bar, or by itself where there is none.
 pub(super) fn tell(bar: &ProgressBar, line: String) {
     match bar.is_hidden() {
@@ -48,6 +71,6 @@ pub(super) fn tell(bar: &ProgressBar, line: String) {
 }
 
 /// Shows what a reader should know.
-pub(super) fn warn(bar: &ProgressBar, note: &str) {
+fn warn(bar: &ProgressBar, note: &str) {
     bar.suspend(|| say(&format!("dbdyno: warning: {note}")));
 }

@@ -5,16 +5,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use workload::olap::{self, Checked, Event, Finding, LoadOptions, OlapError, Verdict};
+use workload::olap::{self, Checked, Finding, LoadOptions, Verdict};
 
-use super::database::{bar, open, tell, warn};
+use super::database::{bar, open, show, sound, tell};
 use super::print;
 use crate::arguments::OlapVerb;
 use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
 use crate::exit::{Status, Wrong};
-use crate::say::say;
 
 mod run;
 
@@ -45,16 +43,10 @@ fn load(asked: &LoadArguments) -> Result<Status> {
         &engine,
         &options,
         lab::signal::stop_flag(),
-        &|event| show(&bar, event),
+        &|event| show(&bar, event, "parts"),
     );
     bar.finish_and_clear();
-    let loaded = match outcome {
-        Err(OlapError::Interrupted) => {
-            say(&format!("dbdyno: {}", OlapError::Interrupted));
-            return Ok(Status::Interrupted);
-        }
-        outcome => outcome?,
-    };
+    let loaded = outcome?;
     let mut text = format!(
         "scale {} is loaded: {} rows in {:.3} s by {} sessions, with keys, statistics and counts {:.3} s\n",
         asked.scale,
@@ -69,20 +61,6 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     }
     print(&text)?;
     Ok(Status::Fine)
-}
-
-/// A bar on a terminal, lines elsewhere.
-fn show(bar: &ProgressBar, event: Event<'_>) {
-    let line = match event {
-        Event::Note(note) => return warn(bar, note),
-        Event::Parts { done, of, rows } => {
-            bar.set_length(u64::from(of));
-            bar.set_position(u64::from(done));
-            format!("{done} of {of} parts, {rows} rows")
-        }
-        Event::Step(name) => name.to_owned(),
-    };
-    tell(bar, line);
 }
 
 fn check(asked: &CheckArguments) -> Result<Status> {
@@ -105,10 +83,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
         true => print(&format!("{:#}\n", document(&checked, &target.record().url)))?,
         false => print(&lines(&checked))?,
     }
-    Ok(match checked.is_sound() {
-        true => Status::Fine,
-        false => Status::GateFailed,
-    })
+    Ok(sound(checked.is_sound()))
 }
 
 fn seconds(limit_s: f64) -> Result<Duration> {

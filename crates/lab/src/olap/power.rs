@@ -1,17 +1,16 @@
 //! What one user's queries amount to: their geometric mean, so that each counts alike.
 
-use archive::{Figures, Point, PointKey, Run};
+use archive::{Figures, Point, PointKey};
 
+use super::of_code;
 use super::points::Place;
-use super::{POWER, of_code};
 use crate::done::Measured;
 
 /// A query is not counted as faster than the slowest by more than this (clause 5.4.1.4).
 const SPREAD_MAX: f64 = 1000.0;
 
 /// From the points of the queries, which are in the archive; one that is invalid makes the power invalid.
-pub(super) fn power(place: &Place, run: &Run) -> Measured {
-    let queries: Vec<&Point> = run.points.iter().filter(|p| is_one(p, place.key)).collect();
+pub(super) fn power(place: &Place, queries: &[Point]) -> Measured {
     let asked = place.olap.queries().len();
     let mut point = place.blank();
     if let Some(first) = queries.first() {
@@ -29,7 +28,7 @@ pub(super) fn power(place: &Place, run: &Run) -> Measured {
         )];
         return Measured::Points(vec![point]);
     }
-    let times_s: Vec<f64> = queries.iter().filter_map(|point| time_s(point)).collect();
+    let times_s: Vec<f64> = queries.iter().filter_map(time_s).collect();
     if times_s.len() != asked {
         let found = times_s.len();
         point.reasons = vec![format!("{found} of {asked} queries were measured")];
@@ -59,9 +58,9 @@ pub(super) fn power(place: &Place, run: &Run) -> Measured {
 }
 
 /// Whether a point is a query of the step, target and repetition of a key.
-fn is_one(point: &Point, key: &PointKey) -> bool {
+pub(super) fn is_query_of(query: &PointKey, key: &PointKey) -> bool {
     let of = |key: &PointKey| (key.repetition, key.step, key.target);
-    of(&point.key) == of(key) && key.test == POWER && of_code(&point.key.test).is_some()
+    of(query) == of(key) && of_code(&query.test).is_some()
 }
 
 /// Mean time of one execution.

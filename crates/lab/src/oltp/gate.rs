@@ -3,7 +3,7 @@
 use archive::{Archive, Missing, Point, PointKey};
 use workload::oltp::{self, Checked, Verdict};
 
-use super::{AFTER, Measured, Place, TOTAL, is_of_a_level, same_step, title};
+use super::{AFTER, Measured, Place, TOTAL, is_of_a_level, ramp_of, title};
 use crate::Result;
 use crate::plan::Check;
 
@@ -65,7 +65,7 @@ impl Gate<'_> {
             return Ok(Vec::new());
         }
         let is_ours =
-            |k: &PointKey| same_step(k, self.key) && (is_of_a_level(k) || k.test == AFTER);
+            |k: &PointKey| ramp_of(k) == ramp_of(self.key) && (is_of_a_level(k) || k.test == AFTER);
         let planned = archive.planned(self.run)?;
         let finished = archive.finished(self.run)?;
         let ours: Vec<_> = planned
@@ -90,7 +90,7 @@ impl Gate<'_> {
         if reasons.is_empty() {
             return Ok(());
         }
-        let is_ours = |k: &PointKey| same_step(k, self.key) && is_of_a_level(k);
+        let is_ours = |k: &PointKey| ramp_of(k) == ramp_of(self.key) && is_of_a_level(k);
         let ours: Vec<_> = archive
             .finished(self.run)?
             .into_iter()

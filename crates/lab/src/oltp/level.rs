@@ -115,7 +115,7 @@ impl<'a> Level<'a> {
                 ..self.drive(progress, rate_per_s)
             },
         );
-        ended(&outcome)?;
+        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let (used, counters) = start.finish(&Meter::default());
         let lost = self.work.reconcile();
         let lost = lost.map_err(|error| self.place.failed(error))?;
@@ -153,7 +153,7 @@ impl<'a> Level<'a> {
             ..self.drive(progress, self.place.step.rate_per_s)
         };
         let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &how);
-        ended(&outcome)?;
+        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         Ok(as_outcome(&outcome).interval_rates_per_s())
     }
 
@@ -334,15 +334,6 @@ impl<'a> Level<'a> {
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
         }
-    }
-}
-
-/// Whether a drive came to its end; if not, what became of it.
-fn ended(outcome: &CrowdOutcome) -> Result<(), Measured> {
-    match &outcome.fatal {
-        _ if outcome.interrupted => Err(Measured::Interrupted),
-        Some(message) => Err(Measured::Broken(message.clone())),
-        None => Ok(()),
     }
 }
 

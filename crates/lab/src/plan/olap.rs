@@ -7,27 +7,20 @@ use workload::olap::order::STREAMS_MAX;
 use workload::olap::work::Cache;
 use workload::olap::{JOBS_MAX, QUERIES, Scale, Source, query};
 
+use super::workload_step::{Keys, bounded, is_default};
+
 /// Keys of `[step.olap]`.
-pub(super) const KEYS: [&str; 9] = [
-    "do",
-    "scale",
-    "load_jobs",
-    "queries",
-    "iterations",
-    "streams",
-    "parameters",
-    "cache",
-    "query_limit_seconds",
-];
-/// Keys of a step that asks queries, and of no other.
-const KEYS_OF_A_RUN: [&str; 6] = [
-    "queries",
-    "iterations",
-    "streams",
-    "parameters",
-    "cache",
-    "query_limit_seconds",
-];
+pub(super) const KEYS: Keys = Keys {
+    of_more: &["do", "scale", "load_jobs"],
+    of_a_run: &[
+        "queries",
+        "iterations",
+        "streams",
+        "parameters",
+        "cache",
+        "query_limit_seconds",
+    ],
+};
 /// Most executions of a query in a point.
 const ITERATIONS_MAX: u32 = 100_000;
 /// A query that takes longer is ended, when nothing is said.
@@ -64,10 +57,6 @@ pub struct OlapStep {
     /// A query that takes longer is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     query_limit_seconds: Option<f64>,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// What is done.
@@ -116,12 +105,6 @@ impl From<Queries> for Vec<u32> {
     }
 }
 
-/// Whether a key that is set for all steps of the workload means something to this one.
-pub(super) fn takes(olap: &toml::Table, key: &str) -> bool {
-    let is_run = olap.get("do").and_then(toml::Value::as_str) == Some("run");
-    is_run || !KEYS_OF_A_RUN.contains(&key)
-}
-
 impl OlapStep {
     /// What contradicts itself.
     pub(super) fn check(&self) -> Result<(), String> {
@@ -132,21 +115,14 @@ impl OlapStep {
         if let Some(scale) = self.scale {
             Scale::new(scale)?;
         }
-        let said = toml::Table::try_from(self).unwrap_or_default();
-        let of_a_run = KEYS_OF_A_RUN.iter().find(|key| said.contains_key(**key));
-        if let Some(key) = of_a_run.filter(|_| !is_run) {
-            return Err(format!("{key} needs do = \"run\""));
+        if !is_run {
+            KEYS.refuse_of_a_run(&toml::Table::try_from(self).unwrap_or_default())?;
         }
-        let bounded = [
+        bounded([
             ("load_jobs", self.load_jobs, JOBS_MAX),
             ("iterations", self.iterations, ITERATIONS_MAX),
             ("streams", self.streams, STREAMS_MAX),
-        ];
-        for (key, value, most) in bounded {
-            if value.is_some_and(|n| !(1..=most).contains(&n)) {
-                return Err(format!("{key} is not between 1 and {most}"));
-            }
-        }
+        ])?;
         if self.cache == Cache::Cold && self.iterations() > 1 {
             return Err(
                 "cache = \"cold\" asks each query once: the second time it would be warm".into(),

@@ -7,22 +7,24 @@ use serde::{Deserialize, Serialize};
 use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
 use super::step::Step;
+use super::workload_step::{Keys, bounded, is_default};
 
-/// Keys of `[step.oltp]` that more than one kind of step takes.
-const KEYS_OF_MORE: [&str; 5] = ["do", "warehouses", "load_jobs", "foreign_keys", "check"];
-/// Keys of a step that lets users work, and of no other.
-const KEYS_OF_A_RUN: [&str; 10] = [
-    "statements",
-    "users",
-    "connections",
-    "pauses",
-    "limit",
-    "slo",
-    "operation_limit_seconds",
-    "warm_up_max_seconds",
-    "journal",
-    "stop",
-];
+/// Keys of `[step.oltp]`.
+pub(super) const KEYS: Keys = Keys {
+    of_more: &["do", "warehouses", "load_jobs", "foreign_keys", "check"],
+    of_a_run: &[
+        "statements",
+        "users",
+        "connections",
+        "pauses",
+        "limit",
+        "slo",
+        "operation_limit_seconds",
+        "warm_up_max_seconds",
+        "journal",
+        "stop",
+    ],
+};
 /// Shortest cap of a warm-up: it takes some intervals to see whether throughput is steady.
 const WARM_UP_LEAST: Duration = Duration::from_millis(400);
 /// Most users of a point.
@@ -79,21 +81,6 @@ pub struct OltpStep {
     /// Whether the ramp ends by rule; all levels are measured when it does not.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub stop: bool,
-}
-
-/// Keys of `[step.oltp]`.
-pub(super) fn keys() -> Vec<&'static str> {
-    [&KEYS_OF_MORE[..], &KEYS_OF_A_RUN].concat()
-}
-
-/// Whether a key that is set for all steps of the workload means something to this one.
-pub(super) fn takes(oltp: &toml::Table, key: &str) -> bool {
-    let is_run = oltp.get("do").and_then(toml::Value::as_str) == Some("run");
-    is_run || !KEYS_OF_A_RUN.contains(&key)
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 fn yes() -> bool {
@@ -225,10 +212,8 @@ impl OltpStep {
         if self.order == Order::Load && self.warehouses.is_none() {
             return Err("do = \"load\" needs warehouses".into());
         }
-        let said = toml::Table::try_from(self).unwrap_or_default();
-        let of_a_run = KEYS_OF_A_RUN.iter().find(|key| said.contains_key(**key));
-        if let Some(key) = of_a_run.filter(|_| !is_run) {
-            return Err(format!("{key} needs do = \"run\""));
+        if !is_run {
+            KEYS.refuse_of_a_run(&toml::Table::try_from(self).unwrap_or_default())?;
         }
         for objective in [&self.limit, &self.slo].into_iter().flatten() {
             objective.parse::<Objective>().map_err(|e| e.to_string())?;
@@ -236,16 +221,11 @@ impl OltpStep {
         if self.slo.is_some() && self.users().len() > 1 {
             return Err("slo searches a rate for one number of users, not for a ramp".into());
         }
-        let bounded = [
+        bounded([
             ("warehouses", self.warehouses, WAREHOUSES_MAX),
             ("load_jobs", self.load_jobs, JOBS_MAX),
             ("connections", self.connections, CONNECTIONS_MAX),
-        ];
-        for (key, value, most) in bounded {
-            if value.is_some_and(|n| !(1..=most).contains(&n)) {
-                return Err(format!("{key} is not between 1 and {most}"));
-            }
-        }
+        ])?;
         if (self.operation_limit_seconds).is_some_and(|s| !(0.001..=86_400.0).contains(&s)) {
             return Err("operation_limit_seconds is not between 0.001 and 86400".into());
         }

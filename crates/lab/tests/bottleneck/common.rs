@@ -1,13 +1,15 @@
 //! Jobs on a server, driven and judged as a point is.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use archive::{Figures, HeldBack, TimedEvent};
 use host::{Sampler, SamplerOptions};
 use lab::sight::Sight;
 use lab::watcher::Watcher;
+use load::clock::{Usage, UsageMeter};
 use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Think};
 use target::{Session, Target, TargetUrl};
 
@@ -41,11 +43,14 @@ impl Operator for Job {
 }
 
 /// What was judged, and what it rests on.
+#[derive(Debug)]
 pub struct Judged {
     pub held_back: HeldBack,
     pub events: Vec<TimedEvent>,
     pub figures: Figures,
     pub note: Option<String>,
+    /// Share of its runnable time that a thread beside the jobs waited for a processor.
+    queued_share: f64,
 }
 
 impl Judged {
@@ -56,6 +61,24 @@ impl Judged {
     pub fn bottleneck(&self) -> (&str, &str) {
         let bottleneck = self.held_back.bottleneck.as_ref().unwrap();
         (&bottleneck.resource, &bottleneck.sentence)
+    }
+
+    /// Where others keep the processors so busy that whoever is woken waits for one, the processors may be named;
+    /// what the jobs wait for besides must be of this class. On the way between driver and server, in the client
+    /// and in the server's work that wait cannot be told apart from what is done there.
+    pub fn assert_or_crowded_out(&self, resource: &str, class: &str) {
+        if self.queued_share < 0.25 {
+            return self.assert(resource);
+        }
+        println!("crowded: {:.2} of a thread's time", self.queued_share);
+        assert!([resource, "cpu"].contains(&self.resource()), "{self:#?}");
+        let share = |class: &str| -> f64 {
+            let of_class = self.events.iter().filter(|e| e.class == class);
+            of_class.map(|e| e.share_pct).sum()
+        };
+        for other in ["lock", "latch", "wait", "data read", "log sync"] {
+            assert!(share(other) <= share(class), "{other}: {self:#?}");
+        }
     }
 
     pub fn assert(&self, resource: &str) {
@@ -104,6 +127,7 @@ pub fn drive(
         0 => Think::None,
         ms => Think::Constant(Duration::from_millis(ms)),
     };
+    let crowding = Crowding::watch();
     let outcome = load::drive(
         operators,
         &Drive {
@@ -116,6 +140,7 @@ pub fn drive(
             progress: None,
         },
     );
+    let queued_share = crowding.finish();
     assert_eq!(outcome.fatal, None);
     let used = sampler.finish(mark);
     let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
@@ -131,6 +156,7 @@ pub fn drive(
         note: seen.note(),
         held_back,
         figures,
+        queued_share,
     };
     println!("{:?}\n{:?}", judged.bottleneck(), judged.note);
     judged
@@ -141,5 +167,35 @@ pub fn burn(time: Duration) {
     let begin_ns = host::thread_cpu_ns();
     while host::thread_cpu_ns() - begin_ns < time.as_nanos() as u64 {
         std::hint::black_box(7_u64.pow(3));
+    }
+}
+
+/// A thread that works for a twentieth of the time, to feel how long whoever is woken waits for a processor.
+struct Crowding {
+    over: Arc<AtomicBool>,
+    felt: JoinHandle<Usage>,
+}
+
+impl Crowding {
+    fn watch() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let felt = std::thread::spawn(move || {
+            let meter = UsageMeter::of_this_thread();
+            let begin = meter.read();
+            while !is_over.load(Ordering::Relaxed) {
+                burn(Duration::from_micros(500));
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            meter.read().since(&begin)
+        });
+        Self { over, felt }
+    }
+
+    fn finish(self) -> f64 {
+        self.over.store(true, Ordering::Relaxed);
+        let felt = self.felt.join().unwrap();
+        let queued_s = felt.run_queue.unwrap_or_default().as_secs_f64();
+        queued_s / (queued_s + felt.cpu.as_secs_f64())
     }
 }

@@ -18,38 +18,6 @@ fn counted(judged: &Judged, class: &str) -> f64 {
     counted.map(|e| e.share_pct).sum()
 }
 
-/// Where others keep the processors so busy that the jobs wait for these as well, the processors may be named;
-/// what the jobs wait for besides must be of this class.
-fn assert_or_crowded_out(judged: &Judged, resource: &str, class: &str) {
-    let share = |class: &str| -> f64 {
-        let of_class = judged.events.iter().filter(|e| e.class == class);
-        of_class.map(|e| e.share_pct).sum()
-    };
-    let queued = judged
-        .events
-        .iter()
-        .filter(|e| e.event.contains("waiting for a processor"));
-    if queued.map(|e| e.share_pct).sum::<f64>() < 30.0 {
-        return judged.assert(resource);
-    }
-    assert!(
-        [resource, "cpu"].contains(&judged.resource()),
-        "{:?}",
-        judged.bottleneck()
-    );
-    for other in [
-        "lock",
-        "latch",
-        "wait",
-        "client",
-        "round trip",
-        "data read",
-        "log sync",
-    ] {
-        assert!(share(other) <= share(class), "{:#?}", judged.events);
-    }
-}
-
 #[test]
 fn processors_that_are_all_busy_with_the_jobs() {
     let _turn = my_turn();
@@ -138,7 +106,7 @@ fn commits_that_all_wait_for_the_log() {
         });
         Ok(work)
     });
-    assert_or_crowded_out(&judged, "log sync", "log sync");
+    judged.assert_or_crowded_out("log sync", "log sync");
     let background = &judged.held_back.background_events;
     let writes = background.iter().find(|e| e.event == "log writes").unwrap();
     assert!(writes.count.unwrap() > 0 && writes.mb.unwrap() > 0.0);
@@ -177,7 +145,7 @@ fn random_reads_of_a_table_that_is_not_in_memory() {
         });
         Ok(work)
     });
-    assert_or_crowded_out(&judged, "device", "data read");
+    judged.assert_or_crowded_out("device", "data read");
     assert!(counted(&judged, "data read") > 2.0, "{:#?}", judged.events);
     let figures = &judged.figures;
     assert!(figures.engine_read_iops.unwrap() > 0.0 && figures.read_iops.unwrap() > 0.0);

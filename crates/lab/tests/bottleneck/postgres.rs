@@ -69,7 +69,7 @@ fn commits_that_all_wait_for_the_log() {
         });
         Ok(work)
     });
-    judged.assert("log sync");
+    judged.assert_or_crowded_out("log sync", "log sync");
     let syncs = judged
         .held_back
         .background_events
@@ -108,7 +108,7 @@ fn random_reads_of_a_table_that_is_not_in_memory() {
         });
         Ok(work)
     });
-    judged.assert("device");
+    judged.assert_or_crowded_out("device", "data read");
     let figures = &judged.figures;
     assert!(figures.engine_read_iops.unwrap() > 0.0 && figures.read_iops.unwrap() > 0.0);
     assert!(judged.held_back.wait_histograms[0].counts.is_none());

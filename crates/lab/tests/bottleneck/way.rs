@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// A port that leads to a socket, with 5 ms each way.
+/// A port that leads to a socket, with 20 ms each way: far more than who is woken waits for a processor.
 pub fn long_way_to(socket: &Path) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -26,7 +26,7 @@ pub fn long_way_to(socket: &Path) -> u16 {
 fn carry(mut from: impl Read, mut to: impl Write + Close) {
     let mut bytes = [0; 8192];
     while let Ok(n @ 1..) = from.read(&mut bytes) {
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(20));
         if to.write_all(&bytes[..n]).is_err() {
             break;
         }

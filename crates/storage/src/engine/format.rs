@@ -1,5 +1,7 @@
 //! Files that are missing or too short are written to the size asked for before anything is measured on them.
 
+use std::collections::BTreeSet;
+
 use crate::run::{
     Arrivals, ErrorLimit, Range, Rate, Run, Seek, Sizes, Stop, StorageDefinition, Stream,
 };
@@ -11,18 +13,21 @@ const TRANSFER_BYTES: u64 = 128 * 1024;
 const TRANSFER_BYTES_MIN: u64 = super::files::SECTOR_BYTES;
 const THREADS: u32 = 2;
 
-/// The run that brings the files of `run` to their size, to be carried out before it with
+/// The run that brings the files of all `runs` to their size, to be carried out before them with
 /// [`Options::may_grow`](super::Options::may_grow); `None` when all are large enough. What a file has already is kept,
-/// unless `anew` asks for all of it to be written again. Devices are never formatted.
+/// unless `anew` asks for all of it to be written again. Devices are never formatted. Writes have `transfer_bytes`,
+/// or less where the size is no multiple of them.
 #[must_use]
-pub fn format_run(run: &Run, anew: bool) -> Option<Run> {
-    let mut storage = Vec::new();
+pub fn format_run(runs: &[Run], anew: bool, transfer_bytes: Option<u64>) -> Option<Run> {
+    let mut storage: Vec<StorageDefinition> = Vec::new();
     let mut streams = Vec::new();
-    for (index, sd) in run.storage.iter().enumerate() {
-        if !run.streams.iter().any(|s| s.storage.contains(&index)) {
+    let mut seen = BTreeSet::new();
+    for sd in runs.iter().flat_map(used) {
+        if !seen.insert(&sd.name) {
             continue;
         }
-        if let Some(stream) = format_stream(sd, storage.len(), anew) {
+        let transfer_bytes = transfer_bytes.unwrap_or(TRANSFER_BYTES);
+        if let Some(stream) = format_stream(sd, storage.len(), anew, transfer_bytes) {
             streams.push(stream);
             storage.push(StorageDefinition {
                 threads: THREADS,
@@ -37,9 +42,9 @@ pub fn format_run(run: &Run, anew: bool) -> Option<Run> {
     }
     (!streams.is_empty()).then(|| Run {
         name: FORMAT_NAME.to_owned(),
-        loops: String::new(),
+        loops: format!("threads={THREADS} iorate=max"),
         elapsed_s: None,
-        interval_s: run.interval_s,
+        interval_s: 1,
         warmup_s: 0,
         pause_s: 0,
         rate: Rate::Max {
@@ -59,7 +64,19 @@ pub fn format_run(run: &Run, anew: bool) -> Option<Run> {
     })
 }
 
-fn format_stream(sd: &StorageDefinition, index: usize, anew: bool) -> Option<Stream> {
+/// What the streams of a run work on.
+fn used(run: &Run) -> impl Iterator<Item = &StorageDefinition> {
+    let is_used = |index: &usize| run.streams.iter().any(|s| s.storage.contains(index));
+    let indices = (0..run.storage.len()).filter(is_used);
+    indices.map(|index| &run.storage[index])
+}
+
+fn format_stream(
+    sd: &StorageDefinition,
+    index: usize,
+    anew: bool,
+    transfer_bytes: u64,
+) -> Option<Stream> {
     let asked_bytes = sd.size_bytes?;
     let metadata = std::fs::metadata(&sd.path).ok();
     if sd.is_device() || metadata.as_ref().is_some_and(|m| !m.is_file()) {
@@ -71,7 +88,7 @@ fn format_stream(sd: &StorageDefinition, index: usize, anew: bool) -> Option<Str
         return None;
     }
     // Whole transfers up to the last byte, and room for two of them.
-    let mut transfer = TRANSFER_BYTES;
+    let mut transfer = transfer_bytes;
     while transfer > TRANSFER_BYTES_MIN
         && (!asked_bytes.is_multiple_of(transfer) || asked_bytes < 2 * transfer)
     {
@@ -79,7 +96,7 @@ fn format_stream(sd: &StorageDefinition, index: usize, anew: bool) -> Option<Str
     }
     let low = (have_bytes / transfer * transfer).min(asked_bytes.saturating_sub(2 * transfer));
     Some(Stream {
-        workload: FORMAT_NAME.to_owned(),
+        workload: format!("{FORMAT_NAME}_{}", sd.name),
         storage: vec![index],
         share: 1.0,
         share_asked: false,

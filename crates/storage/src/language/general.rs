@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::content::{journal, validation};
 use super::error::Result;
+use super::format::FormatPolicy;
 use super::histogram;
 use super::lexer::Parameter;
 use super::value::{Unit, begins};
@@ -17,18 +18,6 @@ const DEDUP_SETS_DEFAULT_PCT: f64 = 5.0;
 const TRANSFER_BYTES_MAX: u64 = 1 << 30;
 const ERRORS_MAX: u64 = 1_000_000;
 const LOOPS_MAX: u64 = 10_000;
-
-/// Whether files are brought to their size before the first run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FormatPolicy {
-    /// Files that are missing or too short, as far as they are.
-    #[default]
-    AsNeeded,
-    /// Everything, from the beginning (`formatsds=yes`).
-    Always,
-    /// Nothing (`formatsds=no`).
-    Never,
-}
 
 /// How often the whole list of runs is done.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -28,8 +28,17 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Of the cells that `wanted` picks by (stream, SD).
-    pub fn of(cells: &[Cell], seconds: f64, cpu: Option<Cpu>, wanted: impl Fn(&Cell) -> bool) -> Self {
-        let mut sums = Self { seconds, cpu, ..Self::default() };
+    pub fn of(
+        cells: &[Cell],
+        seconds: f64,
+        cpu: Option<Cpu>,
+        wanted: impl Fn(&Cell) -> bool,
+    ) -> Self {
+        let mut sums = Self {
+            seconds,
+            cpu,
+            ..Self::default()
+        };
         for cell in cells.iter().filter(|cell| wanted(cell)) {
             sums.read.merge(cell.of(Operation::Read));
             sums.write.merge(cell.of(Operation::Write));
@@ -45,7 +54,11 @@ impl Sums {
     }
 
     fn per_second(&self, amount: f64) -> f64 {
-        if self.seconds > 0.0 { amount / self.seconds } else { 0.0 }
+        if self.seconds > 0.0 {
+            amount / self.seconds
+        } else {
+            0.0
+        }
     }
 
     pub fn iops(&self) -> f64 {
@@ -64,7 +77,11 @@ impl Sums {
 
     pub fn read_pct(&self) -> f64 {
         let all = self.all().operations;
-        if all == 0 { 0.0 } else { self.read.operations as f64 * 100.0 / all as f64 }
+        if all == 0 {
+            0.0
+        } else {
+            self.read.operations as f64 * 100.0 / all as f64
+        }
     }
 
     pub fn queue_depth(&self) -> f64 {
@@ -96,15 +113,17 @@ pub(super) fn header(date: &str) -> String {
 }
 
 /// The two lines above [`figures`], without what stands before them.
-pub(super) const UPPER: &str =
-    "        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp  queue";
-pub(super) const LOWER: &str =
-    "       rate  1024**2     i/o    pct     time     resp     resp      max      max   stddev  depth";
+pub(super) const UPPER: &str = "        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp  queue";
+pub(super) const LOWER: &str = "       rate  1024**2     i/o    pct     time     resp     resp      max      max   stddev  depth";
 
 /// One line of figures; `tod` is the time of day, `name` the number of the interval.
 pub(super) fn line(tod: &str, name: &str, sums: &Sums) -> String {
     let cpu = match sums.cpu {
-        Some(cpu) => format!(" {:>5.1} {:>5.1}", cpu.user_pct + cpu.system_pct, cpu.system_pct),
+        Some(cpu) => format!(
+            " {:>5.1} {:>5.1}",
+            cpu.user_pct + cpu.system_pct,
+            cpu.system_pct
+        ),
         None => format!(" {:>5} {:>5}", "n/a", "n/a"),
     };
     format!("{tod}{name:>12}{}{cpu}\n", figures(sums))
@@ -136,7 +155,15 @@ mod tests {
     /// Lines of the public transcripts of version 5.04.07.
     #[test]
     fn lines_are_set_as_published() {
-        let mut sums = Sums { seconds: 1.0, cpu: Some(Cpu { user_pct: 17.8, system_pct: 5.6, wait_pct: 0.0 }), ..Sums::default() };
+        let mut sums = Sums {
+            seconds: 1.0,
+            cpu: Some(Cpu {
+                user_pct: 17.8,
+                system_pct: 5.6,
+                wait_pct: 0.0,
+            }),
+            ..Sums::default()
+        };
         for _ in 0..40 {
             sums.read.operations += 1;
             sums.read.bytes += 1024;
@@ -165,6 +192,10 @@ mod tests {
     #[test]
     fn nothing_done_is_a_line_of_zeros() {
         let text = line("00:00:00.000", "avg_2-5", &Sums::default());
-        assert!(text.ends_with("0.0   n/a   n/a\n") && text.contains("avg_2-5        0.0     0.00       0"), "{text}");
+        assert!(
+            text.ends_with("0.0   n/a   n/a\n")
+                && text.contains("avg_2-5        0.0     0.00       0"),
+            "{text}"
+        );
     }
 }

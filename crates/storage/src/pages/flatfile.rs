@@ -1,9 +1,7 @@
 //! `flatfile.html`: one row for each interval and one for each run, in columns that programs read by name.
 
-use jiff::Timestamp;
-
 use super::columns::{Sums, deviation_ms, max_ms, mean_ms};
-use super::stamp;
+use super::{Line, stamp};
 use crate::language::MAX_IOPS;
 use crate::run::{Rate, Run, Seek, Sizes};
 
@@ -36,18 +34,29 @@ const COLUMNS: [(&str, &str); 32] = [
     ("compratio", "Ratio of compression asked for"),
     ("dedupratio", "Ratio of deduplication asked for"),
     ("queue_depth", "Mean I/Os in flight"),
-    ("cpu_used", "Percent of processor time in programs and in the kernel"),
+    (
+        "cpu_used",
+        "Percent of processor time in programs and in the kernel",
+    ),
     ("cpu_user", "... in programs"),
     ("cpu_kernel", "... in the kernel"),
     ("cpu_wait", "... idle, while I/O was under way"),
     ("cpu_idle", "... idle"),
-    ("resp_p50", "Half of all response times are up to this, in ms (rows of runs)"),
-    ("resp_p99", "99 % of all response times are up to this, in ms (rows of runs)"),
+    (
+        "resp_p50",
+        "Half of all response times are up to this, in ms (rows of runs)",
+    ),
+    (
+        "resp_p99",
+        "99 % of all response times are up to this, in ms (rows of runs)",
+    ),
 ];
 
 /// What stands above the rows.
 pub(super) fn head() -> String {
-    let mut text = String::from("*\n* One row for each interval and each run; the first line that is no comment names the columns.\n*\n");
+    let mut text = String::from(
+        "*\n* One row for each interval and each run; the first line that is no comment names the columns.\n*\n",
+    );
     for (name, meaning) in COLUMNS.iter().skip(2) {
         text.push_str(&format!("* {name:<15} : {meaning}\n"));
     }
@@ -67,17 +76,21 @@ fn cell(index: usize, text: &str) -> String {
     }
 }
 
-/// One row. `lengths` are the bytes of all SDs, `percentiles_ms` the median and the 99th.
-pub(super) fn row(now: Timestamp, run: &Run, name: &str, sums: &Sums, lun_bytes: Option<u64>, percentiles_ms: Option<[f64; 2]>) -> String {
+/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs.
+pub(super) fn row(run: &Run, line: &Line<'_>, sums: &Sums, lun_bytes: Option<u64>) -> String {
     let number = |value: f64| format!("{value:.4}");
     let all = sums.all();
-    let cpu = |of: fn(&super::Cpu) -> f64| sums.cpu.as_ref().map_or(NOT_KNOWN.to_owned(), |cpu| number(of(cpu)));
+    let cpu = |of: fn(&super::Cpu) -> f64| {
+        sums.cpu
+            .as_ref()
+            .map_or(NOT_KNOWN.to_owned(), |cpu| number(of(cpu)))
+    };
     let streams = || run.streams.iter();
     let cells = [
-        stamp::time_of_day(now),
-        stamp::status(now),
+        stamp::time_of_day(line.now),
+        stamp::status(line.now),
         run.name.clone(),
-        name.to_owned(),
+        line.name.to_owned(),
         number(asked_iops(run)),
         number(sums.iops()),
         number(sums.mib_per_s()),
@@ -92,25 +105,40 @@ pub(super) fn row(now: Timestamp, run: &Run, name: &str, sums: &Sums, lun_bytes:
             Sizes::Fixed(bytes) => Some(bytes.to_string()),
             _ => None,
         })),
-        one(run.storage.iter().map(|sd| Some(run.threads_shared.unwrap_or(sd.threads).to_string()))),
+        one(run
+            .storage
+            .iter()
+            .map(|sd| Some(run.threads_shared.unwrap_or(sd.threads).to_string()))),
         one(streams().map(|stream| Some(number(stream.read_pct)))),
         one(streams().map(|stream| Some(number(stream.read_hit_pct)))),
         one(streams().map(|stream| Some(number(stream.write_hit_pct)))),
         one(streams().map(|stream| seek_pct(stream.seek).map(number))),
         lun_bytes.map_or(NOT_KNOWN.to_owned(), |bytes| number(bytes as f64 / GIB)),
         env!("CARGO_PKG_VERSION").to_owned(),
-        one(run.storage.iter().map(|sd| Some(number(sd.content.compression_ratio)))),
-        one(run.storage.iter().map(|sd| sd.content.dedup.map(|dedup| number(dedup.ratio)))),
+        one(run
+            .storage
+            .iter()
+            .map(|sd| Some(number(sd.content.compression_ratio)))),
+        one(run
+            .storage
+            .iter()
+            .map(|sd| sd.content.dedup.map(|dedup| number(dedup.ratio)))),
         number(sums.queue_depth()),
         cpu(|cpu| cpu.user_pct + cpu.system_pct),
         cpu(|cpu| cpu.user_pct),
         cpu(|cpu| cpu.system_pct),
         cpu(|cpu| cpu.wait_pct),
         cpu(|cpu| (100.0 - cpu.user_pct - cpu.system_pct - cpu.wait_pct).max(0.0)),
-        percentiles_ms.map_or(NOT_KNOWN.to_owned(), |[p50, _]| number(p50)),
-        percentiles_ms.map_or(NOT_KNOWN.to_owned(), |[_, p99]| number(p99)),
+        line.percentiles_ms
+            .map_or(NOT_KNOWN.to_owned(), |[p50, _]| number(p50)),
+        line.percentiles_ms
+            .map_or(NOT_KNOWN.to_owned(), |[_, p99]| number(p99)),
     ];
-    let row: String = cells.iter().enumerate().map(|(index, text)| cell(index, text)).collect();
+    let row: String = cells
+        .iter()
+        .enumerate()
+        .map(|(index, text)| cell(index, text))
+        .collect();
     row + " \n"
 }
 
@@ -130,7 +158,11 @@ fn asked_iops(run: &Run) -> f64 {
         Rate::Fixed { iops } => *iops,
         Rate::Variable { steps } => {
             let seconds: f64 = steps.iter().map(|step| f64::from(step.seconds)).sum();
-            steps.iter().map(|step| step.iops * f64::from(step.seconds)).sum::<f64>() / seconds
+            steps
+                .iter()
+                .map(|step| step.iops * f64::from(step.seconds))
+                .sum::<f64>()
+                / seconds
         }
         _ => MAX_IOPS,
     }

@@ -24,7 +24,10 @@ pub fn folder(asked: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesError
     } else {
         PathBuf::from(asked)
     };
-    let failed = |reason| PagesError { path: path.clone(), reason };
+    let failed = |reason| PagesError {
+        path: path.clone(),
+        reason,
+    };
     fs::create_dir_all(&path).map_err(failed)?;
     remove_pages(&path).map_err(failed)?;
     Ok(path)
@@ -36,14 +39,18 @@ fn next_free(name: &str) -> Result<PathBuf, PagesError> {
     let mut names = std::iter::once(PathBuf::from(name)).chain(numbered);
     names.find(|path| !path.exists()).ok_or_else(|| PagesError {
         path: PathBuf::from(name),
-        reason: io::Error::other(format!("{COUNT_MAX} folders of this name are there already")),
+        reason: io::Error::other(format!(
+            "{COUNT_MAX} folders of this name are there already"
+        )),
     })
 }
 
 fn remove_pages(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_html = path.extension().is_some_and(|extension| extension == "html");
+        let is_html = path
+            .extension()
+            .is_some_and(|extension| extension == "html");
         if is_html && path.is_file() && begins_as_page(&path)? {
             fs::remove_file(&path)?;
         }
@@ -53,6 +60,8 @@ fn remove_pages(folder: &Path) -> io::Result<()> {
 
 fn begins_as_page(path: &Path) -> io::Result<bool> {
     let mut beginning = Vec::with_capacity(PAGE_BEGINS.len());
-    fs::File::open(path)?.take(PAGE_BEGINS.len() as u64).read_to_end(&mut beginning)?;
+    fs::File::open(path)?
+        .take(PAGE_BEGINS.len() as u64)
+        .read_to_end(&mut beginning)?;
     Ok(beginning == PAGE_BEGINS)
 }

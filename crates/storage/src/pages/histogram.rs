@@ -13,7 +13,11 @@ pub(super) fn tables(read: &Latencies, write: &Latencies, buckets: &Buckets) -> 
     match (read.issued.is_empty(), write.issued.is_empty()) {
         (true, true) => String::new(),
         (false, true) => table("Only reads done for this workload:", &read.issued, buckets),
-        (true, false) => table("Only writes done for this workload:", &write.issued, buckets),
+        (true, false) => table(
+            "Only writes done for this workload:",
+            &write.issued,
+            buckets,
+        ),
         (false, false) => {
             let mut both = read.issued.clone();
             both.merge(&write.issued);
@@ -41,8 +45,13 @@ fn table(title: &str, histogram: &Histogram, buckets: &Buckets) -> String {
         below += count;
         let cumulative_pct = below as f64 * 100.0 / total.max(1) as f64;
         if shown.contains(&index) {
-            let low_ms = index.checked_sub(1).map_or(0.0, |low| buckets.bounds_us[low] / 1e3);
-            let high = buckets.bounds_us.get(index).map_or("max".to_owned(), |us| format!("{:.3}", us / 1e3));
+            let low_ms = index
+                .checked_sub(1)
+                .map_or(0.0, |low| buckets.bounds_us[low] / 1e3);
+            let high = buckets
+                .bounds_us
+                .get(index)
+                .map_or("max".to_owned(), |us| format!("{:.3}", us / 1e3));
             text.push_str(&format!(
                 "{low_ms:>9.3} < {high:>11} {:>12} {pct:>8.4} {cumulative_pct:>8.4}  {}{}\n",
                 grouped(*count),
@@ -72,7 +81,11 @@ fn counts(histogram: &Histogram, bounds_us: &[f64]) -> Vec<u64> {
 fn shown(counts: &[u64], suppress: bool) -> std::ops::Range<usize> {
     let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
     let last = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
-    if suppress { first.saturating_sub(1)..(last + 2).min(counts.len()) } else { 0..counts.len() }
+    if suppress {
+        first.saturating_sub(1)..(last + 2).min(counts.len())
+    } else {
+        0..counts.len()
+    }
 }
 
 fn signs(sign: char, pct: f64) -> String {
@@ -100,7 +113,24 @@ mod tests {
     #[test]
     fn rows_are_set_as_the_real_ones() {
         let mut histogram = Histogram::new();
-        let given = [(10, 5_u64), (30, 217), (50, 765), (70, 2850), (90, 7539), (150, 108_485), (300, 179_396), (500, 4214), (700, 582), (900, 336), (1500, 736), (3000, 175), (5000, 131), (9000, 6), (15_000, 66), (30_000, 16)];
+        let given = [
+            (10, 5_u64),
+            (30, 217),
+            (50, 765),
+            (70, 2850),
+            (90, 7539),
+            (150, 108_485),
+            (300, 179_396),
+            (500, 4214),
+            (700, 582),
+            (900, 336),
+            (1500, 736),
+            (3000, 175),
+            (5000, 131),
+            (9000, 6),
+            (15_000, 66),
+            (30_000, 16),
+        ];
         for (us, count) in given {
             for _ in 0..count {
                 histogram.record_ns(us * 1000);
@@ -124,10 +154,16 @@ mod tests {
     fn empty_rows_at_the_ends_are_left_out_when_asked() {
         let mut read = Latencies::default();
         read.issued.record_ns(150_000);
-        let buckets = Buckets { suppress: true, ..Buckets::default() };
+        let buckets = Buckets {
+            suppress: true,
+            ..Buckets::default()
+        };
         let text = tables(&read, &Latencies::default(), &buckets);
         assert!(text.starts_with("Only reads done for this workload:"));
         assert_eq!(text.lines().count(), 3 + 3, "{text}");
-        assert_eq!(tables(&Latencies::default(), &Latencies::default(), &buckets), "");
+        assert_eq!(
+            tables(&Latencies::default(), &Latencies::default(), &buckets),
+            ""
+        );
     }
 }

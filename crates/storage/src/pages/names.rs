@@ -27,18 +27,32 @@ pub(super) struct PageNames {
 
 impl PageNames {
     pub fn of(runs: &[Run]) -> Self {
-        let mut taken: BTreeSet<String> = PAGES.iter().map(|(page, _)| (*page).to_owned()).collect();
+        let mut taken: BTreeSet<String> =
+            PAGES.iter().map(|(page, _)| (*page).to_owned()).collect();
         taken.insert("summary".to_owned());
-        let sds = once(runs.iter().flat_map(|run| run.storage.iter().map(|sd| sd.name.as_str())));
-        let workloads = once(runs.iter().flat_map(|run| run.streams.iter().map(|stream| stream.workload.as_str())));
+        let sds = once(
+            runs.iter()
+                .flat_map(|run| run.storage.iter().map(|sd| sd.name.as_str())),
+        );
+        let workloads = once(
+            runs.iter()
+                .flat_map(|run| run.streams.iter().map(|stream| stream.workload.as_str())),
+        );
         let sds = files(&sds, &mut taken);
-        let workloads = if workloads.len() > 1 { files(&workloads, &mut taken) } else { Vec::new() };
+        let workloads = if workloads.len() > 1 {
+            files(&workloads, &mut taken)
+        } else {
+            Vec::new()
+        };
         Self { sds, workloads }
     }
 
     /// The links at the top of the summary.
     pub fn links(&self) -> String {
-        let mut text: String = PAGES.iter().map(|(page, label)| format!("{label}{}\n", link(page, page))).collect();
+        let mut text: String = PAGES
+            .iter()
+            .map(|(page, label)| format!("{label}{}\n", link(page, page)))
+            .collect();
         let own = |label: &str, pages: &[(String, String)]| -> String {
             let links: Vec<String> = pages.iter().map(|(name, file)| link(file, name)).collect();
             format!("{label}{}\n", links.join(" "))
@@ -64,7 +78,13 @@ fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// Names of files that are safe and different, for as many as may have a page.
 fn files(names: &[&str], taken: &mut BTreeSet<String>) -> Vec<(String, String)> {
     let names = names.iter().take(OWN_PAGES_MAX);
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
     names
         .map(|name| {
             let mut file: String = name.chars().map(plain).collect();
@@ -79,9 +99,16 @@ fn files(names: &[&str], taken: &mut BTreeSet<String>) -> Vec<(String, String)> 
 /// The list of runs, each a link to where it begins.
 pub(super) fn links_to_runs(runs: &[Run]) -> String {
     let links = runs.iter().enumerate().map(|(number, run)| {
-        let label = if number == 0 { "Link to Run Definitions:" } else { "" };
+        let label = if number == 0 {
+            "Link to Run Definitions:"
+        } else {
+            ""
+        };
         let name = escaped(&run.name);
-        format!("{label:<33}<A HREF=\"#_{number}\">{name} For loops: {}</A>\n", run.loops_text())
+        format!(
+            "{label:<33}<A HREF=\"#_{number}\">{name} For loops: {}</A>\n",
+            run.loops_text()
+        )
     });
     links.collect()
 }
@@ -93,7 +120,9 @@ pub(super) fn anchored(number: usize, line: &str) -> String {
 
 /// Text that is nothing but text on a page.
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -159,13 +159,13 @@ fn a_full_file_system_ends_the_format() {
         let path = folder.path().join("small/data");
         let mut asked = one(&path, stream("wd1", 0));
         asked.storage[0].size_bytes = Some(8 * MIB);
-        engine::format_run(&asked, false).unwrap()
+        engine::format_run(std::slice::from_ref(&asked), false, None).unwrap()
     } else {
         println!("a tmpfs cannot be mounted here, so /dev/full stands in for it");
         let path = file(folder.path(), "data", 0);
         let mut asked = one(&path, stream("wd1", 0));
         asked.storage[0].size_bytes = Some(8 * MIB);
-        let mut format = engine::format_run(&asked, false).unwrap();
+        let mut format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
         format.storage[0].path = "/dev/full".into();
         format
     };

@@ -1,6 +1,6 @@
 //! Rates, arrivals, shares and priorities, from the intended and the real starts of the recording.
 
-use storage::engine::{Ended, Outcome, TraceRecord, resolve};
+use storage::engine::{Ended, Outcome, Reached, TraceRecord, resolve};
 use storage::run::{
     Arrivals, CurvePoint, DataLimit, Rate, RateStep, Run, Seek, Sizes, Stop, Stream,
 };
@@ -265,7 +265,7 @@ fn points_of_a_curve_take_rate_and_shares_from_its_maximum() {
         Rate::Fixed { iops } => iops,
         other => panic!("{other:?}"),
     };
-    let previous = std::slice::from_ref(&maximum);
+    let previous = &[Reached::of(&maximum, 1)];
     let curve_iops = iops_of(resolve(&curve, previous));
     assert!(curve_iops % 10.0 == 0.0 && (curve_iops - reached / 2.0).abs() <= 11.0);
     let tenth = point(Rate::PercentOfPrevious { pct: 10.0 });

@@ -228,7 +228,7 @@ fn files_are_brought_to_their_size() {
     );
     assert!(!missing.exists(), "a refusal makes no file");
 
-    let format = engine::format_run(&asked, false).unwrap();
+    let format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
     let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
     assert_eq!(
         (outcome.ended, outcome.faults_count),
@@ -240,8 +240,11 @@ fn files_are_brought_to_their_size() {
     let is_hole = |block: &[u8]| block.iter().all(|byte| *byte == 0);
     assert!(!data.chunks(512).any(is_hole));
     assert_eq!(std::fs::metadata(&missing).unwrap().len(), 8 * KIB);
-    assert_eq!(engine::format_run(&asked, false), None);
-    assert!(engine::format_run(&asked, true).is_some());
+    assert_eq!(
+        engine::format_run(std::slice::from_ref(&asked), false, None),
+        None
+    );
+    assert!(engine::format_run(std::slice::from_ref(&asked), true, None).is_some());
     try_run(&asked, |_| {}).unwrap();
 }
 

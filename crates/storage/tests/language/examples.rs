@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use storage::engine::format_run;
 use storage::language::simulation;
 use storage::run::{CurvePoint, Range, Rate, Run, Seek, Sizes, WeightedSize};
 
-use super::{example, read_example};
+use super::{example, read, read_example};
 
 /// The lines of a file `NAME.runs`, which hold what the real outputs show.
 fn shown(name: &str) -> Vec<String> {
@@ -71,13 +72,13 @@ fn plain_runs_are_as_shown() {
     assert_eq!(paced.storage[0].threads, 16);
     assert_eq!(paced.streams[0].read_pct, 70.0);
     // Without a size, there is nothing to bring a file to.
-    assert_eq!(script.format.run(&script.runs, &|_| None), None);
+    assert_eq!(format_run(&script.runs, false, None), None);
 }
 
 #[test]
 fn skew_single_and_format_are_as_shown() {
     let script = read_example("parm3.txt", &[]);
-    let format = script.format.run(&script.runs, &|_| None).unwrap();
+    let format = format_run(&script.runs, false, None).unwrap();
     let all: Vec<Run> = [format.clone()]
         .into_iter()
         .chain(script.runs.clone())
@@ -126,22 +127,26 @@ fn skew_single_and_format_are_as_shown() {
 
 #[test]
 fn only_what_is_missing_is_formatted() {
-    let script = read_example("parm3.txt", &[]);
-    let length = |path: &Path| path.ends_with("a.dat").then_some((1 << 20) + 5);
-    let format = script.format.run(&script.runs, &length).unwrap();
-    let parts: Vec<_> = format.streams.iter().map(|stream| stream.range).collect();
-    let to = 64 << 20;
-    assert_eq!(
-        parts,
-        [
-            Range::Bytes {
-                low: 1 << 20,
-                high: to
-            },
-            Range::Bytes { low: 0, high: to }
-        ]
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a"), vec![0; (1 << 20) + 5]).unwrap();
+    std::fs::write(path("b"), vec![0; 2 << 20]).unwrap();
+    let text = format!(
+        "sd=default,size=2m\nsd=a,lun={0}/a\nsd=b,lun={0}/b\nsd=c,lun={0}/c\nrd=rd1,sd=single,iorate=1",
+        folder.path().display()
     );
-    assert_eq!(script.format.run(&script.runs, &|_| Some(64 << 20)), None);
+    let runs = read(&text).unwrap().runs;
+    let parts = |anew| -> Vec<(String, Range)> {
+        let format = format_run(&runs, anew, Some(64 << 10)).unwrap();
+        let streams = format.streams.into_iter();
+        streams.map(|s| (s.workload, s.range)).collect()
+    };
+    let part = |name: &str, low| {
+        let range = Range::Bytes { low, high: 2 << 20 };
+        (format!("SD_format_{name}"), range)
+    };
+    assert_eq!(parts(false), [part("a", 1 << 20), part("c", 0)]);
+    assert_eq!(parts(true), [part("a", 0), part("b", 0), part("c", 0)]);
 }
 
 #[test]

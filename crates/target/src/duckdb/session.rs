@@ -32,9 +32,8 @@ impl DuckDbSession {
 
     fn run(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Answer> {
         let prepared = &mut self.statements[statement.0];
-        let interrupt = Interrupt::of(&self.connection);
         let work = || prepared.execute(parameters);
-        let (answer, ended) = limited(self.limit, move || interrupt.interrupt(), work);
+        let (answer, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
         self.told("statement failed", answer, ended)
     }
 
@@ -57,6 +56,11 @@ impl DuckDbSession {
         appender.finish()?;
         Ok(loaded)
     }
+}
+
+fn means_to_interrupt(connection: &Connection) -> impl Fn() + Send + use<> {
+    let interrupt = Interrupt::of(connection);
+    move || interrupt.interrupt()
 }
 
 impl Session for DuckDbSession {
@@ -86,9 +90,8 @@ impl Session for DuckDbSession {
     }
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        let interrupt = Interrupt::of(&self.connection);
         let work = || self.connection.query(sql);
-        let (answer, ended) = limited(self.limit, move || interrupt.interrupt(), work);
+        let (answer, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
         let mut answer = self.told("query failed", answer, ended)?;
         texts(&mut answer).map_err(|unread| match unread {
             Unread::TooMany => too_many_texts(),

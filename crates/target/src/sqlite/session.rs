@@ -172,6 +172,11 @@ fn read_texts(
 }
 
 /// What is wrong with a statement: when it was ended because of its limit, that.
+fn means_to_interrupt(connection: &Connection) -> impl Fn() + Send + use<> {
+    let interrupt = connection.get_interrupt_handle();
+    move || interrupt.interrupt()
+}
+
 fn told(context: &str, error: &rusqlite::Error, ended: Option<Option<Duration>>) -> TargetError {
     match ended {
         Some(limit) => too_long("SQLite", limit),
@@ -237,17 +242,15 @@ impl Session for SqliteSession {
         let compiled = &mut self.statements[statement.0];
         bind(compiled, parameters)?;
         let columns = compiled.column_count();
-        let interrupt = self.connection.get_interrupt_handle();
         let work = || read_all(&mut compiled.raw_query(), columns);
-        let (fetched, ended) = limited(self.limit, || interrupt.interrupt(), work);
+        let (fetched, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
         fetched.map_err(|e| told("query failed", &e, ended.then_some(self.limit)))
     }
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut statement = self.compile(sql)?;
-        let interrupt = self.connection.get_interrupt_handle();
         let work = || read_texts(&mut statement);
-        let (texts, ended) = limited(self.limit, || interrupt.interrupt(), work);
+        let (texts, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
         match texts {
             Ok(Some(texts)) => Ok(texts),
             Ok(None) => Err(too_many_texts()),

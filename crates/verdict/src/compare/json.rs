@@ -1,7 +1,8 @@
 //! A comparison as JSON, for programs (docs/FORMAT.md).
 
 use serde_json::{Value, json as value};
-use stats::compare::{Design, Verdict};
+use stats::Interval;
+use stats::compare::{Comparison as Compared, Design, Verdict};
 use stats::forecast::Further;
 
 use super::{Comparison, Named, Row};
@@ -42,6 +43,7 @@ fn row(row: &Row) -> Value {
         Some(Further::Undecidable) => (None, true),
         None => (None, false),
     };
+    let [ratio, low, high, confidence] = ratio_and_interval(result);
     value!({
         "metric": row.metric.to_string(),
         "title": row.title,
@@ -52,10 +54,10 @@ fn row(row: &Row) -> Value {
         "band_pct": row.band * 100.0,
         "median_a": stats::summary::median(&row.a),
         "median_b": stats::summary::median(&row.b),
-        "ratio": result.ratio.as_ref().map(|r| r.estimate),
-        "ratio_low": result.ratio.as_ref().map(|r| r.low),
-        "ratio_high": result.ratio.as_ref().map(|r| r.high),
-        "confidence": result.ratio.as_ref().map(|r| r.confidence),
+        "ratio": ratio,
+        "ratio_low": low,
+        "ratio_high": high,
+        "confidence": confidence,
         "spread_log": result.sd_log,
         "rank_p": result.rank_p,
         "rank_p_holm": row.holm_p,
@@ -68,6 +70,17 @@ fn row(row: &Row) -> Value {
         "values_b": row.b,
         "warnings": result.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
+}
+
+/// The ratio of a comparison, the ends of its interval, and with what confidence the truth lies between them.
+pub(crate) fn ratio_and_interval(result: &Compared) -> [Option<f64>; 4] {
+    let of = |value: fn(&Interval) -> f64| result.ratio.as_ref().map(value);
+    [
+        of(|r| r.estimate),
+        of(|r| r.low),
+        of(|r| r.high),
+        of(|r| r.confidence),
+    ]
 }
 
 /// Word for a verdict in tables and exports.

@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use stats::ramp::Figure;
 
 use super::Ramps;
-use crate::compare::verdict_word;
+use crate::compare::{ratio_and_interval, verdict_word};
 
 /// The ramps that two runs have in common.
 pub fn json(ramps: &[Ramps]) -> Value {
@@ -30,14 +30,15 @@ fn of_one(ramps: &Ramps) -> Value {
 
 fn of_figure(figure: &Figure, ramps: &Ramps) -> Value {
     let compared = &figure.comparison;
+    let [ratio, low, high, confidence] = ratio_and_interval(compared);
     value!({
         "values_a": figure.a,
         "values_b": figure.b,
         "left_out": figure.left_out(ramps.design),
         "verdict": verdict_word(compared.verdict),
-        "ratio": compared.ratio.as_ref().map(|r| r.estimate),
-        "ratio_low": compared.ratio.as_ref().map(|r| r.low),
-        "ratio_high": compared.ratio.as_ref().map(|r| r.high),
-        "confidence": compared.ratio.as_ref().map(|r| r.confidence),
+        "ratio": ratio,
+        "ratio_low": low,
+        "ratio_high": high,
+        "confidence": confidence,
     })
 }

@@ -15,6 +15,7 @@ use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
 use super::rows::{Share, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES};
+use crate::loading::{Event, Observer, sessions};
 use crate::owned::count;
 use crate::sql_folder::Step;
 
@@ -49,27 +50,6 @@ impl Loaded {
     }
 }
 
-/// What happens while a load goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// Something that a reader should know, e.g. that the engine has one writer.
-    Note(&'a str),
-    /// So many parts of all tables are loaded.
-    Parts {
-        /// Loaded ones.
-        done: u32,
-        /// All of them.
-        of: u32,
-        /// Rows loaded so far.
-        rows: u64,
-    },
-    /// A step begins.
-    Step(&'a str),
-}
-
-/// Told of every event, by any of the jobs.
-pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
-
 /// Loads the database.
 ///
 /// # Errors
@@ -82,7 +62,7 @@ pub fn load(
     tell: Observer<'_>,
 ) -> Result<Loaded> {
     let tables = super::query::tables(engine)?;
-    let jobs = jobs(target, options, tell);
+    let jobs = sessions(target, options.jobs, jobs_default(), tell);
     let load = Load {
         target,
         engine,
@@ -123,19 +103,10 @@ pub fn drop_all(target: &dyn Target) -> Result<bool> {
     Ok(was_there)
 }
 
-fn jobs(target: &dyn Target, options: &LoadOptions, tell: Observer<'_>) -> u32 {
-    match target.lacks(Feature::ConcurrentWriters) {
-        Some(why) => {
-            if options.jobs > Some(1) {
-                tell(Event::Note(&format!("loading with one job: {why}")));
-            }
-            1
-        }
-        None => options.jobs.unwrap_or_else(|| {
-            let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-            u32::try_from(processors).unwrap_or(1).min(JOBS_MAX)
-        }),
-    }
+/// Sessions that load when nothing is said: one for each processor.
+fn jobs_default() -> u32 {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    u32::try_from(processors).unwrap_or(1).min(JOBS_MAX)
 }
 
 struct Load<'a> {

@@ -98,15 +98,13 @@ impl Work {
         number: u32,
         cache: Cache,
     ) -> Result<std::result::Result<String, String>> {
-        let qualified = self.question(number, Source::Qualification, 0)?;
-        let is_known = reference::is_known(self.scale);
-        if self.asked.source == Source::Seeded
-            && is_known
-            && let Err(wrong) = self.ask_once(&qualified)?
-        {
-            return Ok(Err(format!(
-                "wrong with the parameters of the qualification: {wrong}"
-            )));
+        if self.asked.source == Source::Seeded && reference::is_known(self.scale) {
+            let qualified = self.question(number, Source::Qualification, 0)?;
+            if let Err(wrong) = self.ask_once(&qualified)? {
+                return Ok(Err(format!(
+                    "wrong with the parameters of the qualification: {wrong}"
+                )));
+            }
         }
         if cache == Cache::Cold {
             return Ok(Ok(match self.target.cool()? {

@@ -14,6 +14,7 @@ use super::metadata::{self, Metadata};
 use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
+use crate::loading::{Event, Observer, sessions};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -44,27 +45,6 @@ pub struct Loaded {
 /// Sessions that load when nothing is said.
 pub const JOBS_DEFAULT: u32 = 2;
 
-/// What happens while a load goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// Something that a reader should know, e.g. that the engine has one writer.
-    Note(&'a str),
-    /// So many of the warehouses are whole.
-    Warehouses {
-        /// Whole ones.
-        done: u32,
-        /// Asked for.
-        of: u32,
-        /// Rows loaded so far.
-        rows: u64,
-    },
-    /// A step begins.
-    Step(&'a str),
-}
-
-/// Told of every event, by any of the jobs.
-pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
-
 /// Loads the database, or what is missing of it.
 ///
 /// # Errors
@@ -80,14 +60,7 @@ pub fn load(
     if options.foreign_keys && files::sql("foreign_keys", engine).is_none() {
         return Err(OltpError::ForeignKeys(engine.to_owned()));
     }
-    let jobs = match target.lacks(Feature::ConcurrentWriters) {
-        Some(why) if options.jobs > Some(1) => {
-            tell(Event::Note(&format!("loading with one job: {why}")));
-            1
-        }
-        Some(_) => 1,
-        None => options.jobs.unwrap_or(JOBS_DEFAULT),
-    };
+    let jobs = sessions(target, options.jobs, JOBS_DEFAULT, tell);
     let load = Load {
         target,
         engine,
@@ -229,7 +202,7 @@ impl Load<'_> {
             while let Some(w) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.warehouse(session.as_mut(), *w, &failed)?;
                 let done = done.fetch_add(1, Ordering::Relaxed) as u32 + 1;
-                (self.tell)(Event::Warehouses {
+                (self.tell)(Event::Parts {
                     done,
                     of: self.warehouses,
                     rows: self.rows(),

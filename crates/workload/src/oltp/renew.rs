@@ -4,10 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use target::Target;
 
-use super::load::{LoadOptions, Observer};
+use super::load::LoadOptions;
 use super::population::GENERATOR;
 use super::restore::{Way, restore};
 use super::{Loaded, Metadata, Result, files, load};
+use crate::loading::Observer;
 
 /// How a database came to be as it is after its load.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use target::{Cooled, ErrorKind, Snapshot, Target};
 
-use super::load::{Event, LoadOptions, Observer};
+use super::load::LoadOptions;
 use super::population::GENERATOR;
 use super::{Metadata, OltpError, Result, load};
+use crate::loading::{Event, Observer};
 
 /// How a database came to its start.
 #[derive(Debug, Clone, PartialEq, Eq)]

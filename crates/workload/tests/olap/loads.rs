@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use workload::olap::{self, Event, LoadOptions, Metadata, OlapError, TABLES};
+use workload::loading::Event;
+use workload::olap::{self, LoadOptions, Metadata, OlapError, TABLES};
 use workload::oltp;
 
 use crate::common::*;

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use workload::oltp::{self, Event, LoadOptions, Metadata, OltpError, TABLES};
+use workload::loading::Event;
+use workload::oltp::{self, LoadOptions, Metadata, OltpError, TABLES};
 
 use crate::common::*;
 
@@ -136,7 +137,7 @@ fn a_load_that_was_broken_off_goes_on() {
             "{not_whole}"
         );
         stopped_after(&database, |event| {
-            matches!(event, Event::Warehouses { done: 1, .. })
+            matches!(event, Event::Parts { done: 1, .. })
         });
         // As a load that was killed leaves it: some tables of a warehouse, and nothing that says so.
         let mut session = database.session();

@@ -17,15 +17,10 @@ pub fn run(asked: &UsersArguments, archive: &Option<PathBuf>) -> Result<Status> 
         plan_text: Some(plan.to_string()),
         targets: vec![asked.target.clone()],
         name: asked.name.clone(),
-        settings: Vec::new(),
-        repeat: None,
         seed: asked.seed,
-        resume: None,
-        library: None,
-        work_dir: None,
-        platform: None,
         server: asked.server.clone(),
         permission: asked.permission.clone(),
+        ..RunArguments::default()
     };
     run::run(arguments, archive)
 }
