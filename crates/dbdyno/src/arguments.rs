@@ -2,6 +2,7 @@
 
 pub mod olap;
 mod oltp;
+mod vdbench;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
     ReconcileArguments, RestoreArguments, UsersArguments,
 };
+pub use vdbench::VdbenchArguments;
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints
 /// one page of figures that can be trusted.
@@ -54,6 +56,8 @@ pub enum Verb {
     Olap(OlapArguments),
     /// The order-entry workload: load its database, let users work on it, check it, remove it
     Oltp(OltpArguments),
+    /// Storage below the database: carry out vdbench parameter files
+    Vdbench(VdbenchArguments),
     /// Show what this machine is, and what published practice advises for it
     Host(HostArguments),
 }

@@ -12,6 +12,7 @@ pub mod oltp;
 mod plan_text;
 pub mod report;
 pub mod run;
+pub mod vdbench;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -23,6 +23,8 @@ pub enum Status {
     /// Measured, but judged below what was asked for: a limit missed or without a valid figure under it, a
     /// verdict of --fail-on.
     Missed = 4,
+    /// `vdbench` ended in any other way than fine: the one status of the original, -99, as a shell sees it.
+    VdbenchFailed = 157,
     /// Interrupted by its user.
     Interrupted = 130,
 }

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Report(report) => command::report::report(&report, &arguments.archive),
         Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
+        Verb::Vdbench(vdbench) => Ok(command::vdbench::vdbench(&vdbench, &arguments.archive)),
         Verb::Host(host) => command::host::host(&host, &arguments.archive),
     };
     match result {

@@ -97,6 +97,11 @@ impl Usage {
     }
 }
 
+/// Processor time of all threads of this process so far, the kernel's helpers that work for it included.
+pub fn process_cpu() -> Duration {
+    Duration::from_nanos(read(libc::CLOCK_PROCESS_CPUTIME_ID))
+}
+
 /// The second of the three numbers of `schedstat`: nanoseconds spent waiting on a run queue.
 fn parse_run_queue(text: &[u8]) -> Option<Duration> {
     let ns = std::str::from_utf8(text).ok()?.split_whitespace().nth(1)?;
@@ -109,7 +114,7 @@ fn read(clock: libc::clockid_t) -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid timespec for the call to fill; both clocks used here always exist on
+    // SAFETY: `time` is a valid timespec for the call to fill; all clocks used here always exist on
     // Linux, so the call cannot fail.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1,1 +1,9 @@
 //! Storage below the database: the language of vdbench parameter files, and the engine that does what they say.
+//!
+//! [`run`] is what passes between the two: plain data, one [`run::Run`] for each line that a simulation lists.
+
+pub mod engine;
+pub mod execution;
+pub mod language;
+pub mod pages;
+pub mod run;

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# The storage engine against fio and against the least that io_uring can cost (bench/storage/floor.c), in turn on one
+# machine in an order that is drawn. 95 % intervals of ratios:
+#   CPU for each 4 KiB write to /dev/null   (meant: at most 0.5 × fio, 1.5 × floor); depth 32, batches of 16, fixed
+#                                           buffers, fixed files, one thread; there is no device, so this is the driver
+#   IOPS of an O_DIRECT file, random reads  (meant: at least 0.99 × fio), with CPU, p50 and p99; depth 32
+# CPU is that of the driving thread and the kernel's work for it: fio's own account of its job, getrusage elsewhere.
+# Usage: bench/storage.sh [PAIRS]    (default 10; about three minutes). Needs fio, cc and liburing (liburing-dev).
+#   FILE=PATH  where the file of 1 GiB lies (default: a new directory)    SECONDS_EACH=N  length of one block (3)
+#   CASES="null disk"   which of the two
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+pairs=${1:-10}
+length=${SECONDS_EACH:-3}
+cases=${CASES:-null disk}
+out=$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-storage.XXXXXX")
+trap 'rm -rf "$out"' EXIT
+table=$out/pairs.csv
+for needed in fio cc; do
+    command -v "$needed" >/dev/null || { echo "bench/storage.sh: $needed is missing (apt-get install fio gcc liburing-dev)" >&2; exit 1; }
+done
+cargo build --release --locked --quiet -p stats --example pairs
+cargo build --release --locked --quiet -p storage --example io_cost
+examples=${CARGO_TARGET_DIR:-target}/release/examples
+cc -O2 -o "$out/floor" bench/storage/floor.c -luring
+
+# field NAME: the value of NAME=VALUE in a line.
+field() { sed -n "s/.*\b$1=\([0-9.]*\).*/\1/p"; }
+
+# fio_block OPERATION PATH DIRECT BATCH: "iops=… cpu_us=… p50_us=… p99_us=…" from fio's own terse account.
+fio_block() {
+    local rw=rand$1 first=6
+    [ "$1" = read ] || first=47
+    fio --name=block --filename="$2" --rw="$rw" --bs=4k --size=1g --direct="$3" --ioengine=io_uring --iodepth=32 \
+        --iodepth_batch_submit="$4" --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --fixedbufs \
+        --registerfiles --norandommap --randrepeat=0 --thread --time_based --runtime="$length" --invalidate=0 \
+        --minimal |
+        awk -F';' -v f="$first" '{
+            for (i = f + 12; i < f + 32; i++) { split($i, p, "="); if (p[1] + 0 == 50) p50 = p[2]; if (p[1] + 0 == 99) p99 = p[2] }
+            cpu = ($88 + $89) / 100 * $(f + 3) / 1000
+            ios = $(f + 2) * $(f + 3) / 1000
+            printf "iops=%s cpu_us=%.4f p50_us=%s p99_us=%s\n", $(f + 2), cpu * 1e6 / ios, p50, p99 }'
+}
+
+dbdyno_block() { "$examples/io_cost" "$1" "$2" 32 "$4" "$length" $((1 << 30)) "$([ "$3" = 0 ] || echo direct)"; }
+
+null_case() {
+    local fio dbdyno floor
+    for who in $(shuf -e fio dbdyno floor); do
+        case $who in
+        fio) fio=$(fio_block write /dev/null 0 16 | field cpu_us) ;;
+        dbdyno) dbdyno=$(dbdyno_block write /dev/null 0 16 | field cpu_us) ;;
+        floor) floor=$("$out/floor" write /dev/null 32 16 "$length" | field cpu_us) ;;
+        esac
+    done
+    printf 'CPU/I/O dbdyno to fio,%s,%s\nCPU/I/O dbdyno to floor,%s,%s\n' "$fio" "$dbdyno" "$floor" "$dbdyno" >>"$table"
+    echo "/dev/null, µs of CPU for each I/O: fio $fio, dbdyno $dbdyno, floor $floor" >&2
+}
+
+disk_case() {
+    local fio dbdyno
+    for who in $(shuf -e fio dbdyno); do
+        case $who in
+        fio) fio=$(fio_block read "$file" 1 1) ;;
+        dbdyno) dbdyno=$(dbdyno_block read "$file" 1 1) ;;
+        esac
+    done
+    for name in iops cpu_us p50_us p99_us; do
+        printf 'O_DIRECT %s dbdyno to fio,%s,%s\n' "$name" "$(echo "$fio" | field "$name")" "$(echo "$dbdyno" | field "$name")" >>"$table"
+    done
+    echo "O_DIRECT: fio $fio; dbdyno ${dbdyno% errors*}" >&2
+}
+
+file=${FILE:-$out/file}
+case " $cases " in *" disk "*)
+    # Written once, so that reads reach the device rather than holes.
+    fio --name=prepare --filename="$file" --rw=write --bs=1m --size=1g --direct=1 --end_fsync=1 --minimal >/dev/null ;;
+esac
+for _ in $(seq "$pairs"); do
+    for case in $cases; do "${case}_case"; done
+done
+echo "A the other, B dbdyno"
+"$examples/pairs" <"$table"

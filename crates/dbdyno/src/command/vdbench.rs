@@ -1,0 +1,149 @@
+//! `dbdyno vdbench`: parameter files as they stand.
+
+mod keep;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Result, bail};
+use archive::{Archive, RunName};
+use host::Reader;
+use jiff::Timestamp;
+use storage::engine::{Options, format_run};
+use storage::execution::{Audience, Completion, Done, Execution};
+use storage::language::{self, Asked, FormatPolicy, Script, command_line, script};
+use storage::pages::{Pages, folder};
+use storage::run::Run;
+
+use super::print;
+use crate::arguments::VdbenchArguments;
+use crate::exit::Status;
+use crate::place;
+use crate::say::say;
+use keep::Keeper;
+
+/// Seed of everything that is drawn by lot: the same file gives the same I/Os.
+const SEED: u64 = 1;
+
+/// Whatever fails, wrappers know one status.
+pub fn vdbench(asked: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
+    carry_out(asked, archive).unwrap_or_else(|error| {
+        say(&format!("dbdyno: {error:#}"));
+        Status::VdbenchFailed
+    })
+}
+
+fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let asked = command_line(&arguments.options)?;
+    let (script, parameters) = read(&asked)?;
+    if asked.simulate {
+        print(&language::simulation(&script.runs))?;
+        return Ok(Status::Fine);
+    }
+    lab::signal::install();
+    let now = Timestamp::now();
+    let folder = folder(asked.output.as_deref(), now)?;
+    let format = format(&script);
+    let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
+    let mut pages = Pages::create(&folder, &listed, &parameters, &script.histogram, now)?;
+    let device = device(&script);
+    let keeper = Keeper::enter(
+        &place::archive(archive),
+        &script,
+        &parameters,
+        SEED,
+        device.as_deref(),
+    )?;
+    let (path, id) = (place::archive(archive), keeper.id());
+    let mut onlooker = Onlooker { keeper };
+    let stop = lab::signal::stop_flag();
+    let execution = Execution {
+        script: &script,
+        format: format.as_ref(),
+        pages: &mut pages,
+        audience: &mut onlooker,
+        options: Options {
+            force: arguments.force,
+            ..Options::new(SEED, stop)
+        },
+        stop,
+        counters: Reader::open(Path::new("/"), device.as_deref()),
+        monitored_since: SystemTime::now(),
+    };
+    let ended = execution.carry_out();
+    onlooker.keeper.finish(&ended)?;
+    let label = Archive::open_read_only(&path)?
+        .load_run(&RunName::Id(id))?
+        .label;
+    say(&format!(
+        "pages: {}/summary.html; run {label} in the archive: dbdyno report {label}",
+        folder.display()
+    ));
+    match ended? {
+        Completion::Interrupted => {
+            bail!("interrupted; what was measured is on the pages and in the archive")
+        }
+        Completion::Whole | Completion::ResponseTime | Completion::Monitor => Ok(Status::Fine),
+    }
+}
+
+/// The script, and the text of all its files.
+fn read(asked: &Asked) -> Result<(Script, String)> {
+    let texts: RefCell<Vec<(PathBuf, String)>> = RefCell::default();
+    let script = script(asked, &|path| {
+        let text = language::read_file(path)?;
+        let mut texts = texts.borrow_mut();
+        if !texts.iter().any(|(known, _)| known == path) {
+            texts.push((path.to_owned(), text.clone()));
+        }
+        Ok(text)
+    })?;
+    let texts = texts.into_inner();
+    Ok((
+        script,
+        texts
+            .iter()
+            .map(|(path, text)| format!("* {}\n{text}\n", path.display()))
+            .collect(),
+    ))
+}
+
+/// The run that brings files to their size.
+fn format(script: &Script) -> Option<Run> {
+    match script.format.policy {
+        FormatPolicy::Never => None,
+        policy => format_run(
+            &script.runs,
+            policy == FormatPolicy::Always,
+            script.format.transfer_bytes,
+        ),
+    }
+}
+
+/// The block device under all SDs, if there is but one.
+fn device(script: &Script) -> Option<String> {
+    let mut storage = script.runs.iter().flat_map(|run| &run.storage);
+    let first = host::device_of(&storage.next()?.path).ok()?;
+    storage
+        .all(|sd| host::device_of(&sd.path).is_ok_and(|other| other == first))
+        .then_some(first)
+}
+
+/// Lines go to the terminal, and runs into the archive.
+struct Onlooker {
+    keeper: Keeper,
+}
+
+impl Audience for Onlooker {
+    fn show(&mut self, text: &str) {
+        // Nobody reads any more; the pages and the archive go on.
+        let _ = print(text);
+    }
+
+    fn done(&mut self, done: &Done<'_>) -> Result<(), String> {
+        self.keeper
+            .point(done)
+            .map_err(|error| format!("{error:#}"))
+    }
+}

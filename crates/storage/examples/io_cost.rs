@@ -1,0 +1,113 @@
+//! What one I/O costs the driver: one stream of 4 KiB I/Os on one file, as fast as it goes.
+//!
+//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct]]`. Prints IOPS and processor time for each
+//! I/O, of the process and its share of user mode, with percentiles of the service time.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use storage::engine::{self, Options};
+use storage::run::{
+    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Sizes, Stop,
+    StorageDefinition, Stream,
+};
+
+const BLOCK_BYTES: u64 = 4096;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [operation, path, depth, batch, seconds, more @ ..] = &arguments[..] else {
+        eprintln!("usage: io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct]]");
+        std::process::exit(2);
+    };
+    let number = |text: &String| -> u64 {
+        text.parse().unwrap_or_else(|_| {
+            eprintln!("io_cost: {text:?} is not a number");
+            std::process::exit(2)
+        })
+    };
+    let size_bytes = more.first().map_or(1 << 30, number);
+    let run = Run {
+        name: "io_cost".to_owned(),
+        loops: String::new(),
+        elapsed_s: Some(number(seconds) as u32),
+        interval_s: 1,
+        warmup_s: 0,
+        pause_s: 0,
+        rate: Rate::Max {
+            controlled: false,
+            curve: false,
+        },
+        arrivals: Arrivals::Exponential,
+        stop: Stop::default(),
+        errors: ErrorLimit::default(),
+        storage: vec![StorageDefinition {
+            name: "sd1".to_owned(),
+            path: PathBuf::from(path),
+            size_bytes: Some(size_bytes),
+            threads: number(depth) as u32,
+            offset_bytes: 0,
+            align_bytes: None,
+            hit_area_bytes: 1 << 20,
+            open_flags: OpenFlags {
+                direct: more.get(1).is_some_and(|word| word == "direct"),
+                ..OpenFlags::default()
+            },
+            content: DataContent::default(),
+        }],
+        threads_shared: None,
+        streams: vec![Stream {
+            workload: "wd1".to_owned(),
+            storage: vec![0],
+            share: 1.0,
+            share_asked: false,
+            iops: None,
+            priority: None,
+            sizes: Sizes::Fixed(BLOCK_BYTES),
+            read_pct: if operation == "read" { 100.0 } else { 0.0 },
+            seek: Seek::Random { pct: 100.0 },
+            range: Range::Whole,
+            hot_band: None,
+            read_hit_pct: 0.0,
+            write_hit_pct: 0.0,
+            stride: None,
+            sequential_streams: 1,
+        }],
+    };
+    let stop = AtomicBool::new(false);
+    let options = Options {
+        batch_max: number(batch) as usize,
+        ..Options::new(1, &stop)
+    };
+    let user_begin = user_seconds();
+    let outcome = engine::run(&run, &options, &mut |_| {}).unwrap_or_else(|error| {
+        eprintln!("io_cost: {error}");
+        std::process::exit(1)
+    });
+    let user_s = user_seconds() - user_begin;
+    let operations: u64 = outcome.all_cells.iter().map(|c| c.all().operations).sum();
+    let each = |seconds: f64| seconds * 1e6 / operations.max(1) as f64;
+    let service = outcome.latencies_of(|_, _, _| true).service;
+    println!(
+        "iops={:.0} cpu_us={:.4} user_us={:.4} p50_us={:.1} p99_us={:.1} errors={} way={:?}",
+        outcome.rate_iops(),
+        each(outcome.driver.process_cpu.as_secs_f64()),
+        each(user_s),
+        service.percentile_us(50.0),
+        service.percentile_us(99.0),
+        outcome.faults_count,
+        outcome.way
+    );
+}
+
+/// Seconds that this process has spent in user mode.
+fn user_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = after_name
+        .split_whitespace()
+        .nth(11)
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0.0);
+    ticks / 100.0
+}

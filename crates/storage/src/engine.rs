@@ -1,0 +1,266 @@
+//! The engine: carries out one [`Run`] through io_uring and says what came of it.
+//!
+//! - `files` opens SDs, `geometry` turns ranges into addresses, `source` draws I/Os, `arrival` their intended starts.
+//! - `plan` gives each worker its lanes (an SD with its limit of I/Os in flight), `worker` is the loop, over a `ring`
+//!   or, where rings are forbidden, a `pool` of blocking threads.
+//! - `recorder` writes down, `collect` adds up, [`Outcome`] is what remains; [`Trace`] proves what was done.
+//!
+//! An SD belongs to one worker for the whole run, so nothing is locked or shared between two I/Os.
+
+mod address;
+mod arrival;
+mod backend;
+mod buffers;
+mod build;
+mod chain;
+mod collect;
+mod content;
+mod error;
+mod figures;
+mod files;
+mod format;
+mod geometry;
+mod journal;
+mod lane;
+mod message;
+mod plan;
+mod pool;
+mod proof;
+mod proofs;
+mod recorder;
+mod ring;
+mod shared;
+mod source;
+mod stream;
+mod trace;
+mod worker;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use load::clock::{now_ns, sharpen_timers, sleep_until};
+
+pub use error::{EngineError, Fault, IoFault, Operation};
+pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Way};
+pub use format::{FORMAT_NAME, format_run};
+pub use proofs::Proofs;
+pub use ring::RingFeatures;
+pub use trace::{Trace, TraceRecord};
+
+use crate::run::{Rate, Run, Seek};
+use collect::Collector;
+use message::Message;
+use shared::Shared;
+
+/// I/Os that are handed to the kernel at once, unless more or fewer are asked for.
+pub const BATCH_DEFAULT: usize = 32;
+/// More at once would only make the first of them wait.
+pub const BATCH_MAX: usize = 4096;
+/// I/Os that a recording may be asked to hold.
+pub const TRACE_MAX: usize = 50_000_000;
+/// Between the last worker being ready and the start of the run.
+const LEAD_NS: u64 = 2_000_000;
+
+/// How a run is to be carried out, beside what the run itself says.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// Everything drawn by lot follows from it.
+    pub seed: u64,
+    /// I/Os handed to the kernel at once, at most.
+    pub batch_max: usize,
+    /// Threads that drive I/Os, at most; none: one for each processor.
+    pub workers_max: Option<usize>,
+    /// Blocking threads even where a ring may be used.
+    pub without_ring: bool,
+    /// Write to devices that are in use.
+    pub force: bool,
+    /// Files may be shorter than their size, and grow: for [`format_run`] alone.
+    pub may_grow: bool,
+    /// What is known of validated blocks from earlier runs, and for later ones; none: this run stands alone.
+    pub proofs: Option<&'a Proofs>,
+    /// I/Os of each worker to be recorded; 0: none.
+    pub trace_max: usize,
+    /// Set from outside (Ctrl-C): what is in flight is awaited, and what was measured is kept.
+    pub stop: &'a AtomicBool,
+}
+
+impl<'a> Options<'a> {
+    /// The usual ones.
+    pub fn new(seed: u64, stop: &'a AtomicBool) -> Self {
+        Self {
+            seed,
+            batch_max: BATCH_DEFAULT,
+            workers_max: None,
+            without_ring: false,
+            force: false,
+            may_grow: false,
+            proofs: None,
+            trace_max: 0,
+            stop,
+        }
+    }
+}
+
+/// (stream, SD) of each [`Cell`], in the order of all lists of cells.
+#[must_use]
+pub fn cells_of(run: &Run) -> Vec<(usize, usize)> {
+    let streams = run.streams.iter().enumerate();
+    streams
+        .flat_map(|(stream, what)| what.storage.iter().map(move |storage| (stream, *storage)))
+        .collect()
+}
+
+/// Carries out one run and tells each interval when it is over. The pause before it is the caller's.
+///
+/// A rate relative to another run has to be made absolute before, see [`resolve`].
+///
+/// # Errors
+/// [`EngineError`] when the run cannot begin. I/Os that fail are no error of the run: they are in the outcome.
+pub fn run(
+    run: &Run,
+    options: &Options<'_>,
+    told: &mut dyn FnMut(&Interval),
+) -> Result<Outcome, EngineError> {
+    check(run)?;
+    let storage = files::open_all(run, options)?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut plans = plan::workers(run, options.workers_max.unwrap_or(processors))?;
+    let (validated, recovered) = proofs::begin(run, &storage, options.proofs)?;
+    if recovered.is_all {
+        plans.clear();
+    }
+    let ending = run.streams.iter();
+    let ending = ending.filter(|s| s.seek == Seek::SequentialToEnd).count();
+    let (sender, messages) = channel();
+    let shared = Shared::new(ending, run.errors, sender, validated);
+    let sizes = storage.iter().map(|sd| sd.size_bytes).sum();
+    let mut collector = Collector::new(run, &plans, sizes);
+    std::thread::scope(|scope| {
+        let mut starts: Vec<Sender<u64>> = Vec::with_capacity(plans.len());
+        for (index, lanes) in plans.iter().enumerate() {
+            let (start, started) = channel();
+            starts.push(start);
+            let job = build::Job {
+                index,
+                run,
+                storage: &storage,
+                lanes,
+                options,
+                shared: &shared,
+            };
+            scope.spawn(move || thread(&job, &started));
+        }
+        collector.until_ready(&messages, plans.len())?;
+        let start_ns = now_ns() + LEAD_NS;
+        for start in &starts {
+            // A worker that is gone has said so; the collector finds its message.
+            let _ = start.send(start_ns);
+        }
+        collector.until_finished(&messages, &shared, options.stop, start_ns, told)
+    })?;
+    let (mut outcome, known) = collector.outcome(&shared);
+    for (sd, validated) in known {
+        validated.finish(&run.storage[sd], options.proofs)?;
+    }
+    outcome.blocks_proven += recovered.proven;
+    outcome.faults_count += recovered.faults_count;
+    outcome.faults.splice(0..0, recovered.faults);
+    for (sd, open) in run.storage.iter().zip(&storage) {
+        if let Err(error) = open.finish() {
+            outcome.close_errors.push(format!(
+                "SD {}: {} could not be written back ({error}); what was written last may be lost",
+                sd.name,
+                sd.path.display()
+            ));
+        }
+    }
+    Ok(outcome)
+}
+
+/// What a worker's thread does: gets ready, waits for the common start, works, tells.
+fn thread(job: &build::Job<'_>, started: &Receiver<u64>) {
+    sharpen_timers();
+    let end = build::with_worker(job, |way, work| {
+        let _ = job.shared.messages().send(Message::Ready(way));
+        // Without a start another worker has failed, and the run is off.
+        let start_ns = started.recv().ok()?;
+        sleep_until(start_ns, || false);
+        Some(work(start_ns))
+    });
+    let message = match end {
+        Ok(Some(Ok(end))) => Message::Finished(Box::new(end)),
+        Ok(Some(Err(error))) | Err(error) => Message::Failed(error),
+        Ok(None) => return,
+    };
+    // Nobody listening means that the run is being torn down.
+    let _ = job.shared.messages().send(message);
+}
+
+fn check(run: &Run) -> Result<(), EngineError> {
+    let unusable = |what: &str| {
+        Err(EngineError::Unusable {
+            run: run.name.clone(),
+            what: what.to_owned(),
+        })
+    };
+    if matches!(run.rate, Rate::Curve(_) | Rate::PercentOfPrevious { .. }) {
+        return unusable("its rate is relative to another run, which has to be carried out first");
+    }
+    if run.interval_s == 0 {
+        return unusable("interval= must be at least one second");
+    }
+    let to_end = |seek| seek == Seek::SequentialToEnd;
+    if run.elapsed_s.is_none() && !run.streams.iter().any(|stream| to_end(stream.seek)) {
+        return unusable("it has neither an elapsed time nor a stream that ends by itself");
+    }
+    Ok(())
+}
+
+/// What runs behind may want to know of one that is over; an [`Outcome`] with its distributions is too large to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// I/Os a second that counted.
+    pub iops: f64,
+    /// The part of them that each stream did.
+    pub shares: Vec<f64>,
+}
+
+impl Reached {
+    /// Of a run with so many streams.
+    #[must_use]
+    pub fn of(outcome: &Outcome, streams: usize) -> Self {
+        Self {
+            iops: outcome.rate_iops(),
+            shares: outcome.shares(streams),
+        }
+    }
+}
+
+/// The run with an absolute rate: a point of a curve, or a percentage of the run before, becomes I/Os a second.
+/// `reached` is what the runs before it in the list came to; what is absolute already stays as it is.
+#[must_use]
+pub fn resolve(run: &Run, reached: &[Reached]) -> Run {
+    let mut resolved = run.clone();
+    match run.rate {
+        Rate::Curve(point) => {
+            let maximum = reached.get(point.maximum_run);
+            let iops = maximum.map_or(0.0, |maximum| maximum.iops);
+            resolved.rate = Rate::Fixed {
+                iops: crate::run::curve_rate_iops(iops, point.pct),
+            };
+            if let Some(maximum) = maximum.filter(|_| point.shares_observed) {
+                for (stream, share) in resolved.streams.iter_mut().zip(&maximum.shares) {
+                    stream.share = *share;
+                }
+            }
+        }
+        Rate::PercentOfPrevious { pct } => {
+            let iops = reached.last().map_or(0.0, |last| last.iops);
+            resolved.rate = Rate::Fixed {
+                iops: iops * pct / 100.0,
+            };
+        }
+        Rate::Max { .. } | Rate::Fixed { .. } | Rate::Variable { .. } => {}
+    }
+    resolved
+}

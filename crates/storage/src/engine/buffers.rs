@@ -1,0 +1,73 @@
+//! Memory for the data in flight: one piece, aligned to pages, cut into a place for each I/O.
+
+use std::io;
+
+use super::error::EngineError;
+
+/// Every place begins on a page: `O_DIRECT` demands it and the cache likes it.
+pub(crate) const PAGE_BYTES: usize = 4096;
+/// More than this for one worker is a mistake in the parameters rather than a wish.
+pub(crate) const MEMORY_BYTES_MAX: u64 = 16 << 30;
+
+/// A mapped piece of memory, zeroed.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    start: *mut u8,
+    length: usize,
+}
+
+impl Buffers {
+    /// Maps at least `length` bytes.
+    pub fn new(length: u64) -> Result<Self, EngineError> {
+        let refused = |source| EngineError::Memory {
+            bytes: length,
+            source,
+        };
+        if length > MEMORY_BYTES_MAX {
+            return Err(refused(io::Error::from(io::ErrorKind::OutOfMemory)));
+        }
+        let length = (length as usize)
+            .next_multiple_of(PAGE_BYTES)
+            .max(PAGE_BYTES);
+        // SAFETY: a private anonymous mapping at an address of the kernel's choice touches nothing that exists.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(EngineError::Memory {
+                bytes: length as u64,
+                source: io::Error::last_os_error(),
+            });
+        }
+        Ok(Self {
+            start: start.cast(),
+            length,
+        })
+    }
+
+    /// Address of byte `offset`.
+    pub fn at(&self, offset: usize) -> *mut u8 {
+        assert!(offset < self.length, "a place lies within its buffers");
+        // SAFETY: the offset was just held against the length of the mapping.
+        unsafe { self.start.add(offset) }
+    }
+
+    /// Bytes mapped.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: this is the mapping made in `new`; nothing refers to it any more once its owner is dropped.
+        unsafe { libc::munmap(self.start.cast(), self.length) };
+    }
+}

@@ -1,0 +1,142 @@
+//! I/Os on validated SDs are chains: a block is read and proven before it is written over, and, where asked for, read
+//! again after it. Only the I/O that the stream asked for is in the figures.
+
+use super::backend::{Backend, Request};
+use super::error::{Fault, Operation};
+use super::proof::Corruption;
+use super::worker::Worker;
+
+/// Where the chain of a slot stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The SD is not validated.
+    Plain,
+    /// The read that was asked for.
+    Read,
+    /// Proof of what is about to be written over.
+    ReadBefore,
+    /// The write that was asked for.
+    Write,
+    /// Proof of what was written.
+    ReadAfter,
+}
+
+/// What becomes of a chain.
+pub(crate) enum Step {
+    /// It goes on with the next request of its slot.
+    Next,
+    /// It is over, with what was found.
+    Done(Option<(u64, Fault)>),
+}
+
+impl<B: Backend> Worker<'_, B> {
+    /// Begins the chain for the I/O in slot `number`, whose blocks were taken before.
+    pub(crate) fn begin_chain(&mut self, number: usize) {
+        let slot = &mut self.slots[number];
+        let request = slot.request;
+        let Some(validated) = &self.validated[request.file as usize] else {
+            return;
+        };
+        let address = request.offset - self.offsets[request.file as usize];
+        let blocks = validated.proof.range(address, u64::from(request.length));
+        if request.operation == Operation::Read {
+            slot.phase = Phase::Read;
+        } else if !validated.settings.no_preread && validated.proof.is_known(blocks) {
+            slot.phase = Phase::ReadBefore;
+        } else {
+            self.begin_write(number);
+        }
+    }
+
+    /// Stamps the data of a write and announces it to the journal.
+    fn begin_write(&mut self, number: usize) {
+        let slot = &mut self.slots[number];
+        slot.phase = Phase::Write;
+        let request = slot.request;
+        let address = request.offset - self.offsets[request.file as usize];
+        let length = u64::from(request.length);
+        if let Some(validated) = &mut self.validated[request.file as usize] {
+            // SAFETY: the slot is this chain's, and so is its buffer, which holds the largest write.
+            let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, length as usize) };
+            validated.proof.stamp(data, address);
+            if let Some(journal) = &mut validated.journal {
+                for block in validated.proof.range(address, length) {
+                    journal.before(block, validated.proof.next_generation(block));
+                }
+            }
+        }
+    }
+
+    /// Goes on with the chain in slot `number` after one of its requests has completed, wholly or not.
+    #[cold]
+    pub(crate) fn go_on(&mut self, number: usize, is_whole: bool, now_ns: u64) -> Step {
+        let request = self.slots[number].request;
+        let phase = self.slots[number].phase;
+        let found = match phase {
+            Phase::Write => {
+                self.settle_write(&request, is_whole);
+                None
+            }
+            _ if is_whole => self.prove(number),
+            _ => None,
+        };
+        let is_good = is_whole && found.is_none();
+        if phase == Phase::ReadBefore && is_good && !self.is_ending() {
+            // The write is what the figures are about; its proof was before its time.
+            self.slots[number].times.issued_ns = now_ns;
+            self.begin_write(number);
+            return Step::Next;
+        }
+        let validated = &self.validated[request.file as usize];
+        let again = validated
+            .as_ref()
+            .is_some_and(|v| v.settings.read_after_write);
+        let slot = &mut self.slots[number];
+        if phase == Phase::Write && is_good && again {
+            slot.phase = Phase::ReadAfter;
+            slot.measured = slot.times;
+            return Step::Next;
+        }
+        if phase == Phase::ReadAfter {
+            slot.times = slot.measured;
+        }
+        let address = request.offset - self.offsets[request.file as usize];
+        if let Some(validated) = &mut self.validated[request.file as usize] {
+            let blocks = validated.proof.range(address, u64::from(request.length));
+            validated.proof.give_back(blocks);
+        }
+        Step::Done(found.map(|c| (c.offset_bytes, Fault::Corrupt(c.what))))
+    }
+
+    /// Holds what the slot has read against what is known; of a corrupted block nothing is known any more.
+    fn prove(&mut self, number: usize) -> Option<Corruption> {
+        let slot = &self.slots[number];
+        let request = slot.request;
+        let address = request.offset - self.offsets[request.file as usize];
+        let validated = self.validated[request.file as usize].as_mut()?;
+        // SAFETY: the read into this buffer has completed, and the slot is this chain's.
+        let data = unsafe {
+            std::slice::from_raw_parts(slot.buffer(Operation::Read), request.length as usize)
+        };
+        let corruption = validated.proof.check(data, address).err()?;
+        validated.proof.set(corruption.block, 0);
+        Some(corruption)
+    }
+
+    /// A write is over: its blocks have their next generation, or nobody knows what they hold.
+    fn settle_write(&mut self, request: &Request, is_whole: bool) {
+        let address = request.offset - self.offsets[request.file as usize];
+        let Some(validated) = &mut self.validated[request.file as usize] else {
+            return;
+        };
+        for block in validated.proof.range(address, u64::from(request.length)) {
+            let generation = validated.proof.next_generation(block);
+            validated
+                .proof
+                .set(block, if is_whole { generation } else { 0 });
+            if let Some(journal) = validated.journal.as_mut().filter(|_| is_whole) {
+                journal.after(block, generation);
+            }
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Puts together what the workers tell: intervals as they end, and the outcome.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use load::clock::{now_ns, process_cpu};
+
+use super::error::{EngineError, IoFault};
+use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Way};
+use super::message::{Message, WorkerEnd};
+use super::plan::LanePlan;
+use super::proofs::Validated;
+use super::shared::Shared;
+use super::trace::Trace;
+use crate::run::{DataLimit, Run};
+
+/// How often the wish to stop is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Faults that are described; the others are counted.
+const FAULTS_MAX: usize = 64;
+
+pub(crate) struct Collector<'a> {
+    run: &'a Run,
+    storage_bytes: u64,
+    /// For each worker the places of its cells among all cells.
+    places: Vec<Vec<usize>>,
+    way: Option<Way>,
+    /// Intervals that not all workers have told.
+    open: BTreeMap<u32, Interval>,
+    /// Last interval that each worker has told; `u32::MAX` when it has finished.
+    told_by: Vec<u32>,
+    next: u32,
+    totals: Totals,
+    ends: Vec<WorkerEnd>,
+    faults: Vec<IoFault>,
+    ended: Option<Ended>,
+    process_cpu: Duration,
+}
+
+#[derive(Default)]
+struct Totals {
+    counted: Duration,
+    elapsed: Duration,
+    cells: Vec<Cell>,
+    all_cells: Vec<Cell>,
+}
+
+impl<'a> Collector<'a> {
+    pub fn new(run: &'a Run, plans: &[Vec<LanePlan>], storage_bytes: u64) -> Self {
+        let all = super::cells_of(run);
+        let place = |stream: usize, storage: usize| {
+            all.iter()
+                .position(|cell| *cell == (stream, storage))
+                .expect("the cells of a worker are among those of the run")
+        };
+        let places = plans
+            .iter()
+            .map(|lanes| {
+                let streams = lanes.iter().flat_map(|lane| &lane.streams);
+                streams
+                    .flat_map(|&stream| {
+                        let sds = run.streams[stream].storage.iter();
+                        sds.map(move |&sd| place(stream, sd))
+                    })
+                    .collect()
+            })
+            .collect();
+        Self {
+            run,
+            storage_bytes,
+            places,
+            way: None,
+            open: BTreeMap::new(),
+            told_by: vec![0; plans.len()],
+            next: 1,
+            totals: Totals {
+                cells: empty_cells(run),
+                all_cells: empty_cells(run),
+                ..Totals::default()
+            },
+            ends: Vec::with_capacity(plans.len()),
+            faults: Vec::new(),
+            ended: None,
+            process_cpu: Duration::ZERO,
+        }
+    }
+
+    /// Waits until all workers can start.
+    pub fn until_ready(
+        &mut self,
+        messages: &Receiver<Message>,
+        workers: usize,
+    ) -> Result<(), EngineError> {
+        for _ in 0..workers {
+            match messages.recv().map_err(|_| EngineError::WorkerGone)? {
+                Message::Ready(way) => self.way = Some(weakest(self.way.take(), way)),
+                Message::Failed(error) => return Err(error),
+                _ => return Err(EngineError::WorkerGone),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what workers tell until all have finished.
+    pub fn until_finished(
+        &mut self,
+        messages: &Receiver<Message>,
+        shared: &Shared,
+        stop: &AtomicBool,
+        start_ns: u64,
+        told: &mut dyn FnMut(&Interval),
+    ) -> Result<(), EngineError> {
+        let cpu_begin = process_cpu();
+        let mut failure = None;
+        while self.ends.len() < self.places.len() {
+            if stop.load(Relaxed) {
+                self.end(shared, Ended::Stopped);
+            }
+            let since_ns = now_ns().saturating_sub(start_ns);
+            if self.patience_is_over(shared, since_ns) {
+                self.end(shared, Ended::Errors);
+            }
+            match messages.recv_timeout(LOOK_EVERY) {
+                Ok(message) => self.take(message, shared, told, &mut failure),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::WorkerGone),
+            }
+        }
+        self.process_cpu = process_cpu().saturating_sub(cpu_begin);
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn take(
+        &mut self,
+        message: Message,
+        shared: &Shared,
+        told: &mut dyn FnMut(&Interval),
+        failure: &mut Option<EngineError>,
+    ) {
+        match message {
+            Message::Ready(_) => {}
+            Message::Failed(error) => {
+                // The others end in good order; this worker counts as finished with nothing.
+                *failure = Some(error);
+                self.end(shared, Ended::Errors);
+                self.ends.push(WorkerEnd::default());
+            }
+            Message::Fault(fault) => {
+                if self.faults.len() < FAULTS_MAX {
+                    self.faults.push(*fault);
+                }
+            }
+            Message::Interval {
+                worker,
+                number,
+                end_ns,
+                length_ns,
+                cells,
+            } => {
+                let first_counted = self.run.first_counted_interval();
+                let interval = self.open.entry(number).or_insert_with(|| Interval {
+                    number,
+                    counted: number >= first_counted,
+                    end: Duration::ZERO,
+                    length: Duration::ZERO,
+                    cells: empty_cells(self.run),
+                });
+                interval.end = interval.end.max(Duration::from_nanos(end_ns));
+                interval.length = interval.length.max(Duration::from_nanos(length_ns));
+                for (place, cell) in self.places[worker].iter().zip(&cells) {
+                    interval.cells[*place].merge(cell);
+                }
+                self.told_by[worker] = number;
+                self.tell(shared, told);
+            }
+            Message::Finished(end) => {
+                self.told_by[end.worker] = u32::MAX;
+                self.ends.push(*end);
+                self.tell(shared, told);
+            }
+        }
+    }
+
+    /// Tells the intervals that are complete.
+    fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(&Interval)) {
+        let complete = self.told_by.iter().copied().min().unwrap_or(0);
+        while self.next <= complete {
+            let Some(interval) = self.open.remove(&self.next) else {
+                return;
+            };
+            self.next += 1;
+            self.totals.add(&interval);
+            told(&interval);
+            if self.data_limit_is_reached() {
+                self.end(shared, Ended::DataLimit);
+            }
+        }
+    }
+
+    fn end(&mut self, shared: &Shared, why: Ended) {
+        self.ended.get_or_insert(why);
+        shared.end.store(true, Relaxed);
+    }
+
+    fn patience_is_over(&self, shared: &Shared, since_ns: u64) -> bool {
+        let after_first = self.run.errors.after_first_s;
+        shared.has_too_many_faults()
+            || after_first
+                .zip(shared.first_fault_ns())
+                .is_some_and(|(seconds, first_ns)| {
+                    since_ns >= first_ns.saturating_add(u64::from(seconds) * 1_000_000_000)
+                })
+    }
+
+    fn data_limit_is_reached(&self) -> bool {
+        let [mut read, mut written] = [0_u64; 2];
+        for cell in &self.totals.cells {
+            read += cell.tallies[0].bytes;
+            written += cell.tallies[1].bytes;
+        }
+        let is_reached = |limit: Option<DataLimit>, bytes: u64| {
+            limit.is_some_and(|limit| match limit {
+                DataLimit::Bytes(most) => bytes >= most,
+                DataLimit::TimesSize(times) => bytes as f64 >= times * self.storage_bytes as f64,
+            })
+        };
+        let stop = &self.run.stop;
+        is_reached(stop.data_max, read + written)
+            || is_reached(stop.read_max, read)
+            || is_reached(stop.written_max, written)
+    }
+
+    /// The whole, when all workers have finished.
+    pub fn outcome(self, shared: &Shared) -> (Outcome, Vec<(usize, Validated)>) {
+        let mut latencies: Vec<[Latencies; 2]> = self
+            .totals
+            .cells
+            .iter()
+            .map(|_| Default::default())
+            .collect();
+        let mut driver = Driver {
+            workers: self.places.len(),
+            process_cpu: self.process_cpu,
+            ..Driver::default()
+        };
+        let (mut drained, mut unserved, mut oldest_ns) = (0, 0, 0);
+        let mut trace: Option<Trace> = None;
+        let mut known = Vec::new();
+        for end in self.ends {
+            let places = self.places[end.worker].iter();
+            for (place, pair) in places.zip(end.latencies) {
+                latencies[*place] = pair;
+            }
+            drained += end.drained;
+            unserved += end.unserved;
+            oldest_ns = oldest_ns.max(end.unserved_wait_max_ns);
+            driver.workers_cpu += Duration::from_nanos(end.cpu_ns);
+            driver.late_starts += end.late_starts;
+            driver.late_max = driver.late_max.max(Duration::from_nanos(end.late_max_ns));
+            for (sd, validated) in end.validated.into_iter().enumerate() {
+                known.extend(validated.map(|validated| (sd, validated)));
+            }
+            if let Some(of_worker) = end.trace {
+                trace.get_or_insert_default().merge(of_worker);
+            }
+        }
+        let ended = if let Some(why) = self.ended {
+            why
+        } else if shared.has_too_many_faults() {
+            Ended::Errors
+        } else if shared.streams_are_done() {
+            Ended::StreamsDone
+        } else {
+            Ended::Elapsed
+        };
+        let outcome = Outcome {
+            counted: self.totals.counted,
+            elapsed: self.totals.elapsed,
+            cells: self.totals.cells,
+            all_cells: self.totals.all_cells,
+            latencies,
+            drained,
+            unserved,
+            unserved_wait_max: Duration::from_nanos(oldest_ns),
+            faults_count: shared.faults(),
+            faults: self.faults,
+            close_errors: Vec::new(),
+            ended,
+            way: self.way.unwrap_or(Way::Threads {
+                reason: "no worker was needed".to_owned(),
+            }),
+            driver,
+            blocks_proven: known
+                .iter()
+                .map(|(_, v): &(usize, Validated)| v.proof.proven)
+                .sum(),
+            trace,
+        };
+        (outcome, known)
+    }
+}
+
+impl Totals {
+    fn add(&mut self, interval: &Interval) {
+        self.elapsed += interval.length;
+        let cells = self.all_cells.iter_mut().zip(&interval.cells);
+        cells.for_each(|(mine, theirs)| mine.merge(theirs));
+        if interval.counted {
+            self.counted += interval.length;
+            let cells = self.cells.iter_mut().zip(&interval.cells);
+            cells.for_each(|(mine, theirs)| mine.merge(theirs));
+        }
+    }
+}
+
+fn empty_cells(run: &Run) -> Vec<Cell> {
+    super::cells_of(run)
+        .into_iter()
+        .map(|(stream, storage)| Cell {
+            stream,
+            storage,
+            ..Cell::default()
+        })
+        .collect()
+}
+
+/// What all workers have: the least of it.
+fn weakest(known: Option<Way>, new: Way) -> Way {
+    match (known, new) {
+        (Some(Way::Ring(a)), Way::Ring(b)) => Way::Ring(a.both(b)),
+        (Some(threads @ Way::Threads { .. }), _) => threads,
+        (_, new) => new,
+    }
+}

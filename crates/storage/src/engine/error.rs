@@ -1,0 +1,249 @@
+//! What can go wrong, in sentences for whoever started the run.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a run cannot begin, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// A file or device cannot be opened.
+    #[error("SD {sd}: {} cannot be opened for {access} ({source}); check the path and its permissions", path.display())]
+    Open {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+        /// "reading" or "reading and writing".
+        access: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else has the device.
+    #[error(
+        "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy what is there; unmount it, or give --force if its contents may be lost",
+        path.display()
+    )]
+    InUse {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+    },
+    /// Two SDs are the same thing.
+    #[error("SD {sd}: {} is the same file or device as SD {other}; name it once", path.display())]
+    Twice {
+        /// Name of the SD.
+        sd: String,
+        /// Name of the SD that has it already.
+        other: String,
+        /// Its path.
+        path: PathBuf,
+    },
+    /// Neither a file nor a device.
+    #[error("SD {sd}: {} is {what}; name a file or a block device", path.display())]
+    Kind {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A block device through the page cache measures memory.
+    #[error("SD {sd}: {} is a block device and would be measured through the page cache; add openflags=o_direct", path.display())]
+    NotDirect {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+    },
+    /// The size is needed and not known.
+    #[error("SD {sd}: {} has no size of its own; add size=", path.display())]
+    NoSize {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+    },
+    /// Smaller than asked.
+    #[error("SD {sd}: {} has {have_bytes} bytes and size= asks for {asked_bytes}; format it first, or ask for less", path.display())]
+    TooSmall {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+        /// Bytes there are.
+        have_bytes: u64,
+        /// Bytes asked for.
+        asked_bytes: u64,
+    },
+    /// Addresses or sizes the device does not take.
+    #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} demands with these openflags", path.display())]
+    Unaligned {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+        /// What is not aligned.
+        what: &'static str,
+        /// Its value.
+        bytes: u64,
+        /// What it has to be a multiple of.
+        unit_bytes: u64,
+    },
+    /// No room for two blocks.
+    #[error(
+        "WD {workload}: its range on {sds} holds {width_bytes} bytes, less than two transfers of {size_bytes}; widen the range, enlarge the SD or make the transfers smaller"
+    )]
+    Narrow {
+        /// Name of the WD.
+        workload: String,
+        /// Names of its SDs.
+        sds: String,
+        /// Bytes of the range.
+        width_bytes: u64,
+        /// Largest transfer on the SD.
+        size_bytes: u64,
+    },
+    /// The run cannot be carried out as it stands.
+    #[error("the run {run} cannot be carried out: {what}")]
+    Unusable {
+        /// Name of the run.
+        run: String,
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// More than the engine keeps.
+    #[error("the run {run} asks for {count} {what} and {limit} is the most; ask for fewer")]
+    TooMany {
+        /// Name of the run.
+        run: String,
+        /// How many.
+        count: u64,
+        /// Of what.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// Memory for the data in flight.
+    #[error(
+        "{bytes} bytes of memory for the data in flight cannot be had ({source}); lower threads= or xfersize="
+    )]
+    Memory {
+        /// How much.
+        bytes: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file that the run writes by itself (pattern, journal).
+    #[error("{} cannot be used as {purpose} ({source}); check the path, its permissions and the room there", path.display())]
+    SideFile {
+        /// Its path.
+        path: PathBuf,
+        /// What it is for.
+        purpose: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The kernel refused the ring itself in the midst of work.
+    #[error("the kernel refused to take more I/O ({source}); the run ended early")]
+    Submit {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A thread of the engine is gone.
+    #[error(
+        "a thread of the storage engine ended unexpectedly; please report this with the parameter file"
+    )]
+    WorkerGone,
+}
+
+/// What an I/O did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// It read.
+    Read,
+    /// It wrote.
+    Write,
+}
+
+impl Operation {
+    /// Place in an array with one entry for each operation.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self == Operation::Write)
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Read => "read",
+            Operation::Write => "write",
+        })
+    }
+}
+
+/// One I/O that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IoFault {
+    /// Name of the SD.
+    pub sd: String,
+    /// Its path.
+    pub path: PathBuf,
+    /// Name of the WD.
+    pub workload: String,
+    /// What it did.
+    pub operation: Operation,
+    /// Address in the file or device, in bytes.
+    pub offset_bytes: u64,
+    /// Bytes it asked for.
+    pub size_bytes: u64,
+    /// Since the run's start.
+    pub at: Duration,
+    /// What happened.
+    pub what: Fault,
+}
+
+/// What happened to an I/O that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// The system refused, with this number.
+    System(i32),
+    /// Fewer bytes than asked for.
+    Short {
+        /// Bytes that were transferred.
+        done_bytes: u64,
+    },
+    /// What was read is not what was written.
+    Corrupt(String),
+}
+
+impl fmt::Display for IoFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            sd,
+            operation,
+            offset_bytes,
+            size_bytes,
+            ..
+        } = self;
+        let path = self.path.display();
+        write!(
+            f,
+            "SD {sd}: {operation} of {size_bytes} bytes at offset {offset_bytes} of {path} "
+        )?;
+        match &self.what {
+            Fault::System(number) => {
+                write!(f, "failed: {}", io::Error::from_raw_os_error(*number))
+            }
+            Fault::Short { done_bytes } => {
+                write!(f, "was short: {done_bytes} bytes were transferred")
+            }
+            Fault::Corrupt(what) => write!(f, "found a corrupted block: {what}"),
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! From what a run says to addresses: the space of each stream, its range, its areas, its pace.
+
+use load::random::Random;
+
+use super::address::{Area, Rule};
+use super::arrival::ArrivalProcess;
+use super::error::EngineError;
+use super::files::OpenStorage;
+use super::source::{Pace, Source};
+use crate::run::{Arrivals, Range, Rate, Run, Seek, Stream};
+
+/// A hot band is at least this wide.
+const HOT_BAND_BYTES_MIN: u64 = 1 << 20;
+/// A controlled maximum orders its I/Os as if so many a second were asked for.
+const CONTROLLED_IOPS: f64 = 9_999_988.0;
+
+/// The addresses of one stream: those of its SDs, one behind the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Space {
+    /// (index of the SD, first address, end) in order.
+    members: Vec<(usize, u64, u64)>,
+}
+
+impl Space {
+    pub fn new(stream: &Stream, storage: &[OpenStorage]) -> Self {
+        let mut end = 0;
+        let members = stream
+            .storage
+            .iter()
+            .map(|&index| {
+                let start = end;
+                end += storage[index].size_bytes;
+                (index, start, end)
+            })
+            .collect();
+        Self { members }
+    }
+
+    pub fn size(&self) -> u64 {
+        self.members.last().map_or(0, |(_, _, end)| *end)
+    }
+
+    /// Place among the members, and address on that SD; what would straddle two goes to the start of the second.
+    #[inline]
+    pub fn place(&self, address: u64, size: u64) -> (usize, u64) {
+        if self.members.len() == 1 {
+            return (0, address);
+        }
+        let member = self.members.partition_point(|(_, _, end)| *end <= address);
+        match self.members.get(member) {
+            Some((_, start, end)) if address + size <= *end => (member, address - start),
+            Some(_) if member + 1 < self.members.len() => (member + 1, 0),
+            _ => (0, 0),
+        }
+    }
+}
+
+/// What draws the I/Os of stream `index`.
+pub(crate) fn source(
+    run: &Run,
+    index: usize,
+    storage: &[OpenStorage],
+    seed: u64,
+) -> Result<Source, EngineError> {
+    let stream = &run.streams[index];
+    let space = Space::new(stream, storage);
+    let block = block_bytes(run, stream);
+    let wrap_at = space.size() / block * block;
+    let first = if stream.storage.iter().any(|i| storage[*i].spare_first_block) {
+        block
+    } else {
+        0
+    };
+    let banded = stream.hot_band.is_some();
+    let range = stream.hot_band.unwrap_or(stream.range);
+    let (low, high) = bounds(range, space.size(), banded);
+    let low = (low / block * block).max(first);
+    let high = (high / block * block).min(low.saturating_add(wrap_at));
+    let narrow = |width| EngineError::Narrow {
+        workload: stream.workload.clone(),
+        sds: sd_names(run, stream),
+        width_bytes: width,
+        size_bytes: block,
+    };
+    let width = high.saturating_sub(low);
+    if width < 2 * block {
+        return Err(narrow(width));
+    }
+    let mut random = Random::stream(seed, index as u64);
+    let (hit_area, rest) = hit_area(run, stream, low, high, block).ok_or_else(|| narrow(width))?;
+    let mut areas = rest.split(u64::from(stream.sequential_streams), block);
+    if areas.iter().any(|area| area.width() < block) {
+        return Err(narrow(width));
+    }
+    if stream.seek == Seek::SequentialFromRandom {
+        for area in &mut areas {
+            area.begin_anywhere(block, &mut random);
+        }
+    }
+    Ok(Source {
+        random,
+        pace: pace(run, stream),
+        sizes: stream.sizes.clone(),
+        read_pct: stream.read_pct,
+        hit_pct: [stream.read_hit_pct, stream.write_hit_pct],
+        hit_area,
+        turn: areas.len() - 1,
+        areas,
+        rule: Rule {
+            seek: stream.seek,
+            stride: stream.stride,
+            align_bytes: stream
+                .storage
+                .iter()
+                .find_map(|sd| run.storage[*sd].align_bytes)
+                .filter(|align| *align > 0),
+            hot: banded,
+        },
+        wrap_at,
+        first,
+    })
+}
+
+/// Names of the SDs of a stream, for messages.
+pub(crate) fn sd_names(run: &Run, stream: &Stream) -> String {
+    let names: Vec<&str> = stream
+        .storage
+        .iter()
+        .map(|sd| run.storage[*sd].name.as_str())
+        .collect();
+    names.join(" and ")
+}
+
+/// Largest transfer of all streams on the same SDs: the unit of bounds.
+fn block_bytes(run: &Run, stream: &Stream) -> u64 {
+    let beside = |other: &&Stream| other.storage.iter().any(|sd| stream.storage.contains(sd));
+    let sizes = run.streams.iter().filter(beside);
+    sizes.map(Stream::size_bytes_max).max().unwrap_or(1).max(1)
+}
+
+fn bounds(range: Range, size: u64, banded: bool) -> (u64, u64) {
+    let percent = |pct: f64| (size as f64 * pct / 100.0) as u64;
+    let (low, high) = match range {
+        Range::Whole => (0, size),
+        Range::Percent { low_pct, high_pct } => (percent(low_pct), percent(high_pct)),
+        Range::Bytes { low, high } => (low, high.min(size)),
+    };
+    if banded {
+        (low, high.max(low + HOT_BAND_BYTES_MIN))
+    } else {
+        (low, high)
+    }
+}
+
+/// The hit area at the start of the range and what is left of it; `None` when nothing is left.
+fn hit_area(
+    run: &Run,
+    stream: &Stream,
+    low: u64,
+    high: u64,
+    block: u64,
+) -> Option<(Option<Area>, Area)> {
+    if stream.read_hit_pct <= 0.0 && stream.write_hit_pct <= 0.0 {
+        return Some((None, Area::new(low, high)));
+    }
+    let asked = stream
+        .storage
+        .first()
+        .map_or(0, |sd| run.storage[*sd].hit_area_bytes);
+    let end = low + (asked / block * block).max(block);
+    (end + block <= high).then(|| (Some(Area::new(low, end)), Area::new(end, high)))
+}
+
+fn pace(run: &Run, stream: &Stream) -> Pace {
+    if let Some(iops) = stream.iops {
+        return Pace::Clock(ArrivalProcess::fixed(iops, run.arrivals));
+    }
+    let of_clock =
+        |iops: f64| Pace::Clock(ArrivalProcess::fixed(iops * stream.share, run.arrivals));
+    match &run.rate {
+        Rate::Max {
+            controlled: true, ..
+        } => Pace::Order(ArrivalProcess::fixed(
+            CONTROLLED_IOPS * stream.share,
+            // Spikes are a matter of the clock; here only the order counts.
+            match run.arrivals {
+                Arrivals::Spike => Arrivals::Deterministic,
+                other => other,
+            },
+        )),
+        Rate::Max { .. } => Pace::None,
+        Rate::Fixed { iops } => of_clock(*iops),
+        // Both are made into fixed rates before a run begins, see `resolve`.
+        Rate::Curve(_) | Rate::PercentOfPrevious { .. } => of_clock(0.0),
+        Rate::Variable { steps } => {
+            Pace::Clock(ArrivalProcess::variable(steps, stream.share, run.arrivals))
+        }
+    }
+}
+
+/// Mean distance of two I/Os of a stream in the order of a controlled maximum.
+pub(crate) fn controlled_gap_ns(share: f64) -> f64 {
+    1e9 / (CONTROLLED_IOPS * share)
+}

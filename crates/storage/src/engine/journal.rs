@@ -1,0 +1,332 @@
+//! What is known of an SD, kept over a crash: a map of generations, and a journal of the writes since the map.
+//!
+//! `SD.map` holds a head and a byte for each block. `SD.jnl` holds 16 bytes for each block of each write: one entry
+//! before the write is handed over, which is on stable storage before the write begins, and one when it has completed.
+//! A block with the first and not the second may hold its old or its new content.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use load::random::mix;
+
+use super::error::EngineError;
+use super::proof::{GENERATION_MAX, Proof};
+use crate::run::Journal as Settings;
+
+const MAGIC: &[u8; 8] = b"dbdynoV1";
+const HEAD_BYTES: usize = 40;
+const ENTRY_BYTES: usize = 16;
+/// A journal that has grown to this is folded into a new map.
+const JOURNAL_BYTES_MAX: u64 = 64 << 20;
+
+/// The journal of one SD, open for the writes of a run.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    map_path: PathBuf,
+    path: PathBuf,
+    file: File,
+    /// Entries that are not yet in the file.
+    pending: Vec<u8>,
+    /// Writes under way: block and the generation that they give.
+    under_way: HashMap<u64, u8>,
+    length: u64,
+    settings: Settings,
+}
+
+/// What an earlier run left: the generations, and for blocks whose write was under way the new one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub proof: Proof,
+    pub under_way: HashMap<u64, u8>,
+}
+
+fn refused(path: &Path, purpose: &'static str) -> impl Fn(io::Error) -> EngineError + use<> {
+    let path = path.to_owned();
+    move |source| EngineError::SideFile {
+        path: path.clone(),
+        purpose,
+        source,
+    }
+}
+
+fn paths(settings: &Settings, sd: &str) -> (PathBuf, PathBuf) {
+    let folder = settings
+        .directory
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("."));
+    (
+        folder.join(format!("{sd}.map")),
+        folder.join(format!("{sd}.jnl")),
+    )
+}
+
+impl Journal {
+    /// Begins a journal with the map of `proof`.
+    pub fn begin(settings: &Settings, sd: &str, proof: &Proof) -> Result<Self, EngineError> {
+        let (map_path, path) = paths(settings, sd);
+        write_map(&map_path, proof).map_err(refused(&map_path, "the map of a journal"))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)
+            .map_err(refused(&path, "a journal"))?;
+        Ok(Self {
+            map_path,
+            path,
+            file,
+            pending: Vec::new(),
+            under_way: HashMap::new(),
+            length: 0,
+            settings: settings.clone(),
+        })
+    }
+
+    /// A write of `block` is about to begin that gives it `generation`.
+    pub fn before(&mut self, block: u64, generation: u8) {
+        if !self.settings.map_only {
+            self.under_way.insert(block, generation);
+            self.pending.extend(entry(block, generation, false));
+        }
+    }
+
+    /// The write of `block` has completed.
+    pub fn after(&mut self, block: u64, generation: u8) {
+        if !self.settings.map_only {
+            self.under_way.remove(&block);
+            self.pending.extend(entry(block, generation, true));
+        }
+    }
+
+    /// Brings all entries to stable storage; to be called before what they announce begins.
+    pub fn flush(&mut self, proof: &Proof) -> Result<(), EngineError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let refused = refused(&self.path, "a journal");
+        self.file.write_all(&self.pending).map_err(&refused)?;
+        self.length += self.pending.len() as u64;
+        self.pending.clear();
+        if !self.settings.no_flush {
+            self.file.sync_data().map_err(&refused)?;
+        }
+        if self.length >= JOURNAL_BYTES_MAX {
+            self.fold(proof)?;
+        }
+        Ok(())
+    }
+
+    /// A new map, and a journal of what is under way alone. Until the journal is replaced the old one tells the same.
+    fn fold(&mut self, proof: &Proof) -> Result<(), EngineError> {
+        write_map(&self.map_path, proof)
+            .map_err(refused(&self.map_path, "the map of a journal"))?;
+        let refused = refused(&self.path, "a journal");
+        let kept: Vec<u8> = self
+            .under_way
+            .iter()
+            .flat_map(|(block, generation)| entry(*block, *generation, false))
+            .collect();
+        self.file = replace(&self.path, &[&kept]).map_err(refused)?;
+        self.length = kept.len() as u64;
+        Ok(())
+    }
+
+    /// The run is over: the map says all.
+    pub fn finish(mut self, proof: &Proof) -> Result<(), EngineError> {
+        self.flush(proof)?;
+        self.fold(proof)
+    }
+}
+
+/// Reads what an earlier run left; a block that a torn entry is about is under way.
+pub(crate) fn recover(settings: &Settings, sd: &str, empty: &Proof) -> Result<Left, EngineError> {
+    let (map_path, path) = paths(settings, sd);
+    let mut proof = empty.clone();
+    read_map(&map_path, &mut proof).map_err(refused(&map_path, "the map of a journal"))?;
+    let mut text = Vec::new();
+    match File::open(&path) {
+        Ok(file) => {
+            let mut limited = file.take(2 * JOURNAL_BYTES_MAX);
+            limited
+                .read_to_end(&mut text)
+                .map_err(refused(&path, "a journal"))?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(refused(&path, "a journal")(error)),
+    }
+    let mut under_way = HashMap::new();
+    // What is behind a torn entry was never announced as stable.
+    for (block, generation, is_done) in text.chunks_exact(ENTRY_BYTES).map_while(parse_entry) {
+        if is_done {
+            under_way.remove(&block);
+            proof.set(block, generation);
+        } else {
+            under_way.insert(block, generation);
+        }
+    }
+    Ok(Left { proof, under_way })
+}
+
+fn entry(block: u64, generation: u8, is_done: bool) -> [u8; ENTRY_BYTES] {
+    let mut bytes = [0; ENTRY_BYTES];
+    bytes[..8].copy_from_slice(&block.to_le_bytes());
+    bytes[8] = generation;
+    bytes[9] = u8::from(is_done);
+    let sealed = seal(&bytes[..12]);
+    bytes[12..].copy_from_slice(&sealed);
+    bytes
+}
+
+fn parse_entry(bytes: &[u8]) -> Option<(u64, u8, bool)> {
+    let (content, sealed) = bytes.split_at_checked(12)?;
+    if seal(content) != *sealed {
+        return None;
+    }
+    let block = u64::from_le_bytes(content[..8].try_into().ok()?);
+    Some((block, content[8], content[9] == 1))
+}
+
+/// Four bytes that a torn or strange piece does not have.
+fn seal(bytes: &[u8]) -> [u8; 4] {
+    let mut digest = u64::from_le_bytes(*MAGIC);
+    for piece in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..piece.len()].copy_from_slice(piece);
+        digest = mix(digest ^ u64::from_le_bytes(word));
+    }
+    (digest as u32).to_le_bytes()
+}
+
+/// Block size, owner and number of blocks: what a map is about.
+fn head(proof: &Proof, content: &[u8]) -> [u8; HEAD_BYTES] {
+    let mut head = [0; HEAD_BYTES];
+    head[..8].copy_from_slice(MAGIC);
+    head[8..16].copy_from_slice(&proof.block_bytes.to_le_bytes());
+    head[16..24].copy_from_slice(&proof.owner().to_le_bytes());
+    head[24..32].copy_from_slice(&proof.blocks().to_le_bytes());
+    head[32..36].copy_from_slice(&seal(content));
+    head
+}
+
+fn write_map(path: &Path, proof: &Proof) -> io::Result<()> {
+    let content: Vec<u8> = proof.generations().collect();
+    replace(path, &[&head(proof, &content), &content]).map(drop)
+}
+
+/// Puts new content in the place of a file in one step; the file, open behind it.
+fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    let mut file = File::create(&new)?;
+    for part in parts {
+        file.write_all(part)?;
+    }
+    file.sync_all()?;
+    std::fs::rename(&new, path)?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+    Ok(file)
+}
+
+fn read_map(path: &Path, proof: &mut Proof) -> io::Result<()> {
+    let odd = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+    let length = HEAD_BYTES as u64 + proof.blocks();
+    let file = File::open(path)?;
+    if file.metadata()?.len() != length {
+        return Err(odd(
+            "it is about an SD of another size or with other transfer sizes",
+        ));
+    }
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut bytes)?;
+    let (found, content) = bytes.split_at(HEAD_BYTES.min(bytes.len()));
+    if *found != head(proof, content) {
+        return Err(odd("it is damaged, or about another SD"));
+    }
+    for (block, generation) in content.iter().enumerate() {
+        proof.set(block as u64, (*generation).min(GENERATION_MAX));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(folder: &Path) -> Settings {
+        Settings {
+            directory: Some(folder.to_owned()),
+            ..Settings::default()
+        }
+    }
+
+    fn proof() -> Proof {
+        Proof::new("sd1", 64 * 4096, 4096, 0)
+    }
+
+    #[test]
+    fn what_was_under_way_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(folder.path());
+        let mut proof = proof();
+        proof.set(7, 3);
+        let mut journal = Journal::begin(&settings, "sd1", &proof).unwrap();
+        journal.before(1, 1);
+        journal.before(2, 1);
+        journal.after(1, 1);
+        journal.flush(&proof).unwrap();
+        // A crash: nothing more is written, but a piece of an entry.
+        let mut file = OpenOptions::new()
+            .append(true)
+            .open(folder.path().join("sd1.jnl"))
+            .unwrap();
+        file.write_all(&entry(5, 1, true)[..13]).unwrap();
+        let left = recover(&settings, "sd1", &self::proof()).unwrap();
+        let generations: Vec<u8> = [1, 2, 5, 7].map(|b| left.proof.generation(b)).to_vec();
+        assert_eq!(generations, [1, 0, 0, 3]);
+        assert_eq!(left.under_way, HashMap::from([(2, 1)]));
+    }
+
+    #[test]
+    fn a_run_that_ended_leaves_a_map_and_nothing_under_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(folder.path());
+        let mut proof = proof();
+        let mut journal = Journal::begin(&settings, "sd1", &proof).unwrap();
+        for block in 0..64 {
+            journal.before(block, 1);
+            journal.after(block, 1);
+            proof.set(block, 1);
+        }
+        journal.finish(&proof).unwrap();
+        let left = recover(&settings, "sd1", &self::proof()).unwrap();
+        assert_eq!((left.proof, left.under_way.len()), (proof, 0));
+        assert_eq!(
+            std::fs::metadata(folder.path().join("sd1.jnl"))
+                .unwrap()
+                .len(),
+            0
+        );
+    }
+
+    #[test]
+    fn a_map_of_something_else_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(folder.path());
+        Journal::begin(&settings, "sd1", &proof()).unwrap();
+        let other = Proof::new("sd1", 32 * 4096, 4096, 0);
+        let told = recover(&settings, "sd1", &other).unwrap_err().to_string();
+        assert!(told.contains("another size"), "{told}");
+        let mut bytes = std::fs::read(folder.path().join("sd1.map")).unwrap();
+        bytes[HEAD_BYTES + 3] = 9;
+        std::fs::write(folder.path().join("sd1.map"), bytes).unwrap();
+        let told = recover(&settings, "sd1", &proof()).unwrap_err().to_string();
+        assert!(told.contains("damaged"), "{told}");
+        let nothing = recover(&settings, "sd9", &proof()).unwrap_err().to_string();
+        assert!(nothing.contains("sd9.map"), "{nothing}");
+    }
+}

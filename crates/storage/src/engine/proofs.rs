@@ -1,0 +1,276 @@
+//! What is known of validated blocks from one run to the next, and what a run of them begins with.
+
+use std::collections::HashMap;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::buffers::Buffers;
+use super::error::{EngineError, Fault, IoFault, Operation};
+use super::files::OpenStorage;
+use super::journal::{Journal, Left, recover};
+use super::proof::{BLOCKS_MAX, Corruption, Proof};
+use crate::run::{Run, Sizes, StorageDefinition, Stream, Validation};
+
+/// Reads of the proof after a recovery.
+const READ_BYTES: u64 = 1 << 20;
+/// Corrupted blocks that are described.
+const FAULTS_MAX: usize = 64;
+
+/// What is known of validated blocks, over all runs of one execution: a later run proves what an earlier one wrote.
+#[derive(Debug, Default)]
+pub struct Proofs {
+    known: Mutex<HashMap<PathBuf, Proof>>,
+}
+
+impl Proofs {
+    /// No step under the lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Proof>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A validated SD during a run.
+#[derive(Debug)]
+pub(crate) struct Validated {
+    pub settings: Validation,
+    pub proof: Proof,
+    pub journal: Option<Journal>,
+}
+
+/// What the recovery of journals found before a run.
+#[derive(Debug, Default)]
+pub(crate) struct Recovered {
+    pub faults: Vec<IoFault>,
+    pub faults_count: u64,
+    pub proven: u64,
+    /// Nothing more is to be done.
+    pub is_all: bool,
+}
+
+/// Begins validation on all SDs of a run that ask for it; the first run on an SD recovers its journal if it is to.
+pub(crate) fn begin(
+    run: &Run,
+    storage: &[OpenStorage],
+    proofs: Option<&Proofs>,
+) -> Result<(Vec<Option<Validated>>, Recovered), EngineError> {
+    let mut recovered = Recovered::default();
+    let mut all = Vec::with_capacity(run.storage.len());
+    for (index, (sd, open)) in run.storage.iter().zip(storage).enumerate() {
+        let streams: Vec<&Stream> = run
+            .streams
+            .iter()
+            .filter(|s| s.storage.contains(&index))
+            .collect();
+        let Some(settings) = sd
+            .content
+            .validation
+            .clone()
+            .filter(|_| !streams.is_empty())
+        else {
+            all.push(None);
+            continue;
+        };
+        let mut proof = empty(run, sd, open, &streams)?.ignoring_zeros(settings.ignore_zero_reads);
+        let known = proofs.and_then(|proofs| proofs.lock().remove(&sd.path));
+        match (known, &settings.journal) {
+            (Some(known), _) if known.fits(&proof) => {
+                proof = known.ignoring_zeros(settings.ignore_zero_reads);
+            }
+            (_, Some(journal)) if journal.recover => {
+                let left = recover(journal, &sd.name, &proof)?;
+                proof = prove_all(sd, open, left, &settings, &mut recovered)?;
+                recovered.is_all |= journal.recover_only;
+            }
+            _ => {}
+        }
+        let journal = settings.journal.as_ref();
+        let journal = journal
+            .map(|journal| Journal::begin(journal, &sd.name, &proof))
+            .transpose()?;
+        all.push(Some(Validated {
+            settings,
+            proof,
+            journal,
+        }));
+    }
+    Ok((all, recovered))
+}
+
+impl Validated {
+    /// The run is over: the journal is closed, and what is known is kept for the next run.
+    pub fn finish(
+        self,
+        sd: &StorageDefinition,
+        proofs: Option<&Proofs>,
+    ) -> Result<(), EngineError> {
+        let closed = self
+            .journal
+            .map_or(Ok(()), |journal| journal.finish(&self.proof));
+        if let Some(proofs) = proofs {
+            let mut proof = self.proof;
+            proof.proven = 0;
+            proofs.lock().insert(sd.path.clone(), proof);
+        }
+        closed
+    }
+}
+
+/// Knows nothing yet; refuses what cannot be validated.
+fn empty(
+    run: &Run,
+    sd: &StorageDefinition,
+    open: &OpenStorage,
+    streams: &[&Stream],
+) -> Result<Proof, EngineError> {
+    let unusable = |what: String| EngineError::Unusable {
+        run: run.name.clone(),
+        what,
+    };
+    if run.threads_shared.is_some() {
+        return Err(unusable(format!(
+            "SD {} is concatenated with others, and only an SD by itself can be validated",
+            sd.name
+        )));
+    }
+    let sizes: Vec<u64> = streams
+        .iter()
+        .flat_map(|stream| parts(&stream.sizes))
+        .collect();
+    let block = sizes.iter().copied().min().unwrap_or(0).max(1);
+    let jumps = streams.iter().any(|stream| stream.stride.is_some());
+    let are_whole = sizes
+        .iter()
+        .chain(&sd.align_bytes)
+        .all(|size| size % block == 0);
+    if jumps || !are_whole || block % super::files::SECTOR_BYTES != 0 {
+        return Err(unusable(format!(
+            "SD {} cannot be validated: all transfers and align= must be multiples of the smallest transfer, that of 512, and there can be no stride=",
+            sd.name
+        )));
+    }
+    let blocks = open.size_bytes / block;
+    if blocks > BLOCKS_MAX {
+        return Err(EngineError::TooMany {
+            run: run.name.clone(),
+            count: blocks,
+            what: "blocks to be validated on one SD",
+            limit: BLOCKS_MAX,
+        });
+    }
+    Ok(Proof::new(
+        &sd.name,
+        open.size_bytes,
+        block,
+        open.offset_bytes,
+    ))
+}
+
+/// What every transfer size is a sum of.
+fn parts(sizes: &Sizes) -> Vec<u64> {
+    match sizes {
+        Sizes::Fixed(bytes) => vec![*bytes],
+        Sizes::Weighted(sizes) => sizes.iter().map(|size| size.bytes).collect(),
+        Sizes::Uniform {
+            min_bytes,
+            align_bytes,
+            ..
+        } => vec![*min_bytes, *align_bytes],
+    }
+}
+
+/// Reads the blocks that the journal knows and settles those whose write was under way: old, new, or corrupted.
+fn prove_all(
+    sd: &StorageDefinition,
+    open: &OpenStorage,
+    left: Left,
+    settings: &Validation,
+    recovered: &mut Recovered,
+) -> Result<Proof, EngineError> {
+    let Left {
+        mut proof,
+        under_way,
+    } = left;
+    let journal = settings.journal.clone().unwrap_or_default();
+    if journal.ignore_pending {
+        under_way.keys().for_each(|block| proof.set(*block, 0));
+    }
+    let buffer = Buffers::new(READ_BYTES.max(proof.block_bytes))?;
+    let step = (READ_BYTES / proof.block_bytes).max(1);
+    let mut block = 0;
+    while block < proof.blocks() {
+        let end = (block + step).min(proof.blocks());
+        let is_open = |b: &u64| !journal.ignore_pending && under_way.contains_key(b);
+        let is_wanted = |b: u64| is_open(&b) || (proof.generation(b) > 0 && !journal.skip_read_all);
+        if (block..end).any(is_wanted) {
+            let length = ((end - block) * proof.block_bytes) as usize;
+            // SAFETY: the mapping is at least this long, and nobody else has it.
+            let data = unsafe { std::slice::from_raw_parts_mut(buffer.at(0), length) };
+            let at = block * proof.block_bytes;
+            open.file
+                .read_exact_at(data, at + open.offset_bytes)
+                .map_err(|source| EngineError::Open {
+                    sd: sd.name.clone(),
+                    path: sd.path.clone(),
+                    access: "the proof of what the journal knows",
+                    source,
+                })?;
+            for (number, content) in (block..end).zip(data.chunks(proof.block_bytes as usize)) {
+                let new = under_way.get(&number).filter(|_| is_open(&number)).copied();
+                settle(&mut proof, number, new, content, |corruption, size| {
+                    recovered.tell(sd, corruption, size);
+                });
+            }
+        }
+        block = end;
+    }
+    recovered.proven += proof.proven;
+    proof.proven = 0;
+    Ok(proof)
+}
+
+/// Holds one block against its generation, or also against the one that was being written.
+fn settle(
+    proof: &mut Proof,
+    block: u64,
+    new: Option<u8>,
+    content: &[u8],
+    mut corrupted: impl FnMut(Corruption, u64),
+) {
+    let at = block * proof.block_bytes;
+    let old = proof.generation(block);
+    if new.is_some_and(|new| proof.check_block(content, at, new).is_ok()) {
+        proof.set(block, new.unwrap_or(old));
+        proof.proven += 1;
+        return;
+    }
+    if old == 0 {
+        return;
+    }
+    match proof.check_block(content, at, old) {
+        Ok(()) => proof.proven += 1,
+        Err(corruption) => {
+            proof.set(block, 0);
+            corrupted(corruption, proof.block_bytes);
+        }
+    }
+}
+
+impl Recovered {
+    fn tell(&mut self, sd: &StorageDefinition, corruption: Corruption, size_bytes: u64) {
+        self.faults_count += 1;
+        if self.faults.len() < FAULTS_MAX {
+            self.faults.push(IoFault {
+                sd: sd.name.clone(),
+                path: sd.path.clone(),
+                workload: "journal recovery".to_owned(),
+                operation: Operation::Read,
+                offset_bytes: corruption.offset_bytes,
+                size_bytes,
+                at: Duration::ZERO,
+                what: Fault::Corrupt(corruption.what),
+            });
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What one worker writes down: sums for the interval at hand, distributions for everything that counts.
+
+use std::sync::mpsc::Sender;
+
+use super::error::Operation;
+use super::figures::{Cell, Latencies};
+use super::message::Message;
+
+/// When an I/O was meant to start, was taken, handed over and seen to be over; nanoseconds since the run's start.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub intended_ns: u64,
+    pub issued_ns: u64,
+    pub submitted_ns: u64,
+    pub completed_ns: u64,
+}
+
+pub(crate) struct Recorder {
+    worker: usize,
+    messages: Sender<Message>,
+    interval_ns: u64,
+    first_counted: u32,
+    /// The interval at hand, from 1.
+    number: u32,
+    begin_ns: u64,
+    cells: Vec<Cell>,
+    /// I/Os in flight of each cell.
+    in_flight: Vec<u64>,
+    latencies: Vec<[Latencies; 2]>,
+    /// Whether the cell's I/Os have intended starts; without, both ways of counting are one.
+    paced: Vec<bool>,
+    counts: bool,
+}
+
+impl Recorder {
+    /// A recorder for cells whose streams are `paced` or not; all its memory is taken now.
+    pub fn new(
+        worker: usize,
+        messages: Sender<Message>,
+        interval_ns: u64,
+        first_counted: u32,
+        cells: Vec<Cell>,
+        paced: Vec<bool>,
+    ) -> Self {
+        Self {
+            worker,
+            messages,
+            interval_ns: interval_ns.max(1),
+            first_counted,
+            number: 1,
+            begin_ns: 0,
+            in_flight: vec![0; cells.len()],
+            latencies: cells.iter().map(|_| Default::default()).collect(),
+            cells,
+            paced,
+            counts: first_counted <= 1,
+        }
+    }
+
+    /// An I/O of `cell` was taken from its queue.
+    #[inline]
+    pub fn issued(&mut self, cell: usize, now_ns: u64) {
+        self.in_flight[cell] += 1;
+        // ∫ in flight dt = Σ ends − Σ starts, both from the start of the interval; what lies open at the end of
+        // the interval is added there. Wrapping, because starts come first.
+        let since = now_ns - self.begin_ns;
+        self.cells[cell].in_flight_ns = self.cells[cell].in_flight_ns.wrapping_sub(since);
+    }
+
+    /// An I/O of `cell` has completed, within the interval that was opened by [`Recorder::roll`].
+    #[inline]
+    pub fn completed(&mut self, cell: usize, operation: Operation, bytes: u64, times: &Times) {
+        let service_ns = times.completed_ns - times.submitted_ns;
+        let issued_ns = times.completed_ns - times.issued_ns;
+        let response_ns = times.completed_ns - times.intended_ns;
+        self.left(cell, times.completed_ns);
+        self.cells[cell].tallies[operation.index()].record(
+            bytes,
+            service_ns,
+            issued_ns,
+            response_ns,
+        );
+        if self.counts {
+            let latencies = &mut self.latencies[cell][operation.index()];
+            latencies.service.record_ns(service_ns);
+            latencies.issued.record_ns(issued_ns);
+            if self.paced[cell] {
+                latencies.response.record_ns(response_ns);
+            }
+        }
+    }
+
+    /// An I/O of `cell` has failed.
+    #[cold]
+    pub fn failed(&mut self, cell: usize, operation: Operation, now_ns: u64) {
+        self.left(cell, now_ns);
+        self.cells[cell].tallies[operation.index()].errors += 1;
+    }
+
+    #[inline]
+    pub fn left(&mut self, cell: usize, now_ns: u64) {
+        self.in_flight[cell] -= 1;
+        let since = now_ns - self.begin_ns;
+        self.cells[cell].in_flight_ns = self.cells[cell].in_flight_ns.wrapping_add(since);
+    }
+
+    /// Closes all intervals that end at or before `now_ns`.
+    #[inline]
+    pub fn roll(&mut self, now_ns: u64) {
+        while now_ns >= self.begin_ns + self.interval_ns {
+            self.close(self.begin_ns + self.interval_ns);
+        }
+    }
+
+    /// When the interval at hand ends.
+    pub fn interval_end_ns(&self) -> u64 {
+        self.begin_ns + self.interval_ns
+    }
+
+    /// Ends the last interval at `end_ns`, short or whole, and gives the distributions away: nothing may be recorded
+    /// any more.
+    pub fn finish(&mut self, end_ns: u64) -> Vec<[Latencies; 2]> {
+        self.roll(end_ns);
+        if end_ns > self.begin_ns {
+            self.close(end_ns);
+        }
+        for (pair, paced) in self.latencies.iter_mut().zip(&self.paced) {
+            if !paced {
+                for latencies in pair {
+                    latencies.response = latencies.issued.clone();
+                }
+            }
+        }
+        std::mem::take(&mut self.latencies)
+    }
+
+    #[cold]
+    fn close(&mut self, end_ns: u64) {
+        let length_ns = end_ns - self.begin_ns;
+        for (cell, in_flight) in self.cells.iter_mut().zip(&self.in_flight) {
+            cell.in_flight_ns = cell.in_flight_ns.wrapping_add(in_flight * length_ns);
+        }
+        // Nobody listening means that the run is being torn down.
+        let _ = self.messages.send(Message::Interval {
+            worker: self.worker,
+            number: self.number,
+            end_ns,
+            length_ns,
+            cells: self.cells.clone(),
+        });
+        for cell in &mut self.cells {
+            *cell = Cell {
+                stream: cell.stream,
+                storage: cell.storage,
+                ..Cell::default()
+            };
+        }
+        self.number += 1;
+        self.begin_ns = end_ns;
+        self.counts = self.number >= self.first_counted;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    fn intervals(recorder: impl FnOnce(Recorder)) -> Vec<(u32, u64, Cell)> {
+        let (sender, receiver) = channel();
+        let cells = vec![Cell::default()];
+        recorder(Recorder::new(0, sender, 1000, 2, cells, vec![true]));
+        receiver
+            .iter()
+            .filter_map(|message| match message {
+                Message::Interval {
+                    number,
+                    length_ns,
+                    cells,
+                    ..
+                } => Some((number, length_ns, cells[0])),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// One I/O from 400 to 2300 with an intended start at 100: it is in flight 600, 1000 and 300 of three intervals.
+    #[test]
+    fn depth_and_times_go_to_their_intervals() {
+        let all = intervals(|mut recorder| {
+            recorder.issued(0, 400);
+            recorder.roll(2300);
+            recorder.completed(
+                0,
+                Operation::Write,
+                512,
+                &Times {
+                    intended_ns: 100,
+                    issued_ns: 400,
+                    submitted_ns: 500,
+                    completed_ns: 2300,
+                },
+            );
+            let latencies = recorder.finish(2500);
+            assert_eq!(latencies[0][1].service.count(), 1);
+            assert!(latencies[0][0].service.is_empty());
+        });
+        let depths: Vec<u64> = all.iter().map(|(_, _, cell)| cell.in_flight_ns).collect();
+        assert_eq!(depths, [600, 1000, 300]);
+        let lengths: Vec<u64> = all.iter().map(|(_, length, _)| *length).collect();
+        assert_eq!(lengths, [1000, 1000, 500]);
+        let write = all[2].2.of(Operation::Write);
+        assert_eq!(
+            (write.service_ns, write.issued_ns, write.response_ns),
+            (1800, 1900, 2200)
+        );
+    }
+
+    #[test]
+    fn warm_up_is_in_no_distribution() {
+        intervals(|mut recorder| {
+            let times = |completed_ns| Times {
+                completed_ns,
+                ..Times::default()
+            };
+            for completed_ns in [500, 999, 1000] {
+                recorder.roll(completed_ns);
+                recorder.issued(0, completed_ns);
+                recorder.completed(0, Operation::Read, 1, &times(completed_ns));
+            }
+            assert_eq!(recorder.finish(1500)[0][0].response.count(), 1);
+        });
+    }
+}

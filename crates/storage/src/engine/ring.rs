@@ -1,0 +1,209 @@
+//! One io_uring of one worker: fixed files, fixed buffers, and the lightest task work that the kernel takes.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::{Builder, IoUring, opcode, squeue};
+
+use super::backend::{Backend, Completion, Request};
+use super::buffers::Buffers;
+use super::error::Operation;
+
+/// Most entries of a submission queue that any kernel takes.
+pub(crate) const ENTRIES_MAX: u32 = 32_768;
+/// The kernel registers at most this much as one buffer.
+const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
+
+/// What the kernel granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RingFeatures {
+    /// One thread submits, so that the kernel need not lock (Linux 6.0).
+    pub single_issuer: bool,
+    /// Completions are worked off when they are asked for, not by interrupting (Linux 6.1).
+    pub deferred_task_work: bool,
+    /// Memory is pinned once instead of for each I/O.
+    pub fixed_buffers: bool,
+    /// Files are looked up once instead of for each I/O.
+    pub fixed_files: bool,
+}
+
+impl RingFeatures {
+    /// What two rings have in common.
+    pub(crate) fn both(self, other: Self) -> Self {
+        Self {
+            single_issuer: self.single_issuer && other.single_issuer,
+            deferred_task_work: self.deferred_task_work && other.deferred_task_work,
+            fixed_buffers: self.fixed_buffers && other.fixed_buffers,
+            fixed_files: self.fixed_files && other.fixed_files,
+        }
+    }
+}
+
+pub(crate) struct Ring {
+    ring: IoUring,
+    /// Descriptors for the way without fixed files.
+    descriptors: Vec<i32>,
+    features: RingFeatures,
+}
+
+impl Ring {
+    /// A ring for `entries` I/Os in flight; to be made on the thread that uses it, which `single_issuer` demands.
+    pub fn new(entries: u32, files: &[&File], buffers: &Buffers) -> io::Result<Self> {
+        let (ring, mut features) = build(entries)?;
+        if !ring.params().is_feature_ext_arg() {
+            // Before Linux 5.11 one cannot wait with a time limit.
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        }
+        let descriptors: Vec<i32> = files.iter().map(|file| file.as_raw_fd()).collect();
+        features.fixed_files = ring.submitter().register_files(&descriptors).is_ok();
+        features.fixed_buffers = buffers.length() <= FIXED_BUFFER_BYTES_MAX && {
+            let all = libc::iovec {
+                iov_base: buffers.at(0).cast(),
+                iov_len: buffers.length(),
+            };
+            // SAFETY: the caller keeps the buffers until the ring is dropped. A refusal (limit on locked memory)
+            // is no error: each I/O then pins its own.
+            unsafe { ring.submitter().register_buffers(&[all]) }.is_ok()
+        };
+        Ok(Self {
+            ring,
+            descriptors,
+            features,
+        })
+    }
+
+    pub fn features(&self) -> RingFeatures {
+        self.features
+    }
+}
+
+/// The best ring that this kernel knows; what it does not know it refuses with `EINVAL`.
+fn build(entries: u32) -> io::Result<(IoUring, RingFeatures)> {
+    type SetUp = fn(&mut Builder);
+    let ways: [(SetUp, bool, bool); 3] = [
+        (
+            |builder| {
+                builder.setup_single_issuer().setup_defer_taskrun();
+            },
+            true,
+            true,
+        ),
+        (
+            |builder| {
+                builder.setup_coop_taskrun();
+            },
+            false,
+            false,
+        ),
+        (|_| {}, false, false),
+    ];
+    let mut refusal = io::Error::from(io::ErrorKind::Unsupported);
+    for (set_up, single_issuer, deferred_task_work) in ways {
+        let mut builder = IoUring::builder();
+        builder.setup_clamp();
+        set_up(&mut builder);
+        match builder.build(entries) {
+            Ok(ring) => {
+                let features = RingFeatures {
+                    single_issuer,
+                    deferred_task_work,
+                    fixed_buffers: false,
+                    fixed_files: false,
+                };
+                return Ok((ring, features));
+            }
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refusal)
+}
+
+impl Backend for Ring {
+    fn submit_and_wait(
+        &mut self,
+        requests: &[Request],
+        want: usize,
+        timeout_ns: u64,
+    ) -> io::Result<()> {
+        let features = self.features;
+        let mut queue = self.ring.submission();
+        for request in requests {
+            let entry = entry(request, features, &self.descriptors);
+            // SAFETY: buffer and file stay until the completion, which the worker awaits before it drops them.
+            unsafe { queue.push(&entry) }
+                .expect("the queue has an entry for every I/O that may be in flight");
+        }
+        drop(queue);
+        let limit = Timespec::new()
+            .sec(timeout_ns / 1_000_000_000)
+            .nsec((timeout_ns % 1_000_000_000) as u32);
+        let arguments = SubmitArgs::new().timespec(&limit);
+        loop {
+            match self.ring.submitter().submit_with_args(want, &arguments) {
+                Ok(_) if self.ring.submission().is_empty() => return Ok(()),
+                // The kernel took a part, for want of memory or because one was refused: the rest follows.
+                Ok(_) => {}
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::ETIME | libc::EINTR) if self.ring.submission().is_empty() => {
+                        return Ok(());
+                    }
+                    Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => {}
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
+    fn reap(&mut self, completions: &mut Vec<Completion>) {
+        completions.extend(self.ring.completion().map(|entry| Completion {
+            slot: entry.user_data() as u32,
+            result: entry.result(),
+        }));
+    }
+}
+
+#[inline]
+fn entry(request: &Request, features: RingFeatures, descriptors: &[i32]) -> squeue::Entry {
+    let Request {
+        buffer,
+        length,
+        offset,
+        ..
+    } = *request;
+    let fixed = Fixed(request.file);
+    let plain = Fd(descriptors[request.file as usize]);
+    let entry = match (
+        request.operation,
+        features.fixed_files,
+        features.fixed_buffers,
+    ) {
+        (Operation::Read, true, true) => opcode::ReadFixed::new(fixed, buffer, length, 0)
+            .offset(offset)
+            .build(),
+        (Operation::Read, true, false) => opcode::Read::new(fixed, buffer, length)
+            .offset(offset)
+            .build(),
+        (Operation::Read, false, true) => opcode::ReadFixed::new(plain, buffer, length, 0)
+            .offset(offset)
+            .build(),
+        (Operation::Read, false, false) => opcode::Read::new(plain, buffer, length)
+            .offset(offset)
+            .build(),
+        (Operation::Write, true, true) => opcode::WriteFixed::new(fixed, buffer, length, 0)
+            .offset(offset)
+            .build(),
+        (Operation::Write, true, false) => opcode::Write::new(fixed, buffer, length)
+            .offset(offset)
+            .build(),
+        (Operation::Write, false, true) => opcode::WriteFixed::new(plain, buffer, length, 0)
+            .offset(offset)
+            .build(),
+        (Operation::Write, false, false) => opcode::Write::new(plain, buffer, length)
+            .offset(offset)
+            .build(),
+    };
+    entry.user_data(u64::from(request.slot))
+}

@@ -1,0 +1,144 @@
+//! The I/Os of one stream, one after the other: what is drawn, and in which order.
+//!
+//! Read or write, intended start, size, hit or miss, random or sequential, address: always in this order and from
+//! one generator of the stream's own, so that a seed repeats the run whatever the device does.
+
+use load::random::Random;
+
+use super::address::{Area, Rule};
+use super::arrival::ArrivalProcess;
+use super::error::Operation;
+use crate::run::{Seek, Sizes};
+
+/// One I/O that is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Planned {
+    pub operation: Operation,
+    /// Since the start of the run; 0 where there is no pace.
+    pub intended_ns: u64,
+    pub size: u64,
+    /// In the space of the stream, before offsets.
+    pub address: u64,
+}
+
+/// How the intended starts of a stream come about.
+#[derive(Debug, Clone)]
+pub(crate) enum Pace {
+    /// None: as fast as it goes.
+    None,
+    /// Real time.
+    Clock(ArrivalProcess),
+    /// Only the order among streams.
+    Order(ArrivalProcess),
+}
+
+/// Draws the I/Os of one stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub random: Random,
+    pub pace: Pace,
+    pub sizes: Sizes,
+    pub read_pct: f64,
+    /// Percent of hits, of reads and of writes.
+    pub hit_pct: [f64; 2],
+    /// Where hits go; none without hits.
+    pub hit_area: Option<Area>,
+    /// Where everything else goes: one area, or one for each sequential stream, in turn.
+    pub areas: Vec<Area>,
+    pub turn: usize,
+    pub rule: Rule,
+    /// End of the address space in whole blocks: a range that goes past it goes on at the beginning.
+    pub wrap_at: u64,
+    /// First address that may be used at all.
+    pub first: u64,
+}
+
+impl Source {
+    /// The next I/O; `None` when the stream has come to its end.
+    #[inline(always)] // drawn in place: a copy of what was just put together stalls
+    pub fn next(&mut self) -> Option<Planned> {
+        let operation = if chance(&mut self.random, self.read_pct) {
+            Operation::Read
+        } else {
+            Operation::Write
+        };
+        let intended_ns = match &mut self.pace {
+            Pace::None => 0,
+            Pace::Clock(arrivals) | Pace::Order(arrivals) => arrivals.next_ns(&mut self.random),
+        };
+        let size = draw_size(&self.sizes, &mut self.random);
+        let hit_pct = self.hit_pct[operation.index()];
+        let area = match &mut self.hit_area {
+            Some(hits) if chance(&mut self.random, hit_pct) => hits,
+            _ => {
+                self.turn = if self.turn + 1 < self.areas.len() {
+                    self.turn + 1
+                } else {
+                    0
+                };
+                &mut self.areas[self.turn]
+            }
+        };
+        let address = area.next(&self.rule, size, &mut self.random)?;
+        Some(Planned {
+            operation,
+            intended_ns,
+            size,
+            address: self.wrap(address, size),
+        })
+    }
+
+    /// Only the next intended start, for counting what was due and not done.
+    pub fn next_intended_ns(&mut self) -> Option<u64> {
+        match &mut self.pace {
+            Pace::Clock(arrivals) => Some(arrivals.next_ns(&mut self.random)),
+            Pace::None | Pace::Order(_) => None,
+        }
+    }
+
+    /// Whether this stream comes to an end by itself.
+    pub fn ends(&self) -> bool {
+        matches!(self.rule.seek, Seek::SequentialToEnd)
+    }
+
+    #[inline]
+    fn wrap(&self, address: u64, size: u64) -> u64 {
+        if address + size <= self.wrap_at {
+            return address;
+        }
+        address.saturating_sub(self.wrap_at).max(self.first)
+    }
+}
+
+#[inline]
+fn chance(random: &mut Random, pct: f64) -> bool {
+    pct >= 100.0 || (pct > 0.0 && random.unit() * 100.0 < pct)
+}
+
+#[inline]
+fn draw_size(sizes: &Sizes, random: &mut Random) -> u64 {
+    match sizes {
+        Sizes::Fixed(bytes) => *bytes,
+        Sizes::Weighted(sizes) => {
+            let mut point = random.unit() * 100.0;
+            let mut bytes = 0;
+            for size in sizes {
+                bytes = size.bytes;
+                if point < size.pct {
+                    break;
+                }
+                point -= size.pct;
+            }
+            bytes
+        }
+        Sizes::Uniform {
+            min_bytes,
+            max_bytes,
+            align_bytes,
+        } => {
+            let align = (*align_bytes).max(1);
+            let steps = max_bytes.saturating_sub(*min_bytes) / align;
+            min_bytes + random.range(0, steps) * align
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A stream at work: the I/O that comes next, and when it may.
+
+use super::error::EngineError;
+use super::files::OpenStorage;
+use super::geometry::{Space, controlled_gap_ns, source};
+use super::source::{Pace, Planned, Source};
+use crate::run::Run;
+
+/// A controlled maximum lets a stream run ahead of the slowest by so many I/Os, as many as vdbench queues for one SD.
+const AHEAD_MAX: f64 = 2000.0;
+
+pub(crate) struct ActiveStream {
+    /// Index in the run.
+    pub index: usize,
+    pub source: Source,
+    pub space: Space,
+    /// Drawn and not yet issued; none: the stream has come to its end.
+    pub front: Option<Planned>,
+    /// Number of its first cell at the worker; a stream on several SDs has one for each.
+    pub first_cell: usize,
+    /// Indices of its SDs.
+    pub storage: Vec<usize>,
+    pub in_flight: u32,
+    priority: u32,
+    /// I/Os issued so far: where nothing paces streams, they take turns.
+    issued: u64,
+    ahead_ns: u64,
+}
+
+/// What goes first: the lower key.
+pub(crate) type Key = (u32, bool, u64);
+
+impl ActiveStream {
+    pub fn new(
+        run: &Run,
+        index: usize,
+        storage: &[OpenStorage],
+        seed: u64,
+        first_cell: usize,
+    ) -> Result<Self, EngineError> {
+        let stream = &run.streams[index];
+        let mut source = source(run, index, storage, seed)?;
+        Ok(Self {
+            index,
+            front: source.next(),
+            space: Space::new(stream, storage),
+            source,
+            first_cell,
+            storage: stream.storage.clone(),
+            in_flight: 0,
+            priority: stream.priority.unwrap_or(0),
+            issued: 0,
+            ahead_ns: (controlled_gap_ns(stream.share) * AHEAD_MAX) as u64,
+        })
+    }
+
+    /// Rank of the next I/O among those of its lane; `None` while it may not start.
+    #[inline]
+    pub fn key(&self, now_ns: u64, horizon_ns: u64) -> Option<Key> {
+        let front = self.front.as_ref()?;
+        match self.source.pace {
+            Pace::None => Some((self.priority, true, self.issued)),
+            Pace::Clock(_) => {
+                (front.intended_ns <= now_ns).then_some((self.priority, false, front.intended_ns))
+            }
+            Pace::Order(_) => (front.intended_ns <= horizon_ns).then_some((
+                self.priority,
+                true,
+                front.intended_ns,
+            )),
+        }
+    }
+
+    /// Whether its I/Os have intended starts by the clock.
+    #[inline]
+    pub fn is_paced(&self) -> bool {
+        matches!(self.source.pace, Pace::Clock(_))
+    }
+
+    /// When the next I/O is due by the clock; `None` where no clock decides.
+    pub fn due_ns(&self) -> Option<u64> {
+        match self.source.pace {
+            Pace::Clock(_) => self.front.as_ref().map(|front| front.intended_ns),
+            Pace::None | Pace::Order(_) => None,
+        }
+    }
+
+    /// How far the others may go ahead of this one; `None` where no order is kept.
+    pub fn horizon_ns(&self) -> Option<u64> {
+        match self.source.pace {
+            Pace::Order(_) => self
+                .front
+                .as_ref()
+                .map(|front| front.intended_ns.saturating_add(self.ahead_ns)),
+            Pace::None | Pace::Clock(_) => None,
+        }
+    }
+
+    /// Takes the next I/O and draws the one behind it.
+    #[inline]
+    pub fn take(&mut self) -> Option<Planned> {
+        let planned = self.front.take()?;
+        self.front = self.source.next();
+        self.issued += 1;
+        self.in_flight += 1;
+        Some(planned)
+    }
+
+    /// Whether nothing of it is left to do or under way.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.front.is_none() && self.in_flight == 0
+    }
+
+    /// I/Os that were due before `end_ns` and not issued, and when the first of them was; at most `limit` are counted.
+    pub fn unserved(&mut self, end_ns: u64, limit: u64) -> (u64, u64) {
+        let first_ns = match self.due_ns() {
+            Some(due_ns) if due_ns < end_ns => due_ns,
+            _ => return (0, end_ns),
+        };
+        let mut count = 1;
+        while count < limit && self.source.next_intended_ns().is_some_and(|ns| ns < end_ns) {
+            count += 1;
+        }
+        (count, first_ns)
+    }
+}

@@ -1,0 +1,394 @@
+//! One worker: the loop that takes I/Os from streams, hands them over in batches, and records what comes back.
+//!
+//! The clock is read twice in a round: when completions are looked at, which is also when what is due gets issued,
+//! and before the batch is handed over. Completions that are seen in one look share its time.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use load::clock::{SLEEP_SLICE, UsageMeter, now_ns, ns};
+use load::recorder::LATE_START;
+
+use super::backend::{Backend, Completion, Request};
+use super::buffers::Buffers;
+use super::chain::{Phase, Step};
+use super::content::Content;
+use super::error::{EngineError, Fault, IoFault, Operation};
+use super::lane::{Lane, Slot};
+use super::message::{Message, WorkerEnd};
+use super::proofs::Validated;
+use super::recorder::{Recorder, Times};
+use super::shared::Shared;
+use super::stream::ActiveStream;
+use super::trace::{Trace, TraceRecord};
+use crate::run::Run;
+
+/// Faults that one worker describes; the others are counted.
+const FAULTS_TOLD_MAX: u64 = 64;
+/// Due I/Os that are counted at the end of one stream; drawing more would keep the user waiting.
+const UNSERVED_MAX: u64 = 50_000_000;
+/// How often an I/O that the kernel could not take just then is handed over again.
+const RETRIES_MAX: u16 = 1000;
+
+/// Everything one worker works with. Field order is drop order: the backend goes before the buffers.
+pub(crate) struct Worker<'a, B> {
+    pub index: usize,
+    pub run: &'a Run,
+    pub shared: &'a Shared,
+    pub backend: B,
+    pub lanes: Vec<Lane>,
+    pub streams: Vec<ActiveStream>,
+    pub slots: Vec<Slot>,
+    /// By SD: added to addresses.
+    pub offsets: Vec<u64>,
+    /// By SD: what is written.
+    pub contents: Vec<Content>,
+    /// By SD: what is known of its blocks, where they are proven.
+    pub validated: Vec<Option<Validated>>,
+    pub recorder: Recorder,
+    pub trace: Option<Trace>,
+    pub batch: Vec<Request>,
+    pub batch_max: usize,
+    pub completions: Vec<Completion>,
+    pub state: State,
+    /// Memory that slots point into; kept, not used.
+    pub _buffers: Buffers,
+}
+
+/// Where the loop stands.
+#[derive(Default)]
+pub(crate) struct State {
+    pub start_ns: u64,
+    /// When the time is over, since the start; `u64::MAX` where streams end by themselves.
+    pub limit_ns: u64,
+    pub in_flight: usize,
+    first_lane: usize,
+    end: Option<WorkerEnd>,
+    drained: u64,
+    late_starts: u64,
+    late_max_ns: u64,
+    faults_told: u64,
+}
+
+impl State {
+    pub fn new(limit_ns: u64) -> Self {
+        Self {
+            limit_ns,
+            ..Self::default()
+        }
+    }
+}
+
+impl<B: Backend> Worker<'_, B> {
+    /// Works from `start_ns` of the monotonic clock until time, streams or patience are over and nothing is in flight.
+    pub fn work(mut self, start_ns: u64) -> Result<WorkerEnd, EngineError> {
+        let meter = UsageMeter::of_this_thread();
+        self.state.start_ns = start_ns;
+        let begun = meter.read();
+        loop {
+            let now_ns = self.since_start();
+            self.look(now_ns);
+            if self.state.end.is_none() && self.is_over(now_ns) {
+                self.end(now_ns);
+            }
+            if self.state.end.is_some() && self.state.in_flight == 0 {
+                break;
+            }
+            let is_more = self.state.end.is_none() && self.fill(now_ns);
+            if let Err(error) = self.hand_over(now_ns, is_more) {
+                // The kernel may still write into the buffers; they are given up rather than unmapped.
+                std::mem::forget(self);
+                return Err(error);
+            }
+        }
+        let used = meter.read().since(&begun);
+        let mut end = self.state.end.take().ok_or(EngineError::WorkerGone)?;
+        end.cpu_ns = ns(used.cpu);
+        end.drained = self.state.drained;
+        end.trace = self.trace.take();
+        end.validated = std::mem::take(&mut self.validated);
+        Ok(end)
+    }
+
+    #[inline]
+    fn since_start(&self) -> u64 {
+        now_ns().saturating_sub(self.state.start_ns)
+    }
+
+    /// Takes up what has completed.
+    fn look(&mut self, now_ns: u64) {
+        self.backend.reap(&mut self.completions);
+        if self.state.end.is_none() {
+            self.recorder.roll(now_ns.min(self.state.limit_ns));
+        }
+        // The list is lent out for the loop and comes back with its memory.
+        let mut completions = std::mem::take(&mut self.completions);
+        for completion in completions.drain(..) {
+            self.complete(completion, now_ns);
+        }
+        self.completions = completions;
+    }
+
+    #[inline]
+    fn complete(&mut self, completion: Completion, now_ns: u64) {
+        let number = completion.slot as usize;
+        let slot = &mut self.slots[number];
+        let is_passing = matches!(-completion.result, libc::EAGAIN | libc::EINTR);
+        if is_passing && slot.retries < RETRIES_MAX {
+            slot.retries += 1;
+            self.batch.push(slot.handed());
+            return;
+        }
+        slot.times.completed_ns = now_ns;
+        if let Some(trace) = &mut self.trace {
+            let stream = self.streams[slot.stream as usize].index;
+            trace.push(record(&slot.handed(), &slot.times, stream, completion));
+        }
+        let length = slot.request.length;
+        let mut fault = match u64::try_from(completion.result) {
+            Ok(done_bytes) if done_bytes == u64::from(length) => None,
+            Ok(done_bytes) => Some((slot.request.offset, Fault::Short { done_bytes })),
+            Err(_) => Some((slot.request.offset, Fault::System(-completion.result))),
+        };
+        if slot.phase != Phase::Plain {
+            match self.go_on(number, fault.is_none(), now_ns) {
+                Step::Next => {
+                    self.batch.push(self.slots[number].handed());
+                    return;
+                }
+                Step::Done(found) => fault = fault.or(found),
+            }
+        }
+        self.close(number, fault, now_ns);
+    }
+
+    /// Enters an I/O that is over into the books and frees its slot.
+    #[inline]
+    fn close(&mut self, number: usize, fault: Option<(u64, Fault)>, now_ns: u64) {
+        // No copy of the slot: what was written to it in pieces a moment ago is slow to be read as a whole.
+        let slot = &self.slots[number];
+        let (request, cell, stream) = (&slot.request, slot.cell as usize, slot.stream as usize);
+        self.lanes[slot.lane as usize].give_back(number as u32, now_ns);
+        self.state.in_flight -= 1;
+        // What was in flight when the time was over is awaited and belongs to no interval any more.
+        if self.state.end.is_some() {
+            self.state.drained += 1;
+        } else if fault.is_some() {
+            let at_ns = now_ns.min(self.state.limit_ns);
+            self.recorder.failed(cell, request.operation, at_ns);
+        } else if now_ns <= self.state.limit_ns {
+            let bytes = u64::from(request.length);
+            self.recorder
+                .completed(cell, request.operation, bytes, &slot.times);
+        } else {
+            self.recorder.left(cell, self.state.limit_ns);
+            self.state.drained += 1;
+        }
+        if let Some((offset, what)) = fault {
+            let request = *request;
+            self.fault(&request, stream, now_ns, offset, what);
+        }
+        let stream = &mut self.streams[stream];
+        stream.in_flight -= 1;
+        if stream.is_over() && stream.source.ends() {
+            self.shared.stream_ended();
+        }
+    }
+
+    #[cold]
+    fn fault(&mut self, request: &Request, stream: usize, now_ns: u64, offset: u64, what: Fault) {
+        self.shared.count_fault(now_ns);
+        if self.state.faults_told >= FAULTS_TOLD_MAX {
+            return;
+        }
+        self.state.faults_told += 1;
+        let sd = &self.run.storage[request.file as usize];
+        // Nobody listening means that the run is being torn down.
+        let _ = self
+            .shared
+            .messages()
+            .send(Message::Fault(Box::new(IoFault {
+                sd: sd.name.clone(),
+                path: sd.path.clone(),
+                workload: self.run.streams[self.streams[stream].index]
+                    .workload
+                    .clone(),
+                operation: request.operation,
+                offset_bytes: offset,
+                size_bytes: u64::from(request.length),
+                at: Duration::from_nanos(now_ns),
+                what,
+            })));
+    }
+
+    /// Whether the books are closed and only what is in flight is awaited.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.state.end.is_some()
+    }
+
+    fn is_over(&self, now_ns: u64) -> bool {
+        now_ns >= self.state.limit_ns
+            || self.shared.end.load(Relaxed)
+            || (self.state.in_flight == 0 && self.streams.iter().all(ActiveStream::is_over))
+    }
+
+    /// Closes the books; what is in flight is still awaited.
+    #[cold]
+    fn end(&mut self, now_ns: u64) {
+        let end_ns = now_ns.min(self.state.limit_ns);
+        let latencies = self.recorder.finish(end_ns);
+        let (mut unserved, mut oldest_ns) = (0, end_ns);
+        for stream in &mut self.streams {
+            let (count, first_ns) = stream.unserved(end_ns, UNSERVED_MAX);
+            unserved += count;
+            oldest_ns = oldest_ns.min(first_ns);
+        }
+        self.state.end = Some(WorkerEnd {
+            worker: self.index,
+            latencies,
+            drained: 0,
+            unserved,
+            unserved_wait_max_ns: end_ns - oldest_ns,
+            late_starts: self.state.late_starts,
+            late_max_ns: self.state.late_max_ns,
+            cpu_ns: 0,
+            trace: None,
+            validated: Vec::new(),
+        });
+    }
+
+    /// Puts what may start into the batch, up to its limit. Whether the limit was met: there may be more.
+    fn fill(&mut self, now_ns: u64) -> bool {
+        let horizons = self.streams.iter().filter_map(ActiveStream::horizon_ns);
+        let horizon_ns = horizons.min().unwrap_or(u64::MAX);
+        let lanes = self.lanes.len();
+        for turn in 0..lanes {
+            let lane = (self.state.first_lane + turn) % lanes;
+            self.lanes[lane].is_blocked = false;
+            while let Some(stream) = self.lanes[lane].pick(&self.streams, now_ns, horizon_ns) {
+                if self.batch.len() >= self.batch_max {
+                    // The next round begins where this one broke off, so that no lane starves.
+                    self.state.first_lane = lane;
+                    return true;
+                }
+                if !self.issue(lane, stream, now_ns) {
+                    self.lanes[lane].is_blocked = true;
+                    break;
+                }
+            }
+        }
+        false
+    }
+
+    /// Takes the next I/O of a stream; false when one on the same blocks has to be over first.
+    #[inline]
+    fn issue(&mut self, lane: usize, stream_number: usize, now_ns: u64) -> bool {
+        let stream = &mut self.streams[stream_number];
+        let lane = &mut self.lanes[lane];
+        let (Some(planned), Some(&number)) = (stream.front, lane.free.last()) else {
+            return true;
+        };
+        let (member, address) = stream.space.place(planned.address, planned.size);
+        let file = stream.storage[member];
+        if let Some(validated) = &mut self.validated[file] {
+            let blocks = validated.proof.range(address, planned.size);
+            if !validated.proof.take(blocks) {
+                return false;
+            }
+        }
+        stream.take();
+        lane.free.pop();
+        let cell = stream.first_cell + member;
+        let is_paced = stream.is_paced();
+        let slot = &mut self.slots[number as usize];
+        slot.stream = stream_number as u32;
+        slot.cell = cell as u32;
+        slot.retries = 0;
+        slot.times = Times {
+            intended_ns: if is_paced {
+                planned.intended_ns
+            } else {
+                now_ns
+            },
+            issued_ns: now_ns,
+            ..Times::default()
+        };
+        let request = Request {
+            slot: number,
+            file: file as u32,
+            operation: planned.operation,
+            offset: address + self.offsets[file],
+            length: planned.size as u32,
+            buffer: slot.buffer(planned.operation),
+        };
+        slot.request = request;
+        if is_paced {
+            let late_ns = now_ns.saturating_sub(planned.intended_ns.max(lane.open_since_ns));
+            self.state.late_max_ns = self.state.late_max_ns.max(late_ns);
+            self.state.late_starts += u64::from(late_ns > LATE_START.as_nanos() as u64);
+        }
+        self.recorder.issued(cell, now_ns);
+        self.state.in_flight += 1;
+        if self.validated[file].is_some() {
+            self.begin_chain(number as usize);
+            self.batch.push(self.slots[number as usize].handed());
+            return true;
+        }
+        if request.operation == Operation::Write {
+            // SAFETY: the slot was free, so its buffer, at least as long as the largest write, is nobody else's.
+            let data =
+                unsafe { std::slice::from_raw_parts_mut(request.buffer, planned.size as usize) };
+            self.contents[file].stamp(data, address);
+        }
+        self.batch.push(request);
+        true
+    }
+
+    /// Hands the batch to the kernel and waits for what comes first: a completion, or the next thing to do.
+    fn hand_over(&mut self, now_ns: u64, is_more: bool) -> Result<(), EngineError> {
+        let mut until_ns = now_ns + ns(SLEEP_SLICE);
+        if self.state.end.is_none() {
+            let end_ns = self.recorder.interval_end_ns().min(self.state.limit_ns);
+            until_ns = until_ns.min(end_ns);
+            let waiting = |lane: &&Lane| !lane.free.is_empty() && !lane.is_blocked;
+            for lane in self.lanes.iter().filter(waiting) {
+                let dues = lane
+                    .streams
+                    .iter()
+                    .filter_map(|s| self.streams[*s].due_ns());
+                until_ns = until_ns.min(dues.min().unwrap_or(u64::MAX));
+            }
+        }
+        for validated in self.validated.iter_mut().flatten() {
+            if let Some(journal) = &mut validated.journal {
+                journal.flush(&validated.proof)?;
+            }
+        }
+        let handed_ns = self.since_start();
+        for request in &self.batch {
+            self.slots[request.slot as usize].times.submitted_ns = handed_ns;
+        }
+        let want = usize::from(!is_more);
+        let timeout_ns = until_ns.saturating_sub(handed_ns);
+        self.backend
+            .submit_and_wait(&self.batch, want, timeout_ns)
+            .map_err(|source| EngineError::Submit { source })?;
+        self.batch.clear();
+        Ok(())
+    }
+}
+
+fn record(request: &Request, times: &Times, stream: usize, completion: Completion) -> TraceRecord {
+    TraceRecord {
+        stream,
+        storage: request.file as usize,
+        operation: request.operation,
+        offset_bytes: request.offset,
+        size_bytes: u64::from(request.length),
+        intended_ns: times.intended_ns,
+        issued_ns: times.issued_ns,
+        submitted_ns: times.submitted_ns,
+        completed_ns: times.completed_ns,
+        result: completion.result,
+    }
+}

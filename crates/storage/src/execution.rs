@@ -1,0 +1,397 @@
+//! Carries out a whole list of runs: what comes before, between and behind them.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use host::{Counters, Rates, Reader};
+use jiff::Timestamp;
+
+use crate::engine::{self, Ended, EngineError, Interval, Outcome, Reached};
+use crate::language::{Repeat, Script};
+use crate::pages::{Cpu, Pages, PagesError, worst_share};
+use crate::run::Run;
+
+/// How soon an interruption is noticed while nothing runs.
+const NAP: Duration = Duration::from_millis(50);
+/// What a monitor file holds to end the run, or all of them.
+const END_RUN: &str = "end_rd";
+const END_ALL: &str = "end_vdbench";
+/// Bytes of a monitor file that are looked at.
+const MONITOR_BYTES_MAX: u64 = 4096;
+
+/// Why the list came to an end before it was done.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutionError {
+    /// A run cannot be carried out.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// A page.
+    #[error("{0}")]
+    Pages(#[from] PagesError),
+    /// I/Os failed.
+    #[error("{count} I/Os of the run {run} failed, the first: {first}")]
+    Failed {
+        /// Name of the run.
+        run: String,
+        /// How many.
+        count: u64,
+        /// What happened to the first.
+        first: String,
+    },
+    /// Data is not on stable storage.
+    #[error("{0}")]
+    NotWrittenBack(String),
+    /// Shares were missed by more than is allowed.
+    #[error(
+        "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, and abort_failed_skew= allows {allowed_pct} %; lower the rate or ask for other shares"
+    )]
+    Skew {
+        /// Name of the run.
+        run: String,
+        /// Name of the WD.
+        workload: String,
+        /// How far.
+        off_pct: f64,
+        /// How far it may be.
+        allowed_pct: f64,
+    },
+    /// What follows a run could not be done.
+    #[error("{0}")]
+    Audience(String),
+}
+
+/// How a list ended that was not broken off by an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// Everything was done.
+    Whole,
+    /// A response time was above `stopcurve=`.
+    ResponseTime,
+    /// The monitor file said so.
+    Monitor,
+    /// Its user stopped it.
+    Interrupted,
+}
+
+/// One run, when it is over.
+#[derive(Debug)]
+pub struct Done<'a> {
+    /// Which time the list is gone through, from 1.
+    pub repetition: u32,
+    /// Place in the list, from 1.
+    pub number: usize,
+    /// The run, with an absolute rate.
+    pub run: &'a Run,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// What came of it.
+    pub outcome: &'a Outcome,
+    /// Every interval with what the machine did meanwhile.
+    pub intervals: &'a [(Interval, Rates)],
+    /// What the machine did in the time that counts.
+    pub rates: Rates,
+}
+
+/// Who looks on.
+pub trait Audience {
+    /// Lines for whoever waits.
+    fn show(&mut self, text: &str);
+    /// A run is over; what is kept of it is kept now.
+    ///
+    /// # Errors
+    /// When it cannot be kept, in a sentence: nothing more is begun then.
+    fn done(&mut self, done: &Done<'_>) -> Result<(), String>;
+}
+
+/// A list, and what it is carried out with.
+pub struct Execution<'a> {
+    /// What is asked for.
+    pub script: &'a Script,
+    /// The run that brings files to their size, if one is needed; number 0 of the pages.
+    pub format: Option<&'a Run>,
+    /// Where lines go.
+    pub pages: &'a mut Pages,
+    /// Who looks on.
+    pub audience: &'a mut dyn Audience,
+    /// How runs are carried out.
+    pub options: engine::Options<'a>,
+    /// Set by Ctrl-C. A monitor file uses it to end a run.
+    pub stop: &'a AtomicBool,
+    /// The machine's counters.
+    pub counters: Reader,
+    /// A monitor file that was written before says nothing about what goes on now.
+    pub monitored_since: SystemTime,
+}
+
+impl Execution<'_> {
+    /// Does everything, and says on the pages how it ended.
+    ///
+    /// # Errors
+    /// [`ExecutionError`] when it was broken off. What was measured until then is on the pages.
+    pub fn carry_out(mut self) -> Result<Completion, ExecutionError> {
+        let completion = self.list();
+        let why = match &completion {
+            Ok(Completion::Interrupted) => Some("interrupted".to_owned()),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        let last = self.pages.finish(why.as_deref(), Timestamp::now())?;
+        if why.is_none() {
+            self.audience.show(&last);
+        }
+        completion
+    }
+
+    fn list(&mut self) -> Result<Completion, ExecutionError> {
+        let script = self.script;
+        let begun = Instant::now();
+        if let Some(format) = self.format {
+            let growing = engine::Options {
+                may_grow: true,
+                ..self.options
+            };
+            if let Some(end) = self.one(0, 0, format, &growing)?.1 {
+                return Ok(end);
+            }
+        }
+        for repetition in 1.. {
+            let mut reached: Vec<Reached> = Vec::with_capacity(script.runs.len());
+            for (index, run) in script.runs.iter().enumerate() {
+                if !self.rest(run) {
+                    return Ok(Completion::Interrupted);
+                }
+                let run = engine::resolve(run, &reached);
+                let options = self.options;
+                let (this, end) = self.one(repetition, index + 1, &run, &options)?;
+                reached.push(this);
+                if let Some(end) = end {
+                    return Ok(end);
+                }
+            }
+            let again = match script.repeat {
+                Repeat::Times(times) => repetition < times,
+                Repeat::Seconds(seconds) => begun.elapsed() < Duration::from_secs(seconds.into()),
+            };
+            if !again {
+                break;
+            }
+        }
+        Ok(Completion::Whole)
+    }
+
+    /// The pause before a run; false when it was cut short.
+    fn rest(&self, run: &Run) -> bool {
+        let until = Instant::now() + Duration::from_secs(run.pause_s.into());
+        while Instant::now() < until && !self.stopped() {
+            sleep(NAP);
+        }
+        !self.stopped()
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// One run from its heading to its totals. Tells whether the list ends with it.
+    fn one(
+        &mut self,
+        repetition: u32,
+        number: usize,
+        run: &Run,
+        options: &engine::Options<'_>,
+    ) -> Result<(Reached, Option<Completion>), ExecutionError> {
+        let started_at = Timestamp::now();
+        let place = number - usize::from(self.format.is_none());
+        self.audience
+            .show(&self.pages.begin(place, run, size_bytes(run), started_at)?);
+        let mut log = Log::new(self.counters.snapshot());
+        let mut failed: Option<PagesError> = None;
+        let mut monitor = None;
+        let outcome = engine::run(run, options, &mut |interval| {
+            let rates = log.add(interval, self.counters.snapshot());
+            match self
+                .pages
+                .interval(run, interval, cpu(&rates), Timestamp::now())
+            {
+                Ok(text) => self.audience.show(&text),
+                Err(error) => failed = Some(error),
+            }
+            monitor = monitor.or(monitored(
+                self.script.monitor.as_deref(),
+                self.monitored_since,
+            ));
+            if monitor.is_some() || failed.is_some() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+        })?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        self.monitored_since = SystemTime::now();
+        let rates = log.counted();
+        let last = log
+            .intervals
+            .last()
+            .map_or(1, |(interval, _)| interval.number);
+        let shown = self
+            .pages
+            .end(run, &outcome, last, cpu(&rates), Timestamp::now())?;
+        self.audience.show(&format!("{shown}\n"));
+        let done = Done {
+            repetition,
+            number,
+            run,
+            started_at,
+            outcome: &outcome,
+            intervals: &log.intervals,
+            rates,
+        };
+        self.audience
+            .done(&done)
+            .map_err(ExecutionError::Audience)?;
+        judge(run, &outcome, self.script.skew_tolerance_pct)?;
+        let end = match monitor {
+            Some(Monitored::EndRun) => {
+                self.stop.store(false, Ordering::Relaxed);
+                None
+            }
+            Some(Monitored::EndAll) => Some(Completion::Monitor),
+            None if self.stopped() => Some(Completion::Interrupted),
+            None => too_slow(run, &outcome).then_some(Completion::ResponseTime),
+        };
+        Ok((Reached::of(&outcome, run.streams.len()), end))
+    }
+}
+
+/// Intervals, and the counters at their ends.
+struct Log {
+    begin: Counters,
+    /// End of the warm-up.
+    warm: Counters,
+    last: Counters,
+    intervals: Vec<(Interval, Rates)>,
+}
+
+/// Intervals of one run that are kept beside their pages.
+const INTERVALS_MAX: usize = 100_000;
+
+impl Log {
+    fn new(begin: Counters) -> Self {
+        Self {
+            begin,
+            warm: begin,
+            last: begin,
+            intervals: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, interval: &Interval, now: Counters) -> Rates {
+        let rates = Rates::between(&self.last, &now);
+        self.last = now;
+        if !interval.counted {
+            self.warm = now;
+        }
+        if self.intervals.len() == INTERVALS_MAX {
+            self.intervals.pop();
+        }
+        self.intervals.push((interval.clone(), rates));
+        rates
+    }
+
+    /// Over the time that counts; over all of it when nothing counts.
+    fn counted(&self) -> Rates {
+        let from = if self.warm.at_ns < self.last.at_ns {
+            &self.warm
+        } else {
+            &self.begin
+        };
+        Rates::between(from, &self.last)
+    }
+}
+
+/// Failed I/Os end the list after their run, however few they are.
+fn judge(
+    run: &Run,
+    outcome: &Outcome,
+    skew_tolerance_pct: Option<f64>,
+) -> Result<(), ExecutionError> {
+    if outcome.faults_count > 0 || outcome.ended == Ended::Errors {
+        return Err(ExecutionError::Failed {
+            run: run.name.clone(),
+            count: outcome.faults_count,
+            first: outcome
+                .faults
+                .first()
+                .map_or("unknown".to_owned(), ToString::to_string),
+        });
+    }
+    if let Some(sentence) = outcome.close_errors.first() {
+        return Err(ExecutionError::NotWrittenBack(sentence.clone()));
+    }
+    match (skew_tolerance_pct, worst_share(run, outcome)) {
+        (Some(allowed_pct), Some((workload, off_pct))) if off_pct > allowed_pct => {
+            Err(ExecutionError::Skew {
+                run: run.name.clone(),
+                workload,
+                off_pct,
+                allowed_pct,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn too_slow(run: &Run, outcome: &Outcome) -> bool {
+    let limit_ms = run.stop.response_ms_max;
+    limit_ms
+        .zip(outcome.total().issued_mean_ms())
+        .is_some_and(|(limit, mean)| mean > limit)
+}
+
+fn cpu(rates: &Rates) -> Option<Cpu> {
+    Some(Cpu {
+        user_pct: rates.cpu_user_pct?,
+        system_pct: rates.cpu_system_pct?,
+        wait_pct: rates.cpu_iowait_pct?,
+    })
+}
+
+/// Bytes of all SDs of a run, where all are known.
+fn size_bytes(run: &Run) -> Option<u64> {
+    let sizes = run.storage.iter().map(|sd| {
+        let length = || {
+            std::fs::metadata(&sd.path)
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|file| file.len())
+        };
+        sd.size_bytes.or_else(length)
+    });
+    sizes.sum()
+}
+
+/// What a monitor file asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Monitored {
+    EndRun,
+    EndAll,
+}
+
+fn monitored(path: Option<&Path>, since: SystemTime) -> Option<Monitored> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path?).ok()?;
+    if file.metadata().ok()?.modified().ok()? < since {
+        return None;
+    }
+    file.take(MONITOR_BYTES_MAX)
+        .read_to_string(&mut text)
+        .ok()?;
+    if text.contains(END_ALL) {
+        Some(Monitored::EndAll)
+    } else {
+        text.contains(END_RUN).then_some(Monitored::EndRun)
+    }
+}

@@ -1,0 +1,83 @@
+//! The language of vdbench parameter files: what one says becomes a list of [`Run`]s, fully resolved.
+//!
+//! Lines are read from files ([`source`]), cut into parameters ([`lexer`]), handed to the section they belong to
+//! ([`sections`]: general, hd, sd, wd, rd), and RDs are expanded into runs ([`expand`]). What the language means is
+//! docs/VDBENCH.md.
+
+mod checks;
+mod command_line;
+mod content;
+mod error;
+mod expand;
+mod flags;
+mod format;
+mod general;
+mod histogram;
+mod lexer;
+mod list;
+mod loops;
+mod names;
+mod rd;
+mod resolve;
+mod sd;
+mod sections;
+mod shares;
+mod source;
+mod value;
+mod wd;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+pub use command_line::{Asked, Overrides, command_line};
+pub use error::{LanguageError, Place, Result};
+pub use format::{Format, FormatPolicy};
+pub use general::Repeat;
+pub use histogram::Buckets;
+pub use list::{heading, simulation};
+pub use rd::MAX_IOPS;
+pub use source::{ReadFile, Variable};
+
+use crate::run::Run;
+
+/// What the files ask for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// In their order; at least one.
+    pub runs: Vec<Run>,
+    /// What is done to files before the first.
+    pub format: Format,
+    /// How often the list is done.
+    pub repeat: Repeat,
+    /// Bounds of the histograms in reports.
+    pub histogram: Buckets,
+    /// Percent by which the share of a workload may miss what was asked; more ends everything.
+    pub skew_tolerance_pct: Option<f64>,
+    /// A file whose contents `end_rd` and `end_vdbench` end the run or all of them.
+    pub monitor: Option<PathBuf>,
+}
+
+/// Reads what was asked for. `read` gives the text of a file.
+pub fn script(asked: &Asked, read: ReadFile<'_>) -> Result<Script> {
+    let lines = source::Sources::new(read, &asked.variables, &asked.extra).lines(&asked.files)?;
+    let parameters = lexer::parameters(&lines)?;
+    let sections = sections::Sections::read(&parameters)?;
+    let runs = expand::runs(&sections, &asked.overrides)?;
+    let general = sections.general;
+    Ok(Script {
+        runs,
+        format: Format {
+            policy: general.format,
+            transfer_bytes: general.format_bytes,
+        },
+        repeat: asked.overrides.repeat.unwrap_or(general.repeat),
+        histogram: general.histogram,
+        skew_tolerance_pct: general.skew_tolerance_pct,
+        monitor: general.monitor,
+    })
+}
+
+/// The text of a parameter file on disk.
+pub fn read_file(path: &Path) -> std::io::Result<String> {
+    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+}

@@ -1,0 +1,161 @@
+//! What must hold of an RD, of each run, and of all runs together.
+
+use super::error::Result;
+use super::rd::{CURVE_IOPS, Rd};
+use super::sections::Sections;
+use crate::run::{OpenFlags, Range, Run, Seek, Sizes, Stream};
+
+/// Characters of an SD's name that fit into a stamped block.
+const STAMPED_NAME_MAX: usize = 8;
+
+/// Elapsed time and warm-up are whole intervals, at least two of them.
+pub(super) fn timing(rd: &Rd) -> Result<()> {
+    let Rd {
+        elapsed_s,
+        interval_s,
+        warmup_s,
+        ..
+    } = *rd;
+    let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
+    if elapsed_s < interval_s.saturating_mul(2) {
+        return wrong(format!(
+            "elapsed={elapsed_s} is less than two intervals of {interval_s} s; the first does not count"
+        ));
+    }
+    if elapsed_s % interval_s != 0 {
+        return wrong(format!(
+            "elapsed={elapsed_s} is not a multiple of interval={interval_s}"
+        ));
+    }
+    if warmup_s % interval_s != 0 {
+        return wrong(format!(
+            "warmup={warmup_s} is not a multiple of interval={interval_s}"
+        ));
+    }
+    Ok(())
+}
+
+/// A rate is there, and is none of 0.
+pub(super) fn rates(rd: &Rd, is_first: bool) -> Result<()> {
+    let wrong = |what: &str| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
+    if rd.rates.is_empty() || (!rd.variable && rd.rates.contains(&0.0)) {
+        return wrong("iorate= parameter is missing, or is 0; give a number, max or curve");
+    }
+    if rd.variable && rd.rates.contains(&CURVE_IOPS) {
+        return wrong("a curve and distribution=variable exclude each other");
+    }
+    if is_first && rd.rates[0] < 0.0 {
+        return wrong("iorate= is a percentage of the run before, and there is none");
+    }
+    Ok(())
+}
+
+/// What must hold of a run once its loops have values.
+pub(super) fn run(rd: &Rd, run: &Run) -> Result<()> {
+    let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", run.name)));
+    for sd in &run.storage {
+        if sd.is_device() && sd.open_flags == OpenFlags::default() {
+            return wrong(format!(
+                "sd={} is a device; give it openflags=o_direct",
+                sd.name
+            ));
+        }
+    }
+    for stream in &run.streams {
+        let mut sds = stream.storage.iter().map(|index| &run.storage[*index]);
+        if let Sizes::Uniform { align_bytes, .. } = stream.sizes
+            && let Some(sd) = sds.find(|sd| sd.align_bytes != Some(align_bytes))
+        {
+            return wrong(format!(
+                "wd={}: xfersize=(min,max,{align_bytes}) needs align={align_bytes} at sd={}",
+                stream.workload, sd.name
+            ));
+        }
+        let sequential = !matches!(stream.seek, Seek::Random { .. } | Seek::Poisson { .. });
+        if stream.sequential_streams > 1 && !sequential {
+            return wrong(format!(
+                "wd={}: streams= is for sequential workloads; give seekpct=seq",
+                stream.workload
+            ));
+        }
+    }
+    if run.threads_shared.is_some() {
+        concatenated(run).map_or(Ok(()), |what| wrong(what.to_owned()))?;
+    }
+    Ok(())
+}
+
+/// What is wrong with a run over concatenated SDs.
+fn concatenated(run: &Run) -> Option<&'static str> {
+    let plain = |stream: &Stream| {
+        stream.range == Range::Whole && stream.read_hit_pct == 0.0 && stream.write_hit_pct == 0.0
+    };
+    if run.threads_shared == Some(0) {
+        return Some(
+            "with concatenated SDs, threads= of wd= or rd= says how many I/Os are shared by all; give one",
+        );
+    }
+    if run
+        .storage
+        .iter()
+        .any(|sd| sd.offset_bytes > 0 || sd.align_bytes.is_some())
+    {
+        return Some("offset= and align= cannot be used with concatenated SDs");
+    }
+    if !run.streams.iter().all(plain) {
+        return Some("range=, rhpct= and whpct= cannot be used with concatenated SDs");
+    }
+    if run.storage.iter().any(|sd| sd.content.validation.is_some()) {
+        return Some("data cannot be validated on concatenated SDs");
+    }
+    None
+}
+
+/// Blocks keep their stamps from run to run, so that sizes must fit over all of them.
+pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<()> {
+    let validated = |run: &&Run| run.storage.iter().any(|sd| sd.content.validation.is_some());
+    let sizes: Vec<u64> = runs
+        .iter()
+        .filter(validated)
+        .flat_map(|run| &run.streams)
+        .flat_map(transfer_sizes)
+        .collect();
+    let Some(smallest) = sizes.iter().min() else {
+        return Ok(());
+    };
+    let place = |name: &str| {
+        sections
+            .sds
+            .named
+            .iter()
+            .find(|sd| sd.name == name)
+            .map(|sd| &sd.place)
+    };
+    for sd in runs.iter().flat_map(|run| &run.storage) {
+        let (Some(place), true) = (place(&sd.name), sd.name.len() > STAMPED_NAME_MAX) else {
+            continue;
+        };
+        return Err(place.wrong(format!(
+            "sd={}: with data validation, the name of an SD has at most {STAMPED_NAME_MAX} characters",
+            sd.name
+        )));
+    }
+    match sizes.iter().find(|size| **size % smallest != 0) {
+        Some(size) => Err(super::LanguageError::Command(format!(
+            "with data validation, all transfer sizes are multiples of the smallest; {size} is none of {smallest}"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn transfer_sizes(stream: &Stream) -> Vec<u64> {
+    match &stream.sizes {
+        Sizes::Fixed(bytes) => vec![*bytes],
+        Sizes::Weighted(sizes) => sizes.iter().map(|size| size.bytes).collect(),
+        Sizes::Uniform {
+            min_bytes,
+            align_bytes,
+            ..
+        } => vec![*min_bytes, *align_bytes],
+    }
+}

@@ -1,0 +1,174 @@
+//! The options that stand behind the verb, as wrappers and scripts write them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::content::{journal_letters, validation_letters};
+use super::error::{LanguageError, Place, Result};
+use super::general::{Repeat, repeat};
+use super::lexer::Parameter;
+use super::rd::{Rd, seconds};
+use super::source::Variable;
+use crate::run::{Journal, Validation};
+
+/// Everything that was asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Asked {
+    /// Parameter files, in the order they are read.
+    pub files: Vec<PathBuf>,
+    /// Where reports go, as it was written: `DIR`, `DIR+`, `DIR.tod`; none: the default.
+    pub output: Option<String>,
+    /// Print the list of runs, and do nothing.
+    pub simulate: bool,
+    /// What stands for `$name` in the files.
+    pub variables: Vec<Variable>,
+    /// Appended to RDs.
+    pub extra: Vec<String>,
+    /// What goes before the files.
+    pub overrides: Overrides,
+}
+
+/// Options that go before what files say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overrides {
+    /// Of all RDs.
+    pub elapsed_s: Option<u32>,
+    /// Of all RDs.
+    pub interval_s: Option<u32>,
+    /// Of all RDs.
+    pub warmup_s: Option<u32>,
+    /// Data validation.
+    pub validation: Option<Validation>,
+    /// Its journal.
+    pub journal: Option<Journal>,
+    /// Of the whole list.
+    pub repeat: Option<Repeat>,
+}
+
+impl Overrides {
+    pub(super) fn apply(&self, rd: &mut Rd) {
+        rd.elapsed_s = self.elapsed_s.unwrap_or(rd.elapsed_s);
+        rd.interval_s = self.interval_s.unwrap_or(rd.interval_s);
+        rd.warmup_s = self.warmup_s.unwrap_or(rd.warmup_s);
+    }
+}
+
+/// Reads the options.
+pub fn command_line(arguments: &[String]) -> Result<Asked> {
+    let mut asked = Asked::default();
+    let mut rest = arguments.iter().map(String::as_str).peekable();
+    while let Some(argument) = rest.next() {
+        if argument == "+" {
+            asked.extra.extend(rest.by_ref().map(str::to_owned));
+            break;
+        }
+        let Some(option) = argument.strip_prefix('-') else {
+            asked.variables.push(variable(argument)?);
+            continue;
+        };
+        let (letter, attached) = split(option);
+        match letter {
+            "f" => {
+                asked
+                    .files
+                    .extend((!attached.is_empty()).then(|| PathBuf::from(attached)));
+                while let Some(file) =
+                    rest.next_if(|next| !next.starts_with(['-', '+']) && !next.contains('='))
+                {
+                    asked.files.push(PathBuf::from(file));
+                }
+            }
+            "s" if attached.is_empty() => asked.simulate = true,
+            "v" => {
+                asked.overrides.validation = Some(letters(
+                    argument,
+                    validation_letters(attached),
+                    "r, w and t",
+                )?)
+            }
+            "j" => {
+                asked.overrides.journal = Some(letters(
+                    argument,
+                    journal_letters(attached),
+                    "r, n, m, o, i and s",
+                )?)
+            }
+            "o" | "e" | "i" | "w" | "l" | "m" | "p" => {
+                let value = if attached.is_empty() {
+                    rest.next().unwrap_or_default()
+                } else {
+                    attached
+                };
+                if value.is_empty() {
+                    return Err(wrong(format!("{argument} needs a value behind it")));
+                }
+                asked.take(letter, value)?;
+            }
+            _ => return Err(wrong(format!("the option {argument} {}", refused(letter)))),
+        }
+    }
+    if asked.files.is_empty() {
+        return Err(wrong("no parameter file is named; give -f FILE".to_owned()));
+    }
+    Ok(asked)
+}
+
+impl Asked {
+    fn take(&mut self, letter: &str, value: &str) -> Result<()> {
+        let parameter = Parameter {
+            key: format!("-{letter}"),
+            values: vec![value.to_owned()],
+            place: Place {
+                file: Arc::from("command line"),
+                line: 1,
+            },
+        };
+        match letter {
+            "o" => self.output = Some(value.to_owned()),
+            "e" => self.overrides.elapsed_s = Some(seconds(&parameter, 1)?),
+            "i" => self.overrides.interval_s = Some(seconds(&parameter, 1)?),
+            "w" => self.overrides.warmup_s = Some(seconds(&parameter, 0)?),
+            "l" => self.overrides.repeat = Some(repeat(&parameter)?),
+            // Processes and a port of the other tool: without a meaning here.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The first letter, and what is written on to it.
+fn split(option: &str) -> (&str, &str) {
+    let end = option.chars().next().map_or(0, char::len_utf8);
+    option.split_at(end)
+}
+
+fn letters<T>(argument: &str, found: Option<T>, known: &str) -> Result<T> {
+    found.ok_or_else(|| wrong(format!("{argument}: the letters behind it are {known}")))
+}
+
+fn variable(argument: &str) -> Result<Variable> {
+    match argument.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok(Variable {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        }),
+        _ => Err(wrong(format!(
+            "{argument} is neither an option nor NAME=VALUE; parameter files stand behind -f"
+        ))),
+    }
+}
+
+fn refused(letter: &str) -> &'static str {
+    match letter {
+        "-" => "is not known here; long options stand before -f",
+        "c" => "is for workloads of directories and files, which are not supported",
+        "t" => "would run a built-in sample; write a parameter file of five lines instead",
+        "r" => "would go on with an RD in the middle; leave the RDs before it out of the file",
+        "k" => "is for Solaris; leave it out",
+        _ => "is not known; -f, -o, -s, -e, -i, -w, -l, -v and -j are",
+    }
+}
+
+fn wrong(what: String) -> LanguageError {
+    LanguageError::Command(what)
+}

@@ -1,0 +1,58 @@
+//! What can be wrong with a parameter file or the command that names it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Result of everything that reads parameters.
+pub type Result<T> = std::result::Result<T, LanguageError>;
+
+/// Where something stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// File, as it was named.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Why the parameters cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum LanguageError {
+    /// Something in a file.
+    #[error("{place}: {what}")]
+    At {
+        /// Where.
+        place: Place,
+        /// What is wrong and what would be right.
+        what: String,
+    },
+    /// Something on the command line, or in all files together.
+    #[error("{0}")]
+    Command(String),
+    /// A file cannot be read.
+    #[error("the parameter file {} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        reason: io::Error,
+    },
+}
+
+impl Place {
+    /// An error at this place.
+    pub(super) fn wrong(&self, what: impl Into<String>) -> LanguageError {
+        LanguageError::At {
+            place: self.clone(),
+            what: what.into(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! From RDs to the list of runs: sets of SDs, then loops in the order they were written, then rates.
+
+use super::Overrides;
+use super::checks;
+use super::error::{LanguageError, Result};
+use super::names::chosen;
+use super::rd::{CURVE_IOPS, MAX_IOPS, Rd, SdChoice};
+use super::resolve::{PARTS_MAX, Resolver, too_many_parts};
+use super::sections::Sections;
+use super::value::number_text;
+use crate::run::{CurvePoint, Rate, Run};
+
+/// Runs of one list.
+pub(super) const RUNS_MAX: usize = 10_000;
+/// Seed of sets that are drawn by lot: the list must be the same whenever it is printed or done.
+const SETS_SEED: u64 = 1;
+
+/// All runs in their order.
+pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run>> {
+    let mut expansion = Expansion {
+        resolver: Resolver {
+            sections,
+            overrides,
+            sd_names: sections
+                .sds
+                .named
+                .iter()
+                .map(|sd| sd.name.as_str())
+                .collect(),
+        },
+        runs: Vec::new(),
+        parts: 0,
+    };
+    for rd in &sections.rds.named {
+        expansion.add(rd)?;
+    }
+    if expansion.runs.is_empty() {
+        return Err(LanguageError::Command(
+            "there is no rd= in the parameter files; a run definition says what to run".to_owned(),
+        ));
+    }
+    checks::validation_over_all(&expansion.runs, sections)?;
+    Ok(expansion.runs)
+}
+
+struct Expansion<'a> {
+    resolver: Resolver<'a>,
+    runs: Vec<Run>,
+    /// Streams and SDs so far: each run has its own.
+    parts: usize,
+}
+
+/// SDs that replace those of the WDs, and what they add to the name of the run.
+struct SdSet {
+    suffix: String,
+    sds: Option<Vec<usize>>,
+}
+
+impl Expansion<'_> {
+    fn add(&mut self, rd: &Rd) -> Result<()> {
+        let mut rd = rd.clone();
+        self.resolver.overrides.apply(&mut rd);
+        checks::timing(&rd)?;
+        checks::rates(&rd, self.runs.is_empty())?;
+        let sets = self.sd_sets(&rd)?;
+        let is_curve = rd.rates.contains(&CURVE_IOPS);
+        let rates = match (rd.variable, is_curve) {
+            (true, _) => 1,
+            (_, true) => 1 + rd.curve_pct.len(),
+            _ => rd.rates.len(),
+        };
+        let loops = rd.loops.iter().map(|over| over.values.len());
+        let many = loops
+            .chain([sets.len(), rates])
+            .fold(1_usize, usize::saturating_mul);
+        if self.runs.len().saturating_add(many) > RUNS_MAX {
+            return Err(rd.place.wrong(format!(
+                "rd={} would make {many} runs; {RUNS_MAX} are allowed together, so take fewer values in its loops",
+                rd.name
+            )));
+        }
+        for set in sets {
+            let base = self.resolver.run(&rd, &set.suffix, set.sds.as_deref())?;
+            let combinations = rd
+                .loops
+                .iter()
+                .map(|over| over.values.len())
+                .product::<usize>();
+            for combination in 0..combinations {
+                let run = looped(&rd, &base, combination)?;
+                checks::run(&rd, &run)?;
+                self.push_rates(&rd, &run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The innermost loop.
+    fn push_rates(&mut self, rd: &Rd, run: &Run) -> Result<()> {
+        let controlled = matches!(
+            run.rate,
+            Rate::Max {
+                controlled: true,
+                ..
+            }
+        );
+        if let (true, Some(at)) = (rd.variable, &rd.rates_at) {
+            return self.push(
+                rd,
+                Run {
+                    rate: Rate::Variable {
+                        steps: rd.steps(at)?,
+                    },
+                    ..run.clone()
+                },
+            );
+        }
+        for rate in &rd.rates {
+            if *rate == CURVE_IOPS {
+                self.push_curve(rd, run, controlled)?;
+                continue;
+            }
+            let mut one = run.clone();
+            one.rate = match *rate {
+                MAX_IOPS => Rate::Max {
+                    controlled,
+                    curve: false,
+                },
+                pct if pct < 0.0 => Rate::PercentOfPrevious { pct: -pct },
+                iops => Rate::Fixed { iops },
+            };
+            if rd.rates.len() > 1 {
+                if !one.loops.is_empty() {
+                    one.loops.push(' ');
+                }
+                one.loops.push_str("iorate=");
+                one.loops.push_str(&rate_label(*rate));
+            }
+            self.push(rd, one)?;
+        }
+        Ok(())
+    }
+
+    fn push_curve(&mut self, rd: &Rd, run: &Run, controlled: bool) -> Result<()> {
+        let maximum_run = self.runs.len();
+        self.push(
+            rd,
+            Run {
+                rate: Rate::Max {
+                    controlled,
+                    curve: true,
+                },
+                ..run.clone()
+            },
+        )?;
+        for pct in &rd.curve_pct {
+            let name = format!("{}_({}%)", run.name, number_text(*pct, false));
+            let point = CurvePoint {
+                pct: *pct,
+                maximum_run,
+                shares_observed: !controlled,
+            };
+            self.push(
+                rd,
+                Run {
+                    name,
+                    rate: Rate::Curve(point),
+                    ..run.clone()
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, rd: &Rd, mut run: Run) -> Result<()> {
+        self.parts += run.streams.len() + run.storage.len();
+        if self.parts > PARTS_MAX {
+            return Err(too_many_parts(rd));
+        }
+        if self.runs.is_empty() {
+            run.pause_s = 0;
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+
+    fn sd_sets(&self, rd: &Rd) -> Result<Vec<SdSet>> {
+        let name = |index: usize| self.resolver.sd_names[index];
+        let count = self.resolver.sd_names.len();
+        if count == 0 {
+            return Err(rd
+                .place
+                .wrong(format!("rd={}: no sd= is defined before it", rd.name)));
+        }
+        Ok(match &rd.sds {
+            SdChoice::OfWorkloads => vec![SdSet {
+                suffix: String::new(),
+                sds: None,
+            }],
+            SdChoice::Named(asked) => {
+                let sds = chosen(asked, &self.resolver.sd_names, "sd", &rd.place)?;
+                vec![SdSet {
+                    suffix: String::new(),
+                    sds: Some(sds),
+                }]
+            }
+            SdChoice::Single => (0..count)
+                .map(|index| SdSet {
+                    suffix: format!("_{}", name(index)),
+                    sds: Some(vec![index]),
+                })
+                .collect(),
+            SdChoice::Growing => (0..count)
+                .map(|last| SdSet {
+                    suffix: span(name(0), name(last)),
+                    sds: Some((0..=last).collect()),
+                })
+                .collect(),
+            SdChoice::Sets(many) => {
+                let sets = by_lot(count, *many);
+                let sets = sets.into_iter().map(|set| SdSet {
+                    suffix: set
+                        .iter()
+                        .map(|index| format!("_{}", name(*index)))
+                        .collect(),
+                    sds: Some(set),
+                });
+                sets.collect()
+            }
+        })
+    }
+}
+
+/// The run of one combination of the loops' values; the last loop turns fastest.
+fn looped(rd: &Rd, base: &Run, combination: usize) -> Result<Run> {
+    let mut run = base.clone();
+    let mut left = combination;
+    let mut labels = Vec::with_capacity(rd.loops.len());
+    for over in rd.loops.iter().rev() {
+        let value = over.values[left % over.values.len()];
+        left /= over.values.len();
+        labels.push(over.label(value));
+        over.apply(value, &mut run)?;
+    }
+    labels.reverse();
+    run.loops = labels.join(" ");
+    Ok(run)
+}
+
+fn rate_label(rate: f64) -> String {
+    match rate {
+        MAX_IOPS => "max".to_owned(),
+        pct if pct < 0.0 => format!("{}%", number_text(-pct, false)),
+        iops => number_text(iops, false),
+    }
+}
+
+fn span(first: &str, last: &str) -> String {
+    if first == last {
+        format!("_{first}")
+    } else {
+        format!("_{first}-{last}")
+    }
+}
+
+/// All of `count` in a random order, cut into sets; the last may be smaller.
+fn by_lot(count: usize, many: usize) -> Vec<Vec<usize>> {
+    let mut random = stats::random::Random::new(SETS_SEED);
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    order.chunks(many).map(<[usize]>::to_vec).collect()
+}

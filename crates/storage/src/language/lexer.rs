@@ -1,0 +1,177 @@
+//! From lines to parameters: `keyword=value` and `keyword=(value,value)`.
+
+use super::error::{Place, Result};
+use super::source::Line;
+
+/// Values that one parameter may list, before and after ranges are written out.
+pub(super) const VALUES_MAX: usize = 10_000;
+/// Parameters of all files together.
+const PARAMETERS_MAX: usize = 200_000;
+
+/// One `keyword=value`.
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
+    /// In lower case, as it was given: it may be a beginning of the keyword's name.
+    pub key: String,
+    /// At least one, none empty. Ranges are as they were written.
+    pub values: Vec<String>,
+    pub place: Place,
+}
+
+/// A character, and whether quotes take its meaning away.
+#[derive(Debug, Clone, Copy)]
+struct Glyph {
+    character: char,
+    literal: bool,
+}
+
+impl Glyph {
+    fn is(self, character: char) -> bool {
+        self.character == character && !self.literal
+    }
+}
+
+/// All parameters in their order. The end of a line separates parameters as a comma does, so that a line which ends
+/// with one simply goes on.
+pub(super) fn parameters(lines: &[Line]) -> Result<Vec<Parameter>> {
+    let mut found = Vec::new();
+    let mut piece: Vec<Glyph> = Vec::new();
+    let mut begun_at: Option<&Place> = None;
+    let mut depth = 0_usize;
+    for line in lines {
+        let glyphs = glyphs(line)?;
+        let goes_on = glyphs.last().is_some_and(|last| last.is(','));
+        for glyph in glyphs {
+            if glyph.is(',') && depth == 0 {
+                take(&mut piece, &mut begun_at, &mut found)?;
+                continue;
+            }
+            if glyph.is('(') {
+                depth += 1;
+            } else if glyph.is(')') {
+                depth = depth.checked_sub(1).ok_or_else(|| {
+                    line.place
+                        .wrong("a parenthesis is closed that was not opened")
+                })?;
+            }
+            begun_at.get_or_insert(&line.place);
+            piece.push(glyph);
+        }
+        if depth == 0 {
+            take(&mut piece, &mut begun_at, &mut found)?;
+        } else if !goes_on {
+            return Err(line.place.wrong(NOT_CLOSED));
+        }
+    }
+    match begun_at {
+        Some(place) => Err(place.wrong(NOT_CLOSED)),
+        None => Ok(found),
+    }
+}
+
+const NOT_CLOSED: &str = "a parenthesis is not closed; a list goes on in the next line only behind a comma, and a blank begins a comment";
+
+/// What counts of a line: up to the first blank, quotes taken away, question marks left out.
+fn glyphs(line: &Line) -> Result<Vec<Glyph>> {
+    let mut glyphs = Vec::with_capacity(line.text.len());
+    let mut quoted = false;
+    for character in line.text.chars() {
+        match character {
+            '"' => quoted = !quoted,
+            ' ' | '\t' if !quoted => break,
+            '?' if !quoted => {}
+            _ => glyphs.push(Glyph {
+                character,
+                literal: quoted,
+            }),
+        }
+    }
+    if quoted {
+        return Err(line
+            .place
+            .wrong("a double quote is not closed; close it in the same line"));
+    }
+    Ok(glyphs)
+}
+
+/// Makes a parameter of a piece, if there is one.
+fn take(
+    piece: &mut Vec<Glyph>,
+    begun_at: &mut Option<&Place>,
+    found: &mut Vec<Parameter>,
+) -> Result<()> {
+    let Some(place) = begun_at.take() else {
+        return Ok(());
+    };
+    if found.len() == PARAMETERS_MAX {
+        return Err(place.wrong(format!(
+            "there are more than {PARAMETERS_MAX} parameters; use count=, ranges and loops"
+        )));
+    }
+    found.push(parameter(piece, place)?);
+    piece.clear();
+    Ok(())
+}
+
+fn parameter(piece: &[Glyph], place: &Place) -> Result<Parameter> {
+    let Some(equals) = piece.iter().position(|glyph| glyph.is('=')) else {
+        return Err(place.wrong(format!(
+            "{}: a parameter is keyword=value or keyword=(value,value)",
+            text(piece)
+        )));
+    };
+    let key = text(&piece[..equals]).to_lowercase();
+    if key.chars().count() < 2 {
+        return Err(place.wrong(format!(
+            "{key}= is too short; a keyword has at least two characters"
+        )));
+    }
+    let values =
+        values(&piece[equals + 1..]).map_err(|what| place.wrong(format!("{key}=: {what}")))?;
+    Ok(Parameter {
+        key,
+        values,
+        place: place.clone(),
+    })
+}
+
+/// The values of a list, or the one value. Lists within lists stay as they are written.
+fn values(glyphs: &[Glyph]) -> std::result::Result<Vec<String>, String> {
+    let is_list = glyphs.first().is_some_and(|first| first.is('('));
+    let mut found = vec![String::new()];
+    let mut depth = 0_usize;
+    for (at, glyph) in glyphs.iter().enumerate() {
+        if glyph.is('(') {
+            depth += 1;
+            if depth == 1 && is_list {
+                continue;
+            }
+        } else if glyph.is(')') {
+            // Parentheses are balanced within a parameter, or it would not have ended.
+            depth = depth.saturating_sub(1);
+            if depth == 0 && is_list {
+                if at + 1 < glyphs.len() {
+                    return Err("nothing may follow the closing parenthesis but a comma".to_owned());
+                }
+                continue;
+            }
+        } else if glyph.is(',') && depth == 1 && is_list {
+            found.push(String::new());
+            continue;
+        }
+        if let Some(last) = found.last_mut() {
+            last.push(glyph.character);
+        }
+    }
+    if found.len() > VALUES_MAX {
+        return Err(format!("more than {VALUES_MAX} values are listed"));
+    }
+    if found.iter().any(String::is_empty) {
+        return Err("a value is missing".to_owned());
+    }
+    Ok(found)
+}
+
+fn text(glyphs: &[Glyph]) -> String {
+    glyphs.iter().map(|glyph| glyph.character).collect()
+}

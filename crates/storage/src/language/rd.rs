@@ -1,0 +1,336 @@
+//! RDs: how WDs are run.
+
+use super::error::{Place, Result};
+use super::flags;
+use super::general::NO_COMMANDS;
+use super::lexer::Parameter;
+use super::loops::{Loop, LoopOver};
+use super::sections::{NO_FILE_SYSTEMS, NO_REPLAY};
+use super::value::{Unit, begins, number};
+use super::wd::IOPS_MAX;
+use super::words::{Definition, resolve};
+use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Stop};
+
+/// The number that `max` stands for, in rates and in reports of what was asked.
+pub const MAX_IOPS: f64 = 9_999_988.0;
+/// The number that `curve` stands for.
+pub(super) const CURVE_IOPS: f64 = 9_999_977.0;
+/// Ten years: nobody waits longer.
+const SECONDS_MAX: u64 = 10 * 366 * 86_400;
+const ELAPSED_DEFAULT_S: u32 = 30;
+const INTERVAL_DEFAULT_S: u32 = 1;
+/// Of all steps of a variable rate together.
+const VARIABLE_SECONDS_MAX: u32 = 3600;
+/// Amounts of data below this are multiples of the size.
+const TIMES_BELOW: f64 = 100.0;
+
+/// Which SDs an RD uses.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) enum SdChoice {
+    /// Those of the WDs.
+    #[default]
+    OfWorkloads,
+    /// These instead.
+    Named(Vec<String>),
+    /// One after the other, each alone.
+    Single,
+    /// The first, the first two, and so on.
+    Growing,
+    /// In sets of so many, drawn by lot.
+    Sets(usize),
+}
+
+/// One `rd=`.
+#[derive(Debug, Clone)]
+pub(super) struct Rd {
+    pub name: String,
+    pub place: Place,
+    pub wds: Vec<String>,
+    pub sds: SdChoice,
+    pub rates: Vec<f64>,
+    pub rates_at: Option<Parameter>,
+    pub curve_pct: Vec<f64>,
+    pub stop: Stop,
+    pub elapsed_s: u32,
+    pub interval_s: u32,
+    pub warmup_s: u32,
+    pub pause_s: u32,
+    pub loops: Vec<Loop>,
+    pub arrivals: Arrivals,
+    pub variable: bool,
+    pub open_flags: Option<OpenFlags>,
+}
+
+#[derive(Clone, Copy)]
+enum Key {
+    Wd,
+    Sd,
+    FileSystem,
+    IoRate,
+    MaxData,
+    MaxDataRead,
+    MaxDataWritten,
+    Curve,
+    StopCurve,
+    Elapsed,
+    Interval,
+    Warmup,
+    Replay,
+    Pause,
+    Loop(LoopOver),
+    Distribution,
+    Command,
+    OpenFlags,
+}
+
+/// In the language's order.
+const KEYWORDS: &[(&str, Key)] = &[
+    ("wd", Key::Wd),
+    ("sd", Key::Sd),
+    ("fsd", Key::FileSystem),
+    ("iorate", Key::IoRate),
+    ("maxdata", Key::MaxData),
+    ("maxdataread", Key::MaxDataRead),
+    ("maxdata_read", Key::MaxDataRead),
+    ("maxdatawritten", Key::MaxDataWritten),
+    ("maxdata_written", Key::MaxDataWritten),
+    ("curve", Key::Curve),
+    ("stopcurve", Key::StopCurve),
+    ("elapsed", Key::Elapsed),
+    ("interval", Key::Interval),
+    ("warmup", Key::Warmup),
+    ("replay", Key::Replay),
+    ("pause", Key::Pause),
+    ("xfersize", Key::Loop(LoopOver::XferSize)),
+    ("forxfersize", Key::Loop(LoopOver::XferSize)),
+    ("threads", Key::Loop(LoopOver::Threads)),
+    ("forthreads", Key::Loop(LoopOver::Threads)),
+    ("rdpct", Key::Loop(LoopOver::ReadPct)),
+    ("forrdpct", Key::Loop(LoopOver::ReadPct)),
+    ("rhpct", Key::Loop(LoopOver::ReadHitPct)),
+    ("forrhpct", Key::Loop(LoopOver::ReadHitPct)),
+    ("whpct", Key::Loop(LoopOver::WriteHitPct)),
+    ("forwhpct", Key::Loop(LoopOver::WriteHitPct)),
+    ("seekpct", Key::Loop(LoopOver::SeekPct)),
+    ("forseekpct", Key::Loop(LoopOver::SeekPct)),
+    ("hitarea", Key::Loop(LoopOver::HitArea)),
+    ("forhitarea", Key::Loop(LoopOver::HitArea)),
+    ("compratio", Key::Loop(LoopOver::CompRatio)),
+    ("forcompratio", Key::Loop(LoopOver::CompRatio)),
+    ("distribution", Key::Distribution),
+    ("startcmd", Key::Command),
+    ("start_cmd", Key::Command),
+    ("endcmd", Key::Command),
+    ("end_cmd", Key::Command),
+    ("fwd", Key::FileSystem),
+    ("fwdrate", Key::FileSystem),
+    ("operations", Key::FileSystem),
+    ("format", Key::FileSystem),
+    ("openflags", Key::OpenFlags),
+    ("mount", Key::FileSystem),
+];
+
+/// Whether RDs have such a keyword.
+pub(super) fn knows(given: &str) -> bool {
+    resolve(KEYWORDS, given).is_some()
+}
+
+impl Default for Rd {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            place: Place {
+                file: "".into(),
+                line: 0,
+            },
+            wds: Vec::new(),
+            sds: SdChoice::default(),
+            rates: Vec::new(),
+            rates_at: None,
+            curve_pct: vec![10.0, 50.0, 70.0, 80.0, 90.0, 100.0],
+            stop: Stop::default(),
+            elapsed_s: ELAPSED_DEFAULT_S,
+            interval_s: INTERVAL_DEFAULT_S,
+            warmup_s: 0,
+            pause_s: 0,
+            loops: Vec::new(),
+            arrivals: Arrivals::default(),
+            variable: false,
+            open_flags: None,
+        }
+    }
+}
+
+impl Definition for Rd {
+    const HEAD: &'static str = "rd";
+
+    fn named(mut self, name: &str, place: &Place) -> Self {
+        name.clone_into(&mut self.name);
+        self.place = place.clone();
+        self
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn set(&mut self, parameter: &Parameter) -> Result<()> {
+        let key = resolve(KEYWORDS, &parameter.key);
+        let key = key.ok_or_else(|| super::sections::unknown("rd", parameter))?;
+        match key {
+            Key::Wd => self.wds.clone_from(&parameter.values),
+            Key::Sd => self.sds = sd_choice(parameter)?,
+            Key::IoRate => {
+                self.rates = rates(parameter)?;
+                self.rates_at = Some(parameter.clone());
+            }
+            Key::MaxData => self.stop.data_max = data_limit(parameter)?,
+            Key::MaxDataRead => self.stop.read_max = data_limit(parameter)?,
+            Key::MaxDataWritten => self.stop.written_max = data_limit(parameter)?,
+            Key::Curve => self.curve_pct = curve(parameter)?,
+            Key::StopCurve => self.stop.response_ms_max = Some(parameter.amount(Unit::Amount)?),
+            Key::Elapsed => self.elapsed_s = seconds(parameter, 1)?,
+            Key::Interval => self.interval_s = seconds(parameter, 1)?,
+            Key::Warmup => self.warmup_s = seconds(parameter, 0)?,
+            Key::Pause => self.pause_s = seconds(parameter, 0)?,
+            Key::Loop(over) => self.set_loop(Loop::read(over, parameter)?),
+            Key::Distribution => self.set_distribution(parameter)?,
+            Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
+            Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
+            Key::Command => return Err(parameter.wrong(NO_COMMANDS)),
+            Key::FileSystem => return Err(parameter.wrong(NO_FILE_SYSTEMS)),
+        }
+        Ok(())
+    }
+}
+
+impl Rd {
+    /// Replaces the values of a loop that a default brought, which keeps its place.
+    fn set_loop(&mut self, new: Loop) {
+        match self.loops.iter_mut().find(|old| old.over == new.over) {
+            Some(old) => *old = new,
+            None => self.loops.push(new),
+        }
+    }
+
+    fn set_distribution(&mut self, parameter: &Parameter) -> Result<()> {
+        self.arrivals = Arrivals::Exponential;
+        self.variable = false;
+        for word in &parameter.values {
+            match word.as_str() {
+                word if begins("exponential", word) => self.arrivals = Arrivals::Exponential,
+                word if begins("uniform", word) => self.arrivals = Arrivals::Uniform,
+                word if begins("deterministic", word) => self.arrivals = Arrivals::Deterministic,
+                word if begins("spike", word) => self.arrivals = Arrivals::Spike,
+                word if begins("variable", word) => self.variable = true,
+                _ => {
+                    return Err(parameter.wrong(
+                        "known are exponential, uniform, deterministic, spike and variable",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps of a variable rate.
+    pub fn steps(&self, parameter: &Parameter) -> Result<Vec<RateStep>> {
+        if !self.rates.len().is_multiple_of(2) {
+            return Err(
+                parameter.wrong("with distribution=variable, give pairs iorate=(rate,seconds,…)")
+            );
+        }
+        let mut steps = Vec::with_capacity(self.rates.len() / 2);
+        for pair in self.rates.chunks_exact(2) {
+            if pair[0] < 0.0 || pair[0] >= CURVE_IOPS {
+                return Err(parameter.wrong("with distribution=variable, every rate is a number"));
+            }
+            let seconds = parameter.whole_of(pair[1], 1, u64::from(VARIABLE_SECONDS_MAX))? as u32;
+            steps.push(RateStep {
+                iops: pair[0],
+                seconds,
+            });
+        }
+        let total = steps
+            .iter()
+            .map(|step| u64::from(step.seconds))
+            .sum::<u64>();
+        if total > u64::from(VARIABLE_SECONDS_MAX) {
+            return Err(parameter.wrong(format!(
+                "the steps last {total} s together; {VARIABLE_SECONDS_MAX} s are allowed"
+            )));
+        }
+        if steps.iter().all(|step| step.iops == 0.0) {
+            return Err(parameter.wrong("every rate is 0; give at least one above"));
+        }
+        Ok(steps)
+    }
+}
+
+fn sd_choice(parameter: &Parameter) -> Result<SdChoice> {
+    let [word] = parameter.values.as_slice() else {
+        return Ok(SdChoice::Named(parameter.values.clone()));
+    };
+    match word.as_str() {
+        "single" => Ok(SdChoice::Single),
+        "range" => Ok(SdChoice::Growing),
+        _ => match word.strip_prefix("setsof") {
+            Some(many) => match many.parse() {
+                Ok(many) if many > 0 => Ok(SdChoice::Sets(many)),
+                _ => Err(parameter.wrong("give the number of SDs in a set, as setsof4")),
+            },
+            None => Ok(SdChoice::Named(vec![word.clone()])),
+        },
+    }
+}
+
+fn rates(parameter: &Parameter) -> Result<Vec<f64>> {
+    let parse = |text: &str| match text.to_ascii_lowercase().as_str() {
+        "max" => Some(MAX_IOPS),
+        "curve" => Some(CURVE_IOPS),
+        _ => number(text, Unit::Amount),
+    };
+    let rates = parameter.numbers_or(&parse, Unit::Amount)?;
+    if rates.iter().any(|rate| *rate > IOPS_MAX) {
+        return Err(parameter
+            .wrong("no device does more than 10^9 I/Os a second; ask for less, or for max"));
+    }
+    if rates.contains(&CURVE_IOPS) && rates.len() > 1 {
+        return Err(parameter.wrong("curve stands alone; give other rates in an rd= of their own"));
+    }
+    Ok(rates)
+}
+
+fn curve(parameter: &Parameter) -> Result<Vec<f64>> {
+    const PCT_MAX: f64 = 1000.0;
+    // `50%` says the same as 50.
+    let points: Vec<f64> = parameter
+        .numbers(Unit::Amount)?
+        .iter()
+        .map(|point| point.abs())
+        .collect();
+    if points.iter().any(|point| *point < 1.0 || *point > PCT_MAX) {
+        return Err(parameter.wrong(format!(
+            "points of a curve are percentages from 1 to {PCT_MAX}"
+        )));
+    }
+    Ok(points)
+}
+
+fn data_limit(parameter: &Parameter) -> Result<Option<DataLimit>> {
+    let value = parameter.amount(Unit::Amount)?;
+    if value == 0.0 {
+        return Err(parameter.wrong("give an amount of data above 0"));
+    }
+    Ok(Some(if value < TIMES_BELOW {
+        DataLimit::TimesSize(value)
+    } else {
+        DataLimit::Bytes(value.min(u64::MAX as f64) as u64)
+    }))
+}
+
+/// Whole seconds.
+pub(super) fn seconds(parameter: &Parameter, low: u64) -> Result<u32> {
+    let seconds = parameter.whole(low, SECONDS_MAX, Unit::Time)?;
+    u32::try_from(seconds).map_err(|_| parameter.wrong("that is too long"))
+}

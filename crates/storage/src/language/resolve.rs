@@ -1,0 +1,222 @@
+//! From one RD to a run before its loops: WDs and SDs looked up, defaults and overrides resolved.
+
+use super::Overrides;
+use super::error::Result;
+use super::names::chosen;
+use super::rd::{Rd, SdChoice};
+use super::sd::Sd;
+use super::sections::Sections;
+use super::shares::shares;
+use super::wd::Wd;
+use crate::run::{DataContent, Journal, Range, Rate, Run, StorageDefinition, Stream, Validation};
+
+/// Streams and SDs of one run, and of all runs together.
+pub(super) const PARTS_MAX: usize = 200_000;
+
+/// What is looked up.
+pub(super) struct Resolver<'a> {
+    pub sections: &'a Sections,
+    pub overrides: &'a Overrides,
+    pub sd_names: Vec<&'a str>,
+}
+
+/// A run while its streams are collected.
+struct Parts<'a> {
+    rd: &'a Rd,
+    /// Where each SD stands in `storage`, once it is used.
+    index_of: Vec<Option<usize>>,
+    storage: Vec<StorageDefinition>,
+    streams: Vec<Stream>,
+}
+
+impl Resolver<'_> {
+    /// The run of an RD, on these SDs instead of those of its WDs. Its rate says whether it is controlled.
+    pub fn run(&self, rd: &Rd, suffix: &str, sds_instead: Option<&[usize]>) -> Result<Run> {
+        let wds = self.workloads(rd)?;
+        let shares = shares(rd, &wds)?;
+        let mut parts = Parts {
+            rd,
+            index_of: vec![None; self.sd_names.len()],
+            storage: Vec::new(),
+            streams: Vec::new(),
+        };
+        for (wd, share) in wds.iter().zip(shares.of_workloads) {
+            let sds = match sds_instead {
+                Some(sds) => sds.to_vec(),
+                None => self.sds_of(rd, wd)?,
+            };
+            self.add(&mut parts, wd, &sds, share)?;
+        }
+        let concatenated = self.sections.general.concatenate;
+        Ok(Run {
+            name: format!("{}{suffix}", rd.name),
+            loops: String::new(),
+            elapsed_s: Some(rd.elapsed_s),
+            interval_s: rd.interval_s,
+            warmup_s: rd.warmup_s,
+            pause_s: rd.pause_s,
+            rate: Rate::Max {
+                controlled: shares.controlled,
+                curve: false,
+            },
+            arrivals: rd.arrivals,
+            stop: rd.stop,
+            errors: self.sections.general.errors,
+            storage: parts.storage,
+            threads_shared: concatenated.then(|| wds.iter().filter_map(|wd| wd.threads).sum()),
+            streams: parts.streams,
+        })
+    }
+
+    fn sds_of(&self, rd: &Rd, wd: &Wd) -> Result<Vec<usize>> {
+        if wd.sds.is_empty() {
+            let what = format!(
+                "rd={}: wd={} has no sd=; name SDs there or here",
+                rd.name, wd.name
+            );
+            return Err(rd.place.wrong(what));
+        }
+        chosen(&wd.sds, &self.sd_names, "sd", &wd.place)
+    }
+
+    fn workloads(&self, rd: &Rd) -> Result<Vec<&Wd>> {
+        let wds = &self.sections.wds;
+        if !rd.wds.is_empty() {
+            let names: Vec<&str> = wds.named.iter().map(|wd| wd.name.as_str()).collect();
+            let indices = chosen(&rd.wds, &names, "wd", &rd.place)?;
+            return Ok(indices.into_iter().map(|index| &wds.named[index]).collect());
+        }
+        if rd.sds == SdChoice::OfWorkloads {
+            return Err(rd.place.wrong(format!(
+                "rd={} has neither wd= nor sd=; say what to run",
+                rd.name
+            )));
+        }
+        Ok(vec![&wds.default])
+    }
+
+    /// The streams of one WD: one for each of its SDs, or one over all of them together.
+    fn add(&self, parts: &mut Parts<'_>, wd: &Wd, sds: &[usize], share: f64) -> Result<()> {
+        if parts.streams.len() + sds.len() > PARTS_MAX {
+            return Err(too_many_parts(parts.rd));
+        }
+        let concatenated = self.sections.general.concatenate;
+        if wd.threads.is_some() && !concatenated {
+            let what = format!(
+                "wd={}: threads= of wd= is for concatenated SDs; give threads= to sd= or rd=",
+                wd.name
+            );
+            return Err(wd.place.wrong(what));
+        }
+        let mut indices = Vec::with_capacity(sds.len());
+        for sd in sds {
+            let index = self.use_sd(parts, wd, *sd)?;
+            if concatenated {
+                indices.push(index);
+            } else {
+                let range = self.sections.sds.named[*sd].range;
+                parts
+                    .streams
+                    .push(stream(wd, vec![index], share / sds.len() as f64, range));
+            }
+        }
+        if concatenated {
+            parts.streams.push(stream(wd, indices, share, Range::Whole));
+        }
+        Ok(())
+    }
+
+    /// Where an SD stands among those of the run. Two WDs cannot open it in two ways.
+    fn use_sd(&self, parts: &mut Parts<'_>, wd: &Wd, number: usize) -> Result<usize> {
+        let (rd, sd) = (parts.rd, &self.sections.sds.named[number]);
+        let open_flags = rd.open_flags.or(wd.open_flags).unwrap_or(sd.open_flags);
+        if let Some(index) = parts.index_of[number] {
+            if parts.storage[index].open_flags != open_flags {
+                return Err(rd.place.wrong(format!(
+                    "rd={0}: its WDs open sd={1} with different openflags=; give rd={0} the flags that hold",
+                    rd.name, sd.name
+                )));
+            }
+            return Ok(index);
+        }
+        if self.sections.general.concatenate && (sd.range != Range::Whole || sd.hit_area_asked) {
+            let what = format!(
+                "sd={}: range= and hitarea= cannot be used with concatenated SDs",
+                sd.name
+            );
+            return Err(sd.place.wrong(what));
+        }
+        let index = parts.storage.len();
+        parts.index_of[number] = Some(index);
+        parts.storage.push(StorageDefinition {
+            open_flags,
+            ..self.storage(sd)?
+        });
+        Ok(index)
+    }
+
+    fn storage(&self, sd: &Sd) -> Result<StorageDefinition> {
+        let general = &self.sections.general;
+        let dedup = sd.dedup.resolved(general.dedup);
+        let dedup = dedup.map_err(|what| sd.place.wrong(format!("sd={}: {what}", sd.name)))?;
+        Ok(StorageDefinition {
+            name: sd.name.clone(),
+            path: sd.path()?,
+            size_bytes: sd.size_bytes,
+            threads: sd.threads,
+            offset_bytes: sd.offset_bytes,
+            align_bytes: sd.align_bytes,
+            hit_area_bytes: sd.hit_area_bytes,
+            open_flags: sd.open_flags,
+            content: DataContent {
+                compression_ratio: general.compression_ratio,
+                dedup,
+                pattern: general.pattern.clone(),
+                validation: self.validation(sd),
+            },
+        })
+    }
+
+    /// Options go before the file; a journal needs validation.
+    fn validation(&self, sd: &Sd) -> Option<Validation> {
+        let (options, general) = (self.overrides, &self.sections.general);
+        let asked = options.validation.as_ref().or(general.validation.as_ref());
+        let journal = options.journal.as_ref().or(general.journal.as_ref());
+        let journal = journal.map(|journal| Journal {
+            directory: sd.journal.clone(),
+            ..journal.clone()
+        });
+        (asked.is_some() || journal.is_some()).then(|| Validation {
+            journal,
+            ..asked.cloned().unwrap_or_default()
+        })
+    }
+}
+
+/// The error of runs that multiply beyond all use.
+pub(super) fn too_many_parts(rd: &Rd) -> super::LanguageError {
+    rd.place.wrong(format!(
+        "rd={}: runs, SDs and WDs multiply to more than {PARTS_MAX}; take fewer of one of them",
+        rd.name
+    ))
+}
+
+fn stream(wd: &Wd, storage: Vec<usize>, share: f64, range: Range) -> Stream {
+    Stream {
+        workload: wd.name.clone(),
+        storage,
+        share,
+        share_asked: wd.skew_pct > 0.0,
+        iops: wd.iops,
+        priority: wd.priority,
+        sizes: wd.sizes.clone(),
+        read_pct: wd.read_pct,
+        seek: wd.seek,
+        range: wd.range.unwrap_or(range),
+        hot_band: wd.hot_band,
+        read_hit_pct: wd.read_hit_pct,
+        write_hit_pct: wd.write_hit_pct,
+        stride: wd.stride,
+        sequential_streams: wd.streams,
+    }
+}

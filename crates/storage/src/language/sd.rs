@@ -1,0 +1,269 @@
+//! SDs: what is worked on.
+
+use std::path::PathBuf;
+
+use super::error::{Place, Result};
+use super::flags;
+use super::general::DedupAsked;
+use super::lexer::Parameter;
+use super::value::Unit;
+use super::words::{Definition, resolve};
+use crate::run::{OpenFlags, Range};
+
+/// I/Os in flight on one SD.
+pub(super) const THREADS_MAX: u64 = 65_536;
+const THREADS_DEFAULT: f64 = 8.0;
+const HIT_AREA_DEFAULT: u64 = 1 << 20;
+/// No file or device is larger.
+pub(super) const BYTES_MAX: u64 = i64::MAX as u64;
+pub(super) const SECTOR: u64 = 512;
+
+/// One `sd=`.
+#[derive(Debug, Clone)]
+pub(super) struct Sd {
+    pub name: String,
+    pub place: Place,
+    pub lun: Option<String>,
+    count: Option<(u64, u64)>,
+    pub size_bytes: Option<u64>,
+    pub threads: u32,
+    pub hit_area_bytes: u64,
+    pub hit_area_asked: bool,
+    pub offset_bytes: u64,
+    pub align_bytes: Option<u64>,
+    pub open_flags: OpenFlags,
+    pub range: Range,
+    pub journal: Option<PathBuf>,
+    pub dedup: DedupAsked,
+}
+
+#[derive(Clone, Copy)]
+enum Key {
+    Host,
+    Lun,
+    Count,
+    Size,
+    Threads,
+    HitArea,
+    Offset,
+    Align,
+    Kstat,
+    Replay,
+    Journal,
+    OpenFlags,
+    Range,
+    Dedup,
+    Streams,
+}
+
+/// In the language's order.
+const KEYWORDS: &[(&str, Key)] = &[
+    ("host", Key::Host),
+    ("hd", Key::Host),
+    ("lun", Key::Lun),
+    ("count", Key::Count),
+    ("size", Key::Size),
+    ("threads", Key::Threads),
+    ("hitarea", Key::HitArea),
+    ("offset", Key::Offset),
+    ("align", Key::Align),
+    ("kstat", Key::Kstat),
+    ("instance", Key::Kstat),
+    ("replay", Key::Replay),
+    ("resetlun", Key::Kstat),
+    ("resetbus", Key::Kstat),
+    ("journal", Key::Journal),
+    ("openflags", Key::OpenFlags),
+    ("range", Key::Range),
+    ("dedupratio", Key::Dedup),
+    ("dedupunit", Key::Dedup),
+    ("dedupsets", Key::Dedup),
+    ("deduphotsets", Key::Dedup),
+    ("dedupflipflop", Key::Dedup),
+    ("streams", Key::Streams),
+];
+
+/// Whether SDs have such a keyword.
+pub(super) fn knows(given: &str) -> bool {
+    resolve(KEYWORDS, given).is_some()
+}
+
+impl Default for Sd {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            place: Place {
+                file: "".into(),
+                line: 0,
+            },
+            lun: None,
+            count: None,
+            size_bytes: None,
+            threads: THREADS_DEFAULT as u32,
+            hit_area_bytes: HIT_AREA_DEFAULT,
+            hit_area_asked: false,
+            offset_bytes: 0,
+            align_bytes: None,
+            open_flags: OpenFlags::default(),
+            range: Range::Whole,
+            journal: None,
+            dedup: DedupAsked::default(),
+        }
+    }
+}
+
+impl Definition for Sd {
+    const HEAD: &'static str = "sd";
+
+    fn named(mut self, name: &str, place: &Place) -> Self {
+        name.clone_into(&mut self.name);
+        self.place = place.clone();
+        self
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn set(&mut self, parameter: &Parameter) -> Result<()> {
+        let key = resolve(KEYWORDS, &parameter.key);
+        let key = key.ok_or_else(|| super::sections::unknown("sd", parameter))?;
+        match key {
+            Key::Host => host(parameter)?,
+            Key::Lun => self.set_lun(parameter)?,
+            Key::Count => self.count = Some(count(parameter)?),
+            Key::Size => self.size_bytes = Some(divided(parameter, SECTOR, BYTES_MAX)?),
+            Key::Threads => self.threads = divided(parameter, 1, THREADS_MAX)? as u32,
+            Key::HitArea => {
+                self.hit_area_bytes = parameter.whole(SECTOR, BYTES_MAX, Unit::Amount)?;
+                self.hit_area_asked = true;
+            }
+            Key::Offset => self.offset_bytes = sectors(parameter, 0)?,
+            Key::Align => self.align_bytes = Some(sectors(parameter, SECTOR)?),
+            Key::Kstat => {
+                return Err(parameter.wrong("this is for Solaris; leave it out"));
+            }
+            Key::Replay => return Err(parameter.wrong(super::sections::NO_REPLAY)),
+            Key::Journal => self.journal = Some(PathBuf::from(parameter.word()?)),
+            Key::OpenFlags => self.open_flags = flags::open_flags(parameter)?,
+            Key::Range => self.range = flags::range(parameter)?,
+            Key::Dedup => self.dedup.set(parameter)?,
+            Key::Streams => return Err(parameter.wrong("streams= belongs to wd=")),
+        }
+        Ok(())
+    }
+}
+
+impl Sd {
+    fn set_lun(&mut self, parameter: &Parameter) -> Result<()> {
+        if self.lun.is_some() && !self.name.is_empty() {
+            return Err(parameter.wrong("an SD has one lun=; more than one are for several machines, and there is only this one"));
+        }
+        self.lun = Some(parameter.word()?.to_owned());
+        Ok(())
+    }
+
+    /// Path of the file or device.
+    pub fn path(&self) -> Result<PathBuf> {
+        match &self.lun {
+            Some(lun) => Ok(PathBuf::from(lun)),
+            None => Err(self.place.wrong(format!(
+                "sd={} has no lun=; give the path of a file or device",
+                self.name
+            ))),
+        }
+    }
+
+    /// The SDs that this one stands for: itself, or those of `count=(start,n)`.
+    pub fn replicas(&self) -> Result<Vec<Self>> {
+        let Some((start, many)) = self.count else {
+            return Ok(vec![self.clone()]);
+        };
+        let lun = self.path()?.display().to_string();
+        let numbers = start..start + many;
+        let replicas = numbers.map(|number| {
+            let name = format!("{}{number}", self.name);
+            let mut replica = self.clone().named(&name, &self.place);
+            replica.lun = Some(numbered(&lun, number));
+            replica.count = None;
+            replica
+        });
+        Ok(replicas.collect())
+    }
+}
+
+/// A path with its number: where `%04d` or `%d` stands, or else at the end.
+fn numbered(lun: &str, number: u64) -> String {
+    const WIDTH_MAX: usize = 20;
+    if let Some((before, rest)) = lun.split_once('%')
+        && let Some((width, after)) = rest.split_once('d')
+        && width.chars().all(|c| c.is_ascii_digit())
+    {
+        let digits = width
+            .trim_start_matches('0')
+            .parse()
+            .unwrap_or(0)
+            .min(WIDTH_MAX);
+        return if width.starts_with('0') {
+            format!("{before}{number:0digits$}{after}")
+        } else {
+            format!("{before}{number:digits$}{after}")
+        };
+    }
+    format!("{lun}{number}")
+}
+
+fn count(parameter: &Parameter) -> Result<(u64, u64)> {
+    const MANY_MAX: u64 = 4096;
+    let numbers = parameter.numbers(Unit::Amount)?;
+    let [start, many] = numbers[..] else {
+        return Err(parameter.wrong("give count=(first,how_many)"));
+    };
+    Ok((
+        parameter.whole_of(start, 0, u64::from(u32::MAX))?,
+        parameter.whole_of(many, 1, MANY_MAX)?,
+    ))
+}
+
+/// `x`, or `(x,n)`: x divided by n.
+fn divided(parameter: &Parameter, low: u64, high: u64) -> Result<u64> {
+    let numbers = parameter.numbers(Unit::Amount)?;
+    let value = match numbers[..] {
+        [value] => value,
+        [value, parts] if parts >= 1.0 => (value / parts).floor(),
+        _ => return Err(parameter.wrong("give a number, or (number,n) to divide it by n")),
+    };
+    parameter.whole_of(value, low, high)
+}
+
+/// A multiple of 512.
+fn sectors(parameter: &Parameter, low: u64) -> Result<u64> {
+    let value = parameter.whole(low, BYTES_MAX, Unit::Amount)?;
+    if value % SECTOR != 0 {
+        return Err(parameter.wrong("a multiple of 512 is wanted"));
+    }
+    Ok(value)
+}
+
+/// `host=` of SDs and WDs: there is one machine.
+pub(super) fn host(parameter: &Parameter) -> Result<()> {
+    let is_here = |name: &String| name == "localhost" || name == "*";
+    if parameter.values.iter().all(is_here) {
+        return Ok(());
+    }
+    Err(parameter.wrong(super::sections::ONE_MACHINE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered;
+
+    #[test]
+    fn replicas_have_paths_with_numbers() {
+        assert_eq!(numbered("/d/f", 3), "/d/f3");
+        assert_eq!(numbered("/d/f%04d.dat", 3), "/d/f0003.dat");
+        assert_eq!(numbered("/d/f%dx", 12), "/d/f12x");
+        assert_eq!(numbered("/d/f%99999999999999999999d", 1), "/d/f1");
+        assert_eq!(numbered("/d/50%", 1), "/d/50%1");
+    }
+}

@@ -1,0 +1,168 @@
+//! The sections in their order, and which parameter belongs to which definition.
+
+use super::error::{LanguageError, Result};
+use super::general::{self, General};
+use super::lexer::Parameter;
+use super::rd::{self, Rd};
+use super::sd::{self, Sd};
+use super::wd::{self, Wd};
+use super::words::Definitions;
+
+pub(super) const ONE_MACHINE: &str =
+    "workloads run on this machine alone; leave hosts out, or name the only one localhost";
+pub(super) const NO_REPLAY: &str =
+    "recorded traces cannot be replayed; describe the workload with wd= instead";
+pub(super) const NO_FILE_SYSTEMS: &str = "workloads of directories and files (fsd, fwd) are not supported; use sd= and wd= on files or devices";
+
+/// Where in the file we are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    General,
+    Host,
+    Storage,
+    Workload,
+    Run,
+}
+
+/// Everything as it was written, definitions with their defaults filled in.
+#[derive(Debug)]
+pub(super) struct Sections {
+    pub general: General,
+    pub sds: Definitions<Sd>,
+    pub wds: Definitions<Wd>,
+    pub rds: Definitions<Rd>,
+    section: Section,
+}
+
+impl Sections {
+    pub fn read(parameters: &[Parameter]) -> Result<Self> {
+        let mut sections = Self {
+            general: General::default(),
+            sds: Definitions::new(),
+            wds: Definitions::new(),
+            rds: Definitions::new(),
+            section: Section::General,
+        };
+        for parameter in parameters {
+            sections.take(parameter)?;
+        }
+        sections.replicate()?;
+        Ok(sections)
+    }
+
+    /// A head such as `sd=` begins a definition as long as its section is not over; behind it, the same word is a
+    /// parameter of what follows.
+    fn take(&mut self, parameter: &Parameter) -> Result<()> {
+        let head = match parameter.key.as_str() {
+            "hd" => Some(Section::Host),
+            "sd" => Some(Section::Storage),
+            "wd" => Some(Section::Workload),
+            "rd" => Some(Section::Run),
+            "fsd" | "fwd" => return Err(parameter.wrong(NO_FILE_SYSTEMS)),
+            "rg" => return Err(parameter.wrong(NO_REPLAY)),
+            _ => None,
+        };
+        let Some(section) = head.filter(|section| *section >= self.section) else {
+            return self.set(parameter);
+        };
+        self.section = section;
+        match section {
+            Section::General => Ok(()),
+            Section::Host => begin_host(parameter),
+            Section::Storage => self.sds.begin(parameter),
+            Section::Workload => self.wds.begin(parameter),
+            Section::Run => self.rds.begin(parameter),
+        }
+    }
+
+    fn set(&mut self, parameter: &Parameter) -> Result<()> {
+        match self.section {
+            Section::General => self.general.set(parameter),
+            Section::Host => set_host(parameter),
+            Section::Storage => self.sds.set(parameter),
+            Section::Workload => self.wds.set(parameter),
+            Section::Run => self.rds.set(parameter),
+        }
+    }
+
+    /// Writes out `count=`.
+    fn replicate(&mut self) -> Result<()> {
+        let mut all: Vec<Sd> = Vec::new();
+        let mut names = std::collections::BTreeSet::new();
+        for sd in &self.sds.named {
+            for replica in sd.replicas()? {
+                if !names.insert(replica.name.clone()) {
+                    return Err(sd.place.wrong(format!(
+                        "sd={}: count= makes this name a second time",
+                        replica.name
+                    )));
+                }
+                all.push(replica);
+                Definitions::<Sd>::check_number(all.len(), &sd.place)?;
+            }
+        }
+        self.sds.named = all;
+        Ok(())
+    }
+}
+
+fn begin_host(parameter: &Parameter) -> Result<()> {
+    match parameter.word()? {
+        "default" | "localhost" => Ok(()),
+        _ => Err(parameter.wrong(ONE_MACHINE)),
+    }
+}
+
+/// What `hd=` says about this machine.
+fn set_host(parameter: &Parameter) -> Result<()> {
+    /// How the other tool is started and spread over processes: without a meaning here.
+    const WITHOUT_MEANING: [&str; 6] = ["vdbench", "shell", "user", "jvms", "master", "clients"];
+    let given = parameter.key.as_str();
+    if "system".starts_with(given) && parameter.word()? != "localhost" {
+        return Err(parameter.wrong(ONE_MACHINE));
+    }
+    if "clients".starts_with(given) && parameter.word()? != "1" {
+        return Err(parameter.wrong("more than one client cannot be simulated; leave it out"));
+    }
+    let known = WITHOUT_MEANING.iter().any(|full| full.starts_with(given));
+    if known || "system".starts_with(given) {
+        return Ok(());
+    }
+    Err(unknown("hd", parameter))
+}
+
+/// The error about a keyword that a section does not have; it says where it would belong.
+pub(super) fn unknown(section: &str, parameter: &Parameter) -> LanguageError {
+    let given = parameter.key.as_str();
+    let homes = [
+        (
+            "the general parameters, which come first",
+            "",
+            general::knows(given),
+        ),
+        ("sd=", "sd", sd::knows(given)),
+        ("wd=", "wd", wd::knows(given)),
+        ("rd=", "rd", rd::knows(given)),
+    ];
+    let of = if section.is_empty() {
+        "general parameters".to_owned()
+    } else {
+        format!("{section}=")
+    };
+    let known: Vec<&str> = homes
+        .iter()
+        .filter(|(_, name, knows)| *knows && *name != section)
+        .map(|(home, ..)| *home)
+        .collect();
+    let belongs = if known.is_empty() {
+        "see docs/VDBENCH.md for what is known".to_owned()
+    } else {
+        format!(
+            "{given}= belongs to {} (the order is general, hd, sd, wd, rd)",
+            known.join(" or ")
+        )
+    };
+    parameter.wrong(format!(
+        "Unknown keyword: {given}; {of} has no such keyword; {belongs}"
+    ))
+}

@@ -1,0 +1,77 @@
+//! How the rate of a run is shared by its WDs.
+
+use super::error::Result;
+use super::rd::Rd;
+use super::wd::{PERCENT_TOLERANCE, Wd};
+
+/// The outcome.
+pub(super) struct Shares {
+    /// Part of the rate of each WD, from 0 to 1; together 1. WDs with a rate of their own have 0.
+    pub of_workloads: Vec<f64>,
+    /// Whether a run as fast as it goes keeps these shares.
+    pub controlled: bool,
+}
+
+/// Shares that were asked for, and equal parts of what is left for the others.
+pub(super) fn shares(rd: &Rd, wds: &[&Wd]) -> Result<Shares> {
+    priorities(rd, wds)?;
+    let sharing = || wds.iter().filter(|wd| wd.iops.is_none());
+    let total_pct: f64 = sharing().map(|wd| wd.skew_pct).sum();
+    let open = sharing().filter(|wd| wd.skew_pct == 0.0).count();
+    let asked = sharing().count() - open;
+    let left_pct = 100.0 - total_pct;
+    if left_pct < -PERCENT_TOLERANCE || (asked > 0 && open == 0 && left_pct > PERCENT_TOLERANCE) {
+        return Err(rd.place.wrong(format!(
+            "rd={}: Total skew must add up to 100: {total_pct:.2}; change skew= of its WDs, or leave it out of one",
+            rd.name
+        )));
+    }
+    if asked > 0 && open > 0 && left_pct < PERCENT_TOLERANCE {
+        return Err(rd.place.wrong(format!(
+            "rd={}: skew= of some WDs adds up to 100, so nothing is left for those without; give them one too",
+            rd.name
+        )));
+    }
+    let share = |wd: &&Wd| match (wd.iops, wd.skew_pct > 0.0) {
+        (Some(_), _) => 0.0,
+        (None, true) => wd.skew_pct / 100.0,
+        (None, false) => left_pct / 100.0 / open as f64,
+    };
+    Ok(Shares {
+        of_workloads: wds.iter().map(share).collect(),
+        controlled: wds
+            .iter()
+            .any(|wd| wd.skew_pct > 0.0 || wd.iops.is_some() || wd.priority.is_some()),
+    })
+}
+
+/// Priorities are all there or none, from 1 without a gap, and not beside `skew=`.
+fn priorities(rd: &Rd, wds: &[&Wd]) -> Result<()> {
+    let wrong = |what: &str| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
+    if wds
+        .iter()
+        .any(|wd| wd.iops.is_some() && wd.priority.is_none())
+    {
+        return wrong("a WD with iorate= needs priority=; give all its WDs one");
+    }
+    let mut found: Vec<u32> = wds.iter().filter_map(|wd| wd.priority).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    if found.len() < wds.len() {
+        return wrong("some WDs have priority= and others have not; give it to all of them");
+    }
+    if wds.iter().any(|wd| wd.skew_pct > 0.0) {
+        return wrong("priority= and skew= exclude each other; leave one of them out");
+    }
+    found.sort_unstable();
+    found.dedup();
+    if found
+        .iter()
+        .zip(1..)
+        .any(|(priority, expected)| *priority != expected)
+    {
+        return wrong("priorities go from 1 upwards without a gap");
+    }
+    Ok(())
+}

@@ -1,0 +1,285 @@
+//! WDs: what is done to SDs.
+
+use super::error::{Place, Result};
+use super::flags;
+use super::lexer::Parameter;
+use super::sd::{BYTES_MAX, SECTOR, THREADS_MAX, host};
+use super::value::{Unit, begins, number};
+use super::words::{Definition, resolve};
+use crate::run::{OpenFlags, Range, Seek, Sizes, Stride, WeightedSize};
+
+/// Largest transfer.
+pub(super) const TRANSFER_BYTES_MAX: u64 = 1 << 30;
+const TRANSFER_BYTES_DEFAULT: u64 = 4096;
+/// How far percentages that must add up to 100 may be off.
+pub(super) const PERCENT_TOLERANCE: f64 = 1e-4;
+const POISSON_DIVISOR: f64 = 3.0;
+const STREAMS_MAX: u64 = 65_536;
+/// No device does more I/Os a second.
+pub(super) const IOPS_MAX: f64 = 1e9;
+
+/// One `wd=`.
+#[derive(Debug, Clone)]
+pub(super) struct Wd {
+    pub name: String,
+    pub place: Place,
+    pub sds: Vec<String>,
+    pub skew_pct: f64,
+    pub sizes: Sizes,
+    pub read_pct: f64,
+    pub range: Option<Range>,
+    pub hot_band: Option<Range>,
+    pub seek: Seek,
+    pub stride: Option<Stride>,
+    pub priority: Option<u32>,
+    pub iops: Option<f64>,
+    pub read_hit_pct: f64,
+    pub write_hit_pct: f64,
+    pub open_flags: Option<OpenFlags>,
+    pub threads: Option<u32>,
+    pub streams: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Key {
+    Sd,
+    Skew,
+    XferSize,
+    ReadPct,
+    WritePct,
+    Range,
+    HotBand,
+    SeekPct,
+    Stride,
+    Priority,
+    IoRate,
+    ReadHitPct,
+    WriteHitPct,
+    Host,
+    OpenFlags,
+    User,
+    Threads,
+    Streams,
+}
+
+/// In the language's order.
+const KEYWORDS: &[(&str, Key)] = &[
+    ("sd", Key::Sd),
+    ("skew", Key::Skew),
+    ("xfersize", Key::XferSize),
+    ("rdpct", Key::ReadPct),
+    ("readpct", Key::ReadPct),
+    ("writepct", Key::WritePct),
+    ("wrpct", Key::WritePct),
+    ("range", Key::Range),
+    ("hotband", Key::HotBand),
+    ("seekpct", Key::SeekPct),
+    ("stride", Key::Stride),
+    ("priority", Key::Priority),
+    ("iorate", Key::IoRate),
+    ("rhpct", Key::ReadHitPct),
+    ("whpct", Key::WriteHitPct),
+    ("host", Key::Host),
+    ("hd", Key::Host),
+    ("openflags", Key::OpenFlags),
+    ("user", Key::User),
+    ("threads", Key::Threads),
+    ("streams", Key::Streams),
+];
+
+/// Whether WDs have such a keyword.
+pub(super) fn knows(given: &str) -> bool {
+    resolve(KEYWORDS, given).is_some()
+}
+
+impl Default for Wd {
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            place: Place {
+                file: "".into(),
+                line: 0,
+            },
+            sds: Vec::new(),
+            skew_pct: 0.0,
+            sizes: Sizes::Fixed(TRANSFER_BYTES_DEFAULT),
+            read_pct: 100.0,
+            range: None,
+            hot_band: None,
+            seek: Seek::Random { pct: 100.0 },
+            stride: None,
+            priority: None,
+            iops: None,
+            read_hit_pct: 0.0,
+            write_hit_pct: 0.0,
+            open_flags: None,
+            threads: None,
+            streams: 1,
+        }
+    }
+}
+
+impl Definition for Wd {
+    const HEAD: &'static str = "wd";
+
+    fn named(mut self, name: &str, place: &Place) -> Self {
+        name.clone_into(&mut self.name);
+        self.place = place.clone();
+        self
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn set(&mut self, parameter: &Parameter) -> Result<()> {
+        let key = resolve(KEYWORDS, &parameter.key);
+        let key = key.ok_or_else(|| super::sections::unknown("wd", parameter))?;
+        match key {
+            Key::Sd => self.sds.clone_from(&parameter.values),
+            Key::Skew => self.skew_pct = parameter.percent()?,
+            Key::XferSize => self.sizes = sizes(parameter)?,
+            Key::ReadPct => self.read_pct = parameter.percent()?.trunc(),
+            Key::WritePct => self.read_pct = 100.0 - parameter.percent()?.trunc(),
+            Key::Range => self.range = Some(flags::range(parameter)?),
+            Key::HotBand => self.hot_band = Some(flags::range(parameter)?),
+            Key::SeekPct => self.seek = seek(parameter)?,
+            Key::Stride => self.stride = Some(stride(parameter)?),
+            Key::Priority => self.priority = Some(parameter.whole(1, 1000, Unit::Amount)? as u32),
+            Key::IoRate => self.iops = Some(fixed_rate(parameter)?),
+            Key::ReadHitPct => self.read_hit_pct = parameter.percent()?,
+            Key::WriteHitPct => self.write_hit_pct = parameter.percent()?,
+            Key::Host => host(parameter)?,
+            Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
+            Key::User => {
+                return Err(parameter.wrong("classes of users are not supported; leave it out"));
+            }
+            Key::Threads => {
+                self.threads = Some(parameter.whole(1, THREADS_MAX, Unit::Amount)? as u32)
+            }
+            Key::Streams => self.streams = parameter.whole(2, STREAMS_MAX, Unit::Amount)? as u32,
+        }
+        Ok(())
+    }
+}
+
+/// One size, pairs of size and percent, or bounds with their step.
+fn sizes(parameter: &Parameter) -> Result<Sizes> {
+    let numbers = parameter.numbers(Unit::Amount)?;
+    match numbers[..] {
+        [bytes] => Ok(Sizes::Fixed(parameter.whole_of(bytes, 1, TRANSFER_BYTES_MAX)?)),
+        [min, max, align] => uniform(parameter, min, max, align),
+        _ if numbers.len() % 2 == 0 => weighted(parameter, &numbers),
+        _ => Err(parameter.wrong(
+            "give one size, pairs (size,percent,…) or (min,max,align); the loop over sizes is xfersize= of rd=",
+        )),
+    }
+}
+
+fn uniform(parameter: &Parameter, min: f64, max: f64, align: f64) -> Result<Sizes> {
+    let sectors = |value| parameter.whole_of(value, SECTOR, TRANSFER_BYTES_MAX);
+    let (min_bytes, max_bytes, align_bytes) = (sectors(min)?, sectors(max)?, sectors(align)?);
+    if [min_bytes, max_bytes, align_bytes]
+        .iter()
+        .any(|bytes| bytes % SECTOR != 0)
+    {
+        return Err(parameter.wrong("min, max and align are multiples of 512"));
+    }
+    if min_bytes % align_bytes != 0 || max_bytes % align_bytes != 0 || max_bytes < min_bytes {
+        return Err(parameter.wrong("min and max are multiples of align, and max is not below min"));
+    }
+    Ok(Sizes::Uniform {
+        min_bytes,
+        max_bytes,
+        align_bytes,
+    })
+}
+
+fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
+    let mut found = Vec::with_capacity(numbers.len() / 2);
+    for pair in numbers.chunks_exact(2) {
+        let bytes = parameter.whole_of(pair[0], SECTOR, TRANSFER_BYTES_MAX)?;
+        if bytes % SECTOR != 0 {
+            return Err(parameter.wrong("sizes in a list are multiples of 512"));
+        }
+        // `50%` is a percentage as 50 is.
+        found.push(WeightedSize {
+            bytes,
+            pct: pair[1].abs(),
+        });
+    }
+    let total: f64 = found.iter().map(|size| size.pct).sum();
+    if (total - 100.0).abs() > PERCENT_TOLERANCE {
+        return Err(parameter.wrong(format!(
+            "the percentages of sizes add up to {total}; they must add up to 100"
+        )));
+    }
+    Ok(Sizes::Weighted(found))
+}
+
+/// A number, or a word that stands for an order.
+fn seek(parameter: &Parameter) -> Result<Seek> {
+    let wrong = || {
+        parameter.wrong(
+            "give a percentage, random, sequential, seqnz, eof, poisson or (poisson,divisor)",
+        )
+    };
+    if let [word, divisor] = parameter.values.as_slice() {
+        let divisor = number(divisor, Unit::Amount).filter(|divisor| *divisor > 0.0);
+        return match divisor {
+            Some(divisor) if begins("poisson", word) => Ok(Seek::Poisson { divisor }),
+            _ => Err(wrong()),
+        };
+    }
+    let word = parameter.word()?;
+    match number(word, Unit::Amount) {
+        Some(pct) => seek_of(parameter, pct),
+        None if begins("sequential", word) => Ok(Seek::Sequential),
+        None if begins("seqnz", word) || begins("sequentialnz", word) => {
+            Ok(Seek::SequentialFromRandom)
+        }
+        None if begins("random", word) => Ok(Seek::Random { pct: 100.0 }),
+        None if begins("eof", word) => Ok(Seek::SequentialToEnd),
+        None if begins("poisson", word) => Ok(Seek::Poisson {
+            divisor: POISSON_DIVISOR,
+        }),
+        None => Err(wrong()),
+    }
+}
+
+/// What a number says about the order of addresses.
+pub(super) fn seek_of(parameter: &Parameter, pct: f64) -> Result<Seek> {
+    if pct == -1.0 {
+        Ok(Seek::SequentialToEnd)
+    } else if pct == 0.0 {
+        Ok(Seek::Sequential)
+    } else if (0.0..=100.0).contains(&pct) {
+        Ok(Seek::Random { pct })
+    } else {
+        Err(parameter.wrong("a percentage from 0 to 100 is wanted, or -1 to stop at the end"))
+    }
+}
+
+fn stride(parameter: &Parameter) -> Result<Stride> {
+    let numbers = parameter.numbers(Unit::Amount)?;
+    let [min, max] = numbers[..] else {
+        return Err(parameter.wrong("give stride=(min,max) in bytes"));
+    };
+    let bytes = |value| parameter.whole_of(value, 0, BYTES_MAX);
+    let stride = Stride {
+        min_bytes: bytes(min)?,
+        max_bytes: bytes(max)?,
+    };
+    if stride.max_bytes < stride.min_bytes {
+        return Err(parameter.wrong("max is below min; give stride=(min,max)"));
+    }
+    Ok(stride)
+}
+
+fn fixed_rate(parameter: &Parameter) -> Result<f64> {
+    let iops = parameter.number(Unit::Amount)?;
+    if iops <= 0.0 || iops > IOPS_MAX {
+        return Err(parameter.wrong("a number of I/Os a second above 0 is wanted"));
+    }
+    Ok(iops)
+}

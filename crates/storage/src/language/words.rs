@@ -1,0 +1,82 @@
+//! Keywords that may be cut short, and definitions that inherit from a default.
+
+use super::error::{Place, Result};
+use super::lexer::Parameter;
+
+/// Definitions of one kind.
+const DEFINITIONS_MAX: usize = 4096;
+
+/// What a keyword stands for: the first of the table that begins with `given`. Tables keep an order that is part of
+/// the language, because it decides what an abbreviation means.
+pub(super) fn resolve<K: Copy>(table: &[(&str, K)], given: &str) -> Option<K> {
+    let found = table.iter().find(|(full, _)| full.starts_with(given));
+    found.map(|(_, meaning)| *meaning)
+}
+
+/// An SD, WD or RD.
+pub(super) trait Definition: Clone + Default {
+    /// `sd`, `wd` …
+    const HEAD: &'static str;
+    /// This one, under a name of its own.
+    fn named(self, name: &str, place: &Place) -> Self;
+    /// Its name.
+    fn name(&self) -> &str;
+    /// Takes a parameter.
+    fn set(&mut self, parameter: &Parameter) -> Result<()>;
+}
+
+/// All definitions of one kind, in their order.
+#[derive(Debug)]
+pub(super) struct Definitions<T> {
+    /// What the next one begins with.
+    pub default: T,
+    pub named: Vec<T>,
+    in_default: bool,
+}
+
+impl<T: Definition> Definitions<T> {
+    pub fn new() -> Self {
+        Self {
+            default: T::default(),
+            named: Vec::new(),
+            in_default: false,
+        }
+    }
+
+    /// `sd=name` or `sd=default`. A new one is the default as it stands.
+    pub fn begin(&mut self, parameter: &Parameter) -> Result<()> {
+        let name = parameter.word()?;
+        self.in_default = name == "default";
+        if self.in_default {
+            return Ok(());
+        }
+        if self.named.iter().any(|other| other.name() == name) {
+            return Err(
+                parameter.wrong("this name is taken; give every definition a name of its own")
+            );
+        }
+        Self::check_number(self.named.len() + 1, &parameter.place)?;
+        self.named
+            .push(self.default.clone().named(name, &parameter.place));
+        Ok(())
+    }
+
+    /// A parameter of the definition that was begun last.
+    pub fn set(&mut self, parameter: &Parameter) -> Result<()> {
+        match self.named.last_mut() {
+            Some(last) if !self.in_default => last.set(parameter),
+            _ => self.default.set(parameter),
+        }
+    }
+
+    /// Refuses more definitions than there may be.
+    pub fn check_number(number: usize, place: &Place) -> Result<()> {
+        if number > DEFINITIONS_MAX {
+            return Err(place.wrong(format!(
+                "there are more than {DEFINITIONS_MAX} of {}=",
+                T::HEAD
+            )));
+        }
+        Ok(())
+    }
+}

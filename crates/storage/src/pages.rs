@@ -1,0 +1,355 @@
+//! The pages of an output folder, in vdbench's formats, so that what reads those reads these.
+//!
+//! Pages are text with a few anchors. Every line is on the disk when its interval is over.
+
+mod columns;
+mod flatfile;
+mod folder;
+mod histogram;
+mod names;
+mod page;
+mod skew;
+mod stamp;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+pub use columns::Cpu;
+pub use folder::folder;
+pub use skew::worst_share;
+
+use crate::engine::{Cell, Interval, Operation, Outcome};
+use crate::language::{Buckets, heading};
+use crate::run::Run;
+use columns::Sums;
+use names::{PageNames, escaped};
+use page::Page;
+
+/// Lines of figures after which their header is repeated.
+const HEADER_EVERY: u32 = 30;
+
+/// A page that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{} cannot be written: {reason}", path.display())]
+pub struct PagesError {
+    /// The page, or the folder.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: io::Error,
+}
+
+type Result<T> = std::result::Result<T, PagesError>;
+
+/// All pages of one list of runs.
+#[derive(Debug)]
+pub struct Pages {
+    folder: PathBuf,
+    buckets: Buckets,
+    summary: Page,
+    totals: Page,
+    flatfile: Page,
+    histogram: Page,
+    skew: Page,
+    status: Page,
+    errors: Page,
+    log: Page,
+    /// By the name of the SD, and of the WD.
+    sds: Vec<(String, Page)>,
+    workloads: Vec<(String, Page)>,
+    /// Lines of figures since the run began, and in the totals.
+    lines: u32,
+    total_lines: u32,
+    /// Bytes of all SDs of the run, where all are known.
+    lun_bytes: Option<u64>,
+}
+
+impl Pages {
+    /// Makes the pages. `runs` are all that will be done; `parameters` is the text of the files.
+    pub fn create(
+        folder: &Path,
+        runs: &[Run],
+        parameters: &str,
+        buckets: &Buckets,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let names = PageNames::of(runs);
+        let open = |name: &str| Page::create(folder, name);
+        let detail = |pairs: &[(String, String)]| -> Result<Vec<(String, Page)>> {
+            pairs
+                .iter()
+                .map(|(name, file)| Ok((name.clone(), open(file)?)))
+                .collect()
+        };
+        open("parmfile")?.write(&escaped(parameters))?;
+        let mut pages = Self {
+            folder: folder.to_owned(),
+            buckets: buckets.clone(),
+            summary: open("summary")?,
+            totals: open("totals")?,
+            flatfile: open("flatfile")?,
+            histogram: open("histogram")?,
+            skew: open("skew")?,
+            status: open("status")?,
+            errors: open("errorlog")?,
+            log: open("logfile")?,
+            sds: detail(&names.sds)?,
+            workloads: detail(&names.workloads)?,
+            lines: 0,
+            total_lines: 0,
+            lun_bytes: None,
+        };
+        pages.head(runs, &names, now)?;
+        Ok(pages)
+    }
+
+    /// The folder that they lie in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn head(&mut self, runs: &[Run], names: &PageNames, now: Timestamp) -> Result<()> {
+        let created = stamp::created(now);
+        let links = names::links_to_runs(runs);
+        let version = env!("CARGO_PKG_VERSION");
+        self.summary.write(&format!(
+            "dbdyno {version}: summary report in the form of vdbench, created {created}\n\n{}\n{links}\n\n",
+            names.links()
+        ))?;
+        self.totals.write(&format!("Run totals\n\n\n{links}\n\n"))?;
+        self.histogram
+            .write(&format!("Total response time histogram.\n\n\n{links}\n\n"))?;
+        self.skew.write(&format!(
+            "Workload skew report\n\nOnly for runs with more than one SD or WD.\n\n\n{links}\n\n"
+        ))?;
+        self.flatfile.write(&flatfile::head())?;
+        self.status.write("* Vdbench status\n*\n* One line for each event, its fields separated by tabs, written as it happens.\n\n")?;
+        for (_, page) in self.sds.iter_mut().chain(&mut self.workloads) {
+            page.write(&format!("{links}\n\n"))?;
+        }
+        Ok(())
+    }
+
+    /// A run begins; the number is its place in the list. Gives what is shown on the terminal.
+    pub fn begin(
+        &mut self,
+        number: usize,
+        run: &Run,
+        lun_bytes: Option<u64>,
+        now: Timestamp,
+    ) -> Result<String> {
+        self.lines = 0;
+        self.lun_bytes = lun_bytes;
+        let line = format!(
+            "{} Starting {}",
+            stamp::time_of_day(now),
+            heading(run, None)
+        );
+        let heading = format!("{}\n\n", names::anchored(number, &line));
+        let has_skew = run.storage.len() > 1 || run.streams.len() > 1;
+        for page in [&mut self.summary, &mut self.totals, &mut self.histogram] {
+            page.write(&heading)?;
+        }
+        if has_skew {
+            self.skew.write(&heading)?;
+        }
+        for (_, page) in own(&mut self.sds, &mut self.workloads, run) {
+            page.write(&heading)?;
+        }
+        self.log.write(&format!("{}\n", escaped(&line)))?;
+        self.event(run, "Starting", now)?;
+        Ok(format!("{line}\n\n"))
+    }
+
+    /// An interval is over. Gives what is shown on the terminal.
+    pub fn interval(
+        &mut self,
+        run: &Run,
+        interval: &Interval,
+        cpu: Option<Cpu>,
+        now: Timestamp,
+    ) -> Result<String> {
+        let shown = self.line(
+            run,
+            &Line {
+                name: &interval.number.to_string(),
+                cells: &interval.cells,
+                seconds: interval.length.as_secs_f64(),
+                cpu,
+                percentiles_ms: None,
+                now,
+            },
+        )?;
+        if interval.number + 1 == run.first_counted_interval() {
+            self.event(run, "Warmup done", now)?;
+        }
+        Ok(shown)
+    }
+
+    /// A run is over. Gives what is shown on the terminal.
+    pub fn end(
+        &mut self,
+        run: &Run,
+        outcome: &Outcome,
+        last_interval: u32,
+        cpu: Option<Cpu>,
+        now: Timestamp,
+    ) -> Result<String> {
+        self.event(run, "Workload done", now)?;
+        let (cells, seconds) = totals(outcome);
+        let all = outcome.latencies_of(|_, _, _| true).issued;
+        let percentile = |pct| all.percentile_us(pct) / 1e3;
+        let name = format!("avg_{}-{last_interval}", run.first_counted_interval());
+        let line = Line {
+            name: &name,
+            cells,
+            seconds,
+            cpu,
+            percentiles_ms: (!all.is_empty()).then(|| [percentile(50.0), percentile(99.0)]),
+            now,
+        };
+        let shown = self.line(run, &line)?;
+        let header = self.header_due(self.total_lines, now);
+        self.total_lines += 1;
+        let total = columns::line(&stamp::time_of_day(now), &name, &line.sums(|_| true));
+        self.totals.write(&format!("{header}{total}\n"))?;
+        self.summary.write("\n")?;
+        let of = |operation| outcome.latencies_of(|_, _, other| other == operation);
+        let tables = histogram::tables(&of(Operation::Read), &of(Operation::Write), &self.buckets);
+        self.histogram.write(&format!("{tables}\n\n"))?;
+        let skew = skew::tables(run, cells, seconds);
+        if !skew.is_empty() {
+            self.skew.write(&format!("{}\n\n", escaped(&skew)))?;
+        }
+        self.faults(outcome, now)?;
+        self.event(run, "Slaves done", now)?;
+        Ok(shown)
+    }
+
+    fn faults(&mut self, outcome: &Outcome, now: Timestamp) -> Result<()> {
+        let tod = stamp::time_of_day(now);
+        for sentence in outcome
+            .faults
+            .iter()
+            .map(ToString::to_string)
+            .chain(outcome.close_errors.iter().cloned())
+        {
+            self.errors
+                .write(&escaped(&format!("{tod} {sentence}\n")))?;
+        }
+        Ok(())
+    }
+
+    /// Everything is over. Gives the line that wrappers look for, when nothing failed.
+    pub fn finish(&mut self, failed: Option<&str>, now: Timestamp) -> Result<String> {
+        let tod = stamp::time_of_day(now);
+        let line = match failed {
+            None => format!(
+                "{tod} Vdbench execution completed successfully. Output directory: {}\n",
+                self.folder.display()
+            ),
+            Some(why) => format!("{tod} Vdbench execution ended: {why}\n"),
+        };
+        self.summary.write(&escaped(&line))?;
+        self.log.write(&escaped(&line))?;
+        if failed.is_none() {
+            self.status
+                .write(&format!("{} \tVdbench complete\n", stamp::status(now)))?;
+        }
+        Ok(line)
+    }
+
+    fn event(&mut self, run: &Run, what: &str, now: Timestamp) -> Result<()> {
+        let (name, loops) = (escaped(&run.name), run.loops_text());
+        let line = format!(
+            "{} \t{what}\trd={name}\tFor loops: {loops}\n",
+            stamp::status(now)
+        );
+        self.status.write(&line)
+    }
+
+    fn header_due(&self, lines: u32, now: Timestamp) -> String {
+        if lines.is_multiple_of(HEADER_EVERY) {
+            format!("\n{}", columns::header(&stamp::date(now)))
+        } else {
+            String::new()
+        }
+    }
+
+    /// A line on the summary, in the flat file, and on the page of each SD and WD.
+    fn line(&mut self, run: &Run, line: &Line<'_>) -> Result<String> {
+        let tod = stamp::time_of_day(line.now);
+        let header = self.header_due(self.lines, line.now);
+        self.lines += 1;
+        let all = line.sums(|_| true);
+        let shown = format!("{header}{}", columns::line(&tod, line.name, &all));
+        self.summary.write(&shown)?;
+        self.flatfile
+            .write(&flatfile::row(run, line, &all, self.lun_bytes))?;
+        for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
+            let sums = match whose {
+                Whose::Sd(index) => line.sums(|cell| cell.storage == index),
+                Whose::Workload(workload) => {
+                    line.sums(|cell| run.streams[cell.stream].workload == workload)
+                }
+            };
+            page.write(&format!(
+                "{header}{}",
+                columns::line(&tod, line.name, &sums)
+            ))?;
+        }
+        Ok(shown)
+    }
+}
+
+/// What one line of figures is made of.
+struct Line<'a> {
+    /// Number of the interval, or `avg_…`.
+    name: &'a str,
+    cells: &'a [Cell],
+    seconds: f64,
+    cpu: Option<Cpu>,
+    /// Median and 99th, where there is a distribution.
+    percentiles_ms: Option<[f64; 2]>,
+    now: Timestamp,
+}
+
+impl Line<'_> {
+    fn sums(&self, wanted: impl Fn(&Cell) -> bool) -> Sums {
+        Sums::of(self.cells, self.seconds, self.cpu, wanted)
+    }
+}
+
+/// What counts, and for how many seconds; everything, when nothing counts (a format, a run that ended early).
+fn totals(outcome: &Outcome) -> (&[Cell], f64) {
+    if outcome.counted.is_zero() {
+        (&outcome.all_cells, outcome.elapsed.as_secs_f64())
+    } else {
+        (&outcome.cells, outcome.counted.as_secs_f64())
+    }
+}
+
+/// Whose page it is.
+enum Whose<'a> {
+    Sd(usize),
+    Workload(&'a str),
+}
+
+/// The pages of SDs and WDs that a run has.
+fn own<'a>(
+    sds: &'a mut [(String, Page)],
+    workloads: &'a mut [(String, Page)],
+    run: &'a Run,
+) -> impl Iterator<Item = (Whose<'a>, &'a mut Page)> {
+    let sds = sds.iter_mut().filter_map(|(name, page)| {
+        let index = run.storage.iter().position(|sd| sd.name == *name)?;
+        Some((Whose::Sd(index), page))
+    });
+    let workloads = workloads.iter_mut().filter_map(|(name, page)| {
+        let stream = run.streams.iter().find(|stream| stream.workload == *name)?;
+        Some((Whose::Workload(&stream.workload), page))
+    });
+    sds.chain(workloads)
+}

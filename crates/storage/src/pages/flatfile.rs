@@ -1,0 +1,178 @@
+//! `flatfile.html`: one row for each interval and one for each run, in columns that programs read by name.
+
+use super::columns::{Sums, deviation_ms, max_ms, mean_ms};
+use super::{Line, stamp};
+use crate::language::MAX_IOPS;
+use crate::run::{Rate, Run, Seek, Sizes};
+
+const GIB: f64 = 1_073_741_824.0;
+
+/// Names of the columns and what they mean.
+const COLUMNS: [(&str, &str); 32] = [
+    ("tod", "Time of day"),
+    ("timestamp", "Date and time"),
+    ("Run", "Name of the run, from rd="),
+    ("Interval", "Number of the interval"),
+    ("reqrate", "I/Os a second asked for"),
+    ("rate", "I/Os a second done"),
+    ("MB/sec", "Mebibytes a second"),
+    ("bytes/io", "Mean size of an I/O in bytes"),
+    ("read%", "Percent of I/Os that read"),
+    ("resp", "Mean response time in ms"),
+    ("read_resp", "... of reads"),
+    ("write_resp", "... of writes"),
+    ("resp_max", "Longest response time in ms"),
+    ("resp_std", "Standard deviation of response times in ms"),
+    ("xfersize", "Transfer size asked for"),
+    ("threads", "I/Os in flight asked for on an SD"),
+    ("rdpct", "Percent of reads asked for"),
+    ("rhpct", "Percent of read hits asked for"),
+    ("whpct", "Percent of write hits asked for"),
+    ("seekpct", "Percent of random addresses asked for"),
+    ("lunsize", "Gibibytes of all SDs"),
+    ("version", "Version of dbdyno"),
+    ("compratio", "Ratio of compression asked for"),
+    ("dedupratio", "Ratio of deduplication asked for"),
+    ("queue_depth", "Mean I/Os in flight"),
+    (
+        "cpu_used",
+        "Percent of processor time in programs and in the kernel",
+    ),
+    ("cpu_user", "... in programs"),
+    ("cpu_kernel", "... in the kernel"),
+    ("cpu_wait", "... idle, while I/O was under way"),
+    ("cpu_idle", "... idle"),
+    (
+        "resp_p50",
+        "Half of all response times are up to this, in ms (rows of runs)",
+    ),
+    (
+        "resp_p99",
+        "99 % of all response times are up to this, in ms (rows of runs)",
+    ),
+];
+
+/// What stands above the rows.
+pub(super) fn head() -> String {
+    let mut text = String::from(
+        "*\n* One row for each interval and each run; the first line that is no comment names the columns.\n*\n",
+    );
+    for (name, meaning) in COLUMNS.iter().skip(2) {
+        text.push_str(&format!("* {name:<15} : {meaning}\n"));
+    }
+    text.push_str("* 'n/a'           : not known, or more than one value was asked for\n*\n");
+    for (index, (name, _)) in COLUMNS.iter().enumerate() {
+        text.push_str(&cell(index, name));
+    }
+    text.push_str(" \n");
+    text
+}
+
+fn cell(index: usize, text: &str) -> String {
+    match index {
+        0 => format!("{text:>12}"),
+        1 => format!(" {text:>23}"),
+        _ => format!(" {text:>10}"),
+    }
+}
+
+/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs.
+pub(super) fn row(run: &Run, line: &Line<'_>, sums: &Sums, lun_bytes: Option<u64>) -> String {
+    let number = |value: f64| format!("{value:.4}");
+    let all = sums.all();
+    let cpu = |of: fn(&super::Cpu) -> f64| {
+        sums.cpu
+            .as_ref()
+            .map_or(NOT_KNOWN.to_owned(), |cpu| number(of(cpu)))
+    };
+    let streams = || run.streams.iter();
+    let cells = [
+        stamp::time_of_day(line.now),
+        stamp::status(line.now),
+        run.name.clone(),
+        line.name.to_owned(),
+        number(asked_iops(run)),
+        number(sums.iops()),
+        number(sums.mib_per_s()),
+        sums.bytes().to_string(),
+        number(sums.read_pct()),
+        number(mean_ms(&all)),
+        number(mean_ms(&sums.read)),
+        number(mean_ms(&sums.write)),
+        number(max_ms(&all)),
+        number(deviation_ms(&all)),
+        one(streams().map(|stream| match stream.sizes {
+            Sizes::Fixed(bytes) => Some(bytes.to_string()),
+            _ => None,
+        })),
+        one(run
+            .storage
+            .iter()
+            .map(|sd| Some(run.threads_shared.unwrap_or(sd.threads).to_string()))),
+        one(streams().map(|stream| Some(number(stream.read_pct)))),
+        one(streams().map(|stream| Some(number(stream.read_hit_pct)))),
+        one(streams().map(|stream| Some(number(stream.write_hit_pct)))),
+        one(streams().map(|stream| seek_pct(stream.seek).map(number))),
+        lun_bytes.map_or(NOT_KNOWN.to_owned(), |bytes| number(bytes as f64 / GIB)),
+        env!("CARGO_PKG_VERSION").to_owned(),
+        one(run
+            .storage
+            .iter()
+            .map(|sd| Some(number(sd.content.compression_ratio)))),
+        one(run
+            .storage
+            .iter()
+            .map(|sd| sd.content.dedup.map(|dedup| number(dedup.ratio)))),
+        number(sums.queue_depth()),
+        cpu(|cpu| cpu.user_pct + cpu.system_pct),
+        cpu(|cpu| cpu.user_pct),
+        cpu(|cpu| cpu.system_pct),
+        cpu(|cpu| cpu.wait_pct),
+        cpu(|cpu| (100.0 - cpu.user_pct - cpu.system_pct - cpu.wait_pct).max(0.0)),
+        line.percentiles_ms
+            .map_or(NOT_KNOWN.to_owned(), |[p50, _]| number(p50)),
+        line.percentiles_ms
+            .map_or(NOT_KNOWN.to_owned(), |[_, p99]| number(p99)),
+    ];
+    let row: String = cells
+        .iter()
+        .enumerate()
+        .map(|(index, text)| cell(index, text))
+        .collect();
+    row + " \n"
+}
+
+const NOT_KNOWN: &str = "n/a";
+
+/// The one value that all have.
+fn one(mut values: impl Iterator<Item = Option<String>>) -> String {
+    let first = values.next().flatten();
+    match first {
+        Some(first) if values.all(|value| value.as_ref() == Some(&first)) => first,
+        _ => NOT_KNOWN.to_owned(),
+    }
+}
+
+fn asked_iops(run: &Run) -> f64 {
+    match &run.rate {
+        Rate::Fixed { iops } => *iops,
+        Rate::Variable { steps } => {
+            let seconds: f64 = steps.iter().map(|step| f64::from(step.seconds)).sum();
+            steps
+                .iter()
+                .map(|step| step.iops * f64::from(step.seconds))
+                .sum::<f64>()
+                / seconds
+        }
+        _ => MAX_IOPS,
+    }
+}
+
+fn seek_pct(seek: Seek) -> Option<f64> {
+    match seek {
+        Seek::Random { pct } => Some(pct),
+        Seek::Sequential | Seek::SequentialFromRandom => Some(0.0),
+        Seek::SequentialToEnd => Some(-1.0),
+        Seek::Poisson { .. } => None,
+    }
+}

@@ -1,0 +1,67 @@
+//! The folder that pages are written to.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::{PagesError, stamp};
+
+const DEFAULT: &str = "output";
+/// Numbers behind `DIR+`.
+const COUNT_MAX: u32 = 999;
+/// How every page begins; nothing else is removed from a folder that is used again.
+const PAGE_BEGINS: &[u8] = b"<title>Vdbench ";
+
+/// Makes the folder that was asked for, or takes the one that is there and removes the pages of an earlier run.
+pub fn folder(asked: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesError> {
+    let asked = asked.unwrap_or(DEFAULT);
+    let path = if let Some(name) = asked.strip_suffix('+') {
+        next_free(name)?
+    } else if let Some(name) = asked.strip_suffix(".tod") {
+        PathBuf::from(format!("{name}.{}", stamp::folder(now)))
+    } else {
+        PathBuf::from(asked)
+    };
+    let failed = |reason| PagesError {
+        path: path.clone(),
+        reason,
+    };
+    fs::create_dir_all(&path).map_err(failed)?;
+    remove_pages(&path).map_err(failed)?;
+    Ok(path)
+}
+
+/// `DIR`, or the first of `DIR001`, `DIR002` … that is not there.
+fn next_free(name: &str) -> Result<PathBuf, PagesError> {
+    let numbered = (1..=COUNT_MAX).map(|number| PathBuf::from(format!("{name}{number:03}")));
+    let mut names = std::iter::once(PathBuf::from(name)).chain(numbered);
+    names.find(|path| !path.exists()).ok_or_else(|| PagesError {
+        path: PathBuf::from(name),
+        reason: io::Error::other(format!(
+            "{COUNT_MAX} folders of this name are there already"
+        )),
+    })
+}
+
+fn remove_pages(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_html = path
+            .extension()
+            .is_some_and(|extension| extension == "html");
+        if is_html && path.is_file() && begins_as_page(&path)? {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn begins_as_page(path: &Path) -> io::Result<bool> {
+    let mut beginning = Vec::with_capacity(PAGE_BEGINS.len());
+    fs::File::open(path)?
+        .take(PAGE_BEGINS.len() as u64)
+        .read_to_end(&mut beginning)?;
+    Ok(beginning == PAGE_BEGINS)
+}

@@ -1,0 +1,143 @@
+//! What one run is: everything the engine needs, all loops, defaults and overrides resolved.
+//!
+//! Plain data without input or output. The words are those of the parameter files: SD (storage definition: a file
+//! or device), WD (workload definition: what is done to SDs), RD (run definition: how WDs are run). A *stream* is
+//! one WD on one SD (or on several that are concatenated), with an order of addresses and an arrival process of
+//! its own.
+
+mod pace;
+mod place;
+mod stream;
+
+pub use pace::{Arrivals, CurvePoint, DataLimit, Rate, RateStep, Stop, curve_rate_iops};
+pub use place::{
+    DataContent, Dedup, DuplicateSets, Journal, OpenFlags, Range, StorageDefinition, Validation,
+};
+pub use stream::{Seek, Sizes, Stream, Stride, WeightedSize};
+
+/// One line of the list of runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Name of the RD, with what curves and splits by SD add: `rd1_(50%)`, `rd2_sd1`.
+    pub name: String,
+    /// Values of the loops that led here, outermost first: `threads=1 xfersize=4k`; empty without loops.
+    pub loops: String,
+    /// Seconds that count, and with a warm-up of 0 the first interval too; none: until all streams have ended.
+    pub elapsed_s: Option<u32>,
+    /// Seconds between two lines of the report; elapsed and warm-up are multiples of it.
+    pub interval_s: u32,
+    /// Seconds before those of `elapsed_s`, reported but not counted.
+    pub warmup_s: u32,
+    /// Seconds of rest before the run; the first run of all has none.
+    pub pause_s: u32,
+    /// How many I/Os a second are asked for.
+    pub rate: Rate,
+    /// How the gaps between intended starts are distributed, where the rate is a number.
+    pub arrivals: Arrivals,
+    /// What ends the run before its time.
+    pub stop: Stop,
+    /// Failed I/Os after which everything ends.
+    pub errors: ErrorLimit,
+    /// What the streams work on; each is opened once, however many streams use it.
+    pub storage: Vec<StorageDefinition>,
+    /// I/Os in flight over all streams and SDs together, where SDs are concatenated; none: each SD has its own limit.
+    pub threads_shared: Option<u32>,
+    /// Who does what where.
+    pub streams: Vec<Stream>,
+}
+
+/// Failed I/Os (or corrupted blocks) that are put up with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ErrorLimit {
+    /// The run ends at this many.
+    pub count_max: u32,
+    /// Or this many seconds after the first.
+    pub after_first_s: Option<u32>,
+}
+
+impl Default for ErrorLimit {
+    fn default() -> Self {
+        Self {
+            count_max: 50,
+            after_first_s: None,
+        }
+    }
+}
+
+impl Run {
+    /// What follows `For loops:` in every line that names the run.
+    #[must_use]
+    pub fn loops_text(&self) -> &str {
+        if self.loops.is_empty() {
+            "None"
+        } else {
+            &self.loops
+        }
+    }
+
+    /// Intervals of the run; none: it goes on until all streams have ended.
+    #[must_use]
+    pub fn intervals(&self) -> Option<u32> {
+        let elapsed_s = self.elapsed_s?;
+        Some((elapsed_s + self.warmup_s) / self.interval_s.max(1))
+    }
+
+    /// Number of the first interval that counts, from 1. Without a warm-up the first interval is reported and does
+    /// not count, so this is never 1.
+    #[must_use]
+    pub fn first_counted_interval(&self) -> u32 {
+        (self.warmup_s / self.interval_s.max(1)).max(1) + 1
+    }
+
+    /// Whether anything is ever written to SD `index`; one that is not is opened for reading alone.
+    #[must_use]
+    pub fn writes_to(&self, index: usize) -> bool {
+        let mut streams = self.streams.iter();
+        streams.any(|stream| stream.read_pct < 100.0 && stream.storage.contains(&index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(elapsed_s: u32, interval_s: u32, warmup_s: u32) -> Run {
+        Run {
+            name: "rd1".to_owned(),
+            loops: String::new(),
+            elapsed_s: Some(elapsed_s),
+            interval_s,
+            warmup_s,
+            pause_s: 0,
+            rate: Rate::Fixed { iops: 100.0 },
+            arrivals: Arrivals::Exponential,
+            stop: Stop::default(),
+            errors: ErrorLimit::default(),
+            storage: Vec::new(),
+            threads_shared: None,
+            streams: Vec::new(),
+        }
+    }
+
+    /// What the real outputs show: `avg_2-5`, `avg_2-5` and `avg_6-15`.
+    #[test]
+    fn warm_up_is_counted_as_the_outputs_do() {
+        for (asked, intervals, first) in [
+            (run(5, 1, 0), 5, 2),
+            (run(4, 1, 1), 5, 2),
+            (run(10, 1, 5), 15, 6),
+            (run(300, 5, 60), 72, 13),
+        ] {
+            assert_eq!(asked.intervals(), Some(intervals));
+            assert_eq!(asked.first_counted_interval(), first);
+        }
+    }
+
+    #[test]
+    fn a_run_without_an_end_has_no_number_of_intervals() {
+        let mut format = run(1, 1, 0);
+        format.elapsed_s = None;
+        assert_eq!(format.intervals(), None);
+        assert_eq!(format.loops_text(), "None");
+    }
+}

@@ -1,0 +1,146 @@
+//! Runs made from a few words.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use storage::engine::{self, EngineError, Operation, Options, Outcome, TraceRecord};
+use storage::run::{
+    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Sizes, Stop,
+    StorageDefinition, Stream,
+};
+
+pub const KIB: u64 = 1024;
+pub const MIB: u64 = 1 << 20;
+pub const TRACE_MAX: usize = 3_000_000;
+
+/// A file of `bytes`, all holes.
+pub fn file(folder: &Path, name: &str, bytes: u64) -> PathBuf {
+    let path = folder.join(name);
+    let file = std::fs::File::create(&path).unwrap();
+    file.set_len(bytes).unwrap();
+    path
+}
+
+pub fn sd(name: &str, path: &Path) -> StorageDefinition {
+    StorageDefinition {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        size_bytes: None,
+        threads: 8,
+        offset_bytes: 0,
+        align_bytes: None,
+        hit_area_bytes: MIB,
+        open_flags: OpenFlags::default(),
+        content: DataContent::default(),
+    }
+}
+
+/// Random 4 KiB reads of SD number `storage`.
+pub fn stream(name: &str, storage: usize) -> Stream {
+    Stream {
+        workload: name.to_owned(),
+        storage: vec![storage],
+        share: 1.0,
+        share_asked: false,
+        iops: None,
+        priority: None,
+        sizes: Sizes::Fixed(4 * KIB),
+        read_pct: 100.0,
+        seek: Seek::Random { pct: 100.0 },
+        range: Range::Whole,
+        hot_band: None,
+        read_hit_pct: 0.0,
+        write_hit_pct: 0.0,
+        stride: None,
+        sequential_streams: 1,
+    }
+}
+
+/// Two seconds, of which the second counts, as fast as it goes; shares are equal.
+pub fn run(storage: Vec<StorageDefinition>, mut streams: Vec<Stream>) -> Run {
+    let share = 1.0 / streams.len() as f64;
+    for stream in &mut streams {
+        stream.share = share;
+    }
+    Run {
+        name: "rd1".to_owned(),
+        loops: String::new(),
+        elapsed_s: Some(2),
+        interval_s: 1,
+        warmup_s: 0,
+        pause_s: 0,
+        rate: Rate::Max {
+            controlled: false,
+            curve: false,
+        },
+        arrivals: Arrivals::Exponential,
+        stop: Stop::default(),
+        errors: ErrorLimit::default(),
+        storage,
+        threads_shared: None,
+        streams,
+    }
+}
+
+pub fn one(path: &Path, stream: Stream) -> Run {
+    run(vec![sd("sd1", path)], vec![stream])
+}
+
+pub fn try_run<'a>(
+    run: &Run,
+    change: impl FnOnce(&mut Options<'a>),
+) -> Result<Outcome, EngineError> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let mut options = Options::new(42, &NEVER);
+    change(&mut options);
+    engine::run(run, &options, &mut |_| {})
+}
+
+/// Carries it out with a recording, and holds the totals against the recording.
+pub fn recorded(run: &Run) -> Outcome {
+    let outcome = try_run(run, |options| options.trace_max = TRACE_MAX).unwrap();
+    let trace = outcome.trace.as_ref().unwrap();
+    let done = trace.records.len() as u64 + trace.dropped;
+    let told: u64 = outcome
+        .all_cells
+        .iter()
+        .map(|cell| cell.all().operations + cell.all().errors)
+        .sum();
+    assert_eq!(done, told + outcome.drained, "every I/O is in one figure");
+    assert!(done > 0, "a run that does nothing proves nothing");
+    outcome
+}
+
+/// The I/Os of one stream in the order of issue.
+pub fn of(outcome: &Outcome, stream: usize) -> Vec<TraceRecord> {
+    let trace = outcome.trace.as_ref().unwrap();
+    let mut records: Vec<TraceRecord> = trace
+        .records
+        .iter()
+        .filter(|record| record.stream == stream)
+        .copied()
+        .collect();
+    records.sort_by_key(|record| (record.intended_ns, record.issued_ns));
+    records
+}
+
+/// Whether `share` of `records` fulfil `wanted`, within five standard deviations of a binomial.
+pub fn assert_share(
+    what: &str,
+    records: &[TraceRecord],
+    share: f64,
+    wanted: impl Fn(&TraceRecord) -> bool,
+) {
+    let n = records.len() as f64;
+    assert!(n >= 500.0, "{what}: {n} I/Os are too few to judge by");
+    let seen = records.iter().filter(|record| wanted(record)).count() as f64 / n;
+    let allowed = 5.0 * (share * (1.0 - share) / n).sqrt();
+    assert!(
+        (seen - share).abs() <= allowed,
+        "{what}: {seen} of {n}, not {share} ± {allowed}"
+    );
+}
+
+pub fn reads(record: &TraceRecord) -> bool {
+    record.operation == Operation::Read
+}

@@ -1,0 +1,406 @@
+//! What goes wrong is told with the SD, the offset and what happened, and nothing measured is lost.
+
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use storage::engine::{self, Ended, EngineError, Fault, Operation, Options};
+use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream};
+
+use super::common::{KIB, MIB, file, one, recorded, run, sd, stream, try_run};
+
+fn patient(run: Run) -> Run {
+    Run {
+        errors: ErrorLimit {
+            count_max: u32::MAX,
+            after_first_s: None,
+        },
+        ..run
+    }
+}
+
+fn writes(name: &str) -> Stream {
+    Stream {
+        read_pct: 0.0,
+        ..stream(name, 0)
+    }
+}
+
+#[test]
+fn a_file_cut_off_meanwhile_reads_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", 16 * MIB);
+    let asked = patient(Run {
+        rate: Rate::Fixed { iops: 1000.0 },
+        ..one(&path, stream("wd1", 0))
+    });
+    let cut = path.clone();
+    let cutter = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(900));
+        let file = std::fs::OpenOptions::new().write(true).open(cut).unwrap();
+        file.set_len(4 * MIB + 1000).unwrap();
+    });
+    let outcome = recorded(&asked);
+    cutter.join().unwrap();
+    assert_eq!(outcome.ended, Ended::Elapsed);
+    assert!(
+        outcome.all_cells[0].all().operations > 100,
+        "the rest was done"
+    );
+    assert!(outcome.faults_count > 100, "{}", outcome.faults_count);
+    let fault = outcome.faults.first().unwrap();
+    assert!(fault.offset_bytes >= 4 * MIB, "{fault:?}");
+    assert!(matches!(fault.what, Fault::Short { done_bytes } if done_bytes < 4096));
+    let told = fault.to_string();
+    let offset = format!("offset {}", fault.offset_bytes);
+    assert!(
+        told.contains("SD sd1") && told.contains(&offset) && told.contains("short"),
+        "{told}"
+    );
+}
+
+#[test]
+fn fifty_errors_end_a_run() {
+    let outcome = recorded(&Run {
+        storage: vec![engine_sd("/dev/full")],
+        elapsed_s: Some(60),
+        ..one(Path::new("/dev/full"), writes("wd1"))
+    });
+    assert_eq!(outcome.ended, Ended::Errors);
+    assert!(outcome.faults_count >= 50 && outcome.elapsed < Duration::from_secs(30));
+    assert_eq!(outcome.faults[0].what, Fault::System(libc::ENOSPC));
+    let told = outcome.faults[0].to_string();
+    assert!(told.contains("No space left"), "{told}");
+    assert_eq!(outcome.total().operations, 0, "a failure is no operation");
+}
+
+fn engine_sd(path: &str) -> storage::run::StorageDefinition {
+    let mut sd = sd("sd1", Path::new(path));
+    sd.size_bytes = Some(16 * MIB);
+    sd
+}
+
+/// A file that is being executed cannot be opened for writing even by root; a sealed one opens and refuses each write.
+#[test]
+fn a_file_that_must_not_be_written_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    std::fs::copy("/bin/sleep", &program).unwrap();
+    // Another thread may be about to start a program and hold a copy of the descriptor that `copy` wrote through.
+    let mut child = loop {
+        match std::process::Command::new(&program).arg("60").spawn() {
+            Ok(child) => break child,
+            Err(error) => assert_eq!(error.raw_os_error(), Some(libc::ETXTBSY)),
+        }
+    };
+    let refused = try_run(&one(&program, writes("wd1")), |_| {});
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.contains("SD sd1") && refused.contains("reading and writing"),
+        "{refused}"
+    );
+
+    // SAFETY: the name is a C string; the flags ask for seals.
+    let sealed = unsafe { libc::memfd_create(c"sealed".as_ptr(), libc::MFD_ALLOW_SEALING) };
+    assert!(sealed >= 0);
+    // SAFETY: the descriptor was just made; both calls take plain numbers.
+    unsafe {
+        assert_eq!(libc::ftruncate(sealed, 16 * MIB as i64), 0);
+        assert_eq!(
+            libc::fcntl(sealed, libc::F_ADD_SEALS, libc::F_SEAL_WRITE),
+            0
+        );
+    }
+    let path = format!("/proc/self/fd/{sealed}");
+    let outcome = recorded(&one(Path::new(&path), writes("wd1")));
+    assert_eq!(outcome.faults[0].what, Fault::System(libc::EPERM));
+    assert_eq!(outcome.faults[0].operation, Operation::Write);
+    // SAFETY: nobody uses the descriptor any more.
+    unsafe { libc::close(sealed) };
+}
+
+/// Mounts a file system of 2 MiB in memory; `None` without the right to.
+struct Tmpfs(std::path::PathBuf);
+
+impl Tmpfs {
+    fn mount(at: &Path) -> Option<Self> {
+        std::fs::create_dir_all(at).unwrap();
+        let point = std::ffi::CString::new(at.to_str().unwrap()).unwrap();
+        // SAFETY: all four are C strings that outlive the call.
+        let result = unsafe {
+            libc::mount(
+                c"tmpfs".as_ptr(),
+                point.as_ptr(),
+                c"tmpfs".as_ptr(),
+                0,
+                c"size=2m".as_ptr().cast(),
+            )
+        };
+        (result == 0).then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        let point = std::ffi::CString::new(self.0.to_str().unwrap()).unwrap();
+        // SAFETY: a C string that outlives the call.
+        unsafe { libc::umount2(point.as_ptr(), libc::MNT_DETACH) };
+    }
+}
+
+#[test]
+fn a_full_file_system_ends_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = Tmpfs::mount(&folder.path().join("small"));
+    let format = if mounted.is_some() {
+        let path = folder.path().join("small/data");
+        let mut asked = one(&path, stream("wd1", 0));
+        asked.storage[0].size_bytes = Some(8 * MIB);
+        engine::format_run(std::slice::from_ref(&asked), false, None).unwrap()
+    } else {
+        println!("a tmpfs cannot be mounted here, so /dev/full stands in for it");
+        let path = file(folder.path(), "data", 0);
+        let mut asked = one(&path, stream("wd1", 0));
+        asked.storage[0].size_bytes = Some(8 * MIB);
+        let mut format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
+        format.storage[0].path = "/dev/full".into();
+        format
+    };
+    let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
+    assert_eq!(outcome.ended, Ended::Errors);
+    let fault = &outcome.faults[0];
+    let is_full = match fault.what {
+        Fault::System(number) => number == libc::ENOSPC,
+        Fault::Short { .. } => true,
+        Fault::Corrupt(_) => false,
+    };
+    assert!(is_full, "{fault:?}");
+    assert!(
+        fault
+            .to_string()
+            .starts_with("SD sd1: write of 131072 bytes")
+    );
+}
+
+#[test]
+fn what_the_device_does_not_take_is_said_before_anything_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", 16 * MIB);
+    let mut asked = one(
+        &path,
+        Stream {
+            sizes: Sizes::Fixed(1000),
+            ..stream("wd1", 0)
+        },
+    );
+    asked.storage[0].open_flags.direct = true;
+    let told = try_run(&asked, |_| {}).unwrap_err().to_string();
+    assert!(told.contains("1000") && told.contains("multiple"), "{told}");
+    asked.streams[0].sizes = Sizes::Fixed(4096);
+    asked.storage[0].offset_bytes = 100;
+    let told = try_run(&asked, |_| {}).unwrap_err().to_string();
+    assert!(told.contains("offset=") && told.contains("100"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", 16 * MIB);
+    let small = file(folder.path(), "small", 6 * KIB);
+    let empty = file(folder.path(), "empty", 0);
+    let missing = folder.path().join("missing");
+    let told = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
+    let cases = [
+        (
+            told(&one(&missing, stream("wd1", 0))),
+            "cannot be opened for reading",
+        ),
+        (told(&one(folder.path(), stream("wd1", 0))), "a directory"),
+        (
+            told(&one(&small, stream("wd1", 0))),
+            "less than two transfers",
+        ),
+        (told(&one(&empty, stream("wd1", 0))), "size="),
+        (
+            told(&one(Path::new("/dev/null"), stream("wd1", 0))),
+            "size=",
+        ),
+        (
+            told(&run(
+                vec![sd("sd1", &path), sd("sd2", &path)],
+                vec![stream("wd1", 0), stream("wd2", 1)],
+            )),
+            "same file or device as SD sd1",
+        ),
+        (
+            told(&Run {
+                streams: Vec::new(),
+                ..one(&path, stream("wd1", 0))
+            }),
+            "no streams",
+        ),
+        (
+            told(&Run {
+                elapsed_s: None,
+                ..one(&path, stream("wd1", 0))
+            }),
+            "neither an elapsed time",
+        ),
+    ];
+    for (told, wanted) in &cases {
+        assert!(told.contains(wanted), "{told:?} does not say {wanted:?}");
+    }
+    let mut greedy = one(&path, stream("wd1", 0));
+    greedy.storage[0].threads = 1_000_000;
+    let refused = try_run(&greedy, |_| {}).unwrap_err();
+    assert!(matches!(refused, EngineError::TooMany { .. }), "{refused}");
+    assert!(!missing.exists());
+}
+
+/// Ctrl-C: the run ends within a moment, and what was done until then is there.
+#[test]
+fn a_stop_keeps_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", 16 * MIB);
+    let asked = Run {
+        elapsed_s: Some(600),
+        rate: Rate::Fixed { iops: 500.0 },
+        ..one(&path, stream("wd1", 0))
+    };
+    let stop = AtomicBool::new(false);
+    let begin = Instant::now();
+    let mut intervals = 0;
+    let outcome = engine::run(&asked, &Options::new(1, &stop), &mut |_| {
+        intervals += 1;
+        stop.store(intervals >= 2, Ordering::Relaxed);
+    })
+    .unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(30));
+    assert_eq!(outcome.ended, Ended::Stopped);
+    assert!(outcome.total().operations > 100 && outcome.elapsed >= Duration::from_secs(2));
+    assert_eq!(
+        outcome.total().operations,
+        outcome.latencies[0][0].response.count()
+    );
+}
+
+/// A loop device over a file: its first block is never touched, and while it is mounted nothing is written.
+#[test]
+fn devices_keep_their_first_block_and_their_file_systems() {
+    let folder = tempfile::tempdir().unwrap();
+    let backing = file(folder.path(), "backing", 32 * MIB);
+    let Some(device) = LoopDevice::over(&backing) else {
+        println!(
+            "no loop device can be had here: rules for devices are only looked at with /dev/null"
+        );
+        let mut null = one(Path::new("/dev/null"), writes("wd1"));
+        null.storage[0].size_bytes = Some(MIB);
+        let outcome = recorded(&null);
+        let records = &outcome.trace.as_ref().unwrap().records;
+        assert!(records.iter().all(|r| r.offset_bytes >= 4096));
+        return;
+    };
+    let device_path = Path::new(&device.0);
+    let mut asked = one(
+        device_path,
+        Stream {
+            seek: Seek::Sequential,
+            ..writes("wd1")
+        },
+    );
+    let told = try_run(&asked, |_| {}).unwrap_err().to_string();
+    assert!(told.contains("o_direct"), "{told}");
+    asked.storage[0].open_flags.direct = true;
+    asked.rate = Rate::Fixed { iops: 2000.0 };
+    asked.streams[0].range = storage::run::Range::Bytes {
+        low: 0,
+        high: 4 * MIB,
+    };
+    let outcome = recorded(&asked);
+    assert_eq!(outcome.faults, []);
+    let data = std::fs::read(&backing).unwrap();
+    assert!(
+        data[..4096].iter().all(|byte| *byte == 0),
+        "the first block"
+    );
+    assert!(data[4096..4 * MIB as usize].iter().any(|byte| *byte != 0));
+    assert!(
+        data[4 * MIB as usize..].iter().all(|byte| *byte == 0),
+        "outside the range"
+    );
+
+    let swap = std::process::Command::new("mkfs.ext4")
+        .args(["-q", "-F", &device.0])
+        .status();
+    let point = folder.path().join("mounted");
+    std::fs::create_dir(&point).unwrap();
+    let mount = std::process::Command::new("mount")
+        .args([device_path, &point])
+        .status();
+    let is_mounted = swap.is_ok_and(|s| s.success()) && mount.is_ok_and(|s| s.success());
+    if !is_mounted {
+        println!("nothing can be mounted here: only an exclusive opener stands in for it");
+    }
+    let _exclusive = (!is_mounted).then(|| exclusive(device_path));
+    let before = std::fs::read(&backing).unwrap();
+    let refused = try_run(&asked, |_| {}).unwrap_err();
+    assert!(matches!(refused, EngineError::InUse { .. }), "{refused}");
+    assert!(
+        std::fs::read(&backing).unwrap() == before,
+        "nothing was written"
+    );
+    let _ = std::process::Command::new("umount").arg(&point).status();
+}
+
+fn exclusive(device: &Path) -> std::fs::File {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).custom_flags(libc::O_EXCL);
+    options.open(device).unwrap()
+}
+
+/// A loop device, given back when dropped.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    fn over(backing: &Path) -> Option<Self> {
+        let output = std::process::Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(backing)
+            .output()
+            .ok()?;
+        let name = String::from_utf8(output.stdout).ok()?;
+        output
+            .status
+            .success()
+            .then(|| Self(name.trim().to_owned()))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("losetup")
+            .args(["--detach", &self.0])
+            .status();
+    }
+}
+
+/// A descriptor that somebody else closes or that lies on another thread is no matter: files are opened by path.
+#[test]
+fn a_run_leaves_no_descriptor_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", MIB);
+    let kept = std::fs::File::open(&path).unwrap();
+    let of_path = || {
+        let all = std::fs::read_dir("/proc/self/fd").unwrap();
+        all.flatten()
+            .filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|link| link == path))
+            .count()
+    };
+    assert_eq!(of_path(), 1);
+    try_run(&one(&path, stream("wd1", 0)), |_| {}).unwrap();
+    assert_eq!(of_path(), 1, "only descriptor {}", kept.as_raw_fd());
+}

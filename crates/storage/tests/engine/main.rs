@@ -1,0 +1,12 @@
+//! The engine on real files: what was asked for is held against a recording of every I/O, never against the
+//! engine's own totals alone.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod common;
+mod faults;
+mod overload;
+mod proofs;
+mod rates;
+mod streams;
+mod ways;

@@ -1,0 +1,378 @@
+//! Data validation and journals: what somebody changes behind the engine's back is found, with place and difference.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use storage::engine::{Ended, Fault, Operation, Outcome, Proofs};
+use storage::run::{Journal, Rate, Run, Seek, Sizes, Stream, Validation, WeightedSize};
+
+use super::common::{KIB, MIB, file, one, sd, stream, try_run};
+
+const BLOCK: u64 = 4 * KIB;
+const SIZE: u64 = 2 * MIB;
+
+fn validated(path: &Path, stream: Stream, validation: Validation) -> Run {
+    let mut run = one(path, stream);
+    run.storage[0].content.validation = Some(validation);
+    run
+}
+
+/// Every block once, from the first to the last.
+fn writes_all(path: &Path, validation: Validation) -> Run {
+    let all = Stream {
+        read_pct: 0.0,
+        seek: Seek::SequentialToEnd,
+        ..stream("writer", 0)
+    };
+    Run {
+        elapsed_s: None,
+        ..validated(path, all, validation)
+    }
+}
+
+fn reads_all(path: &Path, validation: Validation) -> Run {
+    let mut run = writes_all(path, validation);
+    run.streams[0].read_pct = 100.0;
+    run
+}
+
+fn with(run: &Run, proofs: &Proofs) -> Outcome {
+    try_run(run, |options| {
+        options.trace_max = 1_000_000;
+        options.proofs = Some(proofs);
+    })
+    .unwrap()
+}
+
+fn change(path: &Path, at: u64, bytes: &[u8]) {
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(bytes, at).unwrap();
+}
+
+fn block_at(path: &Path, at: u64) -> Vec<u8> {
+    let mut block = vec![0; BLOCK as usize];
+    std::fs::File::open(path)
+        .unwrap()
+        .read_exact_at(&mut block, at)
+        .unwrap();
+    block
+}
+
+#[test]
+fn a_mixed_load_proves_itself_either_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let sizes = [(4, 70.0), (8, 30.0)].map(|(kib, pct)| WeightedSize {
+        bytes: kib * KIB,
+        pct,
+    });
+    for without_ring in [false, true] {
+        let path = file(folder.path(), "data", SIZE);
+        let mixed = Stream {
+            read_pct: 50.0,
+            sizes: Sizes::Weighted(sizes.to_vec()),
+            ..stream("wd1", 0)
+        };
+        let run = Run {
+            rate: Rate::Fixed { iops: 2000.0 },
+            ..validated(&path, mixed, Validation::default())
+        };
+        let outcome = try_run(&run, |options| {
+            options.trace_max = 1_000_000;
+            options.without_ring = without_ring;
+        })
+        .unwrap();
+        assert_eq!(outcome.faults, []);
+        assert!(outcome.blocks_proven > 500, "{}", outcome.blocks_proven);
+        // One I/O at a time on every block, and the writes are read before: more reads than were asked for.
+        let records = &outcome.trace.as_ref().unwrap().records;
+        let mut last_end: HashMap<u64, u64> = HashMap::new();
+        let mut in_order = records.clone();
+        in_order.sort_by_key(|r| r.completed_ns);
+        for record in &in_order {
+            let blocks =
+                record.offset_bytes / BLOCK..(record.offset_bytes + record.size_bytes) / BLOCK;
+            for block in blocks {
+                let end = last_end.insert(block, record.completed_ns).unwrap_or(0);
+                assert!(record.submitted_ns >= end, "{record:?} overlaps");
+            }
+        }
+        let reads = records.iter().filter(|r| r.operation == Operation::Read);
+        let asked = outcome.all_cells[0].of(Operation::Read).operations;
+        assert!(reads.count() as u64 > asked + 300);
+    }
+}
+
+/// What is found, at which offset, after `damage` to a file that was written before.
+fn damaged(validation: Validation, damage: impl Fn(&Path)) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", SIZE);
+    let proofs = Proofs::default();
+    let written = with(&writes_all(&path, validation.clone()), &proofs);
+    assert_eq!(
+        (written.ended, written.faults_count),
+        (Ended::StreamsDone, 0)
+    );
+    let read = with(&reads_all(&path, validation.clone()), &proofs);
+    assert_eq!((read.faults_count, read.blocks_proven), (0, SIZE / BLOCK));
+    with(&writes_all(&path, validation.clone()), &proofs);
+    damage(&path);
+    with(&reads_all(&path, validation), &proofs)
+}
+
+#[test]
+fn a_changed_byte_is_found_with_its_place() {
+    let at = 17 * BLOCK + 512 * 3 + 300;
+    let outcome = damaged(Validation::default(), |path| {
+        change(path, at, b"\xff\x00\xff")
+    });
+    assert_eq!(
+        (outcome.faults_count, outcome.blocks_proven),
+        (1, SIZE / BLOCK - 1)
+    );
+    let fault = &outcome.faults[0];
+    assert_eq!(fault.offset_bytes, 17 * BLOCK + 512 * 3);
+    let told = fault.to_string();
+    let where_to_look = format!("offset {}", fault.offset_bytes);
+    for part in ["SD sd1", &where_to_look, "corrupted block", "byte 30"] {
+        assert!(told.contains(part), "{told:?} does not say {part:?}");
+    }
+}
+
+#[test]
+fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
+    let outcome = damaged(Validation::default(), |path| {
+        change(path, 9 * BLOCK, &block_at(path, 8 * BLOCK));
+    });
+    let told = outcome.faults[0].to_string();
+    assert!(
+        told.contains(&format!("carries the address {}", 8 * BLOCK)),
+        "{told}"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", SIZE);
+    let proofs = Proofs::default();
+    with(&writes_all(&path, Validation::default()), &proofs);
+    let old = block_at(&path, 5 * BLOCK);
+    with(&writes_all(&path, Validation::default()), &proofs);
+    change(&path, 5 * BLOCK, &old);
+    let outcome = with(&writes_all(&path, Validation::default()), &proofs);
+    let told = outcome.faults[0].to_string();
+    assert!(
+        told.contains("of generation 1 and 2 was written last"),
+        "{told}"
+    );
+    assert_eq!(
+        outcome.faults[0].operation,
+        Operation::Write,
+        "found before it was written over"
+    );
+}
+
+#[test]
+fn zeros_may_be_passed_over() {
+    let zeros = |path: &Path| change(path, 3 * BLOCK, &[0; BLOCK as usize]);
+    let told = damaged(Validation::default(), zeros).faults[0].to_string();
+    assert!(told.contains("zeros"), "{told}");
+    let ignoring = Validation {
+        ignore_zero_reads: true,
+        ..Validation::default()
+    };
+    assert_eq!(damaged(ignoring, zeros).faults_count, 0);
+}
+
+/// The order on the disk of reads and writes of each block, as letters.
+fn order(validation: Validation) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", SIZE);
+    let proofs = Proofs::default();
+    with(&writes_all(&path, validation.clone()), &proofs);
+    let outcome = with(&writes_all(&path, validation), &proofs);
+    assert_eq!(
+        outcome.all_cells[0].of(Operation::Write).operations,
+        SIZE / BLOCK
+    );
+    assert_eq!(
+        outcome.all_cells[0].of(Operation::Read).operations,
+        0,
+        "proofs are not counted"
+    );
+    let mut records = outcome.trace.unwrap().records;
+    records.sort_by_key(|r| r.submitted_ns);
+    let mut letters: HashMap<u64, String> = HashMap::new();
+    for record in records {
+        let letter = if record.operation == Operation::Read {
+            'r'
+        } else {
+            'w'
+        };
+        letters.entry(record.offset_bytes).or_default().push(letter);
+    }
+    letters.into_values().collect()
+}
+
+#[test]
+fn writes_are_proven_before_or_after_as_asked() {
+    let all_are = |validation: Validation, wanted: &str| {
+        let orders = order(validation);
+        assert_eq!(orders.len() as u64, SIZE / BLOCK);
+        assert!(
+            orders.iter().all(|order| order == wanted),
+            "{wanted}: {orders:?}"
+        );
+    };
+    all_are(Validation::default(), "rw");
+    let no_preread = Validation {
+        no_preread: true,
+        ..Validation::default()
+    };
+    all_are(no_preread.clone(), "w");
+    all_are(
+        Validation {
+            read_after_write: true,
+            ..no_preread
+        },
+        "wr",
+    );
+}
+
+fn journaled(folder: &Path, recover: bool) -> Validation {
+    Validation {
+        no_preread: true,
+        journal: Some(Journal {
+            directory: Some(folder.to_owned()),
+            recover,
+            ..Journal::default()
+        }),
+        ..Validation::default()
+    }
+}
+
+/// A later execution, which knows nothing, proves what the journal knows before it begins.
+#[test]
+fn a_journal_proves_what_an_earlier_execution_wrote() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", SIZE);
+    with(
+        &writes_all(&path, journaled(folder.path(), false)),
+        &Proofs::default(),
+    );
+    let mut recovering = journaled(folder.path(), true);
+    if let Some(journal) = &mut recovering.journal {
+        journal.recover_only = true;
+    }
+    let proven = with(&reads_all(&path, recovering.clone()), &Proofs::default());
+    assert_eq!(
+        (proven.blocks_proven, proven.faults_count),
+        (SIZE / BLOCK, 0)
+    );
+    assert_eq!(
+        proven.all_cells[0].all().operations,
+        0,
+        "and does nothing else"
+    );
+
+    change(&path, 100 * BLOCK + 77, b"behind the back");
+    let outcome = with(
+        &reads_all(&path, journaled(folder.path(), true)),
+        &Proofs::default(),
+    );
+    assert_eq!(
+        outcome.faults_count, 1,
+        "told once, and then nothing is known of it"
+    );
+    assert_eq!(outcome.faults[0].offset_bytes, 100 * BLOCK);
+    assert!(matches!(outcome.faults[0].what, Fault::Corrupt(_)));
+    assert_eq!(
+        outcome.all_cells[0].all().operations,
+        SIZE / BLOCK,
+        "then the run"
+    );
+}
+
+const CHILD: &str = "DBDYNO_TEST_JOURNAL_FOLDER";
+
+/// The part that is killed; by itself it has nothing to do but to say so.
+#[test]
+fn within_the_process_that_is_killed() {
+    let Some(folder) = std::env::var_os(CHILD) else {
+        println!("only does something when the test beside it starts it in order to kill it");
+        return;
+    };
+    let folder = Path::new(&folder);
+    let endless = Run {
+        elapsed_s: Some(60),
+        ..validated(
+            &folder.join("data"),
+            Stream {
+                read_pct: 0.0,
+                ..stream("wd1", 0)
+            },
+            journaled(folder, false),
+        )
+    };
+    println!("begun");
+    std::io::stdout().flush().unwrap();
+    with(&endless, &Proofs::default());
+}
+
+/// Killed in the midst of writes: what the journal calls stable is there, what was under way is old or new.
+#[test]
+fn a_killed_execution_is_recovered() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "data", SIZE);
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "proofs::within_the_process_that_is_killed",
+            "--nocapture",
+        ])
+        .env(CHILD, folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let journal = folder.path().join("sd1.jnl");
+    let begin = Instant::now();
+    let length = || std::fs::metadata(&journal).map_or(0, |m| m.len());
+    while length() < 16 * 400 && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(length() >= 16 * 400, "the journal was being written");
+    let run = reads_all(&folder.path().join("data"), journaled(folder.path(), true));
+    let outcome = with(&run, &Proofs::default());
+    assert_eq!(outcome.faults, []);
+    assert!(outcome.blocks_proven > 100, "{}", outcome.blocks_proven);
+}
+
+#[test]
+fn what_cannot_be_validated_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", SIZE);
+    let sizes = [(4, 50.0), (6, 50.0)].map(|(kib, pct)| WeightedSize {
+        bytes: kib * KIB,
+        pct,
+    });
+    let uneven = Stream {
+        sizes: Sizes::Weighted(sizes.to_vec()),
+        ..stream("wd1", 0)
+    };
+    let told = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
+    let uneven = told(&validated(&path, uneven, Validation::default()));
+    assert!(uneven.contains("multiples of the smallest"), "{uneven}");
+    let nowhere = folder.path().join("nowhere");
+    let no_journal = told(&reads_all(&path, journaled(&nowhere, true)));
+    assert!(no_journal.contains("sd1.map"), "{no_journal}");
+    let mut together = validated(&path, stream("wd1", 0), Validation::default());
+    let second = file(folder.path(), "more", SIZE);
+    together.storage.push(sd("sd2", &second));
+    together.streams[0].storage = vec![0, 1];
+    together.threads_shared = Some(4);
+    let together = told(&together);
+    assert!(together.contains("concatenated"), "{together}");
+}

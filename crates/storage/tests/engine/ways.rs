@@ -1,0 +1,286 @@
+//! The ways to the kernel, and what it was told: the data on the disk is held against the recording.
+
+use std::collections::HashMap;
+
+use storage::engine::{self, Ended, Operation, Options, Way};
+use storage::run::{Rate, Run, Seek, Sizes, Stream, WeightedSize};
+
+use super::common::{KIB, MIB, file, of, one, recorded, run, sd, stream, try_run};
+
+/// Every block that is written carries its address; every block that is not is still a hole. So the recording says
+/// what really was done, and nothing beside it was.
+#[test]
+fn what_was_recorded_is_what_the_disk_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let neighbour = folder.path().join("neighbour");
+    std::fs::write(&neighbour, "untouched").unwrap();
+    let path = file(folder.path(), "data", 64 * MIB);
+    let asked = Run {
+        rate: Rate::Fixed { iops: 1000.0 },
+        ..one(
+            &path,
+            Stream {
+                read_pct: 50.0,
+                sizes: Sizes::Weighted(vec![
+                    WeightedSize {
+                        bytes: 4 * KIB,
+                        pct: 50.0,
+                    },
+                    WeightedSize {
+                        bytes: 16 * KIB,
+                        pct: 50.0,
+                    },
+                ]),
+                ..stream("wd1", 0)
+            },
+        )
+    };
+    for without_ring in [false, true] {
+        file(folder.path(), "data", 64 * MIB);
+        let outcome = try_run(&asked, |options| {
+            options.trace_max = 100_000;
+            options.without_ring = without_ring;
+        })
+        .unwrap();
+        assert_eq!(matches!(outcome.way, Way::Threads { .. }), without_ring);
+        let mut written: HashMap<u64, ()> = HashMap::new();
+        for record in of(&outcome, 0) {
+            if record.operation == Operation::Write {
+                let blocks = record.size_bytes / (4 * KIB);
+                written.extend((0..blocks).map(|b| (record.offset_bytes / (4 * KIB) + b, ())));
+            }
+        }
+        assert!(written.len() > 200);
+        let data = std::fs::read(&path).unwrap();
+        for (number, block) in data.chunks(4096).enumerate() {
+            let address = u64::from_le_bytes(block[..8].try_into().unwrap());
+            if written.contains_key(&(number as u64)) {
+                assert_eq!(address, number as u64 * 4096);
+                assert!(block[8..].iter().any(|byte| *byte != 0));
+            } else {
+                assert!(block.iter().all(|byte| *byte == 0), "block {number}");
+            }
+        }
+    }
+    let mut names: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["data", "neighbour"]);
+    assert_eq!(std::fs::read(&neighbour).unwrap(), b"untouched");
+}
+
+/// Makes `io_uring_setup` fail with EPERM for this thread and those it starts, as container runtimes do.
+fn forbid_rings() {
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let statement = |code: u32, jt, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let mut filter = [
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        statement(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            0,
+            1,
+            libc::SYS_io_uring_setup as u32,
+        ),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: plain numbers, and a program that lives until the call returns; both concern this thread alone.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        let mode = libc::SECCOMP_MODE_FILTER;
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, mode, &program), 0);
+    }
+}
+
+#[test]
+fn where_rings_are_forbidden_threads_do_it_and_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", 16 * MIB);
+    let outcome = std::thread::spawn(move || {
+        forbid_rings();
+        recorded(&one(&path, stream("wd1", 0)))
+    })
+    .join()
+    .unwrap();
+    let Way::Threads { reason } = &outcome.way else {
+        panic!("{:?}", outcome.way);
+    };
+    assert!(
+        reason.contains("io_uring") && reason.contains("not permitted"),
+        "{reason}"
+    );
+    assert!(outcome.total().operations > 100);
+}
+
+/// `threads` is a limit of what is in flight on an SD, shared by its streams, by either way.
+#[test]
+fn the_limit_in_flight_is_kept_and_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sds = vec![
+        sd("sd1", &file(folder.path(), "a", 16 * MIB)),
+        sd("sd2", &file(folder.path(), "b", 16 * MIB)),
+    ];
+    sds[0].threads = 3;
+    sds[1].threads = 5;
+    let streams = vec![stream("wd1", 0), stream("wd2", 0), stream("wd3", 1)];
+    for without_ring in [false, true] {
+        let asked = run(sds.clone(), streams.clone());
+        let outcome = try_run(&asked, |options| {
+            options.trace_max = 3_000_000;
+            options.without_ring = without_ring;
+        })
+        .unwrap();
+        let records = &outcome.trace.as_ref().unwrap().records;
+        for (storage, limit) in [(0, 3), (1, 5)] {
+            let mut events: Vec<(u64, i32)> = Vec::new();
+            for record in records.iter().filter(|r| r.storage == storage) {
+                events.push((record.issued_ns, 1));
+                events.push((record.completed_ns, -1));
+            }
+            // What ends goes before what begins at the same time.
+            events.sort();
+            let mut in_flight = 0;
+            let most = events.iter().map(|(_, change)| {
+                in_flight += change;
+                in_flight
+            });
+            assert_eq!(most.max(), Some(limit), "SD {storage}");
+        }
+        let of_sd1 = |stream: usize| of(&outcome, stream).len() as f64;
+        let ratio = of_sd1(0) / of_sd1(1);
+        assert!((0.9..1.1).contains(&ratio), "streams take turns: {ratio}");
+    }
+}
+
+/// One space over two SDs: addresses follow each other from one to the next, and one limit holds for both.
+#[test]
+fn sds_that_are_concatenated_are_one_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sds = vec![
+        sd("sd1", &file(folder.path(), "a", MIB)),
+        sd("sd2", &file(folder.path(), "b", 2 * MIB)),
+    ];
+    for sd in &mut sds {
+        sd.threads = 1;
+    }
+    let sequential = Stream {
+        storage: vec![0, 1],
+        seek: Seek::SequentialToEnd,
+        sizes: Sizes::Fixed(64 * KIB),
+        ..stream("wd1", 0)
+    };
+    let outcome = recorded(&Run {
+        threads_shared: Some(4),
+        elapsed_s: None,
+        ..run(sds, vec![sequential])
+    });
+    assert_eq!(outcome.ended, Ended::StreamsDone);
+    let mut seen: Vec<(usize, u64)> = of(&outcome, 0)
+        .iter()
+        .map(|record| (record.storage, record.offset_bytes / (64 * KIB)))
+        .collect();
+    seen.sort();
+    let expected = (0..16).map(|i| (0, i)).chain((0..32).map(|i| (1, i)));
+    assert_eq!(seen, expected.collect::<Vec<_>>());
+    let cells: Vec<u64> = outcome
+        .all_cells
+        .iter()
+        .map(|c| c.all().operations)
+        .collect();
+    assert_eq!(cells, [16, 32], "figures are kept by SD");
+}
+
+/// A format writes every byte up to the size, keeps what was there, and the run behind it finds its file.
+#[test]
+fn files_are_brought_to_their_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new");
+    std::fs::write(&path, vec![7; 300 * 1024]).unwrap();
+    let missing = folder.path().join("missing");
+    let mut sds = vec![sd("sd1", &path), sd("sd2", &missing)];
+    sds[0].size_bytes = Some(2 * MIB + 512);
+    sds[1].size_bytes = Some(8 * KIB);
+    let asked = run(
+        sds,
+        vec![
+            stream("wd1", 0),
+            Stream {
+                sizes: Sizes::Fixed(512),
+                ..stream("wd2", 1)
+            },
+        ],
+    );
+    let refused = try_run(&asked, |_| {}).unwrap_err().to_string();
+    assert!(
+        refused.contains("sd1") && refused.contains("format"),
+        "{refused}"
+    );
+    assert!(!missing.exists(), "a refusal makes no file");
+
+    let format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
+    let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
+    assert_eq!(
+        (outcome.ended, outcome.faults_count),
+        (Ended::StreamsDone, 0)
+    );
+    let data = std::fs::read(&path).unwrap();
+    assert_eq!(data.len() as u64, 2 * MIB + 512);
+    assert!(data[..299 * 1024].iter().all(|byte| *byte == 7), "kept");
+    let is_hole = |block: &[u8]| block.iter().all(|byte| *byte == 0);
+    assert!(!data.chunks(512).any(is_hole));
+    assert_eq!(std::fs::metadata(&missing).unwrap().len(), 8 * KIB);
+    assert_eq!(
+        engine::format_run(std::slice::from_ref(&asked), false, None),
+        None
+    );
+    assert!(engine::format_run(std::slice::from_ref(&asked), true, None).is_some());
+    try_run(&asked, |_| {}).unwrap();
+}
+
+/// The books of intervals and of the whole agree, warm-up is in the intervals and not in the totals.
+#[test]
+fn intervals_add_up_to_the_totals() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", 16 * MIB);
+    let asked = Run {
+        elapsed_s: Some(2),
+        warmup_s: 1,
+        rate: Rate::Fixed { iops: 800.0 },
+        ..one(&path, stream("wd1", 0))
+    };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut intervals = Vec::new();
+    let options = Options::new(1, &stop);
+    let outcome = engine::run(&asked, &options, &mut |interval| {
+        intervals.push(interval.clone())
+    })
+    .unwrap();
+    let numbers: Vec<(u32, bool)> = intervals.iter().map(|i| (i.number, i.counted)).collect();
+    assert_eq!(numbers, [(1, false), (2, true), (3, true)]);
+    assert!(intervals.iter().all(|i| i.length.as_secs() == 1));
+    let counted: u64 = intervals[1..]
+        .iter()
+        .map(|i| i.cells[0].all().operations)
+        .sum();
+    assert_eq!(counted, outcome.total().operations);
+    assert_eq!(outcome.counted.as_secs(), 2);
+    let latencies = &outcome.latencies[0][0];
+    let counts = [&latencies.service, &latencies.issued, &latencies.response].map(|h| h.count());
+    assert_eq!(counts, [counted; 3]);
+    let total = outcome.total();
+    assert!(total.service_ns <= total.issued_ns && total.issued_ns <= total.response_ns);
+    // Little's law, which the sum over time and the sum of times must both obey; what crosses an end is small.
+    let depth_ns = outcome.cells[0].in_flight_ns as f64;
+    assert!((depth_ns / total.issued_ns as f64 - 1.0).abs() < 0.5);
+}

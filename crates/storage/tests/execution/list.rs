@@ -1,0 +1,158 @@
+//! What comes before, between and behind runs.
+
+use storage::execution::{Completion, ExecutionError};
+use storage::language::simulation;
+use storage::run::{Rate, curve_rate_iops};
+
+use super::Place;
+
+const TWO_RUNS: &str =
+    "sd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,rdpct=50\nrd=rd1,wd=wd1,iorate=(300,200),elapsed=2\n";
+
+#[test]
+fn the_third_example_is_done_as_it_is_listed() {
+    let text = include_str!("../vdbench/parm3.txt");
+    let text = text
+        .replace("/data/", "$dir/")
+        .replace("openflags=o_direct,", "")
+        .replace("64m", "8m");
+    let text = text
+        .replace("elapsed=4", "elapsed=2")
+        .replace("elapsed=3", "elapsed=2");
+    let place = Place::new();
+    let played = place.play(&text);
+    assert_eq!(played.ended.unwrap(), Completion::Whole);
+    let names: Vec<&str> = played
+        .onlooker
+        .done
+        .iter()
+        .map(|(_, run, ..)| run.name.as_str())
+        .collect();
+    assert_eq!(names, ["SD_format", "rd1", "rd2_sd1", "rd2_sd2", "rd3"]);
+    for name in ["a.dat", "b.dat"] {
+        assert_eq!(std::fs::metadata(place.path(name)).unwrap().len(), 8 << 20);
+    }
+    let listed = simulation(&place.script(&text).runs);
+    for line in listed
+        .lines()
+        .filter_map(|line| line.strip_prefix("Simulating "))
+    {
+        assert!(
+            place.page("summary").contains(&format!("Starting {line}")),
+            "{line}"
+        );
+    }
+    let (.., paced) = played.onlooker.done[2];
+    assert!(
+        (400.0..600.0).contains(&paced),
+        "asked for 500, done {paced}"
+    );
+    assert!(played.onlooker.shown.ends_with(&format!(
+        "Vdbench execution completed successfully. Output directory: {}\n",
+        place.path("out").display()
+    )));
+}
+
+#[test]
+fn a_curve_goes_on_from_what_its_first_run_reached() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    let text = "sd=sd1,lun=$dir/f,threads=1\nrd=rd1,sd=sd1,iorate=curve,curve=(10),elapsed=2\nrd=rd2,sd=sd1,iorate=50%,elapsed=2\n";
+    let done = place.play(text).onlooker.done;
+    let rate = |index: usize| match done[index].1.rate {
+        Rate::Fixed { iops } => iops,
+        ref other => panic!("{other:?}"),
+    };
+    assert_eq!(rate(1), curve_rate_iops(done[0].3, 10.0));
+    assert!((rate(2) - done[1].3 / 2.0).abs() < 1e-6);
+}
+
+#[test]
+fn the_list_is_done_as_often_as_asked() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    let played = place.play(&format!("loop=2\n{TWO_RUNS}"));
+    assert_eq!(played.ended.unwrap(), Completion::Whole);
+    let done: Vec<(u32, &str)> = played
+        .onlooker
+        .done
+        .iter()
+        .map(|(n, run, ..)| (*n, run.loops.as_str()))
+        .collect();
+    assert_eq!(
+        done,
+        [
+            (1, "iorate=300"),
+            (1, "iorate=200"),
+            (2, "iorate=300"),
+            (2, "iorate=200")
+        ]
+    );
+}
+
+#[test]
+fn a_response_time_or_the_monitor_file_ends_the_list() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    let slow = place.play(&TWO_RUNS.replace("elapsed=2", "elapsed=2,stopcurve=0.0000001"));
+    assert_eq!(
+        (slow.ended.unwrap(), slow.onlooker.done.len()),
+        (Completion::ResponseTime, 1)
+    );
+
+    let text = format!(
+        "monitor=$dir/m\n{}",
+        TWO_RUNS.replace("elapsed=2", "elapsed=60")
+    );
+    let begun = std::time::Instant::now();
+    let ended = place.play_with(&text, Some((place.path("m"), "end_vdbench")));
+    assert_eq!(
+        (ended.ended.unwrap(), ended.onlooker.done.len()),
+        (Completion::Monitor, 1)
+    );
+    assert!(begun.elapsed().as_secs() < 30, "the run was not ended");
+}
+
+#[test]
+fn a_monitor_file_of_before_ends_nothing() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    std::fs::write(place.path("m"), "end_vdbench").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let played = place.play(&format!("monitor=$dir/m\n{TWO_RUNS}"));
+    assert_eq!(
+        (played.ended.unwrap(), played.onlooker.done.len()),
+        (Completion::Whole, 2)
+    );
+}
+
+#[test]
+fn what_fails_is_told_on_the_pages() {
+    let place = Place::new();
+    let absent = place.play(&format!("formatsds=no\n{TWO_RUNS}"));
+    let error = absent.ended.unwrap_err();
+    assert!(
+        matches!(error, ExecutionError::Engine(_)) && error.to_string().contains("SD sd1"),
+        "{error}"
+    );
+    assert!(
+        place
+            .page("summary")
+            .contains("Vdbench execution ended: SD sd1")
+    );
+    assert!(!place.page("status").contains("Vdbench complete"));
+    assert!(!place.path("f").exists() || std::fs::metadata(place.path("f")).unwrap().len() == 0);
+}
+
+#[test]
+fn shares_that_are_missed_end_the_list_when_asked() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    // Two I/Os a second cannot be shared as 50.5 to 49.5.
+    let text = "abort_failed_skew=0.0001\nsd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,skew=50.5\nwd=wd2,sd=sd1\nrd=rd1,wd=*,iorate=30,elapsed=2\n";
+    let error = place.play(text).ended.unwrap_err().to_string();
+    assert!(
+        error.contains("is off by") && error.contains("abort_failed_skew="),
+        "{error}"
+    );
+}

@@ -1,0 +1,127 @@
+//! Whole lists of runs on real files: what is done is what the list says, and the pages tell it.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod list;
+mod pages;
+mod trace;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use host::Reader;
+use jiff::Timestamp;
+use storage::engine::{Options, format_run};
+use storage::execution::{Audience, Completion, Done, Execution, ExecutionError};
+use storage::language::{Asked, Script, script};
+use storage::pages::Pages;
+use storage::run::Run;
+use tempfile::TempDir;
+
+/// A folder with the files that parameters name as `$dir`, and the pages below `out`.
+struct Place {
+    folder: TempDir,
+}
+
+/// What was carried out.
+struct Played {
+    ended: Result<Completion, ExecutionError>,
+    onlooker: Onlooker,
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Onlooker {
+    shown: String,
+    /// Each run with the I/Os that counted and their rate.
+    done: Vec<(u32, Run, u64, f64)>,
+    /// Written when the first interval is over, as (path, text).
+    monitor: Option<(PathBuf, &'static str)>,
+}
+
+impl Audience for Onlooker {
+    fn show(&mut self, text: &str) {
+        self.shown.push_str(text);
+        if let Some((path, what)) = &self.monitor {
+            std::fs::write(path, what).unwrap();
+        }
+    }
+
+    fn done(&mut self, done: &Done<'_>) -> Result<(), String> {
+        let outcome = done.outcome;
+        let kept = (
+            done.repetition,
+            done.run.clone(),
+            outcome.total().operations,
+            outcome.rate_iops(),
+        );
+        self.done.push(kept);
+        Ok(())
+    }
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn page(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path("out").join(format!("{name}.html"))).unwrap()
+    }
+
+    /// A file of holes.
+    fn file(&self, name: &str, bytes: u64) {
+        std::fs::File::create(self.path(name))
+            .unwrap()
+            .set_len(bytes)
+            .unwrap();
+    }
+
+    fn script(&self, text: &str) -> Script {
+        let text = text.replace("$dir", &self.folder.path().display().to_string());
+        let asked = Asked {
+            files: vec![PathBuf::from("p")],
+            ..Asked::default()
+        };
+        script(&asked, &|_: &Path| Ok(text.clone())).unwrap()
+    }
+
+    /// Carries out what a text says.
+    fn play(&self, text: &str) -> Played {
+        self.play_with(text, None)
+    }
+
+    fn play_with(&self, text: &str, monitor: Option<(PathBuf, &'static str)>) -> Played {
+        let script = self.script(text);
+        let format = format_run(&script.runs, false, None);
+        let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
+        let out = self.path("out");
+        std::fs::create_dir_all(&out).unwrap();
+        let mut pages =
+            Pages::create(&out, &listed, text, &script.histogram, Timestamp::now()).unwrap();
+        let mut onlooker = Onlooker {
+            monitor,
+            ..Onlooker::default()
+        };
+        let stop = AtomicBool::new(false);
+        let execution = Execution {
+            script: &script,
+            format: format.as_ref(),
+            pages: &mut pages,
+            audience: &mut onlooker,
+            options: Options::new(1, &stop),
+            stop: &stop,
+            counters: Reader::open(Path::new("/"), None),
+            monitored_since: SystemTime::now(),
+        };
+        let ended = execution.carry_out();
+        Played { ended, onlooker }
+    }
+}

@@ -1,0 +1,149 @@
+//! Pages, as programs read them.
+
+use std::collections::BTreeMap;
+
+use super::Place;
+
+const TEXT: &str = "histogram=(default,100u,1m,1s)\nsd=sd1,lun=$dir/f\nsd=sd2,lun=$dir/g\nwd=wd1,sd=sd*,rdpct=70,skew=70,xf=4k\nwd=wd2,sd=sd1,xf=8k,seekpct=0\n\
+    rd=rd1,wd=*,iorate=2000,elapsed=3,interval=1\nrd=rd2,wd=wd2,iorate=100,elapsed=2,warmup=1\n";
+
+/// Rows of the flat file by the names of their columns.
+fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
+    let mut lines = page.lines().filter(|line| !line.starts_with(['*', '<']));
+    let names: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+    let rows = lines.map(|line| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells.len(), names.len(), "{line}");
+        names
+            .iter()
+            .zip(cells)
+            .map(|(name, cell)| ((*name).to_owned(), cell.to_owned()))
+            .collect()
+    });
+    rows.collect()
+}
+
+#[test]
+fn pages_tell_what_was_done() {
+    let place = Place::new();
+    place.file("f", 8 << 20);
+    place.file("g", 8 << 20);
+    let text = TEXT.replace(",skew=70", "");
+    let played = place.play(&text);
+    assert!(played.ended.is_ok(), "{:?}", played.ended);
+
+    let rows = rows(&place.page("flatfile"));
+    let intervals: Vec<(&str, &str)> = rows
+        .iter()
+        .map(|row| (row["Run"].as_str(), row["Interval"].as_str()))
+        .collect();
+    let rd1 = ["1", "2", "3", "avg_2-3"].map(|interval| ("rd1", interval));
+    let rd2 = ["1", "2", "3", "avg_2-3"].map(|interval| ("rd2", interval));
+    assert_eq!(intervals, [rd1, rd2].concat());
+    let number = |row: usize, column: &str| -> f64 { rows[row][column].parse().unwrap() };
+    let (_, _, operations, rate) = played.onlooker.done[0];
+    assert!((number(3, "rate") - rate).abs() < 0.001);
+    assert!(
+        (number(1, "rate") + number(2, "rate") - operations as f64).abs() < 40.0,
+        "sums of the intervals"
+    );
+    assert_eq!(
+        (number(3, "reqrate"), number(7, "xfersize")),
+        (2000.0, 8192.0)
+    );
+    assert_eq!(
+        (rows[3]["xfersize"].as_str(), rows[3]["rdpct"].as_str()),
+        ("n/a", "n/a")
+    );
+    assert_eq!(number(3, "lunsize"), 0.0156);
+    assert!(number(3, "resp_p50") <= number(3, "resp_p99") && number(3, "resp") > 0.0);
+    assert_eq!(rows[1]["resp_p50"], "n/a");
+
+    // The same figures stand on the summary, the totals and the terminal.
+    let average = format!("avg_2-3 {:>10.1} ", number(3, "rate"));
+    for text in [
+        &place.page("summary"),
+        &place.page("totals"),
+        &played.onlooker.shown,
+    ] {
+        assert!(text.contains(&average), "{average}\n{text}");
+    }
+    for page in ["sd1", "sd2", "wd1", "wd2"] {
+        let text = place.page(page);
+        assert!(
+            text.starts_with("<title>Vdbench ") && text.contains("avg_2-3"),
+            "{page}: {text}"
+        );
+    }
+    assert!(
+        !place.page("sd2").contains("Starting RD=rd2"),
+        "rd2 leaves sd2 alone"
+    );
+    let status = place.page("status");
+    let events: Vec<&str> = status
+        .lines()
+        .filter_map(|line| line.split('\t').nth(1))
+        .collect();
+    let run = ["Starting", "Warmup done", "Workload done", "Slaves done"];
+    assert_eq!(
+        events,
+        [run.as_slice(), run.as_slice(), &["Vdbench complete"]].concat()
+    );
+}
+
+#[test]
+fn skew_and_histogram_have_their_tables() {
+    let place = Place::new();
+    place.file("f", 8 << 20);
+    place.file("g", 8 << 20);
+    let text = TEXT
+        .replace("wd=wd2,iorate=100", "wd=wd1,sd=sd2,iorate=100")
+        .replace("rd=rd2", "* rd=rd2");
+    let played = place.play(&text);
+    assert!(played.ended.is_ok(), "{:?}", played.ended);
+    let skew = place.page("skew");
+    let observed = |name: &str| -> f64 {
+        let line = skew
+            .lines()
+            .find(|line| line.starts_with(name) && line.contains('%'))
+            .unwrap();
+        let shares: Vec<&str> = line
+            .split_whitespace()
+            .filter(|word| word.ends_with('%'))
+            .collect();
+        shares[1].trim_end_matches('%').parse().unwrap()
+    };
+    assert!(
+        (observed("wd1") - 70.0).abs() < 5.0 && (observed("wd2") - 30.0).abs() < 5.0,
+        "{skew}"
+    );
+    let histogram = place.page("histogram");
+    for title in ["Reads and writes:", "Reads:", "Writes:"] {
+        assert!(
+            histogram.lines().any(|line| line == title),
+            "{title}\n{histogram}"
+        );
+    }
+    let table = histogram
+        .split("Reads and writes:")
+        .nth(1)
+        .unwrap()
+        .split("Reads:")
+        .next()
+        .unwrap();
+    let counts = table
+        .lines()
+        .filter(|line| line.contains(" < ") && !line.contains("min(ms)"));
+    let counts: Vec<u64> = counts
+        .map(|line| {
+            line.split_whitespace()
+                .nth(3)
+                .unwrap()
+                .replace(',', "")
+                .parse()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(counts.len(), 4, "three bounds");
+    assert_eq!(counts.iter().sum::<u64>(), played.onlooker.done[0].2);
+}

@@ -1,0 +1,61 @@
+//! The language: example files against what the real tool showed for them, its traps, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod chance;
+mod examples;
+mod options;
+mod refusals;
+mod traps;
+
+use std::path::{Path, PathBuf};
+
+use storage::language::{Asked, LanguageError, Script, command_line, read_file, script};
+use storage::run::Run;
+
+/// A parameter file of the tests.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/vdbench")
+        .join(name)
+}
+
+/// The script of a file and what else is typed.
+fn read_example(name: &str, also: &[&str]) -> Script {
+    let file = example(name).display().to_string();
+    let arguments: Vec<String> = ["-f", &file]
+        .iter()
+        .chain(also)
+        .map(|a| (*a).to_owned())
+        .collect();
+    script(&command_line(&arguments).unwrap(), &read_file).unwrap()
+}
+
+/// What a text means, as the file `p`.
+fn read(text: &str) -> Result<Script, LanguageError> {
+    let asked = Asked {
+        files: vec![PathBuf::from("p")],
+        ..Asked::default()
+    };
+    script(&asked, &|_| Ok(text.to_owned()))
+}
+
+fn runs(text: &str) -> Vec<Run> {
+    read(text).unwrap().runs
+}
+
+/// The one run that an RD behind an SD and a WD makes.
+fn only_run(sd: &str, wd: &str, rd: &str) -> Run {
+    let text = format!("sd=sd1,lun=/d/f,{sd}\nwd=wd1,sd=sd1,{wd}\nrd=rd1,wd=wd1,iorate=100,{rd}\n");
+    let mut runs = runs(&text);
+    assert_eq!(runs.len(), 1, "{text}");
+    runs.remove(0)
+}
+
+/// The sentence with which a text is refused.
+fn refusal(text: &str) -> String {
+    match read(text) {
+        Ok(script) => panic!("{text:?} is taken as {script:?}"),
+        Err(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,252 @@
+//! What cannot be meant: refused with file, line and what would be right.
+
+use super::{read, refusal};
+
+const SD: &str = "sd=sd1,lun=/d/f\n";
+
+/// Texts behind an SD and a WD, and part of what is said.
+fn refused(cases: &[(&str, &str)]) {
+    for (text, said) in cases {
+        let sentence = refusal(text);
+        assert!(sentence.contains(said), "{text:?}: {sentence}");
+        assert!(
+            !sentence.contains('\n') && !sentence.ends_with('.'),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
+fn what_is_right_beside_it_is_taken() {
+    let rd = "rd=rd1,wd=wd1,iorate=1,elapsed=4,interval=2,warmup=2";
+    assert!(read(&format!("{SD}wd=wd1,sd=sd1,xfersize=(4k,90,8k,10)\n{rd}")).is_ok());
+}
+
+#[test]
+fn lines_that_cannot_be_read() {
+    refused(&[
+        ("sd=sd1,lun=\"/d/f", "p:1: a double quote is not closed"),
+        ("sd=sd1,lun", "p:1: lun: a parameter is keyword=value"),
+        ("\n\nsd=sd1,x=3", "p:3: x= is too short"),
+        ("sd=sd1,lun=", "a value is missing"),
+        ("wd=wd1,xf=(4k, 8k)", "a parenthesis is not closed"),
+        ("wd=wd1,xf=(4k,8k,", "a parenthesis is not closed"),
+        ("wd=wd1,xf=4k)", "closed that was not opened"),
+        ("wd=wd1,xf=(4k,,8k)", "a value is missing"),
+        ("wd=wd1,xf=(4k)k", "nothing may follow"),
+        (
+            "sd=sd1,lun=$lun",
+            "the variable lun has no value; give lun=VALUE",
+        ),
+    ]);
+}
+
+#[test]
+fn definitions_that_contradict_themselves() {
+    refused(&[
+        (
+            "sd=sd1,lun=/d/f\nsd=sd1,lun=/d/g",
+            "p:2: sd=sd1: this name is taken",
+        ),
+        ("sd=sd1\nrd=rd1,sd=sd1,iorate=1", "sd=sd1 has no lun="),
+        (
+            "sd=sd,lun=/d/f,count=(1,2)\nsd=sd1,lun=/d/g\nrd=rd1,sd=sd1,iorate=1",
+            "count= makes this name a second time",
+        ),
+        (
+            "sd=sd1,lun=/d/f,threads=0",
+            "p:1: threads=0: a whole number from 1",
+        ),
+        ("sd=sd1,lun=/d/f,offset=100", "a multiple of 512"),
+        ("sd=sd1,lun=/d/f,openflags=o_fast", "known are o_direct"),
+        (
+            "sd=sd1,lun=/d/f,openflags=0x240",
+            "would make, empty or append",
+        ),
+        ("sd=sd1,lun=/d/f,lun=/d/g", "an SD has one lun="),
+        (
+            "sd=sd1,lun=/d/f,range=(20,10)",
+            "give the lower bound first",
+        ),
+        (
+            "sd=sd1,lun=/dev/sdx\nrd=rd1,sd=sd1,iorate=1",
+            "sd=sd1 is a device; give it openflags=o_direct",
+        ),
+        ("wd=wd1,xfersize=(4k,50,8k,40)", "add up to 90"),
+        (
+            "wd=wd1,xfersize=(4k,8k,12k,16k,20k)",
+            "pairs (size,percent,…)",
+        ),
+        ("wd=wd1,rdpct=101", "a percentage from 0 to 100"),
+        ("wd=wd1,seekpct=sometimes", "give a percentage, random"),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1,sd=(sd1,sd*)\nrd=rd1,wd=wd1,iorate=1",
+            "p:2: sd=sd*: sd1 is named twice",
+        ),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1,sd=sd2\nrd=rd1,wd=wd1,iorate=1",
+            "p:2: sd=sd2: there is no such sd; defined are sd1",
+        ),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1,sd=sd1,xf=(4k,8k,4k)\nrd=rd1,wd=wd1,iorate=1",
+            "needs align=4096 at sd=sd1",
+        ),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1,sd=sd1,streams=4\nrd=rd1,wd=wd1,iorate=1",
+            "streams= is for sequential workloads",
+        ),
+    ]);
+}
+
+#[test]
+fn runs_that_cannot_be() {
+    let run = |rd: &str| format!("{SD}wd=wd1,sd=sd1\nrd=rd1,wd=wd1,{rd}");
+    for (rd, said) in [
+        ("elapsed=5", "p:3: rd=rd1: iorate= parameter is missing"),
+        ("iorate=0", "iorate= parameter is missing"),
+        (
+            "iorate=1,elapsed=5,interval=2",
+            "elapsed=5 is not a multiple of interval=2",
+        ),
+        ("iorate=1,elapsed=5,interval=3", "less than two intervals"),
+        (
+            "iorate=1,elapsed=4,interval=2,warmup=1",
+            "warmup=1 is not a multiple",
+        ),
+        ("iorate=50%", "there is none"),
+        ("iorate=(curve,100)", "curve stands alone"),
+        ("iorate=(100,200,300),dist=variable", "give pairs"),
+        (
+            "iorate=(100,3000,200,3000),dist=variable",
+            "6000 s together",
+        ),
+        ("iorate=fast", "fast is no number"),
+        ("iorate=1,dist=normal", "known are exponential"),
+        ("iorate=1,curve=(0,50)", "percentages from 1"),
+        (
+            "iorate=1,forx=(1-9999,1),forthreads=(1-100,1)",
+            "would make 999900 runs",
+        ),
+        (
+            "iorate=1,forthreads=(1-99999999,1)",
+            "more than 10000 values",
+        ),
+        (
+            "iorate=1,openflags=(o_direct",
+            "a parenthesis is not closed",
+        ),
+    ] {
+        refused(&[(&run(rd), said)]);
+    }
+    refused(&[
+        ("sd=sd1,lun=/d/f", "there is no rd="),
+        ("sd=sd1,lun=/d/f\nrd=rd1,iorate=1", "neither wd= nor sd="),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1,skew=1\nrd=rd1,wd=wd1,iorate=1,sd=sd1",
+            "Total skew must add up to 100: 1.00",
+        ),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1\nrd=rd1,wd=wd1,iorate=1",
+            "wd=wd1 has no sd=",
+        ),
+        ("rd=rd1,sd=sd1,iorate=1", "no sd= is defined before it"),
+    ]);
+}
+
+#[test]
+fn parts_of_the_language_that_are_not_done_are_refused_by_name() {
+    refused(&[
+        (
+            "fsd=fsd1,anchor=/d",
+            "p:1: fsd=fsd1: workloads of directories and files (fsd, fwd) are not supported",
+        ),
+        ("fwd=fwd1,fsd=fsd1", "(fsd, fwd) are not supported"),
+        (
+            "sd=sd1,lun=/d/f\nrd=rd1,fwd=fwd1,fwdrate=max",
+            "(fsd, fwd) are not supported",
+        ),
+        (
+            "sd=sd1,lun=/d/f\nrd=rd1,sd=sd1,format=yes",
+            "(fsd, fwd) are not supported",
+        ),
+        ("rg=g1,devices=1", "recorded traces cannot be replayed"),
+        ("hd=one,system=elsewhere", "on this machine alone"),
+        ("hd=default,system=elsewhere", "on this machine alone"),
+        ("sd=sd1,host=one,lun=/d/f", "on this machine alone"),
+        (
+            "startcmd=\"rm -rf /\"",
+            "commands in a parameter file are not carried out",
+        ),
+        (
+            "data_errors=\"script $lun\"",
+            "neither commands nor the removal",
+        ),
+        (
+            "dedupflipflop=yes",
+            "flip-flop of deduplication are not supported",
+        ),
+        ("timeout=5", "there is no time-out"),
+        (
+            "sd=sd1,lun=/d/f\nwd=wd1,user=a",
+            "classes of users are not supported",
+        ),
+    ]);
+}
+
+#[test]
+fn runs_have_a_limit_to_their_parts() {
+    let sds = "sd=sd,lun=/d/f,count=(1,4000)\n";
+    let wds: String = (0..60).map(|n| format!("wd=wd{n},sd=*\n")).collect();
+    refused(&[
+        (
+            &format!("{sds}{wds}rd=rd1,wd=*,iorate=1"),
+            "multiply to more than 200000",
+        ),
+        (
+            &format!("{sds}rd=rd1,sd=*,iorate=(1-100,1)"),
+            "multiply to more than 200000",
+        ),
+        (
+            &format!("{sds}rd=rd1,sd=range,iorate=1"),
+            "multiply to more than 200000",
+        ),
+    ]);
+}
+
+#[test]
+fn validation_and_concatenation_have_their_conditions() {
+    refused(&[
+        (
+            "validate=yes\nsd=sd1234567,lun=/d/f\nrd=rd1,sd=*,iorate=1",
+            "p:2: sd=sd1234567: with data validation",
+        ),
+        (
+            "validate=yes\nsd=sd1,lun=/d/f\nrd=rd1,sd=*,iorate=1,xf=(4k,10k)",
+            "10240 is none of 4096",
+        ),
+        (
+            "validate=yes\nconcat=yes\nsd=sd1,lun=/d/f\nrd=rd1,sd=*,iorate=1,threads=2",
+            "cannot be validated on concatenated",
+        ),
+    ]);
+}
+
+#[test]
+fn priorities_are_whole_or_not_there() {
+    let wds = |one: &str, two: &str| {
+        format!("{SD}wd=wd1,sd=sd1{one}\nwd=wd2,sd=sd1{two}\nrd=rd1,wd=*,iorate=10")
+    };
+    for (one, two, said) in [
+        (",iorate=5", "", "needs priority="),
+        (",priority=1", "", "some WDs have priority="),
+        (",priority=1", ",priority=3", "without a gap"),
+        (",priority=1,skew=50", ",priority=2", "exclude each other"),
+        (
+            ",openflags=fsync",
+            "",
+            "open sd=sd1 with different openflags=",
+        ),
+    ] {
+        refused(&[(&wds(one, two), said)]);
+    }
+}
