@@ -47,7 +47,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
             ],
         );
         assert_eq!(points(&exported).len(), 25);
-        let mut product = 1.0_f64;
+        let mut times_s = Vec::new();
         for number in 1..=22 {
             let point = of(&exported, &format!("Q{number}"));
             assert_eq!(faults(point), [""; 0], "{engine} Q{number}");
@@ -56,10 +56,13 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
             assert_eq!(point["work"]["size"], "scale 0.01");
             let notes = point["notes"].to_string();
             assert!(notes.contains("every answer was compared"), "{notes}");
-            product *= point["elapsed_s"].as_f64().unwrap() / 2.0;
+            times_s.push(point["elapsed_s"].as_f64().unwrap() / 2.0);
         }
         let power = of(&exported, "OLAP-POWER");
         let per_min = power["queries_per_min"].as_f64().unwrap();
+        // None counts as faster than a thousandth of the slowest.
+        let least = times_s.iter().copied().fold(0.0, f64::max) / 1000.0;
+        let product: f64 = times_s.iter().map(|s| s.max(least)).product();
         assert!((per_min * product.powf(1.0 / 22.0) / 60.0 - 1.0).abs() < 1e-6);
         let throughput = of(&exported, "OLAP-THROUGHPUT");
         assert_eq!(

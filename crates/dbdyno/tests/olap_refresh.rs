@@ -6,17 +6,8 @@ mod common;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Place, points};
+use common::{Place, faults, points};
 use serde_json::Value;
-
-/// What was begun late on a busy machine is no fault of what is tested here.
-fn faults(point: &Value) -> Vec<&str> {
-    let reasons = point["reasons"].as_array().unwrap().iter();
-    reasons
-        .map(|reason| reason.as_str().unwrap())
-        .filter(|reason| !reason.contains("driver"))
-        .collect()
-}
 
 fn load(place: &Place, engine: &str) -> String {
     let url = place.url(engine, engine);

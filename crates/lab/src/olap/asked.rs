@@ -50,7 +50,10 @@ fn asked(place: &Place, progress: &Progress) -> Measured {
         if let Measured::Points(points) = &mut measured {
             for point in points {
                 place.tell_degree(point);
-                if let Some(query) = of_code(&point.key.test) {
+                // What took too long, or failed, need not be asked again.
+                let is_answered = point.figures.errors == Some(0.0);
+                let query = of_code(&point.key.test).filter(|_| is_answered);
+                if let Some(query) = query {
                     place.tell_plan(&work, query, point)?;
                 }
             }
