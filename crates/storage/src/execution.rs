@@ -1,27 +1,24 @@
 //! Carries out a whole list of runs: what comes before, between and behind them.
 
-use std::io::Read;
-use std::path::Path;
+mod log;
+mod monitor;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
-use host::{Counters, Rates, Reader};
+use host::{Rates, Reader};
 use jiff::Timestamp;
 
-use crate::engine::{self, Ended, EngineError, Interval, Outcome, Reached};
+use crate::engine::{self, Ended, EngineError, Interval, Outcome, Proofs, Reached};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
+use log::Log;
+use monitor::{Monitored, monitored};
 
 /// How soon an interruption is noticed while nothing runs.
 const NAP: Duration = Duration::from_millis(50);
-/// What a monitor file holds to end the run, or all of them.
-const END_RUN: &str = "end_rd";
-const END_ALL: &str = "end_vdbench";
-/// Bytes of a monitor file that are looked at.
-const MONITOR_BYTES_MAX: u64 = 4096;
-
 /// Why the list came to an end before it was done.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
@@ -148,10 +145,15 @@ impl Execution<'_> {
     fn list(&mut self) -> Result<Completion, ExecutionError> {
         let script = self.script;
         let begun = Instant::now();
+        let proofs = Proofs::default();
+        let options = engine::Options {
+            proofs: Some(&proofs),
+            ..self.options
+        };
         if let Some(format) = self.format {
             let growing = engine::Options {
                 may_grow: true,
-                ..self.options
+                ..options
             };
             if let Some(end) = self.one(0, 0, format, &growing)?.1 {
                 return Ok(end);
@@ -164,7 +166,6 @@ impl Execution<'_> {
                     return Ok(Completion::Interrupted);
                 }
                 let run = engine::resolve(run, &reached);
-                let options = self.options;
                 let (this, end) = self.one(repetition, index + 1, &run, &options)?;
                 reached.push(this);
                 if let Some(end) = end {
@@ -266,52 +267,6 @@ impl Execution<'_> {
     }
 }
 
-/// Intervals, and the counters at their ends.
-struct Log {
-    begin: Counters,
-    /// End of the warm-up.
-    warm: Counters,
-    last: Counters,
-    intervals: Vec<(Interval, Rates)>,
-}
-
-/// Intervals of one run that are kept beside their pages.
-const INTERVALS_MAX: usize = 100_000;
-
-impl Log {
-    fn new(begin: Counters) -> Self {
-        Self {
-            begin,
-            warm: begin,
-            last: begin,
-            intervals: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, interval: &Interval, now: Counters) -> Rates {
-        let rates = Rates::between(&self.last, &now);
-        self.last = now;
-        if !interval.counted {
-            self.warm = now;
-        }
-        if self.intervals.len() == INTERVALS_MAX {
-            self.intervals.pop();
-        }
-        self.intervals.push((interval.clone(), rates));
-        rates
-    }
-
-    /// Over the time that counts; over all of it when nothing counts.
-    fn counted(&self) -> Rates {
-        let from = if self.warm.at_ns < self.last.at_ns {
-            &self.warm
-        } else {
-            &self.begin
-        };
-        Rates::between(from, &self.last)
-    }
-}
-
 /// Failed I/Os end the list after their run, however few they are.
 fn judge(
     run: &Run,
@@ -371,27 +326,4 @@ fn size_bytes(run: &Run) -> Option<u64> {
         sd.size_bytes.or_else(length)
     });
     sizes.sum()
-}
-
-/// What a monitor file asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Monitored {
-    EndRun,
-    EndAll,
-}
-
-fn monitored(path: Option<&Path>, since: SystemTime) -> Option<Monitored> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path?).ok()?;
-    if file.metadata().ok()?.modified().ok()? < since {
-        return None;
-    }
-    file.take(MONITOR_BYTES_MAX)
-        .read_to_string(&mut text)
-        .ok()?;
-    if text.contains(END_ALL) {
-        Some(Monitored::EndAll)
-    } else {
-        text.contains(END_RUN).then_some(Monitored::EndRun)
-    }
 }

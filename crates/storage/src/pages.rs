@@ -245,10 +245,12 @@ impl Pages {
     /// Everything is over. Gives the line that wrappers look for, when nothing failed.
     pub fn finish(&mut self, failed: Option<&str>, now: Timestamp) -> Result<String> {
         let tod = stamp::time_of_day(now);
+        // Wrappers look for the folder at the end of this line, wherever they were started.
+        let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
         let line = match failed {
             None => format!(
                 "{tod} Vdbench execution completed successfully. Output directory: {}\n",
-                self.folder.display()
+                folder.display()
             ),
             Some(why) => format!("{tod} Vdbench execution ended: {why}\n"),
         };

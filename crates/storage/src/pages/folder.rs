@@ -65,3 +65,57 @@ fn begins_as_page(path: &Path) -> io::Result<bool> {
         .read_to_end(&mut beginning)?;
     Ok(beginning == PAGE_BEGINS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(place: &Path, asked: &str) -> String {
+        let now = "2026-11-20T23:32:08Z".parse().unwrap();
+        let asked = place.join(asked).display().to_string();
+        let path = folder(Some(&asked), now).unwrap();
+        assert!(path.is_dir());
+        path.strip_prefix(place).unwrap().display().to_string()
+    }
+
+    #[test]
+    fn folders_count_on_or_take_the_time() {
+        let place = tempfile::tempdir().unwrap();
+        let names =
+            ["out+", "out+", "out+", "out.tod", "out"].map(|asked| made(place.path(), asked));
+        assert_eq!(
+            names,
+            ["out", "out001", "out002", "out.261120.233208", "out"]
+        );
+    }
+
+    #[test]
+    fn only_pages_of_an_earlier_run_are_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        fs::create_dir(&out).unwrap();
+        for (name, text) in [
+            ("summary.html", "<title>Vdbench output/summary.html</title>"),
+            ("mine.html", "<title>Holiday</title>"),
+            ("short.html", "<t"),
+            ("notes.txt", "<title>Vdbench "),
+        ] {
+            fs::write(out.join(name), text).unwrap();
+        }
+        made(place.path(), "out");
+        let left = ["summary.html", "mine.html", "short.html", "notes.txt"]
+            .map(|name| out.join(name).exists());
+        assert_eq!(left, [false, true, true, true]);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("file"), "").unwrap();
+        let asked = place.path().join("file/out").display().to_string();
+        let error = folder(Some(&asked), Timestamp::UNIX_EPOCH)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("file/out cannot be written"), "{error}");
+    }
+}

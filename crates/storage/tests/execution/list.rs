@@ -4,7 +4,7 @@ use storage::execution::{Completion, ExecutionError};
 use storage::language::simulation;
 use storage::run::{Rate, curve_rate_iops};
 
-use super::Place;
+use super::{Onlooker, Place};
 
 const TWO_RUNS: &str =
     "sd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,rdpct=50\nrd=rd1,wd=wd1,iorate=(300,200),elapsed=2\n";
@@ -105,7 +105,13 @@ fn a_response_time_or_the_monitor_file_ends_the_list() {
         TWO_RUNS.replace("elapsed=2", "elapsed=60")
     );
     let begun = std::time::Instant::now();
-    let ended = place.play_with(&text, Some((place.path("m"), "end_vdbench")));
+    let ended = place.play_before(
+        &text,
+        Onlooker {
+            monitor: Some((place.path("m"), "end_vdbench")),
+            ..Onlooker::default()
+        },
+    );
     assert_eq!(
         (ended.ended.unwrap(), ended.onlooker.done.len()),
         (Completion::Monitor, 1)
@@ -154,5 +160,30 @@ fn shares_that_are_missed_end_the_list_when_asked() {
     assert!(
         error.contains("is off by") && error.contains("abort_failed_skew="),
         "{error}"
+    );
+}
+
+#[test]
+fn a_block_that_a_stranger_wrote_is_found_by_the_next_run() {
+    let text = "validate=yes\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1,seekpct=eof\n\
+        rd=rd1,wd=fill,iorate=max,elapsed=20\nrd=rd2,wd=look,iorate=max,elapsed=20\n";
+    let place = Place::new();
+    let whole = place.play(text);
+    assert_eq!(whole.ended.unwrap(), Completion::Whole);
+    let spoiled = Some(place.path("f"));
+    let onlooker = Onlooker {
+        spoiled,
+        ..Onlooker::default()
+    };
+    let found = place.play_before(text, onlooker);
+    let error = found.ended.unwrap_err().to_string();
+    assert!(
+        error.contains("the run rd2 failed") && error.contains("20480"),
+        "{error}"
+    );
+    assert!(
+        place.page("errorlog").contains("SD sd1"),
+        "{}",
+        place.page("errorlog")
     );
 }

@@ -6,6 +6,7 @@ mod list;
 mod pages;
 mod trace;
 
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
@@ -38,6 +39,8 @@ struct Onlooker {
     done: Vec<(u32, Run, u64, f64)>,
     /// Written when the first interval is over, as (path, text).
     monitor: Option<(PathBuf, &'static str)>,
+    /// A file that a stranger writes to behind the first run.
+    spoiled: Option<PathBuf>,
 }
 
 impl Audience for Onlooker {
@@ -57,6 +60,10 @@ impl Audience for Onlooker {
             outcome.rate_iops(),
         );
         self.done.push(kept);
+        if let Some(path) = self.spoiled.take() {
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            file.write_all_at(b"spoiled", 5 * 4096 + 100).unwrap();
+        }
         Ok(())
     }
 }
@@ -95,10 +102,11 @@ impl Place {
 
     /// Carries out what a text says.
     fn play(&self, text: &str) -> Played {
-        self.play_with(text, None)
+        self.play_before(text, Onlooker::default())
     }
 
-    fn play_with(&self, text: &str, monitor: Option<(PathBuf, &'static str)>) -> Played {
+    /// The same before an onlooker who does something.
+    fn play_before(&self, text: &str, mut onlooker: Onlooker) -> Played {
         let script = self.script(text);
         let format = format_run(&script.runs, false, None);
         let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
@@ -106,10 +114,6 @@ impl Place {
         std::fs::create_dir_all(&out).unwrap();
         let mut pages =
             Pages::create(&out, &listed, text, &script.histogram, Timestamp::now()).unwrap();
-        let mut onlooker = Onlooker {
-            monitor,
-            ..Onlooker::default()
-        };
         let stop = AtomicBool::new(false);
         let execution = Execution {
             script: &script,

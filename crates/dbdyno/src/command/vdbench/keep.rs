@@ -171,7 +171,8 @@ fn target(script: &Script, device: Option<&str>) -> TargetRecord {
     record
 }
 
-/// I/Os in flight are the jobs of a run.
+/// I/Os in flight are the jobs of a run. The values of its loops are part of its code, because points of one code,
+/// target and number of jobs are repetitions of each other.
 fn key(repetition: u32, step: u32, run: &Run) -> PointKey {
     let own = || {
         run.storage
@@ -183,7 +184,7 @@ fn key(repetition: u32, step: u32, run: &Run) -> PointKey {
         repetition,
         step,
         target: 0,
-        test: run.name.clone(),
+        test: format!("{} {}", run.name, run.loops).trim_end().to_owned(),
         nodes: 1,
         jobs: run.threads_shared.unwrap_or_else(own),
         threads: 1,
@@ -193,7 +194,11 @@ fn key(repetition: u32, step: u32, run: &Run) -> PointKey {
 fn point(done: &Done<'_>, key: PointKey, seed: u64) -> Point {
     let (run, outcome) = (done.run, done.outcome);
     let all = outcome.latencies_of(|_, _, _| true);
-    let title = format!("{} For loops: {}", run.name, run.loops_text());
+    let heading = heading(run, None);
+    let title = heading
+        .split_once("; ")
+        .map_or("", |(_, rest)| rest)
+        .to_owned();
     let counted: Vec<&(Interval, Rates)> = done
         .intervals
         .iter()
@@ -203,8 +208,8 @@ fn point(done: &Done<'_>, key: PointKey, seed: u64) -> Point {
     Point {
         started_at: done.started_at.to_string(),
         seed,
-        configuration: heading(run, None),
-        definition: heading(run, None),
+        configuration: heading.clone(),
+        definition: heading.clone(),
         work: WorkDone {
             mode: "time".to_owned(),
             size: String::new(),

@@ -1,0 +1,35 @@
+//! The file with which a run is ended from outside.
+
+use std::io::Read;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What a monitor file holds to end the run, or all of them.
+const END_RUN: &str = "end_rd";
+const END_ALL: &str = "end_vdbench";
+/// Bytes of a monitor file that are looked at.
+const MONITOR_BYTES_MAX: u64 = 4096;
+
+/// What a monitor file asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Monitored {
+    EndRun,
+    EndAll,
+}
+
+/// What the file asks for, if it was written since.
+pub(super) fn monitored(path: Option<&Path>, since: SystemTime) -> Option<Monitored> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path?).ok()?;
+    if file.metadata().ok()?.modified().ok()? < since {
+        return None;
+    }
+    file.take(MONITOR_BYTES_MAX)
+        .read_to_string(&mut text)
+        .ok()?;
+    if text.contains(END_ALL) {
+        Some(Monitored::EndAll)
+    } else {
+        text.contains(END_RUN).then_some(Monitored::EndRun)
+    }
+}
