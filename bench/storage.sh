@@ -4,16 +4,18 @@
 #   CPU for each 4 KiB write to /dev/null   (meant: at most 0.5 × fio, 1.5 × floor); depth 32, batches of 16, fixed
 #                                           buffers, fixed files, one thread; there is no device, so this is the driver
 #   IOPS of an O_DIRECT file, random reads  (meant: at least 0.99 × fio), with CPU, p50 and p99; depth 32
+#   rate control on that file, exponential gaps at 50 and 90 % of what dbdyno reaches at most: IOPS by what was asked
+#                                           (meant: within 0.5 %), of both
 # CPU is that of the driving thread and the kernel's work for it: fio's own account of its job, getrusage elsewhere.
-# Usage: bench/storage.sh [PAIRS]    (default 10; about three minutes). Needs fio, cc and liburing (liburing-dev).
+# Usage: bench/storage.sh [PAIRS]    (default 10; about six minutes). Needs fio, cc and liburing (liburing-dev).
 #   FILE=PATH  where the file of 1 GiB lies (default: a new directory)    SECONDS_EACH=N  length of one block (3)
-#   CASES="null disk"   which of the two
+#   CASES="null disk rate"   which of them
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pairs=${1:-10}
 length=${SECONDS_EACH:-3}
-cases=${CASES:-null disk}
+cases=${CASES:-null disk rate}
 out=$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-storage.XXXXXX")
 trap 'rm -rf "$out"' EXIT
 table=$out/pairs.csv
@@ -28,14 +30,14 @@ cc -O2 -o "$out/floor" bench/storage/floor.c -luring
 # field NAME: the value of NAME=VALUE in a line.
 field() { sed -n "s/.*\b$1=\([0-9.]*\).*/\1/p"; }
 
-# fio_block OPERATION PATH DIRECT BATCH: "iops=… cpu_us=… p50_us=… p99_us=…" from fio's own terse account.
+# fio_block OPERATION PATH DIRECT BATCH [OPTIONS…]: "iops=… cpu_us=… p50_us=… p99_us=…" from fio's own terse account.
 fio_block() {
     local rw=rand$1 first=6
     [ "$1" = read ] || first=47
     fio --name=block --filename="$2" --rw="$rw" --bs=4k --size=1g --direct="$3" --ioengine=io_uring --iodepth=32 \
         --iodepth_batch_submit="$4" --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --fixedbufs \
         --registerfiles --norandommap --randrepeat=0 --thread --time_based --runtime="$length" --invalidate=0 \
-        --minimal |
+        "${@:5}" --minimal |
         awk -F';' -v f="$first" '{
             for (i = f + 12; i < f + 32; i++) { split($i, p, "="); if (p[1] + 0 == 50) p50 = p[2]; if (p[1] + 0 == 99) p99 = p[2] }
             cpu = ($88 + $89) / 100 * $(f + 3) / 1000
@@ -43,7 +45,10 @@ fio_block() {
             printf "iops=%s cpu_us=%.4f p50_us=%s p99_us=%s\n", $(f + 2), cpu * 1e6 / ios, p50, p99 }'
 }
 
-dbdyno_block() { "$examples/io_cost" "$1" "$2" 32 "$4" "$length" $((1 << 30)) "$([ "$3" = 0 ] || echo direct)"; }
+# dbdyno_block OPERATION PATH DIRECT BATCH [IOPS]: the same.
+dbdyno_block() {
+    "$examples/io_cost" "$1" "$2" 32 "$4" "$length" $((1 << 30)) "$([ "$3" = 0 ] && echo cached || echo direct)" "${@:5}"
+}
 
 null_case() {
     local fio dbdyno floor
@@ -72,8 +77,25 @@ disk_case() {
     echo "O_DIRECT: fio $fio; dbdyno ${dbdyno% errors*}" >&2
 }
 
+rate_case() {
+    local maximum asked fio dbdyno
+    maximum=$(dbdyno_block read "$file" 1 32 | field iops)
+    for share in 50 90; do
+        asked=$((maximum * share / 100))
+        for who in $(shuf -e fio dbdyno); do
+            case $who in
+            fio) fio=$(fio_block read "$file" 1 1 --rate_iops="$asked" --rate_process=poisson | field iops) ;;
+            dbdyno) dbdyno=$(dbdyno_block read "$file" 1 32 "$asked") ;;
+            esac
+        done
+        printf 'rate %s %% dbdyno to asked,%s,%s\nrate %s %% fio to asked,%s,%s\n' "$share" "$asked" \
+            "$(echo "$dbdyno" | field iops)" "$share" "$asked" "$fio" >>"$table"
+        echo "asked $asked ($share %): fio $fio; dbdyno $(echo "$dbdyno" | field iops) $(echo "$dbdyno" | tail -n 1)" >&2
+    done
+}
+
 file=${FILE:-$out/file}
-case " $cases " in *" disk "*)
+case " $cases " in *" disk "* | *" rate "*)
     # Written once, so that reads reach the device rather than holes.
     fio --name=prepare --filename="$file" --rw=write --bs=1m --size=1g --direct=1 --end_fsync=1 --minimal >/dev/null ;;
 esac

@@ -1,7 +1,9 @@
 //! What one I/O costs the driver: one stream of 4 KiB I/Os on one file, as fast as it goes.
 //!
-//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct]]`. Prints IOPS and processor time for each
-//! I/O, of the process and its share of user mode, with percentiles of the service time.
+//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS]]]`. Prints IOPS and processor
+//! time for each I/O, of the process and its share of user mode, with percentiles of the service time. With IOPS they
+//! arrive at that rate with exponential gaps, and how far the real gaps are from that distribution (the distance of
+//! Kolmogorov and Smirnov) and how many I/Os were not begun are printed as well.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +19,9 @@ const BLOCK_BYTES: u64 = 4096;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [operation, path, depth, batch, seconds, more @ ..] = &arguments[..] else {
-        eprintln!("usage: io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct]]");
+        eprintln!(
+            "usage: io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS]]]"
+        );
         std::process::exit(2);
     };
     let number = |text: &String| -> u64 {
@@ -27,6 +31,7 @@ fn main() {
         })
     };
     let size_bytes = more.first().map_or(1 << 30, number);
+    let iops = more.get(2).map(|word| number(word) as f64);
     let run = Run {
         name: "io_cost".to_owned(),
         loops: String::new(),
@@ -34,9 +39,12 @@ fn main() {
         interval_s: 1,
         warmup_s: 0,
         pause_s: 0,
-        rate: Rate::Max {
-            controlled: false,
-            curve: false,
+        rate: match iops {
+            Some(iops) => Rate::Fixed { iops },
+            None => Rate::Max {
+                controlled: false,
+                curve: false,
+            },
         },
         arrivals: Arrivals::Exponential,
         stop: Stop::default(),
@@ -77,6 +85,7 @@ fn main() {
     let stop = AtomicBool::new(false);
     let options = Options {
         batch_max: number(batch) as usize,
+        trace_max: iops.map_or(0, |iops| (iops * 2.0) as usize * number(seconds) as usize),
         ..Options::new(1, &stop)
     };
     let user_begin = user_seconds();
@@ -98,6 +107,37 @@ fn main() {
         outcome.faults_count,
         outcome.way
     );
+    if let (Some(iops), Some(trace)) = (iops, &outcome.trace) {
+        let mut starts: Vec<u64> = trace.records.iter().map(|r| r.submitted_ns).collect();
+        starts.sort_unstable();
+        println!(
+            "asked={iops} unserved={} late={} gap_distance={:.4} response_p50_us={:.1}",
+            outcome.unserved,
+            outcome.driver.late_starts,
+            gap_distance(&starts, 1e9 / iops),
+            outcome
+                .latencies_of(|_, _, _| true)
+                .response
+                .percentile_us(50.0)
+        );
+    }
+}
+
+/// Greatest distance between the distribution of the gaps and the exponential one with this mean.
+fn gap_distance(starts: &[u64], mean_ns: f64) -> f64 {
+    let mut gaps: Vec<f64> = starts
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]) as f64 / mean_ns)
+        .collect();
+    gaps.sort_by(f64::total_cmp);
+    let n = gaps.len() as f64;
+    let places = gaps.iter().enumerate();
+    places.fold(0.0, |furthest: f64, (i, gap)| {
+        let want = 1.0 - (-gap).exp();
+        furthest
+            .max((want - i as f64 / n).abs())
+            .max(((i + 1) as f64 / n - want).abs())
+    })
 }
 
 /// Seconds that this process has spent in user mode.

@@ -137,6 +137,7 @@ pub fn run(
     let mut collector = Collector::new(run, &plans, sizes);
     std::thread::scope(|scope| {
         let mut starts: Vec<Sender<u64>> = Vec::with_capacity(plans.len());
+        let mut threads = Vec::with_capacity(plans.len());
         for (index, lanes) in plans.iter().enumerate() {
             let (start, started) = channel();
             starts.push(start);
@@ -148,15 +149,24 @@ pub fn run(
                 options,
                 shared: &shared,
             };
-            scope.spawn(move || thread(&job, &started));
+            threads.push(scope.spawn(move || thread(&job, &started)));
         }
-        collector.until_ready(&messages, plans.len())?;
+        let mut ended = collector.until_ready(&messages, plans.len());
         let start_ns = now_ns() + LEAD_NS;
-        for start in &starts {
-            // A worker that is gone has said so; the collector finds its message.
-            let _ = start.send(start_ns);
+        if ended.is_ok() {
+            for start in &starts {
+                // A worker that is gone has said so; the collector finds its message.
+                let _ = start.send(start_ns);
+            }
+            ended = collector.until_finished(&messages, &shared, options.stop, start_ns, told);
         }
-        collector.until_finished(&messages, &shared, options.stop, start_ns, told)
+        // Without a start workers that wait for it end.
+        starts.clear();
+        for thread in threads {
+            // One that panicked has said so by its farewell.
+            let _ = thread.join();
+        }
+        ended
     })?;
     let (mut outcome, known) = collector.outcome(&shared);
     for (sd, validated) in known {
@@ -180,6 +190,10 @@ pub fn run(
 /// What a worker's thread does: gets ready, waits for the common start, works, tells.
 fn thread(job: &build::Job<'_>, started: &Receiver<u64>) {
     sharpen_timers();
+    let mut farewell = Farewell {
+        messages: job.shared.messages(),
+        is_told: false,
+    };
     let end = build::with_worker(job, |way, work| {
         let _ = job.shared.messages().send(Message::Ready(way));
         // Without a start another worker has failed, and the run is off.
@@ -190,10 +204,25 @@ fn thread(job: &build::Job<'_>, started: &Receiver<u64>) {
     let message = match end {
         Ok(Some(Ok(end))) => Message::Finished(Box::new(end)),
         Ok(Some(Err(error))) | Err(error) => Message::Failed(error),
-        Ok(None) => return,
+        Ok(None) => return farewell.is_told = true,
     };
     // Nobody listening means that the run is being torn down.
     let _ = job.shared.messages().send(message);
+    farewell.is_told = true;
+}
+
+/// Says that a worker is gone, unless it has said how it ended: a thread that panics would be waited for in vain.
+struct Farewell<'a> {
+    messages: &'a Sender<Message>,
+    is_told: bool,
+}
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        if !self.is_told {
+            let _ = self.messages.send(Message::Failed(EngineError::WorkerGone));
+        }
+    }
 }
 
 fn check(run: &Run) -> Result<(), EngineError> {

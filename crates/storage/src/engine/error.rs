@@ -31,8 +31,8 @@ pub enum EngineError {
         /// Its path.
         path: PathBuf,
     },
-    /// Two SDs are the same thing.
-    #[error("SD {sd}: {} is the same file or device as SD {other}; name it once", path.display())]
+    /// Two SDs are the same thing, and blocks of one would be found changed by the other.
+    #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it once", path.display())]
     Twice {
         /// Name of the SD.
         sd: String,

@@ -1,6 +1,6 @@
 //! Opens what a run works on, and refuses what would do harm or measure something else.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -39,26 +39,42 @@ impl OpenStorage {
 /// Opens all SDs of a run, in their order.
 pub(crate) fn open_all(run: &Run, options: &Options<'_>) -> Result<Vec<OpenStorage>, EngineError> {
     let mut opened: Vec<OpenStorage> = Vec::with_capacity(run.storage.len());
-    let mut identities: Vec<(u64, u64)> = Vec::with_capacity(run.storage.len());
+    let mut known: Vec<(u64, u64)> = Vec::with_capacity(run.storage.len());
     for (index, sd) in run.storage.iter().enumerate() {
-        let storage = open(sd, run.writes_to(index), options)?;
-        check_alignment(run, index, sd, &storage)?;
-        let metadata = storage
-            .file
-            .metadata()
-            .map_err(|source| refused(sd, run.writes_to(index), source))?;
-        let identity = (metadata.dev(), metadata.ino());
-        if let Some(other) = identities.iter().position(|known| *known == identity) {
+        let own = identity(std::fs::metadata(&sd.path));
+        let same: Vec<usize> = (0..index)
+            .filter(|other| own == Some(known[*other]))
+            .collect();
+        let proven = |other: &&usize| is_proven(&run.storage[**other]) || is_proven(sd);
+        if let Some(other) = same.iter().find(proven) {
             return Err(EngineError::Twice {
                 sd: sd.name.clone(),
-                other: run.storage[other].name.clone(),
+                other: run.storage[*other].name.clone(),
                 path: sd.path.clone(),
             });
         }
-        identities.push(identity);
+        let has_it = same.iter().any(|other| run.writes_to(*other));
+        let storage = open(sd, run.writes_to(index), has_it, options)?;
+        check_alignment(run, index, sd, &storage)?;
+        known.push(identity(storage.file.metadata()).unwrap_or_default());
         opened.push(storage);
     }
     Ok(opened)
+}
+
+/// What makes two paths the same thing.
+fn identity(metadata: std::io::Result<Metadata>) -> Option<(u64, u64)> {
+    let metadata = metadata.ok()?;
+    let is_block = metadata.file_type().is_block_device();
+    Some(if is_block {
+        (u64::MAX, metadata.rdev())
+    } else {
+        (metadata.dev(), metadata.ino())
+    })
+}
+
+fn is_proven(sd: &StorageDefinition) -> bool {
+    sd.content.validation.is_some()
 }
 
 fn refused(sd: &StorageDefinition, writes: bool, source: std::io::Error) -> EngineError {
@@ -77,6 +93,7 @@ fn refused(sd: &StorageDefinition, writes: bool, source: std::io::Error) -> Engi
 fn open(
     sd: &StorageDefinition,
     writes: bool,
+    has_it: bool,
     options: &Options<'_>,
 ) -> Result<OpenStorage, EngineError> {
     let kind = std::fs::metadata(&sd.path).ok().map(|m| m.file_type());
@@ -95,7 +112,8 @@ fn open(
         });
     }
     // On a block device O_EXCL asks for it alone: the kernel refuses while it is mounted, or swapped or stacked upon.
-    let alone = is_block && writes && !options.force;
+    // An SD of this run that has it already has asked.
+    let alone = is_block && writes && !has_it && !options.force;
     let file = OpenOptions::new()
         .read(true)
         .write(writes)

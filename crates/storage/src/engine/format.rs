@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::run::{
-    Arrivals, ErrorLimit, Range, Rate, Run, Seek, Sizes, Stop, StorageDefinition, Stream,
+    Arrivals, DataContent, ErrorLimit, Range, Rate, Run, Seek, Sizes, Stop, StorageDefinition,
+    Stream,
 };
 
 /// Name of the run, which scrapers of vdbench's pages know.
@@ -32,6 +33,11 @@ pub fn format_run(runs: &[Run], anew: bool, transfer_bytes: Option<u64>) -> Opti
             storage.push(StorageDefinition {
                 threads: THREADS,
                 align_bytes: None,
+                content: DataContent {
+                    // Other transfers than those of the runs: nothing of it could be proven later.
+                    validation: None,
+                    ..sd.content.clone()
+                },
                 ..sd.clone()
             });
         }

@@ -13,7 +13,7 @@ pub(crate) struct Lane {
     /// Numbers of its streams at the worker.
     pub streams: Vec<usize>,
     /// Since when a slot has been free: an I/O that starts later than intended waited for a slot until then, and for
-    /// the engine from then on.
+    /// the engine from then on; likewise one whose blocks were in use.
     pub open_since_ns: u64,
     /// Its next I/O waits for another one on the same blocks; looked at anew in every round.
     pub is_blocked: bool,

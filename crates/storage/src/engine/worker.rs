@@ -272,7 +272,9 @@ impl<B: Backend> Worker<'_, B> {
                     return true;
                 }
                 if !self.issue(lane, stream, now_ns) {
+                    // It is the blocks that it waits for, not the engine.
                     self.lanes[lane].is_blocked = true;
+                    self.lanes[lane].open_since_ns = now_ns;
                     break;
                 }
             }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use storage::engine::{self, Ended, EngineError, Fault, Operation, Options};
 use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream};
 
-use super::common::{KIB, MIB, file, one, recorded, run, sd, stream, try_run};
+use super::common::{KIB, MIB, file, one, recorded, sd, stream, try_run};
 
 fn patient(run: Run) -> Run {
     Run {
@@ -227,13 +227,6 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
         (
             told(&one(Path::new("/dev/null"), stream("wd1", 0))),
             "size=",
-        ),
-        (
-            told(&run(
-                vec![sd("sd1", &path), sd("sd2", &path)],
-                vec![stream("wd1", 0), stream("wd2", 1)],
-            )),
-            "same file or device as SD sd1",
         ),
         (
             told(&Run {

@@ -375,4 +375,18 @@ fn what_cannot_be_validated_is_refused() {
     together.threads_shared = Some(4);
     let together = told(&together);
     assert!(together.contains("concatenated"), "{together}");
+    let mut twice = validated(&path, stream("wd1", 0), Validation::default());
+    twice.storage.push(sd("sd2", &path));
+    twice.streams.push(stream("wd2", 1));
+    let refused = told(&twice);
+    assert!(
+        refused.contains("the same file or device as SD sd1"),
+        "{refused}"
+    );
+    twice.storage[0].content.validation = None;
+    twice
+        .streams
+        .iter_mut()
+        .for_each(|stream| stream.share = 0.5);
+    try_run(&twice, |_| {}).unwrap();
 }
