@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub mod columnar;
 pub mod olap;
 mod oltp;
 mod vdbench;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
@@ -54,6 +56,8 @@ pub enum Verb {
     Report(ReportArguments),
     /// The analytical workload: load its database, ask its 22 queries, check their answers, remove it
     Olap(OlapArguments),
+    /// Lift tables of any database into memory by columns: their sizes, and what that is worth
+    Columnar(ColumnarArguments),
     /// The order-entry workload: load its database, let users work on it, check it, remove it
     Oltp(OltpArguments),
     /// Storage below the database: carry out vdbench parameter files

@@ -1,6 +1,7 @@
 //! One module per verb.
 
 pub mod ab;
+pub mod columnar;
 pub mod compare;
 mod database;
 pub mod export;

@@ -177,7 +177,8 @@ impl Forecast {
             };
             // What nothing is stored in writes nothing.
             let stores = |url: &&TargetUrl| {
-                target::find(url).is_ok_and(|engine| engine.reach() != Reach::Nowhere)
+                target::find(url)
+                    .is_ok_and(|engine| !matches!(engine.reach(), Reach::Nowhere | Reach::Replica))
             };
             Ok(group.iter().filter(stores).map(part).collect())
         };

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
 use lab::LabError;
+use workload::columnar::ColumnarError;
 use workload::olap::OlapError;
 use workload::oltp::OltpError;
 
@@ -58,6 +59,7 @@ pub fn status_of(error: &anyhow::Error) -> Status {
     }
     if matches!(error.downcast_ref(), Some(OlapError::Interrupted))
         || matches!(error.downcast_ref(), Some(OltpError::Interrupted))
+        || matches!(error.downcast_ref(), Some(ColumnarError::Interrupted))
     {
         return Status::Interrupted;
     }

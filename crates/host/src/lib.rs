@@ -5,6 +5,7 @@
 //! * [`lint`](mod@lint): its configuration judged by published good practice.
 //! * [`device_of`]: the block device under a path, whose counters belong to a target.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
+//! * [`memory`](mod@memory): what is left of it, and what this process takes.
 //! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
 //! * [`remote`]: another machine, through ssh; [`HostWatch`]: driver and database, wherever it runs.
 //! * [`block`]: how long the requests of a block device take, as distributions.
@@ -20,6 +21,7 @@ mod device;
 mod facts;
 pub mod inventory;
 pub mod lint;
+pub mod memory;
 mod mounts;
 mod rates;
 pub mod remote;

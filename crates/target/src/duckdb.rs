@@ -7,16 +7,19 @@
 
 mod appender;
 mod capi;
+mod cells;
 mod claim;
 mod explain;
 mod handle;
 mod instance;
 mod library;
+pub mod lifted;
 mod locate;
 mod read;
 mod redo;
 mod session;
 mod set_up;
+mod source;
 mod target;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::duckdb::lifted::LiftedTables;
+use crate::lifted::Level;
+use crate::source::{Kept, Source};
 use crate::{Result, Target, TargetUrl, UrlError};
 
 /// A kind of database.
@@ -37,6 +40,20 @@ pub trait Engine: Sync {
     /// When a value is none that the engine knows.
     fn check(&self, url: &TargetUrl) -> Result<()>;
 
+    /// Opens the database that the URL names to read its tables, somebody's too; nothing is written.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or this engine's tables are not read so.
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        // A server that is started for it lives as long as its target.
+        let target = self.open(url)?;
+        let source = target.source()?;
+        Ok(Box::new(Kept {
+            source,
+            _target: target,
+        }))
+    }
+
     /// Opens the database that the URL names; [`open`] has checked its settings' names.
     ///
     /// # Errors
@@ -51,6 +68,8 @@ pub enum Reach {
     Nowhere,
     /// In a file or in memory, inside this process.
     Embedded,
+    /// In memory, a copy of another target's.
+    Replica,
     /// In a server that dbdyno starts and removes.
     LocalServer,
     /// In a server that runs already.
@@ -73,6 +92,11 @@ pub fn engines() -> &'static [&'static dyn Engine] {
     &[
         &crate::sqlite::Sqlite,
         &crate::duckdb::DuckDb,
+        &LiftedTables(Level::None),
+        &LiftedTables(Level::QueryLow),
+        &LiftedTables(Level::QueryHigh),
+        &LiftedTables(Level::CapacityLow),
+        &LiftedTables(Level::CapacityHigh),
         &crate::mock::Mock,
         &crate::postgres::Postgres,
         &crate::postgres::LocalPostgres,

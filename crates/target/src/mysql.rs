@@ -15,6 +15,7 @@ mod load;
 pub mod local;
 mod read;
 mod session;
+mod source;
 mod storage;
 mod target;
 mod watch;

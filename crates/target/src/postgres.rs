@@ -10,6 +10,7 @@ mod placeholders;
 mod session;
 mod set_up;
 mod settings;
+mod source;
 mod target;
 mod watch;
 pub mod wire;

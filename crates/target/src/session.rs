@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use archive::TargetRecord;
 
+use crate::lifted::Replica;
 use crate::nonblocking::{FirstRow, Nonblocking};
+use crate::source::Source;
 use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, Watch};
 
 /// Most rows that [`Session::texts`] gives.
@@ -302,6 +304,22 @@ pub trait Target: Send + Sync {
 
     /// Makes engine and kernel forget the data; to be called with no session open.
     fn cool(&self) -> Result<Cooled>;
+
+    /// The same as a copy of another target's tables; `None` where it has tables of its own.
+    fn replica(&self) -> Option<&dyn Replica> {
+        None
+    }
+
+    /// Its tables, to be read as a whole.
+    ///
+    /// # Errors
+    /// When the engine's tables are not read so, or it cannot be reached.
+    fn source(&self) -> Result<Box<dyn Source>> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "this engine hands out no tables as a whole: name a database of another engine",
+        ))
+    }
 
     /// The copy of the database that is kept to come back to.
     ///

@@ -1,6 +1,7 @@
 //! SQLite: embedded row store. WAL journal, durable commits, one writer at a time.
 
 mod session;
+mod source;
 mod target;
 
 pub use target::Sqlite;

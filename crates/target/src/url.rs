@@ -78,7 +78,9 @@ impl TargetUrl {
         let (scheme, rest) = url
             .split_once(':')
             .filter(|(s, _)| {
-                !s.is_empty() && s.chars().all(|c| c.is_ascii_alphanumeric() || c == '+')
+                !s.is_empty()
+                    && s.chars()
+                        .all(|c| c.is_ascii_alphanumeric() || c == '+' || c == '-')
             })
             .ok_or_else(|| UrlError::NoScheme(url.into()))?;
         let (path, query) = split_query(scheme, rest);
@@ -105,12 +107,13 @@ impl TargetUrl {
 
     /// The file or directory the URL names, `None` for a database in memory and for a server.
     pub fn file(&self) -> Option<PathBuf> {
-        let is_file = !self.path.is_empty() && reach(&self.scheme) != Some(Reach::Network);
+        let is_file = !self.path.is_empty()
+            && !matches!(reach(&self.scheme), Some(Reach::Network | Reach::Replica));
         is_file.then(|| PathBuf::from(&self.path))
     }
 
     /// Name of the engine in the library's files: the scheme without the `+local` of servers that
-    /// dbdyno starts itself.
+    /// dbdyno starts itself, or the level of lifted tables.
     pub fn engine(&self) -> &str {
         self.scheme.split('+').next().unwrap_or(&self.scheme)
     }

@@ -35,7 +35,7 @@ pub fn data_place(url: &TargetUrl) -> Option<PathBuf> {
     match engine.reach() {
         Reach::Embedded => url.file(),
         Reach::LocalServer => url.file().or_else(|| Some(crate::server::usual_parent())),
-        Reach::Nowhere | Reach::Network => None,
+        Reach::Nowhere | Reach::Replica | Reach::Network => None,
     }
 }
 

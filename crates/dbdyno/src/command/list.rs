@@ -61,7 +61,7 @@ fn engines() -> String {
             .unwrap_or_else(|how_to_get_it| format!("– {how_to_get_it}"));
         // Writing to a String cannot fail.
         let place = match engine.reach() {
-            Reach::Nowhere => "",
+            Reach::Nowhere | Reach::Replica => "",
             Reach::Embedded => "PATH",
             Reach::LocalServer => "[DATA_DIR]",
             Reach::Network => "//USER[:PASSWORD]@HOST[:PORT]/DATABASE",

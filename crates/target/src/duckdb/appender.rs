@@ -6,10 +6,8 @@ use std::ptr::null_mut;
 use super::capi::{Api, RawAppender, RawChunk, RawType, RawVector, SUCCESS, type_id};
 use super::explain::explain;
 use super::handle::{Answered, Connection, c_string, message_at};
+use crate::source::{COLUMNS_MAX, Cell};
 use crate::{BulkRow, ErrorKind, Result, TargetError, Value};
-
-/// More columns than any table of the library has.
-const COLUMNS_MAX: u64 = 64;
 
 /// A bulk load into one table.
 pub(super) struct Appender<'a> {
@@ -32,10 +30,20 @@ struct Column {
     scale: u8,
     vector: *mut RawVector,
     data: *mut u8,
+    /// Null until the chunk has its first null.
+    validity: *mut u64,
 }
 
 impl<'a> Appender<'a> {
+    /// For rows of a workload's values.
     pub(super) fn new(connection: &'a Connection, table: &str) -> Result<Self> {
+        let appender = Self::of_cells(connection, table)?;
+        appender.check_types(table)?;
+        Ok(appender)
+    }
+
+    /// For rows that another engine has handed out.
+    pub(super) fn of_cells(connection: &'a Connection, table: &str) -> Result<Self> {
         let api = connection.api;
         let name = c_string(table).map_err(|m| explain("bulk load", &m))?;
         let mut appender = Self {
@@ -69,7 +77,7 @@ impl<'a> Appender<'a> {
         // SAFETY: the appender is alive; the types are released after the chunk has copied them.
         unsafe {
             let count = (self.api.appender_column_count)(self.raw);
-            if count == 0 || count > COLUMNS_MAX {
+            if count == 0 || count > COLUMNS_MAX as u64 {
                 return Err(refused(format!(
                     "table {table} has {count} columns and cannot be loaded"
                 )));
@@ -93,6 +101,7 @@ impl<'a> Appender<'a> {
                     scale,
                     vector: null_mut(),
                     data: null_mut(),
+                    validity: null_mut(),
                 });
                 (self.api.destroy_logical_type)(logical);
             }
@@ -100,16 +109,19 @@ impl<'a> Appender<'a> {
         if self.chunk.is_null() {
             return Err(refused(format!("no chunk of rows can be made for {table}")));
         }
+        self.take_vectors();
+        Ok(())
+    }
+
+    /// Refuses a table with a column that takes no values of a workload.
+    fn check_types(&self, table: &str) -> Result<()> {
         match self.columns.iter().position(|c| !can_load(c.type_id)) {
             Some(column) => Err(refused(format!(
                 "column {} of {table} has a type that cannot be loaded; make it an integer, \
                  BOOLEAN, DOUBLE, DECIMAL, DATE, VARCHAR or BLOB",
                 column + 1
             ))),
-            None => {
-                self.take_vectors();
-                Ok(())
-            }
+            None => Ok(()),
         }
     }
 
@@ -120,19 +132,14 @@ impl<'a> Appender<'a> {
             unsafe {
                 column.vector = (self.api.data_chunk_get_vector)(self.chunk, index as u64);
                 column.data = (self.api.vector_get_data)(column.vector).cast();
+                column.validity = null_mut();
             }
         }
     }
 
     /// Adds one row.
     pub(super) fn put(&mut self, row: &BulkRow<'_>) -> Result<()> {
-        if row.len() != self.columns.len() {
-            return Err(refused(format!(
-                "a row of {} values does not fit a table of {} columns",
-                row.len(),
-                self.columns.len()
-            )));
-        }
+        self.check_width(row.len())?;
         for (index, value) in row.iter().enumerate() {
             // SAFETY: `filled` is less than the chunk's capacity, here and after every `put`.
             let fits = unsafe { self.columns[index].write(self.api, self.filled, *value) };
@@ -143,6 +150,41 @@ impl<'a> Appender<'a> {
                 )));
             }
         }
+        self.filled_one_more()
+    }
+
+    /// Adds one row that another engine has handed out; gives the bytes that it takes as it is.
+    #[inline]
+    pub(super) fn put_cells(&mut self, row: &[Cell<'_>]) -> Result<usize> {
+        self.check_width(row.len())?;
+        let mut bytes = 0;
+        for (index, cell) in row.iter().enumerate() {
+            // SAFETY: as above.
+            let written = unsafe { self.columns[index].write_cell(self.api, self.filled, *cell) };
+            bytes += written.ok_or_else(|| {
+                refused(format!(
+                    "{cell:?} does not fit the type of column {}",
+                    index + 1
+                ))
+            })?;
+        }
+        self.filled_one_more()?;
+        Ok(bytes)
+    }
+
+    #[inline]
+    fn check_width(&self, width: usize) -> Result<()> {
+        if width == self.columns.len() {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "a row of {width} values does not fit a table of {} columns",
+            self.columns.len()
+        )))
+    }
+
+    #[inline]
+    fn filled_one_more(&mut self) -> Result<()> {
         self.filled += 1;
         if self.filled == self.capacity {
             self.hand_over()?;
@@ -236,6 +278,57 @@ impl Column {
                 _ => false,
             }
         }
+    }
+
+    /// Writes one cell as another engine has handed it out, and gives its bytes; `None` when the value does not
+    /// fit the type. Nulls fit every type.
+    ///
+    /// # Safety
+    /// As for [`Column::write`].
+    #[inline]
+    unsafe fn write_cell(&mut self, api: &Api, row: usize, cell: Cell<'_>) -> Option<usize> {
+        /// What a text takes beside its bytes.
+        const TEXT_BYTES: usize = 16;
+        // SAFETY: promised by the caller; each type is written as DuckDB stores it.
+        unsafe {
+            let fits = match (self.type_id, cell) {
+                (_, Cell::Null) => self.null(api, row),
+                (type_id::VARCHAR | type_id::BLOB, Cell::Bytes(bytes)) => {
+                    self.bytes(api, row, bytes);
+                    return Some(TEXT_BYTES + bytes.len());
+                }
+                (type_id::DECIMAL, Cell::Int(n)) => self.decimal(row, n),
+                (type_id::DECIMAL, Cell::Wide(n)) if self.stored == type_id::HUGEINT => {
+                    self.cell(row, Some([n as u64, (n >> 64) as u64]))
+                }
+                (type_id::DATE, Cell::Int(days)) => self.cell(row, i32::try_from(days).ok()),
+                (type_id::TIME | type_id::TIMESTAMP | type_id::TIMESTAMP_TZ, Cell::Int(us)) => {
+                    self.cell(row, Some(us))
+                }
+                (_, Cell::Int(n)) => self.write(api, row, Value::Int(n)),
+                (type_id::UBIGINT, Cell::Wide(n)) => self.cell(row, u64::try_from(n).ok()),
+                (type_id::DOUBLE, Cell::Double(x)) => self.cell(row, Some(x)),
+                (type_id::FLOAT, Cell::Double(x)) => self.cell(row, Some(x as f32)),
+                _ => false,
+            };
+            fits.then_some(size_of::<u64>())
+        }
+    }
+
+    /// Marks a cell as null.
+    ///
+    /// # Safety
+    /// The column has the row, and its chunk is alive.
+    unsafe fn null(&mut self, api: &Api, row: usize) -> bool {
+        // SAFETY: promised by the caller; once it is made writable the mask has a bit for every row.
+        unsafe {
+            if self.validity.is_null() {
+                (api.vector_ensure_validity_writable)(self.vector);
+                self.validity = (api.vector_get_validity)(self.vector);
+            }
+            *self.validity.add(row / 64) &= !(1 << (row % 64));
+        }
+        true
     }
 
     /// Writes a decimal of as many places as the column has; false when it is too long.

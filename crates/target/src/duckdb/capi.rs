@@ -106,11 +106,14 @@ pub(super) mod type_id {
     pub const UBIGINT: u32 = 9;
     pub const FLOAT: u32 = 10;
     pub const DOUBLE: u32 = 11;
+    pub const TIMESTAMP: u32 = 12;
     pub const DATE: u32 = 13;
+    pub const TIME: u32 = 14;
     pub const HUGEINT: u32 = 16;
     pub const VARCHAR: u32 = 17;
     pub const BLOB: u32 = 18;
     pub const DECIMAL: u32 = 19;
+    pub const TIMESTAMP_TZ: u32 = 31;
     pub const SQLNULL: u32 = 36;
 }
 
@@ -165,6 +168,7 @@ api! {
     fn bind_blob(*mut RawPrepared, u64, *const c_void, u64) -> c_int;
     fn bind_null(*mut RawPrepared, u64) -> c_int;
     fn execute_prepared(*mut RawPrepared, *mut RawResult) -> c_int;
+    fn execute_prepared_streaming(*mut RawPrepared, *mut RawResult) -> c_int;
 
     fn result_error(*mut RawResult) -> *const c_char;
     fn rows_changed(*mut RawResult) -> u64;
@@ -187,6 +191,7 @@ api! {
     fn destroy_data_chunk(*mut *mut RawChunk);
     fn vector_get_data(*mut RawVector) -> *mut c_void;
     fn vector_get_validity(*mut RawVector) -> *mut u64;
+    fn vector_ensure_validity_writable(*mut RawVector);
     fn vector_assign_string_element_len(*mut RawVector, u64, *const c_char, u64);
 
     fn appender_create(*mut RawConnection, *const c_char, *const c_char, *mut *mut RawAppender) -> c_int;

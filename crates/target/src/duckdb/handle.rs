@@ -41,6 +41,8 @@ pub(super) struct Database {
 
 // SAFETY: the C API allows connecting to a database from any thread; the handle is never changed.
 unsafe impl Send for Database {}
+// SAFETY: connecting, all that a shared reference allows, is guarded inside DuckDB.
+unsafe impl Sync for Database {}
 
 impl Database {
     /// Opens the database file at `path`, or one in memory, with `options`.
@@ -235,6 +237,14 @@ impl Prepared {
         Answer::of(self.api, raw, state)
     }
 
+    /// Executes a statement without parameters, whose rows are made as they are fetched.
+    pub(super) fn stream(&mut self) -> Answered<Answer> {
+        let mut raw = RawResult::EMPTY;
+        // SAFETY: the statement is alive and takes no parameters; the result is taken over by `Answer`.
+        let state = unsafe { (self.api.execute_prepared_streaming)(self.raw, &mut raw) };
+        Answer::of(self.api, raw, state)
+    }
+
     fn bind(&mut self, index: usize, value: Value<'_>) -> c_int {
         let (api, raw, place) = (self.api, self.raw, index as u64 + 1);
         // SAFETY: the statement is alive, the place is one of its parameters, and DuckDB copies
@@ -327,6 +337,15 @@ impl Answer {
             (self.api.destroy_logical_type)(&mut logical);
             scale
         }
+    }
+
+    /// What went wrong while rows were made, of a result that is made as it is fetched.
+    pub(super) fn failure(&mut self) -> Option<String> {
+        // SAFETY: the result is alive and carries its message until it is released.
+        let message = unsafe { (self.api.result_error)(&mut self.raw) };
+        (!message.is_null())
+            .then(|| message_at(message))
+            .filter(|message| !message.is_empty())
     }
 
     /// The next rows, `None` after the last.

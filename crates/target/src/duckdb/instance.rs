@@ -19,8 +19,19 @@ pub(super) struct Instance {
     /// `None` in memory, where nothing is logged.
     pub redo: Option<RedoMeter>,
     state: Mutex<State>,
+    /// What is done first where tables of another database are going to be kept.
+    shelf: Option<Shelf>,
     // Given back after the state, and with it the database, is dropped.
     _claim: Option<Claim>,
+}
+
+/// A database in memory for the tables of another one.
+#[derive(Debug, Clone)]
+pub(super) struct Shelf {
+    /// Statements after it is opened.
+    pub opening: Vec<String>,
+    /// The database that every connection uses.
+    pub database: &'static str,
 }
 
 struct State {
@@ -62,6 +73,7 @@ impl Instance {
             loaded,
             redo: path.as_deref().map(RedoMeter::new),
             path,
+            shelf: None,
             state: Mutex::new(State {
                 set_up,
                 compressed: true,
@@ -69,6 +81,25 @@ impl Instance {
                 sessions: 0,
             }),
             _claim: claim,
+        };
+        instance.with_anchor(|_| Ok(()))?;
+        Ok(instance)
+    }
+
+    /// Opens a database in memory for the tables of another one; files can be reached until it is sealed.
+    pub(super) fn open_shelf(loaded: &'static Loaded, set_up: SetUp, shelf: Shelf) -> Result<Self> {
+        let instance = Self {
+            loaded,
+            redo: None,
+            path: None,
+            shelf: Some(shelf),
+            state: Mutex::new(State {
+                set_up,
+                compressed: true,
+                open: None,
+                sessions: 0,
+            }),
+            _claim: None,
         };
         instance.with_anchor(|_| Ok(()))?;
         Ok(instance)
@@ -105,6 +136,13 @@ impl Instance {
             if !state.compressed {
                 anchor.query(compression_sql(false))?;
             }
+            if let Some(shelf) = &self.shelf {
+                for sql in &shelf.opening {
+                    anchor.query(sql)?;
+                }
+                anchor.query(&format!("USE {}", shelf.database))?;
+                return Ok(Open { anchor, database });
+            }
             // Last, for it forbids changing paths too. Nothing here needs another file.
             anchor.query("SET GLOBAL enable_external_access = false")?;
             Ok(Open { anchor, database })
@@ -126,6 +164,9 @@ impl Instance {
             .database
             .connect()
             .map_err(|m| explain("cannot open a session", &m))?;
+        if let Some(shelf) = &self.shelf {
+            run(&connection, &format!("USE {}", shelf.database))?;
+        }
         state.sessions += 1;
         Ok((connection, SessionGuard(Arc::clone(self))))
     }

@@ -13,7 +13,9 @@ use super::library::library;
 use super::redo::RedoMeter;
 use super::session::DuckDbSession;
 use super::set_up::{SETTINGS, SetUp, THREADS_MAX};
+use super::source::DuckDbSource;
 use crate::engines::{Engine, EngineInfo};
+use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
 };
@@ -51,6 +53,10 @@ impl Engine for DuckDb {
         SetUp::from_url(url).map(|_| ())
     }
 
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        Ok(Box::new(DuckDbSource::open(url)?))
+    }
+
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         let set_up = SetUp::from_url(url)?;
         Ok(Arc::new(DuckDbTarget {
@@ -60,9 +66,10 @@ impl Engine for DuckDb {
     }
 }
 
-struct DuckDbTarget {
-    url: String,
-    instance: Arc<Instance>,
+/// A database as a target.
+pub(super) struct DuckDbTarget {
+    pub url: String,
+    pub instance: Arc<Instance>,
 }
 
 impl DuckDbTarget {
@@ -156,6 +163,11 @@ impl Target for DuckDbTarget {
                 "a database in memory has no cold state".into(),
             )),
         }
+    }
+
+    fn source(&self) -> Result<Box<dyn Source>> {
+        let url = self.url.clone();
+        Ok(Box::new(DuckDbSource::of_instance(&self.instance, url)))
     }
 
     fn threads(&self) -> u32 {

@@ -109,6 +109,11 @@ impl<'a> Cells<'a> {
 
     fn number(&self, number: i128) -> String {
         if self.is_date {
+            match i32::try_from(number) {
+                Ok(i32::MAX) => return "infinity".into(),
+                Ok(days) if days == -i32::MAX => return "-infinity".into(),
+                _ => {}
+            }
             let mut text = String::with_capacity(10);
             put_date(number as i64, &mut text);
             return text;

@@ -283,6 +283,35 @@ impl Client {
             .map_err(|e| explain("statement failed", &e))
     }
 
+    /// Executes a prepared statement without parameters and hands out its rows one by one.
+    ///
+    /// # Errors
+    /// The server's, or the first of `on_row`: the connection is then of no use, because all the other rows
+    /// would still come.
+    pub fn hand_out(
+        &mut self,
+        statement: StatementId,
+        mut on_row: impl FnMut(Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.wire
+            .execute(statement, &[])
+            .map_err(|e| explain_wire(&e))?;
+        loop {
+            match self.event()? {
+                Event::Row => {
+                    if let Err(error) = on_row(self.wire.row()) {
+                        self.is_broken = true;
+                        return Err(error);
+                    }
+                }
+                Event::Finished(finished) if finished.more => {}
+                Event::Finished(_) => return Ok(()),
+                Event::Failed(error) => return Err(explain("reading was broken off", &error)),
+                _ => return Err(self.out_of_turn()),
+            }
+        }
+    }
+
     /// Holds the number of parameters against what a statement takes.
     #[inline]
     fn check_count(&self, statement: StatementId, parameters: &[Value<'_>]) -> Result<()> {

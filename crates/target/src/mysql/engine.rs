@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::access::{Access, others_allowed};
 use super::local::MariaDbServer;
+use super::source::MySqlSource;
 use super::target::MySqlTarget;
 use crate::engines::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
+use crate::source::Source;
 use crate::{Result, Target, TargetUrl};
 
 /// A database of a server that runs already.
@@ -45,6 +47,12 @@ impl Engine for MySql {
     fn check(&self, url: &TargetUrl) -> Result<()> {
         Access::from_url(url)?;
         others_allowed(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        let mut access = Access::from_url(url)?;
+        access.find_password()?;
+        Ok(Box::new(MySqlSource::open(access, url.to_string())?))
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {

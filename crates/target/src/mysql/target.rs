@@ -11,9 +11,11 @@ use super::access::Access;
 use super::client::Client;
 use super::flavour::Flavour;
 use super::session::{MySqlSession, connect};
+use super::source::MySqlSource;
 use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, watch};
 use crate::server::LocalServer;
+use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
     TargetUrl, Watch,
@@ -241,6 +243,11 @@ impl Target for MySqlTarget {
             ));
         };
         self.restarted(|| server.cool())
+    }
+
+    fn source(&self) -> Result<Box<dyn Source>> {
+        let access = self.access.as_ref().clone();
+        Ok(Box::new(MySqlSource::open(access, self.url.to_string())?))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

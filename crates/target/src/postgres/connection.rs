@@ -175,6 +175,39 @@ impl Connection {
         }
     }
 
+    /// Hands out the pieces of a COPY to the client.
+    ///
+    /// # Errors
+    /// The server's, or the first of `take`: the connection is then of no use, because everything else that
+    /// the table holds would still come.
+    pub(super) fn copy_out(
+        &mut self,
+        sql: &str,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.wire.query(sql).map_err(|e| unaskable(&e))?;
+        self.send()?;
+        let mut outcome: Result<()> = Ok(());
+        loop {
+            match self.wire.next_event() {
+                Ok(None) => self.receive()?,
+                Ok(Some(Event::CopyData(piece))) => {
+                    if let Err(error) = take(piece) {
+                        self.broken = Some(error.clone());
+                        return Err(error);
+                    }
+                }
+                Ok(Some(Event::Ready(transaction))) => {
+                    self.transaction = transaction;
+                    return outcome;
+                }
+                Ok(Some(Event::Failed(error))) => self.failed("COPY", &error, &mut outcome)?,
+                Ok(Some(_)) => {}
+                Err(error) => return Err(self.break_off(&error.to_string())),
+            }
+        }
+    }
+
     /// Statements that are not measured, separated by semicolons.
     pub(super) fn batch(&mut self, sql: &str) -> Result<()> {
         self.wire.query(sql).map_err(|e| unaskable(&e))?;

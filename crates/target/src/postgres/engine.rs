@@ -5,9 +5,11 @@ use std::sync::Arc;
 use super::endpoint::Endpoint;
 use super::local::PostgresServer;
 use super::set_up::{SETTINGS, SetUp};
+use super::source::PostgresSource;
 use super::target::PostgresTarget;
 use crate::engines::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
+use crate::source::Source;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
 /// A database of a server that runs already.
@@ -38,6 +40,11 @@ impl Engine for Postgres {
         url.address()
             .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
         SetUp::from_url(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        let endpoint = Endpoint::from_url(url)?;
+        Ok(Box::new(PostgresSource::open(endpoint, url.to_string())?))
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {

@@ -13,8 +13,10 @@ use super::guard::{self, Facts};
 use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
+use super::source::PostgresSource;
 use super::watch::PostgresWatch;
 use crate::server::LocalServer;
+use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, Watch,
 };
@@ -220,6 +222,11 @@ impl Target for PostgresTarget {
                     .into(),
             )),
         }
+    }
+
+    fn source(&self) -> Result<Box<dyn Source>> {
+        let source = PostgresSource::open(self.endpoint.clone(), self.url.clone())?;
+        Ok(Box::new(source))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

@@ -9,6 +9,7 @@
 
 mod buffer;
 mod cell;
+mod copied;
 mod event;
 mod logon;
 mod request;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use buffer::{MESSAGE_BYTES_MAX, Wire};
 pub use cell::{Unreadable, add_row, is_kept, keep_cell};
+pub use copied::{Copied, Undecodable};
 pub use event::{Authentication, Event, Row, Tag, Transaction};
 pub use logon::{Logon, LogonError};
 pub use request::{CopyRow, Prepared, RequestError};

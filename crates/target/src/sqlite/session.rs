@@ -185,7 +185,7 @@ fn told(context: &str, error: &rusqlite::Error, ended: Option<Option<Duration>>)
     }
 }
 
-fn text_of(cell: ValueRef<'_>) -> Option<String> {
+pub(super) fn text_of(cell: ValueRef<'_>) -> Option<String> {
     match cell {
         ValueRef::Null => None,
         ValueRef::Integer(n) => Some(n.to_string()),

@@ -14,7 +14,9 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use self::snapshot::kept;
 use super::explain;
 use super::session::SqliteSession;
+use super::source::SqliteSource;
 use crate::engines::{Engine, EngineInfo};
+use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Snapshot, Target,
     TargetError, TargetUrl, files,
@@ -57,6 +59,10 @@ impl Engine for Sqlite {
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
         SetUp::from_url(url).map(|_| ())
+    }
+
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        Ok(Box::new(SqliteSource::open(url)?))
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
@@ -355,6 +361,16 @@ impl Target for SqliteTarget {
             )
         })?;
         Ok(Cooled::Cold)
+    }
+
+    fn source(&self) -> Result<Box<dyn Source>> {
+        match &self.place {
+            Place::File(path) => Ok(Box::new(SqliteSource::of_file(path, &self.url))),
+            Place::Memory(_) => Err(TargetError::new(
+                ErrorKind::Statement,
+                "SQLite: a database in memory is not lifted; name one in a file",
+            )),
+        }
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

@@ -136,7 +136,8 @@ fn number(oid: u32, cell: &[u8], column: usize) -> Result<Option<i64>, Unreadabl
     }))
 }
 
-fn fixed<const N: usize>(cell: &[u8]) -> Option<[u8; N]> {
+#[inline]
+pub(super) fn fixed<const N: usize>(cell: &[u8]) -> Option<[u8; N]> {
     cell.try_into().ok()
 }
 

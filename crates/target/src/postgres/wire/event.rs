@@ -33,9 +33,12 @@ pub enum Event<'a> {
     Complete(Tag<'a>),
     /// The server takes rows of a COPY.
     CopyIn,
+    /// A piece of the rows of a COPY to the client, see [`super::Copied`].
+    CopyData(&'a [u8]),
     /// A statement failed; everything up to the next synchronisation is skipped.
     Failed(Box<ServerError>),
-    /// Something that needs no answer: notices, notifications, closed statements.
+    /// Something that needs no answer: notices, notifications, closed statements, the
+    /// beginning and the end of a COPY to the client.
     Other,
 }
 
@@ -173,6 +176,7 @@ impl<'a> Iterator for Cells<'a> {
 pub(super) fn decode(tag: u8, body: &[u8]) -> Result<Event<'_>, WireError> {
     let mut reader = Reader(body);
     Ok(match tag {
+        b'd' => Event::CopyData(body),
         b'D' => Event::Row(Row {
             columns: reader.u16()?,
             cells: reader.0,
@@ -205,7 +209,7 @@ pub(super) fn decode(tag: u8, body: &[u8]) -> Result<Event<'_>, WireError> {
             value: reader.text()?,
         },
         b'K' => Event::Process(reader.u32()? as i32),
-        b'N' | b'A' | b'3' | b's' => Event::Other,
+        b'N' | b'A' | b'3' | b's' | b'H' | b'c' => Event::Other,
         _ => return Err(WireError::Malformed("an unknown kind of message")),
     })
 }

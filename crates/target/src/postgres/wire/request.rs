@@ -15,11 +15,11 @@ use crate::plain::{PLACES_MAX, put_date, put_decimal, put_moment};
 const TEXT: i16 = 0;
 const BINARY: i16 = 1;
 /// PostgreSQL's epoch, 2000-01-01, in microseconds since 1970.
-const EPOCH_US: i64 = 946_684_800_000_000;
+pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
 /// The same in days.
-const EPOCH_DAYS: i32 = 10_957;
+pub(super) const EPOCH_DAYS: i32 = 10_957;
 /// The length of a cell without a value.
-const NULL_LENGTH: i32 = -1;
+pub(super) const NULL_LENGTH: i32 = -1;
 
 /// A prepared statement: its name on the server, and the types of its parameters and columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

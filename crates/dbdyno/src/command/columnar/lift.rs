@@ -1,0 +1,192 @@
+//! `dbdyno columnar lift`: sizes, times and proof of lifted tables.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use target::TargetUrl;
+use target::source::{Source, open_source};
+use workload::columnar::memory::words;
+use workload::columnar::{Chosen, ColumnarError, LiftOptions, Lifted, LiftedTable};
+
+use crate::arguments::columnar::LiftArguments;
+use crate::command::database::{bar, show, sound};
+use crate::command::print;
+use crate::exit::{Status, Wrong};
+
+/// Version of the JSON.
+const FORMAT: u32 = 1;
+
+pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
+    let url = TargetUrl::parse(&asked.from).map_err(|e| Wrong(e.to_string()))?;
+    target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    lab::signal::install();
+    let source = open_source(&url)?;
+    let options = LiftOptions {
+        chosen: Chosen {
+            tables: asked.tables.clone(),
+            columns: asked.columns.clone(),
+        },
+        level: asked.level,
+        memory_bytes: asked.memory,
+        jobs: asked.jobs,
+    };
+    let bar = bar(0, "tables");
+    let outcome = workload::columnar::lift(
+        source.as_ref(),
+        &options,
+        lab::signal::stop_flag(),
+        &|event| show(&bar, event, "tables"),
+    );
+    bar.finish_and_clear();
+    let lifted = outcome.map_err(told)?;
+    match asked.json {
+        true => print(&format!("{:#}\n", document(source.as_ref(), &lifted)))?,
+        false => print(&lines(source.as_ref(), &lifted))?,
+    }
+    Ok(sound(lifted.is_valid()))
+}
+
+/// What is wrong in itself has a status of its own.
+fn told(error: ColumnarError) -> anyhow::Error {
+    match error {
+        ColumnarError::Unknown(message) => Wrong(message).into(),
+        other => other.into(),
+    }
+}
+
+fn lines(source: &dyn Source, lifted: &Lifted) -> String {
+    let level = lifted.store.level();
+    let mut text = format!(
+        "{} tables of {} in {}, level {level}: {}\n\n",
+        lifted.tables.len(),
+        source.title(),
+        lifted.store.title(),
+        level.meaning(),
+    );
+    let width = lifted
+        .tables
+        .iter()
+        .map(|table| table.label.chars().count());
+    let width = width.max().unwrap_or(0).max(5);
+    let mut line = |cells: [&str; 7]| {
+        let [name, rows, disk, memory, factor, took, codecs] = cells;
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{name:<width$}  {rows:>12}  {disk:>9}  {memory:>9}  {factor:>6}  {took:>9}  {codecs}"
+        );
+    };
+    line([
+        "table",
+        "rows",
+        "on disk",
+        "in memory",
+        "factor",
+        "populate",
+        "codecs",
+    ]);
+    for table in &lifted.tables {
+        line([
+            &table.label,
+            &table.digest.rows.to_string(),
+            &table.disk_bytes.map_or("–".into(), words),
+            &words(table.memory_bytes),
+            &factor(table.compress_factor()),
+            &format!("{:.3} s", table.populate_took.as_secs_f64()),
+            &codecs(table),
+        ]);
+    }
+    let whole = lifted
+        .disk_bytes()
+        .map(|disk| disk as f64 / lifted.bytes().max(1) as f64);
+    line([
+        "all",
+        &lifted.rows().to_string(),
+        &lifted.disk_bytes().map_or("–".into(), words),
+        &words(lifted.bytes()),
+        &factor(whole),
+        &format!("{:.3} s", lifted.populate_took.as_secs_f64()),
+        "",
+    ]);
+    text.push('\n');
+    text.push_str(&remarks(lifted));
+    text
+}
+
+fn remarks(lifted: &Lifted) -> String {
+    let verify_s: f64 = (lifted.tables.iter())
+        .map(|table| table.verify_took.as_secs_f64())
+        .sum();
+    let peak = lifted.memory_bytes_peak;
+    let mut text = format!(
+        "{} streams; {}. Memory at most {} while lifting. Reading everything back and comparing rows, checksums and \
+         sums took {verify_s:.3} s. It is a copy: later changes of the source are not in it.\n",
+        lifted.jobs,
+        lifted.moment,
+        peak.map_or("–".into(), words),
+    );
+    for table in &lifted.tables {
+        for note in &table.notes {
+            let _ = writeln!(text, "{}.{note}", table.label);
+        }
+    }
+    for table in &lifted.tables {
+        for reason in &table.reasons {
+            let _ = writeln!(text, "INVALID {}: {reason}", table.label);
+        }
+    }
+    text
+}
+
+fn factor(factor: Option<f64>) -> String {
+    factor.map_or("–".into(), |factor| format!("{factor:.2}"))
+}
+
+/// The codecs of a table, each with the number of its columns.
+fn codecs(table: &LiftedTable) -> String {
+    let codec = |(codec, columns): (&String, &Vec<String>)| format!("{codec} {}", columns.len());
+    table
+        .codecs
+        .iter()
+        .map(codec)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn document(source: &dyn Source, lifted: &Lifted) -> Value {
+    let table = |table: &LiftedTable| {
+        json!({
+            "table": table.label,
+            "rows": table.digest.rows,
+            "checksum": format!("{:016x}", table.digest.sum),
+            "disk_bytes": table.disk_bytes,
+            "memory_bytes": table.memory_bytes,
+            "compress_factor": table.compress_factor(),
+            "populate_s": table.populate_took.as_secs_f64(),
+            "verify_s": table.verify_took.as_secs_f64(),
+            "codecs": table.codecs,
+            "notes": table.notes,
+            "valid": table.reasons.is_empty(),
+            "reasons": table.reasons,
+        })
+    };
+    json!({
+        "format": FORMAT,
+        "from": source.url(),
+        "source": source.title(),
+        "moment": lifted.moment,
+        "store": lifted.store.title(),
+        "level": lifted.store.level().name(),
+        "meaning": lifted.store.level().meaning(),
+        "jobs": lifted.jobs,
+        "memory_limit_bytes": lifted.memory_bytes,
+        "rows": lifted.rows(),
+        "disk_bytes": lifted.disk_bytes(),
+        "memory_bytes": lifted.bytes(),
+        "memory_bytes_peak": lifted.memory_bytes_peak,
+        "populate_s": lifted.populate_took.as_secs_f64(),
+        "valid": lifted.is_valid(),
+        "tables": lifted.tables.iter().map(table).collect::<Vec<_>>(),
+    })
+}

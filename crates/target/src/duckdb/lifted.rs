@@ -1,0 +1,358 @@
+//! The store that lifted tables lie in: DuckDB's own tables in memory, or Parquet files that are memory.
+//!
+//! DuckDB keeps rows that are appended as they are until a checkpoint packs them, so rows are committed in
+//! batches and packed while the next are read: that bounds the memory. Its own heavy compressor refuses to work
+//! in memory; the heavy levels therefore are Parquet, in files of memory that have no name and vanish with us.
+
+mod engine;
+mod memory_file;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::explain::explain;
+use super::instance::{Instance, Shelf};
+use super::library::library;
+use super::set_up::SetUp;
+use super::source::{DIALECT, DuckDbSource, type_of};
+use super::target::DuckDbTarget;
+use crate::lifted::Level;
+use crate::source::{Kind, Source, SourceTable};
+use crate::{ErrorKind, Result, Target, TargetError};
+
+pub use engine::LiftedTables;
+pub(crate) use engine::scheme;
+use memory_file::MemoryFile;
+pub use writer::Writer;
+
+/// Bytes that all batches under way may take together; half as much again waits to be packed.
+const BATCHES_BYTES: u64 = 160 << 20;
+/// A batch is no smaller than this, so that packing it is worth while.
+const BATCH_BYTES_MIN: u64 = 8 << 20;
+/// Codecs that stand for nothing at all: a segment without values, or with a single one.
+const NEUTRAL: [&str; 3] = ["Constant", "Empty", "Empty Validity"];
+/// What is not packed.
+const UNPACKED: &str = "Uncompressed";
+
+/// Why there can be no store here; `None` when there can.
+pub fn available() -> Option<String> {
+    library().err().map(|error| error.message)
+}
+
+/// How a column is kept, read back from the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Codec {
+    /// Column.
+    pub column: String,
+    /// Codec in the engine's own words.
+    pub codec: String,
+    /// Segments that are kept so.
+    pub segments: u64,
+}
+
+/// Memory for lifted tables.
+pub struct Store {
+    instance: Arc<Instance>,
+    level: Level,
+    /// Files of each table; empty at the levels that need none.
+    files: Mutex<BTreeMap<String, Vec<MemoryFile>>>,
+    /// Numbers for the tables in which rows wait for their file.
+    staged: AtomicU32,
+}
+
+impl Store {
+    /// An empty store, whose tables together with what queries need may take so many bytes.
+    ///
+    /// # Errors
+    /// When the engine is not installed.
+    pub fn open(level: Level, memory_bytes: u64) -> Result<Self> {
+        let set_up = SetUp {
+            threads: None,
+            memory_limit_mb: Some((memory_bytes / 1_000_000).max(64)),
+        };
+        let mut opening = vec!["SET GLOBAL enable_external_file_cache = false".to_owned()];
+        opening.extend(level_sql(level).map(str::to_owned));
+        let database = match level.zstd() {
+            Some(_) => "memory",
+            None => {
+                opening.push("ATTACH ':memory:' AS lifted (COMPRESS)".into());
+                "lifted"
+            }
+        };
+        let shelf = Shelf { opening, database };
+        let instance = Instance::open_shelf(library()?, set_up, shelf)?;
+        Ok(Self {
+            instance: Arc::new(instance),
+            level,
+            files: Mutex::default(),
+            staged: AtomicU32::new(0),
+        })
+    }
+
+    /// The level that was asked for.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Engine and version.
+    pub fn title(&self) -> String {
+        format!("DuckDB {}", self.instance.loaded.version)
+    }
+
+    /// Name of the engine in the library's files, whose SQL the tables are asked with.
+    pub fn engine(&self) -> &'static str {
+        "duckdb"
+    }
+
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// When a column has no kind, or a table of the name is there.
+    pub fn begin(&self, table: &SourceTable) -> Result<()> {
+        if self.level.zstd().is_none() {
+            self.run(&create(&table.name, table)?)?;
+        }
+        Ok(())
+    }
+
+    /// One of so many that fill a table at the same time.
+    ///
+    /// # Errors
+    /// When the engine lets no further session in.
+    pub fn writer(&self, table: &SourceTable, writers: u32) -> Result<Writer<'_>> {
+        let batch = (BATCHES_BYTES / u64::from(writers.max(1))).max(BATCH_BYTES_MIN);
+        Writer::new(self, table, batch)
+    }
+
+    /// Packs what was committed; nothing at the levels whose writers do it themselves.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn pack(&self) -> Result<()> {
+        match self.level.zstd() {
+            None => self.run("CHECKPOINT lifted"),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Ends a table, whose writers have finished.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn finish(&self, table: &SourceTable) -> Result<()> {
+        if self.level.zstd().is_none() {
+            return self.pack();
+        }
+        let files = self.files();
+        let paths: Vec<String> = (files.get(&table.name).into_iter().flatten())
+            .map(|file| format!("'{}'", file.path()))
+            .collect();
+        let name = DIALECT.quoted(&table.name);
+        match paths.is_empty() {
+            // A table without rows has no file.
+            true => self.run(&create(&table.name, table)?),
+            false => self.run(&format!(
+                "CREATE VIEW {name} AS SELECT * FROM read_parquet([{}])",
+                paths.join(", ")
+            )),
+        }
+    }
+
+    /// Gives a table's memory back.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn remove(&self, table: &str) -> Result<()> {
+        let name = DIALECT.quoted(table);
+        match self.files().remove(table) {
+            Some(_) => self.run(&format!("DROP VIEW IF EXISTS {name}")),
+            None => self.run(&format!("DROP TABLE IF EXISTS {name}")),
+        }
+    }
+
+    /// Bytes that all tables take, as the engine or the kernel has allocated them.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn allocated_bytes(&self) -> Result<u64> {
+        let of_engine = self.texts(
+            "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT::VARCHAR FROM duckdb_memory() \
+             WHERE tag = 'IN_MEMORY_TABLE'",
+        )?;
+        let of_engine = of_engine.first().and_then(|row| row.first()?.parse().ok());
+        Ok(self.file_bytes() + of_engine.unwrap_or(0))
+    }
+
+    /// Bytes of them that the kernel keeps as files, and does not count as this process's.
+    pub fn file_bytes(&self) -> u64 {
+        self.files().values().flatten().map(MemoryFile::bytes).sum()
+    }
+
+    /// Bytes of the finest piece of memory that the engine allocates: sizes of tables of a few such say nothing.
+    pub fn grain_bytes(&self) -> u64 {
+        match self.level.zstd() {
+            Some(_) => 4096,
+            None => 256 << 10,
+        }
+    }
+
+    /// How the columns of a table are kept, read back from the engine.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn codecs(&self, table: &str) -> Result<Vec<Codec>> {
+        let files = self.files().contains_key(table);
+        let rows = if files {
+            let paths: Vec<String> = (self.files().get(table).into_iter().flatten())
+                .map(|file| format!("'{}'", file.path()))
+                .collect();
+            self.texts(&format!(
+                "SELECT path_in_schema, compression, count(*)::VARCHAR \
+                 FROM parquet_metadata([{}]) GROUP BY ALL ORDER BY ALL",
+                paths.join(", ")
+            ))?
+        } else {
+            self.texts(&format!(
+                "SELECT column_name, compression, count(*)::VARCHAR FROM pragma_storage_info('{}') \
+                 WHERE segment_type <> 'VALIDITY' GROUP BY ALL ORDER BY ALL",
+                table.replace('\'', "''")
+            ))?
+        };
+        let codec = |row: Vec<String>| {
+            let [column, codec, segments] = <[String; 3]>::try_from(row).ok()?;
+            Some(Codec {
+                column,
+                codec,
+                segments: segments.parse().ok()?,
+            })
+        };
+        Ok(rows.into_iter().filter_map(codec).collect())
+    }
+
+    /// Why the codecs of a table are not those of the level that was asked for; `None` when they are.
+    pub fn not_taken(&self, table: &SourceTable, codecs: &[Codec]) -> Option<String> {
+        not_taken(self.level, table, codecs)
+    }
+
+    /// Forbids every further file: what is lifted is only asked from now on.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn seal(&self) -> Result<()> {
+        let paths: Vec<String> = (self.files().values().flatten())
+            .map(|file| format!("'{}'", file.path()))
+            .collect();
+        if !paths.is_empty() {
+            self.run(&format!(
+                "SET GLOBAL allowed_paths = [{}]",
+                paths.join(", ")
+            ))?;
+        }
+        self.run("SET GLOBAL enable_external_access = false")
+    }
+
+    /// What is lifted, to be read back.
+    pub fn source(&self) -> Box<dyn Source> {
+        Box::new(DuckDbSource::of_instance(&self.instance, self.url()))
+    }
+
+    /// What is lifted, to be asked; it lives as long as the store.
+    pub fn target(&self) -> Arc<dyn Target> {
+        Arc::new(DuckDbTarget {
+            url: self.url(),
+            instance: Arc::clone(&self.instance),
+        })
+    }
+
+    fn url(&self) -> String {
+        format!("duckdb:?lifted={}", self.level)
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Vec<MemoryFile>>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, sql: &str) -> Result<()> {
+        let run = |connection: &super::handle::Connection| {
+            let answer = connection.query(sql).map(drop);
+            answer.map_err(|m| explain("the lifted tables", &m))
+        };
+        // A session of its own: packing takes long, and the anchor is everybody's.
+        let (connection, _guard) = self.instance.connect()?;
+        run(&connection)
+    }
+
+    fn texts(&self, sql: &str) -> Result<Vec<Vec<String>>> {
+        let (connection, _guard) = self.instance.connect()?;
+        let texts = connection.texts(sql);
+        texts.map_err(|m| explain("the lifted tables", &m))
+    }
+}
+
+/// What makes the engine keep tables as a level says.
+fn level_sql(level: Level) -> Option<&'static str> {
+    match level {
+        Level::None => Some("SET GLOBAL force_compression = 'uncompressed'"),
+        Level::QueryLow => {
+            Some("SET GLOBAL disabled_compression_methods = 'dict_fsst,fsst,dictionary,zstd'")
+        }
+        Level::QueryHigh | Level::CapacityLow | Level::CapacityHigh => None,
+    }
+}
+
+/// The statement that makes a table with the columns of another engine's.
+fn create(name: &str, table: &SourceTable) -> Result<String> {
+    let columns: Vec<String> = (table.columns.iter())
+        .map(|column| match &column.kind {
+            Ok(kind) => Ok(format!(
+                "{} {}",
+                DIALECT.quoted(&column.name),
+                type_of(*kind)
+            )),
+            Err(why) => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "{}.{} is {}, which no level can hold: {why}; leave it out with --columns",
+                    table.label(),
+                    column.name,
+                    column.declared
+                ),
+            )),
+        })
+        .collect::<Result<_>>()?;
+    Ok(format!(
+        "CREATE TABLE {} ({})",
+        DIALECT.quoted(name),
+        columns.join(", ")
+    ))
+}
+
+fn not_taken(level: Level, table: &SourceTable, codecs: &[Codec]) -> Option<String> {
+    let kind_of = |name: &str| {
+        let column = table.columns.iter().find(|column| column.name == name)?;
+        column.kind.clone().ok()
+    };
+    let of_value = |codec: &&Codec| !NEUTRAL.contains(&codec.codec.as_str());
+    let odd = |is_odd: &dyn Fn(&Codec, Kind) -> bool| {
+        let mut values = codecs.iter().filter(of_value);
+        let found = values.find(|codec| kind_of(&codec.column).is_some_and(|k| is_odd(codec, k)));
+        found.map(|odd| format!("the column {} is kept as {}", odd.column, odd.codec))
+    };
+    let packed = |is_meant: &dyn Fn(Kind) -> bool, what: &str| {
+        let mut meant = (codecs.iter().filter(of_value))
+            .filter(|codec| kind_of(&codec.column).is_some_and(is_meant))
+            .peekable();
+        let none_is = meant.peek().is_some() && meant.all(|codec| codec.codec == UNPACKED);
+        none_is.then(|| format!("none of its columns of {what} is packed"))
+    };
+    match level {
+        Level::None => odd(&|codec, _| codec.codec != UNPACKED),
+        Level::QueryLow => odd(&|codec, kind| !kind.is_numeric() && codec.codec != UNPACKED)
+            .or_else(|| packed(&Kind::is_numeric, "numbers")),
+        Level::QueryHigh => packed(&Kind::is_numeric, "numbers")
+            .or_else(|| packed(&|kind| !kind.is_numeric(), "texts")),
+        Level::CapacityLow | Level::CapacityHigh => odd(&|codec, _| codec.codec != "ZSTD"),
+    }
+}

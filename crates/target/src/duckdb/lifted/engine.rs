@@ -1,0 +1,251 @@
+//! Lifted tables as targets of a run: one engine a level, because targets of one engine are nodes of a cluster.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use archive::TargetRecord;
+
+use super::{Store, available};
+use crate::duckdb::library::library;
+use crate::duckdb::set_up::{SetUp, THREADS_MAX};
+use crate::engines::{Engine, EngineInfo, Reach};
+use crate::lifted::{Level, Replica};
+use crate::{
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
+};
+
+/// Tables of another target of the run, lifted at a level.
+pub struct LiftedTables(pub Level);
+
+/// Settings of a URL, with their meaning.
+const SETTINGS: &[(&str, &str)] = &[
+    (
+        "threads",
+        "threads of the pool that all sessions share (default: one per core)",
+    ),
+    (
+        "memory_limit_mb",
+        "memory for the tables and for queries in 10^6 bytes (default: 80 % of what is available)",
+    ),
+];
+
+/// The scheme of a level's targets.
+pub(crate) fn scheme(level: Level) -> &'static str {
+    match level {
+        Level::None => "duckdb+none",
+        Level::QueryLow => "duckdb+query-low",
+        Level::QueryHigh => "duckdb+query-high",
+        Level::CapacityLow => "duckdb+capacity-low",
+        Level::CapacityHigh => "duckdb+capacity-high",
+    }
+}
+
+impl Engine for LiftedTables {
+    fn scheme(&self) -> &'static str {
+        scheme(self.0)
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Replica
+    }
+
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: scheme(self.0),
+            title: match self.0 {
+                Level::None => "lifted tables: columns as they are",
+                Level::QueryLow => "lifted tables: numbers packed",
+                Level::QueryHigh => "lifted tables: numbers and texts packed",
+                Level::CapacityLow => "lifted tables: Parquet in memory, zstd 1",
+                Level::CapacityHigh => "lifted tables: Parquet in memory, zstd 9",
+            },
+            version: library()
+                .map(|loaded| loaded.version.clone())
+                .map_err(|error| error.message),
+        }
+    }
+
+    fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        SETTINGS
+    }
+
+    fn check(&self, url: &TargetUrl) -> Result<()> {
+        if url.path.is_empty() {
+            return SetUp::from_url(url).map(drop);
+        }
+        Err(statement(format!(
+            "{url} names a place, but lifted tables have none: they come from another target of the run"
+        )))
+    }
+
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
+        let set_up = SetUp::from_url(url)?;
+        if let Some(message) = available() {
+            return Err(TargetError::new(ErrorKind::NotInstalled, message));
+        }
+        Ok(Arc::new(LiftedTarget {
+            level: self.0,
+            url: url.to_string(),
+            memory_bytes: set_up.memory_limit_mb.map(|mb| mb * 1_000_000),
+            state: Mutex::new(State {
+                threads: set_up.threads,
+                filled: None,
+            }),
+        }))
+    }
+}
+
+struct LiftedTarget {
+    level: Level,
+    url: String,
+    memory_bytes: Option<u64>,
+    state: Mutex<State>,
+}
+
+struct State {
+    threads: Option<u32>,
+    /// The tables, and the same as a target.
+    filled: Option<(Store, Arc<dyn Target>)>,
+}
+
+impl LiftedTarget {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The tables as a target.
+    fn tables(&self) -> Result<Arc<dyn Target>> {
+        let state = self.state();
+        let tables = state.filled.as_ref().map(|(_, target)| Arc::clone(target));
+        tables.ok_or_else(|| {
+            statement(
+                "nothing is lifted here yet: a step with use = \"columnar\" and do = \"lift\" comes first"
+                    .into(),
+            )
+        })
+    }
+}
+
+impl Replica for LiftedTarget {
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        self.memory_bytes
+    }
+
+    fn is_filled(&self) -> bool {
+        self.state().filled.is_some()
+    }
+
+    fn fill(&self, store: Store) -> Result<()> {
+        let target = store.target();
+        let mut state = self.state();
+        if let Some(threads) = state.threads {
+            target.set_threads(threads)?;
+        }
+        state.filled = Some((store, target));
+        Ok(())
+    }
+
+    fn empty(&self) {
+        self.state().filled = None;
+    }
+}
+
+impl Target for LiftedTarget {
+    fn record(&self) -> TargetRecord {
+        let tables = self.tables().map(|tables| tables.record());
+        let mut record = tables.unwrap_or_else(|_| TargetRecord {
+            name: String::new(),
+            url: String::new(),
+            engine: "DuckDB".into(),
+            engine_version: library().map_or(String::new(), |l| l.version.clone()),
+            nodes: 1,
+            device: None,
+            settings: BTreeMap::new(),
+        });
+        record.name = scheme(self.level).into();
+        record.url = self.url.clone();
+        let level = format!("{}: {}", self.level, self.level.meaning());
+        record.settings.insert("lifted_level".into(), level);
+        record
+    }
+
+    fn lacks(&self, feature: Feature) -> Option<String> {
+        match feature {
+            Feature::ParallelStatement => None,
+            _ => Some("lifted tables are a copy in memory, which is only asked".into()),
+        }
+    }
+
+    fn open_session(&self) -> Result<Box<dyn Session>> {
+        self.tables()?.open_session()
+    }
+
+    fn data_path(&self) -> Option<&Path> {
+        None
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn cool(&self) -> Result<Cooled> {
+        Ok(Cooled::Lukewarm(
+            "lifted tables are always in memory".into(),
+        ))
+    }
+
+    fn replica(&self) -> Option<&dyn Replica> {
+        Some(self)
+    }
+
+    fn threads(&self) -> u32 {
+        let threads = self.state().threads;
+        threads.unwrap_or_else(|| {
+            let processors = std::thread::available_parallelism();
+            processors.map_or(1, |n| u32::try_from(n.get()).unwrap_or(1))
+        })
+    }
+
+    fn set_threads(&self, threads: u32) -> Result<()> {
+        if !(1..=THREADS_MAX).contains(&threads) {
+            return Err(statement(format!(
+                "{threads} threads are not from 1 to {THREADS_MAX}"
+            )));
+        }
+        let mut state = self.state();
+        if let Some((_, target)) = &state.filled {
+            target.set_threads(threads)?;
+        }
+        state.threads = Some(threads);
+        Ok(())
+    }
+
+    fn set_compression(&self, _compressed: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>> {
+        let state = self.state();
+        let Some((store, _)) = &state.filled else {
+            return Ok(BTreeMap::new());
+        };
+        let mut segments: BTreeMap<String, u64> = BTreeMap::new();
+        for codec in store.codecs(table)? {
+            *segments.entry(codec.codec).or_default() += codec.segments;
+        }
+        Ok(segments)
+    }
+}
+
+fn statement(message: String) -> TargetError {
+    TargetError::new(ErrorKind::Statement, message)
+}

@@ -1,0 +1,128 @@
+//! Fills a table, batch by batch.
+
+use std::sync::atomic::Ordering;
+
+use super::{MemoryFile, Store, create};
+use crate::Result;
+use crate::duckdb::appender::Appender;
+use crate::duckdb::explain::explain;
+use crate::duckdb::handle::Connection;
+use crate::duckdb::instance::SessionGuard;
+use crate::duckdb::source::DIALECT;
+use crate::source::{Cell, SourceTable};
+
+/// One of those that fill a table. Fields are dropped in this order: what borrows the connection first.
+pub struct Writer<'a> {
+    appender: Option<Appender<'static>>,
+    connection: Box<Connection>,
+    _guard: SessionGuard,
+    store: &'a Store,
+    /// The table that is filled.
+    table: String,
+    /// Where its rows go first: the table itself, or one that becomes a file.
+    into: String,
+    /// The statement that makes the latter; `None` at the levels without files.
+    make: Option<String>,
+    batch_bytes: u64,
+    bytes: u64,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(store: &'a Store, table: &SourceTable, batch_bytes: u64) -> Result<Self> {
+        let (connection, guard) = store.instance.connect()?;
+        let number = store.staged.fetch_add(1, Ordering::Relaxed);
+        let (into, make) = match store.level.zstd() {
+            None => (table.name.clone(), None),
+            Some(_) => {
+                let into = format!("dbdyno_staged_{number}");
+                let make = create(&into, table)?;
+                (into, Some(make))
+            }
+        };
+        Ok(Self {
+            appender: None,
+            connection: Box::new(connection),
+            _guard: guard,
+            store,
+            table: table.name.clone(),
+            into,
+            make,
+            batch_bytes,
+            bytes: 0,
+        })
+    }
+
+    /// Adds a row; true when a batch has become full and was committed.
+    ///
+    /// # Errors
+    /// When a value does not fit its column, or there is no memory left.
+    #[inline]
+    pub fn put(&mut self, row: &[Cell<'_>]) -> Result<bool> {
+        if self.appender.is_none() {
+            self.begin()?;
+        }
+        let appender = self.appender.as_mut();
+        let appender = appender.expect("the lines above have just filled this place");
+        self.bytes += appender.put_cells(row)? as u64;
+        if self.bytes < self.batch_bytes {
+            return Ok(false);
+        }
+        self.commit()?;
+        Ok(true)
+    }
+
+    /// Commits what is left.
+    ///
+    /// # Errors
+    /// As of [`Writer::put`].
+    pub fn finish(mut self) -> Result<()> {
+        self.commit()
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if let Some(make) = &self.make {
+            self.run(make)?;
+        }
+        self.run("BEGIN TRANSACTION")?;
+        let appender = Appender::of_cells(&self.connection, &self.into)?;
+        // SAFETY: the appender uses the boxed connection, whose address does not change and which is dropped
+        // after it (field order); it never leaves this struct.
+        self.appender =
+            Some(unsafe { std::mem::transmute::<Appender<'_>, Appender<'static>>(appender) });
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        let Some(appender) = self.appender.take() else {
+            return Ok(());
+        };
+        appender.finish()?;
+        self.run("COMMIT")?;
+        self.bytes = 0;
+        if self.make.is_some() {
+            self.write_file()?;
+        }
+        Ok(())
+    }
+
+    /// Makes a file of the rows that wait.
+    fn write_file(&self) -> Result<()> {
+        let file = MemoryFile::new()?;
+        let level = self.store.level.zstd().unwrap_or_default();
+        let from = DIALECT.quoted(&self.into);
+        self.run(&format!(
+            "COPY {from} TO '{}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL {level}, \
+             USE_TMP_FILE false)",
+            file.path()
+        ))?;
+        self.run(&format!("DROP TABLE {from}"))?;
+        let mut files = self.store.files();
+        files.entry(self.table.clone()).or_default().push(file);
+        Ok(())
+    }
+
+    fn run(&self, sql: &str) -> Result<()> {
+        let answer = self.connection.query(sql).map(drop);
+        answer.map_err(|m| explain(&format!("lifting {}", self.table), &m))
+    }
+}

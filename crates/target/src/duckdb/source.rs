@@ -1,0 +1,333 @@
+//! Tables of a DuckDB database as a source: of a file, and of what was lifted.
+
+use std::sync::Arc;
+
+use super::cells::hand_out;
+use super::explain::explain;
+use super::handle::{Connection, Database};
+use super::instance::{Instance, SessionGuard};
+use super::library::{Loaded, library};
+use super::set_up::options_read_only;
+use super::texts::{Unread, texts};
+use crate::session::too_many_texts;
+use crate::source::{
+    DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter,
+    pieces, select, totals,
+};
+use crate::{ErrorKind, Result, TargetError, TargetUrl};
+
+/// What DuckDB calls things.
+pub(super) const DIALECT: Dialect = Dialect {
+    quote: '"',
+    text_bytes: "strlen({})",
+};
+/// Rows of a piece: whole row groups, of which DuckDB passes over those that lie outside.
+const PIECE_ROWS: u64 = 8 * 122_880;
+
+/// Every column of every table of the database in use.
+const CATALOGUE: &str = "SELECT c.schema_name, c.table_name, t.estimated_size::VARCHAR, \
+     (t.table_oid IS NOT NULL)::VARCHAR, c.column_name, c.data_type, c.is_nullable::VARCHAR \
+     FROM duckdb_columns() c LEFT JOIN duckdb_tables() t \
+     ON t.table_oid = c.table_oid AND t.database_oid = c.database_oid AND t.schema_oid = c.schema_oid \
+     WHERE NOT c.internal AND c.database_name = current_database() \
+     ORDER BY c.schema_name, c.table_name, c.column_index";
+
+/// A database that is read.
+pub(super) struct DuckDbSource {
+    of: Of,
+    url: String,
+    version: String,
+}
+
+enum Of {
+    /// One that is open already.
+    Instance(Arc<Instance>),
+    /// A file that nobody of this process has open.
+    File(Database),
+}
+
+impl DuckDbSource {
+    /// Opens a file to read it alone.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the URL names a database in memory.
+    pub(super) fn open(url: &TargetUrl) -> Result<Self> {
+        let path = url.file().ok_or_else(|| {
+            TargetError::new(
+                ErrorKind::Statement,
+                "DuckDB: a database in memory is empty before it is opened; name a file",
+            )
+        })?;
+        let Loaded { api, version, .. } = library()?;
+        let open = Database::open(api, Some(&path), &options_read_only());
+        let database = open.map_err(|m| explain(&format!("cannot open {}", path.display()), &m))?;
+        Ok(Self {
+            of: Of::File(database),
+            url: url.to_string(),
+            version: version.clone(),
+        })
+    }
+
+    /// The tables of a database that is open.
+    pub(super) fn of_instance(instance: &Arc<Instance>, url: String) -> Self {
+        Self {
+            of: Of::Instance(Arc::clone(instance)),
+            url,
+            version: instance.loaded.version.clone(),
+        }
+    }
+
+    /// Bytes of the blocks of a table, each counted once although small columns share some.
+    fn blocks_bytes(&self, table: &SourceTable) -> Result<Option<u64>> {
+        let name = table.from.replace('\'', "''");
+        let sql = format!(
+            "SELECT (count(DISTINCT block) * (SELECT max(block_size) FROM pragma_database_size()))::VARCHAR \
+             FROM (SELECT unnest(list_append(additional_block_ids, block_id)) AS block \
+             FROM pragma_storage_info('{name}')) WHERE block >= 0"
+        );
+        let rows = self.reader()?.texts(&sql)?;
+        Ok(rows
+            .into_iter()
+            .flatten()
+            .flatten()
+            .next()
+            .and_then(|bytes| bytes.parse().ok()))
+    }
+
+    fn reader(&self) -> Result<DuckDbReader> {
+        let (connection, guard) = match &self.of {
+            Of::Instance(instance) => {
+                let (connection, guard) = instance.connect()?;
+                (connection, Some(guard))
+            }
+            Of::File(database) => {
+                let connection = database.connect();
+                (
+                    connection.map_err(|m| explain("cannot open a session", &m))?,
+                    None,
+                )
+            }
+        };
+        let begun = connection.query("BEGIN TRANSACTION READ ONLY").map(drop);
+        begun.map_err(|m| explain("cannot begin to read", &m))?;
+        Ok(DuckDbReader {
+            connection,
+            _guard: guard,
+        })
+    }
+}
+
+impl Source for DuckDbSource {
+    fn title(&self) -> String {
+        format!("DuckDB {}", self.version)
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn moment(&self) -> &'static str {
+        "the file is open to this process alone, which only reads it"
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        let rows = self.reader()?.texts(CATALOGUE)?;
+        let mut tables: Vec<SourceTable> = Vec::new();
+        for row in rows {
+            let mut cells = row.into_iter().map(Option::unwrap_or_default);
+            let mut cell = || cells.next().unwrap_or_default();
+            let (schema, name, rows, is_table) = (cell(), cell(), cell(), cell() == "true");
+            let rows: Option<u64> = rows.parse().ok();
+            let table = SourceTable {
+                from: format!("{}.{}", DIALECT.quoted(&schema), DIALECT.quoted(&name)),
+                rows_estimated: rows,
+                disk_bytes: None,
+                // A view has no row numbers.
+                extent: rows.filter(|_| is_table).unwrap_or(0),
+                columns: vec![column(cell(), cell(), &cell())],
+                schema,
+                name,
+            };
+            enter(&mut tables, table)?;
+        }
+        if let Of::File(_) = self.of {
+            for table in &mut tables {
+                table.disk_bytes = self.blocks_bytes(table)?;
+            }
+        }
+        Ok(tables)
+    }
+
+    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
+        match streams < 2 || table.extent == 0 {
+            true => vec![None],
+            false => pieces(table.extent, PIECE_ROWS),
+        }
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        Ok(Box::new(self.reader()?))
+    }
+}
+
+fn column(name: String, declared: String, is_nullable: &str) -> SourceColumn {
+    let quoted = DIALECT.quoted(&name);
+    let (kind, becomes) = kind_of(&declared);
+    SourceColumn {
+        note: becomes.map(|becomes| format!("{declared}, kept as {becomes}")),
+        expression: match becomes {
+            Some(becomes) => format!("CAST({quoted} AS {becomes})"),
+            None => quoted,
+        },
+        name,
+        declared,
+        kind: Ok(kind),
+        is_nullable: is_nullable != "false",
+    }
+}
+
+/// The kind of a type, and what it is cast to for it.
+fn kind_of(declared: &str) -> (Kind, Option<&'static str>) {
+    let kind = match declared {
+        "BOOLEAN" => Kind::Bool,
+        "TINYINT" => Kind::Int(8),
+        "SMALLINT" => Kind::Int(16),
+        "INTEGER" => Kind::Int(32),
+        "BIGINT" => Kind::Int(64),
+        "UTINYINT" => Kind::Unsigned(8),
+        "USMALLINT" => Kind::Unsigned(16),
+        "UINTEGER" => Kind::Unsigned(32),
+        "UBIGINT" => Kind::Unsigned(64),
+        "FLOAT" => Kind::Float,
+        "DOUBLE" => Kind::Double,
+        "DATE" => Kind::Date,
+        "TIME" => Kind::Time,
+        "TIMESTAMP" => Kind::Moment,
+        "TIMESTAMP WITH TIME ZONE" => Kind::MomentOfWorld,
+        "VARCHAR" => Kind::Text,
+        "BLOB" => Kind::Bytes,
+        "HUGEINT" => {
+            let whole = Kind::Decimal {
+                digits: DIGITS_MAX,
+                places: 0,
+            };
+            return (whole, Some("DECIMAL(38,0)"));
+        }
+        other => match decimal(other) {
+            Some(decimal) => decimal,
+            None => return (Kind::Text, Some("VARCHAR")),
+        },
+    };
+    (kind, None)
+}
+
+fn decimal(declared: &str) -> Option<Kind> {
+    let inner = declared.strip_prefix("DECIMAL(")?.strip_suffix(')')?;
+    let (digits, places) = inner.split_once(',')?;
+    Some(Kind::Decimal {
+        digits: digits.parse().ok()?,
+        places: places.parse().ok()?,
+    })
+}
+
+/// A connection in a transaction.
+struct DuckDbReader {
+    connection: Connection,
+    _guard: Option<SessionGuard>,
+}
+
+impl DuckDbReader {
+    fn texts(&self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let failed = |message: &str| explain(&format!("\"{sql}\""), message);
+        let mut answer = self.connection.query(sql).map_err(|m| failed(&m))?;
+        texts(&mut answer).map_err(|unread| match unread {
+            Unread::TooMany => too_many_texts(),
+            Unread::Message(message) => failed(&message),
+        })
+    }
+}
+
+impl Reader for DuckDbReader {
+    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
+        let mut sql = select(table);
+        if let Some(part) = part {
+            sql.push_str(&format!(" WHERE rowid >= {}", part.start));
+            if part.end < u64::MAX {
+                sql.push_str(&format!(" AND rowid < {}", part.end));
+            }
+        }
+        let failed = |message: String| explain(&format!("cannot read {}", table.label()), &message);
+        let mut prepared = self.connection.prepare(&sql).map_err(failed)?;
+        let mut answer = prepared.stream().map_err(failed)?;
+        hand_out(&mut answer, take)
+    }
+
+    fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
+        let mut rows = self.texts(&totals(table, &DIALECT))?;
+        Ok(rows.pop().unwrap_or_default())
+    }
+}
+
+/// The type in which a column of this kind is kept.
+pub(super) fn type_of(kind: Kind) -> String {
+    match kind {
+        Kind::Bool => "BOOLEAN".into(),
+        Kind::Int(8) => "TINYINT".into(),
+        Kind::Int(16) => "SMALLINT".into(),
+        Kind::Int(32) => "INTEGER".into(),
+        Kind::Int(_) => "BIGINT".into(),
+        Kind::Unsigned(8) => "UTINYINT".into(),
+        Kind::Unsigned(16) => "USMALLINT".into(),
+        Kind::Unsigned(32) => "UINTEGER".into(),
+        Kind::Unsigned(_) => "UBIGINT".into(),
+        Kind::Float => "FLOAT".into(),
+        Kind::Double => "DOUBLE".into(),
+        Kind::Decimal { digits, places } => format!("DECIMAL({digits},{places})"),
+        Kind::Date => "DATE".into(),
+        Kind::Time => "TIME".into(),
+        Kind::Moment => "TIMESTAMP".into(),
+        Kind::MomentOfWorld => "TIMESTAMP WITH TIME ZONE".into(),
+        Kind::Text => "VARCHAR".into(),
+        Kind::Bytes => "BLOB".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_kept_as_what_it_is_read_from() {
+        let kinds = [
+            Kind::Bool,
+            Kind::Int(8),
+            Kind::Int(16),
+            Kind::Int(32),
+            Kind::Int(64),
+            Kind::Unsigned(8),
+            Kind::Unsigned(16),
+            Kind::Unsigned(32),
+            Kind::Unsigned(64),
+            Kind::Float,
+            Kind::Double,
+            Kind::Decimal {
+                digits: 12,
+                places: 2,
+            },
+            Kind::Date,
+            Kind::Time,
+            Kind::Moment,
+            Kind::MomentOfWorld,
+            Kind::Text,
+            Kind::Bytes,
+        ];
+        for kind in kinds {
+            assert_eq!(kind_of(&type_of(kind)), (kind, None));
+        }
+        assert_eq!(kind_of("INTEGER[]"), (Kind::Text, Some("VARCHAR")));
+    }
+}

@@ -1,0 +1,273 @@
+//! A server's tables as a source: one stream, because InnoDB shares a snapshot with no second session.
+
+use super::access::Access;
+use super::client::Client;
+use super::explain::explain_wire;
+use super::session::connect;
+use super::wire::Cell as WireCell;
+use crate::plain::{days_from, unscaled_of};
+use crate::source::{
+    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter,
+    select, totals,
+};
+use crate::{ErrorKind, Result, TargetError};
+
+/// What the servers call things.
+const DIALECT: Dialect = Dialect {
+    quote: '`',
+    text_bytes: "length(convert({} using utf8mb4))",
+};
+/// The tables of the database, without those that hold no rows of their own.
+const CATALOGUE: &str = "SELECT t.table_name, t.table_rows, t.data_length, c.column_name, c.data_type, \
+     c.column_type, c.numeric_precision, c.numeric_scale, c.is_nullable \
+     FROM information_schema.tables t JOIN information_schema.columns c \
+     ON c.table_schema = t.table_schema AND c.table_name = t.table_name \
+     WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
+     ORDER BY t.table_name, c.ordinal_position";
+/// The snapshot begins at once, not with the first statement.
+const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+const DAY_US: i64 = 86_400_000_000;
+
+/// A database of a server.
+pub(super) struct MySqlSource {
+    access: Access,
+    url: String,
+    version: String,
+}
+
+impl MySqlSource {
+    /// Looks whether the server lets this user in.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(super) fn open(access: Access, url: String) -> Result<Self> {
+        let version = connect(&access)?.server_version().to_owned();
+        Ok(Self {
+            access,
+            url,
+            version,
+        })
+    }
+}
+
+impl Source for MySqlSource {
+    fn title(&self) -> String {
+        format!("MariaDB or MySQL {}", self.version)
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn moment(&self) -> &'static str {
+        "all rows are read in one consistent snapshot; tables of engines without transactions have none"
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        Some("the server shares a snapshot with no second session")
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        let rows = connect(&self.access)?.read(CATALOGUE)?;
+        let mut tables: Vec<SourceTable> = Vec::new();
+        for row in rows {
+            let mut cells = row.into_iter().map(Option::unwrap_or_default);
+            let mut cell = || cells.next().unwrap_or_default();
+            let (name, rows, bytes) = (cell(), cell(), cell());
+            let column = column(cell(), &cell(), cell(), [&cell(), &cell()], &cell());
+            let table = SourceTable {
+                schema: String::new(),
+                from: DIALECT.quoted(&name),
+                rows_estimated: rows.parse().ok(),
+                disk_bytes: bytes.parse().ok(),
+                extent: 0,
+                columns: vec![column],
+                name,
+            };
+            enter(&mut tables, table)?;
+        }
+        Ok(tables)
+    }
+
+    fn parts(&self, _table: &SourceTable, _streams: u32) -> Vec<Part> {
+        vec![None]
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        let mut client = connect(&self.access)?;
+        client.run(BEGIN)?;
+        Ok(Box::new(MySqlReader { client }))
+    }
+}
+
+fn column(
+    name: String,
+    data_type: &str,
+    declared: String,
+    [digits, places]: [&str; 2],
+    is_nullable: &str,
+) -> SourceColumn {
+    let quoted = DIALECT.quoted(&name);
+    let kind = kind_of(data_type, &declared, digits, places);
+    let (expression, note) = match data_type {
+        "bit" => (format!("({quoted} + 0)"), Some("bits, kept as a number")),
+        // From -838 to 838 hours: no time of a day.
+        "time" => (format!("cast({quoted} AS char)"), Some("kept as its text")),
+        _ => (quoted, None),
+    };
+    SourceColumn {
+        note: note.map(|note| format!("{declared}, {note}")),
+        expression,
+        name,
+        declared,
+        kind,
+        is_nullable: is_nullable != "NO",
+    }
+}
+
+fn kind_of(
+    data_type: &str,
+    declared: &str,
+    digits: &str,
+    places: &str,
+) -> std::result::Result<Kind, String> {
+    let is_unsigned = declared.contains("unsigned");
+    let integer = |bits| match is_unsigned {
+        true => Kind::Unsigned(bits),
+        false => Kind::Int(bits),
+    };
+    Ok(match data_type {
+        "tinyint" => integer(8),
+        "smallint" => integer(16),
+        "mediumint" | "int" => integer(32),
+        "bigint" => integer(64),
+        "bit" => Kind::Unsigned(64),
+        "year" => Kind::Int(16),
+        "float" => Kind::Float,
+        "double" => Kind::Double,
+        "date" => Kind::Date,
+        "datetime" => Kind::Moment,
+        "timestamp" => Kind::MomentOfWorld,
+        "decimal" => match (digits.parse(), places.parse()) {
+            (Ok(digits @ 1..=DIGITS_MAX), Ok(places)) => Kind::Decimal { digits, places },
+            _ => return Err(format!("a column store keeps {DIGITS_MAX} digits at most")),
+        },
+        "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Kind::Bytes,
+        "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set"
+        | "json" | "time" | "uuid" | "inet4" | "inet6" => Kind::Text,
+        _ => return Err("a type without a counterpart in a column store".into()),
+    })
+}
+
+/// A connection in a transaction.
+struct MySqlReader {
+    client: Client,
+}
+
+impl Reader for MySqlReader {
+    fn read(&mut self, table: &SourceTable, _part: &Part, take: Taker<'_>) -> Result<()> {
+        let statement = self.client.prepare(&select(table))?;
+        let columns = &table.columns;
+        self.client.hand_out(statement, |row| {
+            let mut cells: Vec<Cell<'_>> = Vec::with_capacity(columns.len());
+            let mut odd = None;
+            row.for_each(|place, value| {
+                let kind = columns.get(place).and_then(|c| c.kind.as_ref().ok());
+                match kind.and_then(|kind| cell(value, *kind)) {
+                    Some(cell) => cells.push(cell),
+                    None => odd = Some(place),
+                }
+            })
+            .map_err(|e| explain_wire(&e))?;
+            match odd.and_then(|place| columns.get(place)) {
+                None => take(&cells),
+                Some(column) => Err(unreadable(table, column)),
+            }
+        })
+    }
+
+    fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
+        let mut rows = self.client.read(&totals(table, &DIALECT))?;
+        Ok(rows.pop().unwrap_or_default())
+    }
+}
+
+/// A value as its column's kind; `None` where it is none of those.
+fn cell(value: WireCell<'_>, kind: Kind) -> Option<Cell<'_>> {
+    Some(match (value, kind) {
+        (WireCell::Null, _) => Cell::Null,
+        // Above 2^63 the bits are the same, the number is not.
+        (WireCell::Int(n), Kind::Unsigned(64)) => Cell::Wide(i128::from(n as u64)),
+        (WireCell::Int(n), Kind::Int(_) | Kind::Unsigned(_)) => Cell::Int(n),
+        (WireCell::Double(x), Kind::Float | Kind::Double) => Cell::Double(x),
+        (WireCell::Decimal(digits), Kind::Decimal { places, .. }) => {
+            let unscaled = unscaled_of(digits, places)?;
+            match i64::try_from(unscaled) {
+                Ok(n) => Cell::Int(n),
+                Err(_) => Cell::Wide(unscaled),
+            }
+        }
+        (WireCell::Time(moment), Kind::Date) => Cell::Int(moment_us(moment)? / DAY_US),
+        (WireCell::Time(moment), Kind::Moment | Kind::MomentOfWorld) => {
+            Cell::Int(moment_us(moment)?)
+        }
+        (WireCell::Bytes(bytes), Kind::Text | Kind::Bytes) => Cell::Bytes(bytes),
+        _ => return None,
+    })
+}
+
+/// Microseconds since 1970 of a moment of the protocol: year, month and day, the time behind it and its
+/// microseconds where there are some. `None` for the day zero, which is no day.
+fn moment_us(moment: &[u8]) -> Option<i64> {
+    let at = |place: usize| moment.get(place).copied().map_or(0, i64::from);
+    let year = at(0) | at(1) << 8;
+    let (month, day) = (at(2), at(3));
+    if moment.len() < 4 || month == 0 || day == 0 {
+        return None;
+    }
+    let days = days_from(year, month, day);
+    let us = at(7) | at(8) << 8 | at(9) << 16 | at(10) << 24;
+    Some(((days * 24 + at(4)) * 60 + at(5)) * 60_000_000 + at(6) * 1_000_000 + us)
+}
+
+fn unreadable(table: &SourceTable, column: &SourceColumn) -> TargetError {
+    TargetError::new(
+        ErrorKind::Statement,
+        format!(
+            "mysql: a row of {} holds a value in the column {} {} that no column store has, as the day zero; leave \
+             it out with --columns",
+            table.label(),
+            column.name,
+            column.declared
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_counted_from_1970() {
+        assert_eq!(moment_us(&[0xb2, 0x07, 1, 2]), Some(DAY_US));
+        let moment = [0xb2, 0x07, 1, 1, 1, 2, 3, 4, 0, 0, 0];
+        assert_eq!(moment_us(&moment), Some(3_723_000_004));
+        for zero in [&[][..], &[0, 0, 0, 0], &[0xb2, 0x07, 0, 1]] {
+            assert_eq!(moment_us(zero), None);
+        }
+    }
+
+    #[test]
+    fn types_have_their_kinds() {
+        let kind = |data_type, declared| kind_of(data_type, declared, "12", "2");
+        assert_eq!(kind("int", "int(10) unsigned"), Ok(Kind::Unsigned(32)));
+        assert_eq!(kind("bigint", "bigint(20)"), Ok(Kind::Int(64)));
+        let decimal = Kind::Decimal {
+            digits: 12,
+            places: 2,
+        };
+        assert_eq!(kind("decimal", "decimal(12,2)"), Ok(decimal));
+        assert!(kind_of("decimal", "", "65", "2").is_err());
+        assert!(kind("geometry", "geometry").is_err());
+    }
+}

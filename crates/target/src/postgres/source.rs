@@ -1,0 +1,276 @@
+//! A server's tables as a source: read by binary COPY, in as many streams as asked for, all of one snapshot.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::connection::Connection;
+use super::endpoint::Endpoint;
+use super::set_up::OF_SESSIONS;
+use super::wire::{Copied, Undecodable};
+use crate::source::{
+    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter,
+    pieces, select, totals,
+};
+use crate::{ErrorKind, Result, TargetError, Value};
+
+/// Blocks of a piece: enough that asking for it costs nothing, few enough that streams end together.
+const PIECE_BLOCKS: u64 = 8192;
+/// Ranges of row addresses are looked up, not filtered, from this version on.
+const VERSION_OF_RANGES: u32 = 14;
+
+/// What PostgreSQL calls things.
+const DIALECT: Dialect = Dialect {
+    quote: '"',
+    // Blanks behind a text of fixed length mean nothing and are not read.
+    text_bytes: "octet_length({}::text)",
+};
+
+/// Every column of every table that this user may read. A domain is its base type; the size is that of the
+/// rows with what is stored aside of them.
+const CATALOGUE: &str = "SELECT n.nspname, c.relname, c.relkind::text, c.reltuples::bigint::text, \
+     CASE c.relkind WHEN 'p' THEN (SELECT sum(pg_table_size(relid)) FROM pg_partition_tree(c.oid)) \
+       ELSE pg_table_size(c.oid) END::text, \
+     (pg_relation_size(c.oid) / current_setting('block_size')::int)::text, \
+     a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text, \
+     CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, NULL) \
+       ELSE format_type(a.atttypid, NULL) END, \
+     CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END::text \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid \
+     WHERE c.relkind IN ('r', 'p', 'm') AND NOT c.relispartition AND a.attnum > 0 \
+     AND NOT a.attisdropped AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
+     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') \
+     ORDER BY n.nspname, c.relname, a.attnum";
+
+/// A database whose snapshot is held as long as this lives.
+pub(super) struct PostgresSource {
+    endpoint: Endpoint,
+    url: String,
+    version: String,
+    snapshot: String,
+    /// In the transaction that has exported the snapshot.
+    keeper: Mutex<Connection>,
+}
+
+impl PostgresSource {
+    /// Logs on and takes the snapshot.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub(super) fn open(endpoint: Endpoint, url: String) -> Result<Self> {
+        let mut keeper = Connection::open(&endpoint, OF_SESSIONS)?;
+        keeper.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        let snapshot = keeper.texts("SELECT pg_export_snapshot()", &[])?;
+        let snapshot = snapshot.into_iter().flatten().flatten().next();
+        Ok(Self {
+            endpoint,
+            url,
+            version: keeper.version().to_owned(),
+            snapshot: snapshot.unwrap_or_default(),
+            keeper: Mutex::new(keeper),
+        })
+    }
+
+    fn keeper(&self) -> MutexGuard<'_, Connection> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_ranges(&self) -> bool {
+        let digits = self.version.split(|c: char| !c.is_ascii_digit()).next();
+        digits.and_then(|major| major.parse().ok()) >= Some(VERSION_OF_RANGES)
+    }
+}
+
+impl Source for PostgresSource {
+    fn title(&self) -> String {
+        format!("PostgreSQL {}", self.version)
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn moment(&self) -> &'static str {
+        "all streams read the same snapshot of the database"
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        (!self.has_ranges()).then_some(
+            "PostgreSQL before 14 reads the whole table for each range of its row addresses",
+        )
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        let rows = self.keeper().texts(CATALOGUE, &[])?;
+        let mut tables: Vec<SourceTable> = Vec::new();
+        for row in rows {
+            let mut cells = row.into_iter().map(Option::unwrap_or_default);
+            let mut cell = || cells.next().unwrap_or_default();
+            let (schema, name, kind) = (cell(), cell(), cell());
+            let (rows, bytes, blocks) = (cell(), cell(), cell());
+            let column = column(cell(), cell(), &cell(), &cell(), &cell());
+            let table = SourceTable {
+                from: format!("{}.{}", DIALECT.quoted(&schema), DIALECT.quoted(&name)),
+                // A partitioned table has no blocks of its own.
+                extent: if kind == "p" {
+                    0
+                } else {
+                    blocks.parse().unwrap_or(0)
+                },
+                // Less than 0 when it was never analysed.
+                rows_estimated: rows.parse().ok(),
+                disk_bytes: bytes.parse().ok(),
+                columns: vec![column],
+                schema,
+                name,
+            };
+            enter(&mut tables, table)?;
+        }
+        Ok(tables)
+    }
+
+    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
+        if streams < 2 || table.extent == 0 || !self.has_ranges() {
+            return vec![None];
+        }
+        let piece = PIECE_BLOCKS.min(table.extent.div_ceil(u64::from(streams)));
+        pieces(table.extent, piece)
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        let mut connection = Connection::open(&self.endpoint, OF_SESSIONS)?;
+        connection.batch(&format!(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'",
+            self.snapshot
+        ))?;
+        Ok(Box::new(PostgresReader { connection }))
+    }
+}
+
+fn column(
+    name: String,
+    declared: String,
+    is_not_null: &str,
+    base: &str,
+    modifier: &str,
+) -> SourceColumn {
+    let quoted = DIALECT.quoted(&name);
+    let (kind, cast) = kind_of(base, modifier.parse().unwrap_or(-1));
+    SourceColumn {
+        note: cast.map(|cast| format!("{declared}, kept as {cast}")),
+        expression: match cast {
+            Some(cast) => format!("{quoted}::{cast}"),
+            None => quoted,
+        },
+        name,
+        declared,
+        kind,
+        is_nullable: is_not_null != "true",
+    }
+}
+
+/// The kind of a type, and what it is cast to for it.
+fn kind_of(base: &str, modifier: i32) -> (std::result::Result<Kind, String>, Option<&'static str>) {
+    let kind = match base {
+        "boolean" => Kind::Bool,
+        "smallint" => Kind::Int(16),
+        "integer" => Kind::Int(32),
+        "bigint" => Kind::Int(64),
+        "oid" => return (Ok(Kind::Int(64)), Some("bigint")),
+        "real" => Kind::Float,
+        "double precision" => Kind::Double,
+        "numeric" => return (decimal(modifier), None),
+        "date" => Kind::Date,
+        "time without time zone" => Kind::Time,
+        "timestamp without time zone" => Kind::Moment,
+        "timestamp with time zone" => Kind::MomentOfWorld,
+        "text" | "character varying" | "character" | "bpchar" | "name" => Kind::Text,
+        "bytea" => Kind::Bytes,
+        // Everything has a text.
+        _ => return (Ok(Kind::Text), Some("text")),
+    };
+    (Ok(kind), None)
+}
+
+/// Precision and scale are in the modifier of the type, above its first four.
+fn decimal(modifier: i32) -> std::result::Result<Kind, String> {
+    const LENGTH: i32 = 4;
+    let Some(bits) = modifier.checked_sub(LENGTH).filter(|bits| *bits >= 0) else {
+        return Err("a numeric without a precision has digits without limit".into());
+    };
+    let (digits, places) = (bits >> 16, bits & 0x7ff);
+    match (u8::try_from(digits), u8::try_from(places)) {
+        (Ok(digits @ 1..=DIGITS_MAX), Ok(places)) if places <= digits => {
+            Ok(Kind::Decimal { digits, places })
+        }
+        _ => Err(format!(
+            "a column store keeps {DIGITS_MAX} digits at most, and no more behind the point than in all"
+        )),
+    }
+}
+
+/// A connection in a transaction with the snapshot.
+struct PostgresReader {
+    connection: Connection,
+}
+
+impl From<Undecodable> for TargetError {
+    fn from(error: Undecodable) -> Self {
+        TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {error}"))
+    }
+}
+
+impl Reader for PostgresReader {
+    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
+        let mut sql = select(table);
+        if let Some(part) = part {
+            sql.push_str(&format!(" WHERE ctid >= '({},0)'", part.start));
+            if part.end < u64::MAX {
+                sql.push_str(&format!(" AND ctid < '({},0)'", part.end));
+            }
+        }
+        let types = self.connection.prepare(&sql)?.columns;
+        let kinds = table.columns.iter();
+        let kinds = kinds.map(|column| column.kind.clone().unwrap_or(Kind::Bytes));
+        let mut copied = Copied::new(&types, kinds)?;
+        let mut row: Vec<Cell<'static>> = Vec::with_capacity(types.len());
+        let copy = format!("COPY ({sql}) TO STDOUT (FORMAT binary)");
+        self.connection.copy_out(&copy, |piece| {
+            let mut cells = std::mem::take(&mut row);
+            let outcome = copied.rows(piece, &mut cells, &mut *take);
+            row = emptied(cells);
+            outcome
+        })
+    }
+
+    fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
+        let sql = totals(table, &DIALECT);
+        let mut rows = self.connection.texts(&sql, &[] as &[Value<'_>])?;
+        Ok(rows.pop().unwrap_or_default())
+    }
+}
+
+/// The memory of a row for the next one, whose cells live elsewhere.
+fn emptied<'b>(mut row: Vec<Cell<'_>>) -> Vec<Cell<'b>> {
+    row.clear();
+    // Collecting a vector's own iterator keeps its memory.
+    row.into_iter().map(|_| Cell::Null).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_those_that_a_column_store_keeps() {
+        let modifier = |digits: i32, places: i32| (digits << 16 | places) + 4;
+        let kept = Ok(Kind::Decimal {
+            digits: 12,
+            places: 2,
+        });
+        assert_eq!(decimal(modifier(12, 2)), kept);
+        for refused in [-1, modifier(39, 0), modifier(2, 3), modifier(3, 0x7ff)] {
+            assert!(decimal(refused).is_err(), "{refused}");
+        }
+        assert_eq!(kind_of("inet", -1), (Ok(Kind::Text), Some("text")));
+    }
+}

@@ -1,0 +1,309 @@
+//! Databases as sources: their tables described and read as a whole, somebody's too. Nothing is written.
+
+mod digest;
+mod sql;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
+
+pub use digest::{Digest, row_hash};
+pub(crate) use sql::{Dialect, select, totals};
+
+/// What a column holds, in terms that every column store can keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// True or false.
+    Bool,
+    /// Signed integers of so many bits: 8, 16, 32 or 64.
+    Int(u8),
+    /// Unsigned integers of so many bits.
+    Unsigned(u8),
+    /// Floating-point numbers of 32 bits.
+    Float,
+    /// Floating-point numbers of 64 bits.
+    Double,
+    /// Exact decimals.
+    Decimal {
+        /// Digits in all, at most [`DIGITS_MAX`].
+        digits: u8,
+        /// Digits behind the point.
+        places: u8,
+    },
+    /// Days.
+    Date,
+    /// Times of a day.
+    Time,
+    /// Moments without a time zone.
+    Moment,
+    /// Moments of the world's clock.
+    MomentOfWorld,
+    /// Text in UTF-8.
+    Text,
+    /// Bytes.
+    Bytes,
+}
+
+/// Most digits of a decimal that a column store keeps exactly.
+pub const DIGITS_MAX: u8 = 38;
+/// Most columns of a table that is read.
+pub const COLUMNS_MAX: usize = 1600;
+/// Most tables that are read at once.
+pub const TABLES_MAX: usize = 10_000;
+
+impl Kind {
+    /// Whether its values are numbers, days or moments: everything of a fixed width.
+    pub fn is_numeric(self) -> bool {
+        !matches!(self, Kind::Text | Kind::Bytes)
+    }
+
+    /// Bytes of a value that is kept as it is; `None` where that differs from value to value.
+    pub fn width_bytes(self) -> Option<u64> {
+        Some(match self {
+            Kind::Bool => 1,
+            Kind::Int(bits) | Kind::Unsigned(bits) => u64::from(bits / 8),
+            Kind::Float | Kind::Date => 4,
+            Kind::Double | Kind::Time | Kind::Moment | Kind::MomentOfWorld => 8,
+            Kind::Decimal { digits: 0..=4, .. } => 2,
+            Kind::Decimal { digits: 5..=9, .. } => 4,
+            Kind::Decimal {
+                digits: 10..=18, ..
+            } => 8,
+            Kind::Decimal { .. } => 16,
+            Kind::Text | Kind::Bytes => return None,
+        })
+    }
+}
+
+/// One value of a row that is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// Nothing.
+    Null,
+    /// An integer, a truth value, the unscaled number of a decimal, days or microseconds since 1970, the
+    /// microseconds of a day.
+    Int(i64),
+    /// The same where 64 bits do not suffice.
+    Wide(i128),
+    /// A floating-point number.
+    Double(f64),
+    /// Text, which is UTF-8, or bytes.
+    Bytes(&'a [u8]),
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type in the engine's own words.
+    pub declared: String,
+    /// What it holds, or why no column store of ours can.
+    pub kind: std::result::Result<Kind, String>,
+    /// Whether it may hold nulls.
+    pub is_nullable: bool,
+    /// What it becomes where that is not what it is, e.g. the text of a network address.
+    pub note: Option<String>,
+    /// What is selected of it, in the engine's SQL.
+    pub(crate) expression: String,
+}
+
+/// A table, with the columns that are to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceTable {
+    /// Schema or database it is in; empty where the engine has none.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// Its columns in their order.
+    pub columns: Vec<SourceColumn>,
+    /// Rows, as the engine estimates them; not counted.
+    pub rows_estimated: Option<u64>,
+    /// Bytes of its rows on the engine's disk, without indexes.
+    pub disk_bytes: Option<u64>,
+    /// What its parts are counted in: blocks or row numbers; 0 where it is read in one piece.
+    pub(crate) extent: u64,
+    /// The table in the engine's SQL, quoted.
+    pub(crate) from: String,
+}
+
+impl SourceTable {
+    /// Schema and name, as one says them.
+    pub fn label(&self) -> String {
+        match self.schema.is_empty() {
+            true => self.name.clone(),
+            false => format!("{}.{}", self.schema, self.name),
+        }
+    }
+
+    /// The columns that no column store can hold, with the reasons.
+    pub fn unholdable(&self) -> impl Iterator<Item = (&SourceColumn, &str)> {
+        self.columns.iter().filter_map(|column| {
+            let why = column.kind.as_ref().err()?;
+            Some((column, why.as_str()))
+        })
+    }
+}
+
+/// A piece of a table: blocks or row numbers; all of it where there is none.
+pub type Part = Option<Range<u64>>;
+
+/// A database to be read.
+pub trait Source: Send + Sync {
+    /// Engine and version.
+    fn title(&self) -> String;
+
+    /// Its URL, without a password.
+    fn url(&self) -> String;
+
+    /// Of which moment the rows are, in a sentence.
+    fn moment(&self) -> &'static str;
+
+    /// Why one stream at a time is all that can be read; `None` where there may be several.
+    fn one_stream(&self) -> Option<&'static str>;
+
+    /// Every table that this user may read, without the engine's own.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or names more than [`TABLES_MAX`] tables.
+    fn tables(&self) -> Result<Vec<SourceTable>>;
+
+    /// The pieces in which a table is read by so many streams.
+    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part>;
+
+    /// One more stream, of the same moment as the others.
+    ///
+    /// # Errors
+    /// When the database cannot be reached.
+    fn open_reader(&self) -> Result<Box<dyn Reader>>;
+}
+
+/// Who takes rows.
+pub type Taker<'a> = &'a mut dyn FnMut(&[Cell<'_>]) -> Result<()>;
+
+/// One stream of rows.
+pub trait Reader: Send {
+    /// Hands out every row of a part of a table, and stops at the taker's first error.
+    ///
+    /// # Errors
+    /// The taker's, or what the engine says.
+    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()>;
+
+    /// What the engine itself says of the table's content, for a comparison: its rows, and for each column
+    /// how many values are there, their sum, or their length. The same of the same content in every engine.
+    ///
+    /// # Errors
+    /// What the engine says.
+    fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>>;
+}
+
+/// A source, and the target that it would not outlive.
+pub(crate) struct Kept {
+    pub source: Box<dyn Source>,
+    pub _target: Arc<dyn Target>,
+}
+
+impl Source for Kept {
+    fn title(&self) -> String {
+        self.source.title()
+    }
+
+    fn url(&self) -> String {
+        self.source.url()
+    }
+
+    fn moment(&self) -> &'static str {
+        self.source.moment()
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        self.source.one_stream()
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        self.source.tables()
+    }
+
+    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
+        self.source.parts(table, streams)
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        self.source.open_reader()
+    }
+}
+
+/// Opens the database that a URL names, to read from it alone.
+///
+/// # Errors
+/// [`crate::UrlError`] as a statement error when the URL is wrong, else what the engine says.
+pub fn open_source(url: &TargetUrl) -> Result<Box<dyn Source>> {
+    let engine = crate::find(url).map_err(|e| statement(e.to_string()))?;
+    engine.open_source(url)
+}
+
+/// Pieces of about `piece` of an extent; the last takes what is left, and what was added since it was measured.
+pub(crate) fn pieces(extent: u64, piece: u64) -> Vec<Part> {
+    let count = (extent / piece.max(1)).max(1);
+    let piece = extent.div_ceil(count).max(1);
+    (0..count)
+        .map(|number| {
+            let end = match number + 1 == count {
+                true => u64::MAX,
+                false => (number + 1) * piece,
+            };
+            Some(number * piece..end)
+        })
+        .collect()
+}
+
+/// Enters a table of one column: the column belongs to the last table where that is the same one.
+///
+/// # Errors
+/// When the catalogue is too large.
+pub(crate) fn enter(tables: &mut Vec<SourceTable>, table: SourceTable) -> Result<()> {
+    if let Some(last) = tables.last_mut()
+        && (&last.schema, &last.name) == (&table.schema, &table.name)
+    {
+        last.columns.extend(table.columns);
+        return Ok(());
+    }
+    if tables.len() == TABLES_MAX {
+        return Err(statement(format!(
+            "the database holds more than {TABLES_MAX} tables; name a smaller one"
+        )));
+    }
+    tables.push(table);
+    Ok(())
+}
+
+fn statement(message: String) -> TargetError {
+    TargetError::new(ErrorKind::Statement, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_everything_once() {
+        for (extent, piece) in [(0, 10), (9, 10), (10, 10), (101, 10), (7, 1), (5, 0)] {
+            let parts = pieces(extent, piece);
+            let mut next = 0;
+            for part in parts.iter().flatten() {
+                assert_eq!(part.start, next, "{extent} {piece}");
+                assert!(part.end > part.start);
+                next = part.end;
+            }
+            assert_eq!(next, u64::MAX);
+        }
+    }
+
+    #[test]
+    fn widths_are_those_of_the_smallest_integer_that_holds_a_decimal() {
+        let width = |digits| Kind::Decimal { digits, places: 2 }.width_bytes();
+        assert_eq!([4, 9, 18, 38].map(width), [2, 4, 8, 16].map(Some));
+        assert_eq!(Kind::Text.width_bytes(), None);
+    }
+}

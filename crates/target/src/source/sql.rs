@@ -1,0 +1,60 @@
+//! The statements that every engine understands, with the few words in which engines differ.
+
+use super::{Kind, SourceColumn, SourceTable};
+
+/// Words of an engine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dialect {
+    /// What a name stands between.
+    pub quote: char,
+    /// Bytes of a text, with `{}` for the column.
+    pub text_bytes: &'static str,
+}
+
+impl Dialect {
+    /// A name as it stands in a statement.
+    pub fn quoted(&self, name: &str) -> String {
+        let quote = self.quote;
+        let name = name.replace(quote, &format!("{quote}{quote}"));
+        format!("{quote}{name}{quote}")
+    }
+}
+
+/// The query for the columns of a table, without a condition.
+pub(crate) fn select(table: &SourceTable) -> String {
+    let columns: Vec<&str> = (table.columns.iter())
+        .map(|column| column.expression.as_str())
+        .collect();
+    format!("SELECT {} FROM {}", columns.join(", "), table.from)
+}
+
+/// The query for [`super::Reader::totals`].
+pub(crate) fn totals(table: &SourceTable, dialect: &Dialect) -> String {
+    let columns: Vec<String> = (table.columns.iter())
+        .flat_map(|column| totals_of(column, dialect))
+        .collect();
+    let columns = std::iter::once("count(*)".to_owned()).chain(columns);
+    format!(
+        "SELECT {} FROM {}",
+        columns.collect::<Vec<_>>().join(", "),
+        table.from
+    )
+}
+
+fn totals_of(column: &SourceColumn, dialect: &Dialect) -> Vec<String> {
+    let it = &column.expression;
+    let mut asked = vec![format!("count({it})")];
+    match column.kind {
+        Ok(Kind::Int(_) | Kind::Unsigned(_) | Kind::Decimal { .. }) => {
+            asked.push(format!("sum({it})"));
+        }
+        Ok(Kind::Date) => asked.extend([format!("min({it})"), format!("max({it})")]),
+        Ok(Kind::Text) => {
+            let bytes = dialect.text_bytes.replace("{}", it);
+            asked.push(format!("sum({bytes})"));
+        }
+        // Sums of the others depend on the order of the rows, or there are none.
+        _ => {}
+    }
+    asked
+}

@@ -1,0 +1,339 @@
+//! A database file as a source, opened to be read alone: one stream in one transaction.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+use super::{configure_library, explain};
+use crate::plain::days_of;
+use crate::source::{
+    Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter, select,
+    totals,
+};
+use crate::{ErrorKind, Result, TargetError, TargetUrl};
+
+/// What SQLite calls things.
+const DIALECT: Dialect = Dialect {
+    quote: '"',
+    text_bytes: "octet_length({})",
+};
+/// Whether every value of a column is a day as 2026-01-31; null where there are none.
+const ALL_DAYS: &str =
+    "min({} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND date({}) = {})";
+
+/// A database file.
+pub(super) struct SqliteSource {
+    path: PathBuf,
+    url: String,
+}
+
+impl SqliteSource {
+    /// Looks whether the file can be read.
+    ///
+    /// # Errors
+    /// When it cannot, or the URL names a database in memory.
+    pub(super) fn open(url: &TargetUrl) -> Result<Self> {
+        configure_library();
+        let path = url.file().ok_or_else(|| {
+            statement("a database in memory is empty before it is opened; name a file".into())
+        })?;
+        let source = Self {
+            path,
+            url: url.to_string(),
+        };
+        source.reader().map(|_| source)
+    }
+
+    /// The same of a file that a target has open.
+    pub(super) fn of_file(path: &Path, url: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            url: url.to_owned(),
+        }
+    }
+
+    fn reader(&self) -> Result<SqliteReader> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || -> rusqlite::Result<Connection> {
+            let connection = Connection::open_with_flags(&self.path, flags)?;
+            connection.execute_batch("PRAGMA busy_timeout=60000; BEGIN")?;
+            // The first look takes the snapshot.
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(connection)
+        };
+        let context = format!("cannot read {}", self.path.display());
+        let connection = open().map_err(|e| explain(&context, &e))?;
+        Ok(SqliteReader { connection })
+    }
+}
+
+impl Source for SqliteSource {
+    fn title(&self) -> String {
+        format!("SQLite {}", rusqlite::version())
+    }
+
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    fn moment(&self) -> &'static str {
+        "all rows are read in one transaction"
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        Some("SQLite lets no second connection into the snapshot of a first")
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        let reader = self.reader()?;
+        let look = || reader.tables();
+        let found = look().map_err(|e| explain("cannot read the schema", &e))?;
+        let mut tables = Vec::with_capacity(found.len());
+        for table in found {
+            enter(&mut tables, table)?;
+        }
+        Ok(tables)
+    }
+
+    fn parts(&self, _table: &SourceTable, _streams: u32) -> Vec<Part> {
+        vec![None]
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        Ok(Box::new(self.reader()?))
+    }
+}
+
+/// A connection in a transaction.
+struct SqliteReader {
+    connection: Connection,
+}
+
+// SAFETY: a connection without a mutex of its own may move between threads as long as one at a time uses it,
+// which `&mut` and owning it guarantee.
+unsafe impl Send for SqliteReader {}
+
+impl SqliteReader {
+    fn tables(&self) -> rusqlite::Result<Vec<SourceTable>> {
+        let mut named = self.connection.prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' \
+             ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+        )?;
+        let names = named.query_map([], |row| row.get::<_, String>(0))?;
+        let names = names.collect::<rusqlite::Result<Vec<_>>>()?;
+        names.into_iter().map(|name| self.table(name)).collect()
+    }
+
+    fn table(&self, name: String) -> rusqlite::Result<SourceTable> {
+        let from = DIALECT.quoted(&name);
+        let mut described = self
+            .connection
+            .prepare("SELECT name, type, \"notnull\" OR pk > 0 FROM pragma_table_info(?1)")?;
+        let columns = described.query_map([&name], |row| {
+            let (name, declared): (String, String) = (row.get(0)?, row.get(1)?);
+            Ok(SourceColumn {
+                expression: DIALECT.quoted(&name),
+                kind: kind_of(&declared),
+                note: None,
+                is_nullable: !row.get::<_, bool>(2)?,
+                name,
+                declared,
+            })
+        })?;
+        let mut table = SourceTable {
+            schema: String::new(),
+            columns: columns.collect::<rusqlite::Result<Vec<_>>>()?,
+            rows_estimated: self.rows(&name, &from)?,
+            disk_bytes: self.pages_bytes(&name),
+            extent: 0,
+            from,
+            name,
+        };
+        self.find_days(&mut table)?;
+        Ok(table)
+    }
+
+    /// The last row number where there is one: an estimate that costs one look.
+    fn rows(&self, name: &str, from: &str) -> rusqlite::Result<Option<u64>> {
+        let look = format!("SELECT max(rowid) FROM {from}");
+        match self
+            .connection
+            .query_row(&look, [], |row| row.get::<_, Option<i64>>(0))
+        {
+            Ok(last) => Ok(Some(last.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))),
+            // A table without row numbers is counted.
+            Err(_) => {
+                let count = format!("SELECT count(*) FROM {}", DIALECT.quoted(name));
+                let rows = self
+                    .connection
+                    .query_row(&count, [], |row| row.get::<_, i64>(0))?;
+                Ok(u64::try_from(rows).ok())
+            }
+        }
+    }
+
+    /// Bytes of the pages of a table; `None` where this build does not tell.
+    fn pages_bytes(&self, name: &str) -> Option<u64> {
+        let sql = "SELECT sum(pgsize) FROM dbstat WHERE name = ?1 AND aggregate = TRUE";
+        let bytes = self
+            .connection
+            .query_row(sql, [name], |row| row.get::<_, i64>(0));
+        bytes.ok().and_then(|bytes| u64::try_from(bytes).ok())
+    }
+
+    /// SQLite has no days. A column of texts that are all days is one of days: where the first is, all are
+    /// looked at.
+    fn find_days(&self, table: &mut SourceTable) -> rusqlite::Result<()> {
+        let is_text = |column: &SourceColumn| column.kind == Ok(Kind::Text);
+        let texts: Vec<usize> = (0..table.columns.len())
+            .filter(|at| is_text(&table.columns[*at]))
+            .collect();
+        let days = self.all_days(table, &texts, " LIMIT 100")?;
+        let days = self.all_days(table, &days, "")?;
+        for at in days {
+            let column = &mut table.columns[at];
+            column.kind = Ok(Kind::Date);
+            column.note = Some("texts that are all days, kept as days".into());
+        }
+        Ok(())
+    }
+
+    /// Those of these columns whose values, in the first rows or in all, are days.
+    fn all_days(
+        &self,
+        table: &SourceTable,
+        columns: &[usize],
+        limit: &str,
+    ) -> rusqlite::Result<Vec<usize>> {
+        if columns.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked: Vec<String> = (columns.iter())
+            .map(|at| ALL_DAYS.replace("{}", &table.columns[*at].expression))
+            .collect();
+        let names: Vec<&str> = (columns.iter())
+            .map(|at| table.columns[*at].expression.as_str())
+            .collect();
+        let sql = format!(
+            "SELECT {} FROM (SELECT {} FROM {}{limit})",
+            asked.join(", "),
+            names.join(", "),
+            table.from
+        );
+        self.connection.query_row(&sql, [], |row| {
+            let mut days = Vec::new();
+            for (place, at) in columns.iter().enumerate() {
+                if row.get::<_, Option<bool>>(place)? == Some(true) {
+                    days.push(*at);
+                }
+            }
+            Ok(days)
+        })
+    }
+}
+
+/// The kind of a declared type, by SQLite's own rules of affinity.
+fn kind_of(declared: &str) -> std::result::Result<Kind, String> {
+    let declared = declared.to_ascii_uppercase();
+    let has = |part: &str| declared.contains(part);
+    Ok(if has("INT") {
+        Kind::Int(64)
+    } else if has("CHAR") || has("CLOB") || has("TEXT") {
+        Kind::Text
+    } else if has("BLOB") {
+        Kind::Bytes
+    } else if has("DATE") || has("TIME") {
+        // Numeric by those rules; in practice texts.
+        Kind::Text
+    } else if declared.is_empty() {
+        return Err("a column without a type holds values of any".into());
+    } else {
+        Kind::Double
+    })
+}
+
+impl Reader for SqliteReader {
+    fn read(&mut self, table: &SourceTable, _part: &Part, take: Taker<'_>) -> Result<()> {
+        let failed = |e: &rusqlite::Error| explain("cannot read a row", e);
+        let mut statement = self
+            .connection
+            .prepare(&select(table))
+            .map_err(|e| failed(&e))?;
+        let mut rows = statement.raw_query();
+        loop {
+            let Some(row) = rows.next().map_err(|e| failed(&e))? else {
+                return Ok(());
+            };
+            let mut cells: Vec<Cell<'_>> = Vec::with_capacity(table.columns.len());
+            for (place, column) in table.columns.iter().enumerate() {
+                let value = row.get_ref(place).map_err(|e| failed(&e))?;
+                cells.push(cell(value, &column.kind).ok_or_else(|| odd(table, column, value))?);
+            }
+            take(&cells)?;
+        }
+    }
+
+    fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
+        let sql = totals(table, &DIALECT);
+        let answer = self.connection.query_row(&sql, [], |row| {
+            let columns = row.as_ref().column_count();
+            (0..columns)
+                .map(|place| row.get_ref(place).map(super::session::text_of))
+                .collect::<rusqlite::Result<Vec<_>>>()
+        });
+        answer.map_err(|e| explain("cannot sum up a table", &e))
+    }
+}
+
+/// A value as its column's kind; `None` where it is of another type than the column says.
+fn cell<'a>(value: ValueRef<'a>, kind: &std::result::Result<Kind, String>) -> Option<Cell<'a>> {
+    Some(match (value, kind.as_ref().ok()?) {
+        (ValueRef::Null, _) => Cell::Null,
+        (ValueRef::Integer(n), Kind::Int(_)) => Cell::Int(n),
+        (ValueRef::Integer(n), Kind::Double) => Cell::Double(n as f64),
+        (ValueRef::Real(x), Kind::Double) => Cell::Double(x),
+        (ValueRef::Text(text), Kind::Date) => Cell::Int(days_of(text)?),
+        (ValueRef::Text(text), Kind::Text) => {
+            std::str::from_utf8(text).ok()?;
+            Cell::Bytes(text)
+        }
+        (ValueRef::Blob(bytes), Kind::Bytes) => Cell::Bytes(bytes),
+        _ => return None,
+    })
+}
+
+fn odd(table: &SourceTable, column: &SourceColumn, value: ValueRef<'_>) -> TargetError {
+    let declared = &column.declared;
+    statement(format!(
+        "a row of {} holds a value of type {} in the column {} {declared}, which is no column of one type; leave \
+         it out with --columns",
+        table.label(),
+        value.data_type(),
+        column.name
+    ))
+}
+
+fn statement(message: String) -> TargetError {
+    TargetError::new(ErrorKind::Statement, format!("SQLite: {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_follow_the_affinities() {
+        for (declared, kind) in [
+            ("INTEGER", Kind::Int(64)),
+            ("varchar(10)", Kind::Text),
+            ("REAL", Kind::Double),
+            ("DECIMAL(10,2)", Kind::Double),
+            ("datetime", Kind::Text),
+            ("BLOB", Kind::Bytes),
+        ] {
+            assert_eq!(kind_of(declared), Ok(kind), "{declared}");
+        }
+        assert!(kind_of("").is_err());
+    }
+}

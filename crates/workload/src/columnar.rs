@@ -1,0 +1,60 @@
+//! Lifting tables into memory by columns, and what that is worth.
+//!
+//! * [`chosen`]: which tables and columns.
+//! * [`mod@lift`]: streams them from a source into a store, and proves that they arrived.
+//! * [`memory`]: what that may take of it, and took.
+
+pub mod chosen;
+pub mod lift;
+pub mod memory;
+
+pub use chosen::Chosen;
+pub use lift::{LiftOptions, Lifted, LiftedTable, lift};
+pub use target::lifted::{Level, available};
+
+/// Most sessions that read a source at the same time.
+pub const JOBS_MAX: u32 = 64;
+
+/// Result of everything here.
+pub type Result<T> = std::result::Result<T, ColumnarError>;
+
+/// What can go wrong with lifted tables.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ColumnarError {
+    /// Source or store failed.
+    #[error(transparent)]
+    Target(#[from] target::TargetError),
+    /// A name of --tables or --columns is none.
+    #[error("{0}")]
+    Unknown(String),
+    /// A column has a type that no level can hold.
+    #[error(
+        "{column} is {declared}, which no level can hold: {why}; leave it out with --columns -{column}"
+    )]
+    Unholdable {
+        /// Table and column.
+        column: String,
+        /// Its type.
+        declared: String,
+        /// Why.
+        why: String,
+    },
+    /// The data do not fit.
+    #[error(
+        "the tables have {disk} on disk and may take {expected} at level {level}, more than the {memory} of memory \
+         for them; give more with --memory, choose a heavier level, or name fewer --tables"
+    )]
+    TooLarge {
+        /// Size on disk.
+        disk: String,
+        /// What they may take.
+        expected: String,
+        /// The level.
+        level: Level,
+        /// What there is for them.
+        memory: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted; nothing of the lifted tables is left")]
+    Interrupted,
+}

@@ -1,0 +1,265 @@
+//! One table: streamed, packed, and compared.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use target::lifted::{Codec, Store};
+use target::source::{Digest, Part, Reader, Source, SourceTable};
+use target::{ErrorKind, TargetError};
+
+use super::{LiftedTable, Result};
+use crate::columnar::ColumnarError;
+use crate::loading::{Event, Observer};
+
+/// A size of fewer pieces of memory than this says nothing about what is in them.
+const GRAINS_MIN: u64 = 10;
+
+/// What lifts tables one after the other.
+pub(super) struct Run<'a> {
+    pub source: &'a dyn Source,
+    pub store: &'a Store,
+    pub stop: &'a AtomicBool,
+    pub tell: Observer<'a>,
+}
+
+impl Run<'_> {
+    /// Lifts a table by as many streams as there are readers.
+    pub fn table(
+        &self,
+        readers: &mut [Box<dyn Reader>],
+        table: &SourceTable,
+    ) -> Result<LiftedTable> {
+        let label = table.label();
+        (self.tell)(Event::Step(&format!("lifting {label}")));
+        let before_bytes = self.store.allocated_bytes()?;
+        let begun = Instant::now();
+        self.store.begin(table)?;
+        let digest = self.stream(readers, table)?;
+        self.store.finish(table)?;
+        let populate_took = begun.elapsed();
+        let memory_bytes = self.store.allocated_bytes()?.saturating_sub(before_bytes);
+        let codecs = self.store.codecs(&table.name)?;
+        let reasons = self.store.not_taken(table, &codecs);
+        let note = |column: &target::source::SourceColumn| {
+            let note = column.note.as_ref()?;
+            Some(format!("{}: {note}", column.name))
+        };
+        Ok(LiftedTable {
+            name: table.name.clone(),
+            digest,
+            memory_bytes,
+            disk_bytes: table.disk_bytes,
+            is_measurable: memory_bytes >= self.store.grain_bytes() * GRAINS_MIN,
+            populate_took,
+            verify_took: std::time::Duration::ZERO,
+            codecs: by_codec(&codecs),
+            notes: table.columns.iter().filter_map(note).collect(),
+            reasons: reasons
+                .map(|what| format!("level {} was asked for, but {what}", self.store.level()))
+                .into_iter()
+                .collect(),
+            label,
+        })
+    }
+
+    /// Reads all parts of a table, each stream one after the other, while what they commit is packed.
+    fn stream(&self, readers: &mut [Box<dyn Reader>], table: &SourceTable) -> Result<Digest> {
+        let parts = self.source.parts(table, readers.len() as u32);
+        let work = Streams {
+            run: self,
+            table,
+            parts: &parts,
+            next: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            first: Mutex::new(None),
+            writers: readers.len().min(parts.len()) as u32,
+        };
+        let (committed, packing) = sync_channel(1);
+        let digests = std::thread::scope(|scope| {
+            let packer = scope.spawn(|| work.pack(packing));
+            let streams: Vec<_> = (readers.iter_mut().take(parts.len()))
+                .map(|reader| {
+                    let (work, committed) = (&work, committed.clone());
+                    scope.spawn(move || work.stream(reader.as_mut(), &committed))
+                })
+                .collect();
+            // The packer ends when no stream is left that may commit.
+            drop(committed);
+            let digests: Vec<Digest> = (streams.into_iter())
+                .filter_map(|stream| stream.join().ok())
+                .collect();
+            // A panic of it is a panic of ours.
+            packer
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            digests
+        });
+        let first = work
+            .first
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(ColumnarError::Interrupted);
+        }
+        if let Some(error) = first {
+            return Err(error.into());
+        }
+        let mut digest = Digest::default();
+        digests.into_iter().for_each(|part| digest.merge(part));
+        Ok(digest)
+    }
+
+    /// Reads everything back, and compares it with what came, and both sides' own sums.
+    pub fn verify(
+        &self,
+        readers: &mut [Box<dyn Reader>],
+        lifted: &mut [LiftedTable],
+        tables: &[SourceTable],
+    ) -> Result<()> {
+        let source = self.store.source();
+        let described = source.tables()?;
+        let mut back = source.open_reader()?;
+        for (table, lifted) in tables.iter().zip(lifted) {
+            (self.tell)(Event::Step(&format!("comparing {}", lifted.label)));
+            let begun = Instant::now();
+            let Some(copy) = described.iter().find(|copy| copy.name == lifted.name) else {
+                lifted.reasons.push("the copy is not there".into());
+                continue;
+            };
+            let mut digest = Digest::default();
+            let outcome = back.read(copy, &None, &mut |row| {
+                digest.add(row);
+                self.go_on()
+            });
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(ColumnarError::Interrupted);
+            }
+            outcome?;
+            if digest != lifted.digest {
+                let (came, there) = (lifted.digest, digest);
+                lifted.reasons.push(format!(
+                    "the copy does not hold what came: {} rows with checksum {:016x} instead of {} with {:016x}",
+                    there.rows, there.sum, came.rows, came.sum
+                ));
+            }
+            let [here, there] = [readers[0].totals(table)?, back.totals(copy)?];
+            lifted.reasons.extend(difference(table, &here, &there));
+            lifted.verify_took = begun.elapsed();
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> target::Result<()> {
+        match self.stop.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(TargetError::new(ErrorKind::Statement, "interrupted")),
+        }
+    }
+}
+
+/// The streams of one table.
+struct Streams<'a> {
+    run: &'a Run<'a>,
+    table: &'a SourceTable,
+    parts: &'a [Part],
+    next: AtomicUsize,
+    failed: AtomicBool,
+    first: Mutex<Option<TargetError>>,
+    writers: u32,
+}
+
+impl Streams<'_> {
+    /// Reads parts until there are none left.
+    fn stream(&self, reader: &mut dyn Reader, committed: &SyncSender<()>) -> Digest {
+        let mut digest = Digest::default();
+        if let Err(error) = self.fill(reader, committed, &mut digest) {
+            self.fail(error);
+        }
+        digest
+    }
+
+    fn fill(
+        &self,
+        reader: &mut dyn Reader,
+        committed: &SyncSender<()>,
+        digest: &mut Digest,
+    ) -> target::Result<()> {
+        let mut writer = self.run.store.writer(self.table, self.writers)?;
+        while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            reader.read(self.table, part, &mut |row| {
+                digest.add(row);
+                if writer.put(row)? {
+                    // When one is waiting already, this commit is packed with it.
+                    let _ = committed.try_send(());
+                }
+                self.go_on()
+            })?;
+        }
+        writer.finish()
+    }
+
+    /// Nobody needs the rest of what is going to be thrown away.
+    fn go_on(&self) -> target::Result<()> {
+        match self.failed.load(Ordering::Relaxed) {
+            false => self.run.go_on(),
+            true => Err(TargetError::new(
+                ErrorKind::Statement,
+                "another stream has failed",
+            )),
+        }
+    }
+
+    fn pack(&self, committed: Receiver<()>) {
+        for () in committed {
+            match self.run.store.pack() {
+                Ok(()) => {}
+                // It is packed with the next commit, or at the end.
+                Err(error) if error.is_conflict() => {}
+                Err(error) => self.fail(error),
+            }
+        }
+    }
+
+    fn fail(&self, error: TargetError) {
+        self.failed.store(true, Ordering::Relaxed);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    }
+}
+
+fn by_codec(codecs: &[Codec]) -> BTreeMap<String, Vec<String>> {
+    let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Codec { column, codec, .. } in codecs {
+        columns
+            .entry(codec.clone())
+            .or_default()
+            .push(column.clone());
+    }
+    columns
+}
+
+/// In what the sums of source and copy differ; nothing where they are the same.
+fn difference(
+    table: &SourceTable,
+    here: &[Option<String>],
+    there: &[Option<String>],
+) -> Option<String> {
+    if here == there {
+        return None;
+    }
+    let word = |cells: &[Option<String>], at: usize| match cells.get(at) {
+        Some(Some(text)) => text.clone(),
+        _ => "nothing".to_owned(),
+    };
+    let at = (0..here.len().max(there.len())).find(|at| here.get(*at) != there.get(*at))?;
+    Some(format!(
+        "source and copy of {} differ: number {} of their rows, counts and sums is {} there and {} here",
+        table.label(),
+        at + 1,
+        word(here, at),
+        word(there, at)
+    ))
+}
