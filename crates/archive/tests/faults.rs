@@ -288,13 +288,13 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> ArchiveError {
 
 #[test]
 fn a_newer_archive_is_refused_and_left_alone() {
-    let error = refused(|bytes| bytes[63] = 3);
+    let error = refused(|bytes| bytes[63] = 4);
     assert!(
         matches!(
             error,
             ArchiveError::Newer {
-                found: 3,
-                known: 2,
+                found: 4,
+                known: 3,
                 ..
             }
         ),
@@ -354,7 +354,14 @@ fn an_older_archive_is_read_and_continued() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.dbdyno");
     let mut old = point(key(1));
-    for name in ["scaled_queries_per_h", "workers", "busy_cores_mean"] {
+    for name in [
+        "scaled_queries_per_h",
+        "workers",
+        "busy_cores_mean",
+        "table_disk_mb",
+        "table_memory_mb",
+        "compress_factor",
+    ] {
         assert!(old.figures.set(name, None));
     }
     measure(&mut Archive::open(&path).unwrap(), None, &[old.clone()]);
@@ -368,7 +375,8 @@ fn an_older_archive_is_read_and_continued() {
         .unwrap();
     let as_it_was = format!(
         "DROP VIEW result; ALTER TABLE point DROP COLUMN scaled_queries_per_h;
-         ALTER TABLE point DROP COLUMN workers; ALTER TABLE point DROP COLUMN busy_cores_mean;
+         ALTER TABLE point DROP COLUMN table_disk_mb; ALTER TABLE point DROP COLUMN table_memory_mb;
+         ALTER TABLE point DROP COLUMN compress_factor; ALTER TABLE point DROP COLUMN workers; ALTER TABLE point DROP COLUMN busy_cores_mean;
          PRAGMA user_version = 1; {view}"
     );
     sqlite.execute_batch(&as_it_was).unwrap();

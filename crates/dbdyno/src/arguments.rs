@@ -75,6 +75,12 @@ pub struct RunArguments {
     /// Text of the plan, from verbs that write one
     #[arg(skip)]
     pub plan_text: Option<String>,
+    /// Replicas of the first target, from verbs that lift
+    #[arg(skip)]
+    pub replicas: Vec<String>,
+    /// Bytes of the cache of a default target, from verbs that set it against memory
+    #[arg(skip)]
+    pub cache_bytes: Option<u64>,
     /// Database to measure, as ENGINE:PATH (an empty path is a database in memory); several of one
     /// engine are the nodes of a cluster. Without it: SQLite and DuckDB in files of their own, which
     /// are removed afterwards

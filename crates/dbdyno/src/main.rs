@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Verb::Export(export) => command::export::export(&export, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),
         Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),
-        Verb::Columnar(columnar) => command::columnar::columnar(&columnar.verb),
+        Verb::Columnar(columnar) => command::columnar::columnar(&columnar.verb, &arguments.archive),
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
         Verb::Vdbench(vdbench) => Ok(command::vdbench::vdbench(&vdbench, &arguments.archive)),
         Verb::Host(host) => command::host::host(&host, &arguments.archive),

@@ -5,7 +5,8 @@ use target::Feature;
 use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
-use crate::{LabError, Plan, Result, Step, olap, oltp};
+use crate::plan::OlapOrder;
+use crate::{LabError, Plan, Result, Step, columnar, olap, oltp};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +45,10 @@ impl Agenda {
                 }
                 for test in tests_of(step, library)? {
                     for (target_number, target) in (0..).zip(targets) {
+                        // What is lifted is asked by the analytical queries alone.
+                        if columnar::is_replica(target) {
+                            continue;
+                        }
                         match obstacle(test, target) {
                             Some(reason) if repetition == 1 => {
                                 agenda.add_missing(target_number, test, reason);
@@ -82,19 +87,29 @@ impl Agenda {
                 jobs: 1,
                 threads: 1,
             };
-            let (keys, obstacle) = match (&step.oltp, &step.olap) {
-                (Some(oltp), _) => (oltp::keys(oltp, &base), oltp::obstacle(target)),
-                (None, Some(olap)) => (olap::keys(olap, &base, target), olap::obstacle(target)),
-                (None, None) => continue,
+            let is_replica = columnar::is_replica(target);
+            let (keys, obstacle) = match (&step.oltp, &step.olap, &step.columnar) {
+                (_, _, Some(_)) if is_replica => {
+                    (columnar::keys(&base), columnar::obstacle(targets))
+                }
+                (Some(oltp), _, _) if !is_replica => {
+                    (oltp::keys(oltp, &base), oltp::obstacle(target))
+                }
+                (_, Some(olap), _) if !is_replica || olap.order == OlapOrder::Run => {
+                    (olap::keys(olap, &base, target), olap::obstacle(target))
+                }
+                // A replica holds what was lifted, and nothing is lifted into what has tables of its own.
+                _ => continue,
             };
             match (obstacle, keys.first()) {
                 (Some(reason), Some(first)) => {
                     let code = first.test.clone();
                     self.add(Missing {
                         target: number,
-                        title: match step.oltp {
-                            Some(_) => oltp::title(&code),
-                            None => olap::title(&code),
+                        title: match (&step.oltp, &step.columnar) {
+                            (Some(_), _) => oltp::title(&code),
+                            (None, Some(_)) => columnar::title(&code),
+                            (None, None) => olap::title(&code),
                         },
                         test: code,
                         reason,

@@ -4,6 +4,7 @@
 //! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
 //! * [`scripts`]: the user's own SQL that a plan names.
 //! * [`measure`]: one point from start to verdict.
+//! * [`columnar`]: lifted tables as steps of a plan.
 //! * [`olap`]: the analytical workload as steps of a plan.
 //! * [`oltp`]: the order-entry workload as steps of a plan.
 //! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
@@ -15,6 +16,7 @@
 mod advice;
 pub mod agenda;
 pub mod bottleneck;
+pub mod columnar;
 mod done;
 pub mod error;
 pub mod gates;

@@ -99,7 +99,10 @@ impl Nodes {
             proven: nodes.iter().map(|_| Arc::default()).collect(),
             threads: nodes.iter().map(|node| node.threads()).collect(),
             nodes,
-            is_embedded: target::find(&urls[0])?.reach() == Reach::Embedded,
+            is_embedded: matches!(
+                target::find(&urls[0])?.reach(),
+                Reach::Embedded | Reach::Replica
+            ),
         })
     }
 

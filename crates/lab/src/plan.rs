@@ -6,6 +6,7 @@ use verdict::metric::Metric;
 
 use crate::{LabError, Result};
 
+mod columnar;
 mod olap;
 mod oltp;
 mod step;
@@ -16,6 +17,7 @@ mod workload_step;
 use step::STEP_KEYS;
 use workload_step::Keys;
 
+pub use columnar::{ColumnarOrder, ColumnarStep};
 pub use olap::{OlapOrder, OlapStep, Queries};
 pub use oltp::{Check, Levels, OltpStep, Order, Statements};
 pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
@@ -138,6 +140,9 @@ impl Plan {
                 if let Some(toml::Value::Table(asked)) = step.get(workload) {
                     check_keys(&format!("{place}, {workload}"), asked.keys(), &keys.all())?;
                 }
+            }
+            if let Some(toml::Value::Table(asked)) = step.get("columnar") {
+                check_keys(&format!("{place}, columnar"), asked.keys(), &columnar::KEYS)?;
             }
         }
         let plan: Plan = toml::Value::Table(table)

@@ -16,7 +16,7 @@ use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::scripts;
 use crate::work::{Finished, Queue, Work};
-use crate::{Plan, olap, oltp};
+use crate::{Plan, columnar, olap, oltp};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -178,7 +178,7 @@ pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()>
         let (code, engine) = (&point.key.test, url.engine());
         let definition = if oltp::owns(code) {
             workload::oltp::fingerprint(engine)
-        } else if olap::owns(code) {
+        } else if olap::owns(code) || columnar::owns(code) {
             workload::olap::fingerprint(engine)
         } else {
             library.test(code)?.fingerprint(engine)

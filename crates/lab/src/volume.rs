@@ -35,7 +35,8 @@ pub fn foretell(
                 (OlapOrder::Load, Some(scale)) => of_analytical_load(scale),
                 _ => Volume::default(),
             }),
-            (None, None) => None,
+            // Lifted tables are written to memory.
+            (None, None) => step.columnar.as_ref().map(|_| Volume::default()),
         };
         if let Some(volume) = of_workload {
             points = points.saturating_add(volume.written_bytes);

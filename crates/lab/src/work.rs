@@ -16,7 +16,7 @@ use crate::measure::{Bay, fingerprint, measure};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::oltp::Desk;
-use crate::{Plan, Step, olap, oltp, signal};
+use crate::{Plan, Step, columnar, olap, oltp, signal};
 
 /// What a finished run says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +105,7 @@ impl Work<'_> {
         };
         let mut desk = Desk::new(&bay, queue.id);
         let analytical = olap::Desk::new(&bay, queue.id);
+        let mut lifting = columnar::Desk::new(&bay, queue.id);
         let mut finished = queue.finished;
         for key in &queue.todo {
             if desk.has_passed(key) {
@@ -114,10 +115,14 @@ impl Work<'_> {
             let progress = Arc::new(Progress::new());
             let target = self.shown_target(key);
             observer.point_begins(key, &self.title(step, key)?, &target, &progress);
-            let done = match (&step.oltp, &step.olap) {
-                (Some(oltp), _) => desk.serve(archive, (step, oltp), key, &progress)?,
-                (None, Some(olap)) => analytical.serve(archive, (step, olap), key, &progress)?,
-                (None, None) => {
+            let done = match (&step.oltp, &step.olap, &step.columnar) {
+                (_, _, Some(columnar)) => lifting.serve(archive, (step, columnar), key)?,
+                (Some(oltp), _, _) => desk.serve(archive, (step, oltp), key, &progress)?,
+                (_, Some(olap), _) => match lifting.refill(key) {
+                    Ok(()) => analytical.serve(archive, (step, olap), key, &progress)?,
+                    Err(done) => done,
+                },
+                (None, None, None) => {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =
                         measured.map_err(|error| queue.broken(error.to_string(), finished))?;
@@ -139,18 +144,23 @@ impl Work<'_> {
     }
 
     fn title(&self, step: &Step, key: &PointKey) -> Result<String> {
-        Ok(match (&step.oltp, &step.olap) {
-            (Some(_), _) => oltp::title(&key.test),
-            (None, Some(_)) => olap::title(&key.test),
-            (None, None) => self.library.test(&key.test)?.definition.title.clone(),
+        Ok(match (&step.oltp, &step.olap, &step.columnar) {
+            (_, _, Some(_)) => columnar::title(&key.test),
+            (Some(_), _, _) => oltp::title(&key.test),
+            (_, Some(_), _) => olap::title(&key.test),
+            (None, None, None) => self.library.test(&key.test)?.definition.title.clone(),
         })
     }
 
     fn shown_target(&self, key: &PointKey) -> String {
-        let engine = &self.targets[key.target as usize].engine;
+        let target = &self.targets[key.target as usize];
+        let engine = match target.first().replica() {
+            Some(replica) => format!("{} {}", target.engine, replica.level()),
+            None => target.engine.clone(),
+        };
         match self.side {
             Some(side) => format!("{side} {engine}"),
-            None => engine.clone(),
+            None => engine,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod card;
 mod charts;
+mod columnar;
 mod differences;
 mod facts;
 mod forest;
@@ -63,6 +64,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json
         forest: forest::view(run, against),
         inventory: inventory::view(run),
         card: card::view(run, against),
+        columnar: columnar::view(run),
         components,
         missing: missing(run),
         generated_at: options.generated_at.clone(),
@@ -86,6 +88,7 @@ struct Page<'a> {
     forest: forest::View,
     inventory: inventory::View,
     card: card::View,
+    columnar: columnar::View,
     components: Vec<ComponentView>,
     missing: Vec<[String; 3]>,
     generated_at: Option<String>,

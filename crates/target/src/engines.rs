@@ -28,6 +28,11 @@ pub trait Engine: Sync {
     /// Settings a URL may carry, with their meaning.
     fn settings(&self) -> &'static [(&'static str, &'static str)];
 
+    /// The setting that is the size of its cache in 10^6 bytes; `None` where a URL does not set it.
+    fn cache_setting(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server
     /// itself, which the server checks when it starts.
     fn takes_settings_of_the_server(&self) -> bool {
@@ -149,6 +154,19 @@ fn unknown_engine(scheme: &str) -> UrlError {
             format!(" (did you mean \"{name}\"?)")
         }),
     }
+}
+
+/// The URL with a cache of so many bytes, where its engine takes such a setting and it has none.
+///
+/// # Errors
+/// When the URL is wrong in itself.
+pub fn with_cache(url: &str, bytes: u64) -> std::result::Result<String, UrlError> {
+    let mut url = TargetUrl::parse(url)?;
+    if let Some(key) = find(&url)?.cache_setting() {
+        let mb = (bytes / 1_000_000).to_string();
+        url.settings.entry(key.to_owned()).or_insert(mb);
+    }
+    Ok(url.to_string())
 }
 
 /// Opens the database that a URL names.

@@ -30,7 +30,7 @@ mod watch;
 mod whereabouts;
 
 pub use capability::Feature;
-pub use engines::{Engine, EngineInfo, Reach, engines, find, open};
+pub use engines::{Engine, EngineInfo, Reach, engines, find, open, with_cache};
 pub use error::{ErrorKind, Result, TargetError};
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use session::{

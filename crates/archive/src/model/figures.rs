@@ -123,6 +123,9 @@ figures! {
     scaled_queries_per_h, "queries/h", Higher, "Queries of the analytical workload per hour, times the scale of its database: of one user by the geometric mean of the times, of several by the time that all took together, or the root of the product of the two.";
     workers, "workers", Neither, "Workers that the engine gave a statement beside its session; 0 is a serial statement.";
     busy_cores_mean, "cores", Neither, "Hardware threads that were busy, average over the point: those of dbdyno's process where the engine runs inside it, else all of the target's machine.";
+    table_disk_mb, "MB", Neither, "Bytes of a table's rows on the disk of the database that it was lifted from, without indexes, in 10^6.";
+    table_memory_mb, "MB", Lower, "Bytes that engine or kernel have allocated for a lifted table, in 10^6.";
+    compress_factor, "times", Higher, "Size of a table on disk divided by its size in memory.";
 }
 
 impl Figures {

@@ -18,10 +18,13 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
 /// number and enters them in [`ADDED`] (digests skip NULLs, so the older points keep theirs). A file whose
 /// columns are not those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 
 /// The figures that a version added to those of the one before.
-const ADDED: &[(i64, &[&str])] = &[(2, &["scaled_queries_per_h", "workers", "busy_cores_mean"])];
+const ADDED: &[(i64, &[&str])] = &[
+    (2, &["scaled_queries_per_h", "workers", "busy_cores_mean"]),
+    (3, &["table_disk_mb", "table_memory_mb", "compress_factor"]),
+];
 
 const SCHEMA: &str = include_str!("schema.sql");
 
@@ -163,7 +166,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_2_are_frozen() {
+    fn the_columns_of_version_3_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -177,7 +180,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 2);
-        assert_eq!(&digest[..16], "ee97f84244e05f07", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 3);
+        assert_eq!(&digest[..16], "3a05b7f339a9117a", "{columns:#?}");
     }
 }

@@ -2,6 +2,10 @@
 
 use clap::{Args, Subcommand};
 use workload::columnar::{JOBS_MAX, Level, memory};
+use workload::olap::Scale;
+
+use super::ServerHost;
+use crate::consent::Permission;
 
 /// `dbdyno columnar`.
 #[derive(Debug, Args)]
@@ -16,6 +20,8 @@ pub struct ColumnarArguments {
 pub enum ColumnarVerb {
     /// Lift tables, and say how much memory they take, how long it took, and that they are the same
     Lift(LiftArguments),
+    /// Set every level beside the disk: sizes, and the analytical queries by one user and by several
+    Run(Box<StudyArguments>),
 }
 
 /// `dbdyno columnar lift`.
@@ -51,4 +57,48 @@ pub struct LiftArguments {
     /// Print JSON (docs/COLUMNAR.md) instead of lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// `dbdyno columnar run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 every point is valid · 3 an answer is wrong or missing, a table is not the same as in \
+its source, or a level did not take"
+)]
+pub struct StudyArguments {
+    /// Database whose tables are lifted, and asked as they lie on disk: 100 % (default: SQLite in a file of its own)
+    #[arg(long, value_name = "URL")]
+    pub from: Option<String>,
+    /// Scale factor of the analytical workload that is loaded there, unless it is there already
+    #[arg(long, value_name = "SF", default_value = "0.1")]
+    pub scale: Scale,
+    /// Levels to set beside the disk (default: all five)
+    #[arg(long, value_name = "LEVEL,…", value_delimiter = ',')]
+    pub levels: Vec<Level>,
+    /// Degrees of parallelism inside a session, each clamped to what the engine takes
+    #[arg(long, value_name = "2,32,…", value_delimiter = ',', default_value = "1,2", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub dop: Vec<u32>,
+    /// Users who ask at the same time, beside one alone
+    #[arg(long, value_name = "S", default_value_t = 5)]
+    pub users: u32,
+    /// Queries to ask (default: all)
+    #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
+    pub queries: Option<std::vec::Vec<u32>>,
+    /// Memory for the lifted tables with their queries, and the same for the cache of the database on disk where
+    /// dbdyno makes it (default: 80 % of what is available, divided by the levels)
+    #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
+    pub memory: Option<u64>,
+    /// A query that takes longer is ended and invalid, and the run goes on (default: 3600)
+    #[arg(long, value_name = "S")]
+    pub query_limit: Option<f64>,
+    /// Repetitions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub repeat: u32,
+    /// Label of the run
+    #[arg(long, value_name = "LABEL")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use archive::{Archive, RunName};
 use lab::{Finished, Plan, RunOptions, Setting};
+use target::lifted::Level;
 use workload::Library;
 
 use super::{print, terminal_columns, wants_colour};
@@ -61,13 +62,26 @@ fn begin(
     // What is wrong in the plan must be said before a directory is made for its targets.
     lab::agenda::check(&plan, &library)?;
     let host = super::server_host(&arguments.server)?;
-    let (targets, files) = if arguments.targets.is_empty() {
+    let (mut targets, files) = if arguments.targets.is_empty() {
         let files = WorkFiles::create(arguments.work_dir.as_deref())?;
-        let targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
+        let mut targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
+        let lifts = plan.step.iter().any(|step| step.columnar.is_some());
+        if lifts && arguments.replicas.is_empty() && target::lifted::available().is_none() {
+            // A plan that lifts needs somewhere to lift to.
+            targets.extend(target::lifted::urls(&[Level::QueryHigh], None, None));
+        }
+        if !arguments.replicas.is_empty() {
+            // The first is the one that is always there; the other keeps columns itself.
+            targets.truncate(1);
+            if let (Some(first), Some(bytes)) = (targets.first_mut(), arguments.cache_bytes) {
+                *first = target::with_cache(first, bytes)?;
+            }
+        }
         (targets, Some(files))
     } else {
         (arguments.permission.share(&arguments.targets)?, None)
     };
+    targets.extend(arguments.replicas.iter().cloned());
     if let Err(error) = Forecast::of(&plan, &library, &targets, false)
         .and_then(|forecasts| arguments.permission.ask(&forecasts))
     {

@@ -310,6 +310,9 @@ mod tests {
             "scaled_queries_per_h",
             "workers",
             "busy_cores_mean",
+            "table_disk_mb",
+            "table_memory_mb",
+            "compress_factor",
         ];
         let some = Some;
         let rates = Rates {

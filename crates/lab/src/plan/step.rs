@@ -7,12 +7,13 @@ use std::time::Duration;
 use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
+use super::columnar::ColumnarStep;
 use super::nearest;
 use super::olap::OlapStep;
 use super::oltp::OltpStep;
 
 /// Keys of a step.
-pub(super) const STEP_KEYS: [&str; 17] = [
+pub(super) const STEP_KEYS: [&str; 18] = [
     "use",
     "script",
     "driver_threads",
@@ -30,9 +31,10 @@ pub(super) const STEP_KEYS: [&str; 17] = [
     "contention",
     "oltp",
     "olap",
+    "columnar",
 ];
 /// What a step may use.
-const USES: [&str; 4] = ["library", "script", "oltp", "olap"];
+const USES: [&str; 5] = ["library", "script", "oltp", "olap", "columnar"];
 /// Most jobs of a point.
 pub const JOBS_MAX: u32 = 4096;
 
@@ -40,7 +42,7 @@ pub const JOBS_MAX: u32 = 4096;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What is used: "library", "script", "oltp" or "olap".
+    /// What is used: "library", "script", "oltp", "olap" or "columnar".
     #[serde(rename = "use")]
     pub uses: String,
     /// File of the script.
@@ -85,12 +87,15 @@ pub struct Step {
     /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contention: bool,
-    /// What is asked of the order-entry workload. The two stand last, because they are tables.
+    /// What is asked of the order-entry workload. The three stand last, because they are tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oltp: Option<OltpStep>,
     /// What is asked of the analytical workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub olap: Option<OlapStep>,
+    /// What is asked of lifted tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columnar: Option<ColumnarStep>,
 }
 
 fn size_default() -> String {
@@ -132,7 +137,7 @@ impl Step {
             ("script", Some(_)) if !self.tests.is_empty() => {
                 return Err("tests are of the library; a script is one test of its own".into());
             }
-            ("library" | "oltp" | "olap", Some(_)) => {
+            ("library" | "oltp" | "olap" | "columnar", Some(_)) => {
                 return Err("script needs use = \"script\"".into());
             }
             _ => {}
@@ -153,6 +158,15 @@ impl Step {
                 olap.check()?;
             }
             (_, Some(_)) => return Err("[step.olap] needs use = \"olap\"".into()),
+            (_, None) => {}
+        }
+        match (self.uses.as_str(), &self.columnar) {
+            ("columnar", None) => return Err("use = \"columnar\" needs [step.columnar]".into()),
+            ("columnar", Some(columnar)) => {
+                self.check_only("columnar")?;
+                columnar.check()?;
+            }
+            (_, Some(_)) => return Err("[step.columnar] needs use = \"columnar\"".into()),
             (_, None) => {}
         }
         if self
@@ -232,7 +246,7 @@ impl Step {
 
     /// Whether it is of tests, of the library or a script, and not of a workload with a database of its own.
     pub fn is_of_tests(&self) -> bool {
-        self.oltp.is_none() && self.olap.is_none()
+        self.oltp.is_none() && self.olap.is_none() && self.columnar.is_none()
     }
 
     /// How the operations of an open schedule arrive.

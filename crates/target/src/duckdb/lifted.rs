@@ -35,6 +35,8 @@ const BATCH_BYTES_MIN: u64 = 8 << 20;
 const NEUTRAL: [&str; 3] = ["Constant", "Empty", "Empty Validity"];
 /// What is not packed.
 const UNPACKED: &str = "Uncompressed";
+/// A column that is packed at all may have such a share of segments that the engine found no better codec for.
+const UNPACKED_SHARE_MAX: f64 = 0.1;
 
 /// Why there can be no store here; `None` when there can.
 pub fn available() -> Option<String> {
@@ -137,13 +139,30 @@ impl Store {
         }
     }
 
+    /// Packs until nothing becomes smaller. What was committed while something else was packed counts as packed
+    /// for DuckDB, which then does nothing: only a change behind it makes it look again.
+    fn pack_all(&self) -> Result<()> {
+        let mut before_bytes = u64::MAX;
+        loop {
+            self.run(
+                "CREATE OR REPLACE TABLE dbdyno_touched (n INTEGER); DROP TABLE dbdyno_touched",
+            )?;
+            self.pack()?;
+            let now_bytes = self.allocated_bytes()?;
+            if now_bytes >= before_bytes {
+                return Ok(());
+            }
+            before_bytes = now_bytes;
+        }
+    }
+
     /// Ends a table, whose writers have finished.
     ///
     /// # Errors
     /// What the engine says.
     pub fn finish(&self, table: &SourceTable) -> Result<()> {
         if self.level.zstd().is_none() {
-            return self.pack();
+            return self.pack_all();
         }
         let files = self.files();
         let paths: Vec<String> = (files.get(&table.name).into_iter().flatten())
@@ -350,9 +369,35 @@ fn not_taken(level: Level, table: &SourceTable, codecs: &[Codec]) -> Option<Stri
     match level {
         Level::None => odd(&|codec, _| codec.codec != UNPACKED),
         Level::QueryLow => odd(&|codec, kind| !kind.is_numeric() && codec.codec != UNPACKED)
-            .or_else(|| packed(&Kind::is_numeric, "numbers")),
+            .or_else(|| packed(&Kind::is_numeric, "numbers"))
+            .or_else(|| in_part(codecs)),
         Level::QueryHigh => packed(&Kind::is_numeric, "numbers")
-            .or_else(|| packed(&|kind| !kind.is_numeric(), "texts")),
+            .or_else(|| packed(&|kind| !kind.is_numeric(), "texts"))
+            .or_else(|| in_part(codecs)),
         Level::CapacityLow | Level::CapacityHigh => odd(&|codec, _| codec.codec != "ZSTD"),
     }
+}
+
+/// The first column that is packed only in part.
+fn in_part(codecs: &[Codec]) -> Option<String> {
+    let of = |column: &str, is_meant: &dyn Fn(&Codec) -> bool| -> u64 {
+        let mine = codecs.iter().filter(|codec| codec.column == column);
+        mine.filter(|codec| is_meant(codec))
+            .map(|codec| codec.segments)
+            .sum()
+    };
+    codecs
+        .iter()
+        .filter(|codec| codec.codec == UNPACKED)
+        .find_map(|codec| {
+            let all = of(&codec.column, &|_| true);
+            let is_in_part =
+                codec.segments < all && codec.segments as f64 > all as f64 * UNPACKED_SHARE_MAX;
+            is_in_part.then(|| {
+                format!(
+                    "the column {} is packed in part: {} of its {all} segments are as they were",
+                    codec.column, codec.segments
+                )
+            })
+        })
 }

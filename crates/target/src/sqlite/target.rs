@@ -57,6 +57,10 @@ impl Engine for Sqlite {
         ]
     }
 
+    fn cache_setting(&self) -> Option<&'static str> {
+        Some("cache_mb")
+    }
+
     fn check(&self, url: &TargetUrl) -> Result<()> {
         SetUp::from_url(url).map(|_| ())
     }

@@ -215,6 +215,10 @@ impl Target for LiftedTarget {
         })
     }
 
+    fn threads_max(&self) -> u32 {
+        THREADS_MAX
+    }
+
     fn set_threads(&self, threads: u32) -> Result<()> {
         if !(1..=THREADS_MAX).contains(&threads) {
             return Err(statement(format!(

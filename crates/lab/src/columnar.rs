@@ -1,0 +1,320 @@
+//! Lifted tables as steps of a plan: the tables of the first target that has some of its own are lifted into every
+//! target that is a replica; each table is a point, and all of them together.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
+use workload::columnar::memory::words;
+use workload::columnar::{Chosen, ColumnarError, LiftOptions, LiftedTable, lift};
+use workload::olap::{self, TABLES};
+
+use crate::done::{Done, Measured};
+use crate::measure::{Bay, point_seed};
+use crate::nodes::Nodes;
+use crate::plan::ColumnarStep;
+use crate::{Result, Step};
+
+/// All tables of a target.
+pub const ALL: &str = "LIFT-ALL";
+/// In front of the name of a table.
+const OF_TABLE: &str = "LIFT-";
+/// Tables that say what the analytical database is; without them nothing could be asked.
+const FACTS: [&str; 2] = ["dbdyno_olap", "dbdyno_tables"];
+const MB: f64 = 1e6;
+
+/// Title of a point.
+pub fn title(code: &str) -> String {
+    match code {
+        ALL => "Columnar: all tables lifted".into(),
+        code => format!("Columnar: {} lifted", table_of(code).unwrap_or(code)),
+    }
+}
+
+/// Whether a point with this code is of lifted tables.
+pub(crate) fn owns(code: &str) -> bool {
+    code.starts_with(OF_TABLE)
+}
+
+/// Whether a target's tables are those of another one.
+pub(crate) fn is_replica(target: &Nodes) -> bool {
+    target.first().replica().is_some()
+}
+
+fn table_of(code: &str) -> Option<&'static str> {
+    let name = code.strip_prefix(OF_TABLE)?;
+    TABLES
+        .into_iter()
+        .find(|table| table.to_uppercase() == name)
+}
+
+/// The points of a step, from a key that has everything but the test.
+pub(crate) fn keys(base: &PointKey) -> Vec<PointKey> {
+    let codes = TABLES.map(|table| format!("{OF_TABLE}{}", table.to_uppercase()));
+    let codes = codes.into_iter().chain([ALL.to_owned()]);
+    let key = |test| PointKey {
+        test,
+        ..base.clone()
+    };
+    codes.map(key).collect()
+}
+
+/// Why nothing can be lifted into a target.
+pub(crate) fn obstacle(targets: &[Nodes]) -> Option<String> {
+    match source_of(targets) {
+        Some(_) => None,
+        None => Some("no target of the run has tables of its own that could be lifted".into()),
+    }
+}
+
+fn source_of(targets: &[Nodes]) -> Option<&Nodes> {
+    targets.iter().find(|target| !is_replica(target))
+}
+
+/// Measures the points of these steps, and enters them.
+pub(crate) struct Desk<'a> {
+    bay: &'a Bay<'a>,
+    run: i64,
+    /// What was lifted into a target in a repetition and step.
+    lifted: HashMap<(u32, u32, u32), Report>,
+}
+
+/// What is known of the tables of one target.
+struct Report {
+    tables: Vec<LiftedTable>,
+    /// Notes of all tables together.
+    notes: Vec<String>,
+    populate_s: f64,
+}
+
+impl<'a> Desk<'a> {
+    /// Nothing lifted yet.
+    pub fn new(bay: &'a Bay<'a>, run: i64) -> Self {
+        Self {
+            bay,
+            run,
+            lifted: HashMap::new(),
+        }
+    }
+
+    /// Does what a key asks for.
+    ///
+    /// # Errors
+    /// The archive.
+    pub fn serve(
+        &mut self,
+        archive: &mut Archive,
+        (step, columnar): (&Step, &ColumnarStep),
+        key: &PointKey,
+    ) -> Result<Done> {
+        let blank = self.blank(step, key);
+        let bay = self.bay;
+        let lifted = match self.lifted.entry((key.repetition, key.step, key.target)) {
+            Entry::Occupied(there) => Ok(there.into_mut()),
+            Entry::Vacant(empty) => fill(bay, key.target, columnar.jobs).map(|r| empty.insert(r)),
+        };
+        let measured = match lifted {
+            Ok(report) => Measured::Points(vec![point(report, blank)]),
+            Err(error) => failed(error, blank),
+        };
+        let points = match measured {
+            Measured::Points(points) => points,
+            Measured::Interrupted => return Ok(Done::Interrupted),
+            Measured::Broken(message) => return Ok(Done::Broken(message)),
+        };
+        archive.append_points(self.run, &points)?;
+        Ok(Done::Entered(points))
+    }
+
+    /// Lifts again what a run that was interrupted had lifted before: a replica ends with its process.
+    ///
+    /// # Errors
+    /// What became of the key that needs it.
+    pub fn refill(&self, key: &PointKey) -> std::result::Result<(), Done> {
+        let target = &self.bay.targets[key.target as usize];
+        let Some(replica) = target.first().replica() else {
+            return Ok(());
+        };
+        if replica.is_filled() {
+            return Ok(());
+        }
+        match fill(self.bay, key.target, None) {
+            Ok(_) => Ok(()),
+            Err(ColumnarError::Interrupted) => Err(Done::Interrupted),
+            Err(error) => Err(Done::Broken(error.to_string())),
+        }
+    }
+
+    fn blank(&self, step: &Step, key: &PointKey) -> Point {
+        let target = &self.bay.targets[key.target as usize];
+        let definition = olap::fingerprint(&target.engine);
+        Point {
+            started_at: host::clock::rfc3339(self.bay.clock.now()),
+            seed: point_seed(self.bay.seed, key),
+            configuration: self.bay.configuration(step, key, &definition),
+            definition,
+            ..Point::blank(key.clone(), title(&key.test), Component::Database)
+        }
+    }
+}
+
+fn failed(error: ColumnarError, blank: Point) -> Measured {
+    match error {
+        ColumnarError::Interrupted => Measured::Interrupted,
+        ColumnarError::Target(error) if error.kind != target::ErrorKind::Statement => {
+            Measured::Broken(error.message)
+        }
+        error => Measured::Points(vec![Point {
+            reasons: vec![error.to_string()],
+            ..blank
+        }]),
+    }
+}
+
+/// Lifts the analytical database into a replica.
+fn fill(
+    bay: &Bay<'_>,
+    target: u32,
+    jobs: Option<u32>,
+) -> std::result::Result<Report, ColumnarError> {
+    let missing = || ColumnarError::Unknown("there is nothing to lift from".into());
+    let target = &bay.targets[target as usize];
+    let replica = target.first().replica().ok_or_else(missing)?;
+    let source = source_of(bay.targets)
+        .ok_or_else(missing)?
+        .first()
+        .source()?;
+    // Before the next is made: two at the same time might not fit.
+    replica.empty();
+    let names = TABLES.iter().chain(&FACTS);
+    let options = LiftOptions {
+        chosen: Chosen {
+            tables: names.map(|name| (*name).to_owned()).collect(),
+            columns: Vec::new(),
+        },
+        level: replica.level(),
+        memory_bytes: replica.memory_bytes(),
+        jobs,
+    };
+    let lifted = lift(source.as_ref(), &options, bay.stop, &|_| {})?;
+    let peak = lifted.memory_bytes_peak.map_or("–".to_owned(), words);
+    let report = Report {
+        notes: vec![
+            format!(
+                "{} streams; {}; memory at most {peak} while lifting, {} for the tables and for queries; a copy: later \
+                 changes of the source are not in it",
+                lifted.jobs,
+                lifted.moment,
+                words(lifted.memory_bytes),
+            ),
+            format!("level {}: {}", options.level, options.level.meaning()),
+            match lifted.disk_bytes() {
+                Some(disk) => format!(
+                    "on disk they have {}, {:.3} of the memory for this side",
+                    words(disk),
+                    disk as f64 / lifted.memory_bytes.max(1) as f64
+                ),
+                None => "their size on disk is not told".into(),
+            },
+        ],
+        populate_s: lifted.populate_took.as_secs_f64(),
+        tables: lifted.tables,
+    };
+    replica.fill(lifted.store)?;
+    Ok(report)
+}
+
+/// The point of a table, or of all.
+fn point(report: &Report, blank: Point) -> Point {
+    let is_of = |table: &&LiftedTable| match table_of(&blank.key.test) {
+        Some(name) => table.name == name,
+        None => TABLES.contains(&table.name.as_str()),
+    };
+    let tables: Vec<&LiftedTable> = report.tables.iter().filter(is_of).collect();
+    let sum =
+        |value: &dyn Fn(&LiftedTable) -> u64| tables.iter().map(|t| value(t)).sum::<u64>() as f64;
+    let rows = sum(&|table| table.digest.rows);
+    let memory_mb = sum(&|table| table.memory_bytes) / MB;
+    let disk_mb: Option<u64> = tables.iter().map(|table| table.disk_bytes).sum();
+    let disk_mb = disk_mb.map(|bytes| bytes as f64 / MB);
+    let (elapsed_s, factor, mut notes) = match tables.as_slice() {
+        [table] => (
+            table.populate_took.as_secs_f64(),
+            table.compress_factor(),
+            Vec::new(),
+        ),
+        _ => (
+            report.populate_s,
+            disk_mb.map(|disk_mb| disk_mb / memory_mb.max(f64::MIN_POSITIVE)),
+            report.notes.clone(),
+        ),
+    };
+    if let [table] = tables.as_slice() {
+        notes.extend(about(table));
+    }
+    Point {
+        work: WorkDone {
+            mode: "work".into(),
+            state: "lifted anew".into(),
+            cache: "as it comes".into(),
+            ..WorkDone::default()
+        },
+        figures: Figures {
+            rows: Some(rows),
+            rows_per_s: Some(rows / elapsed_s.max(f64::MIN_POSITIVE)),
+            elapsed_s: Some(elapsed_s),
+            table_disk_mb: disk_mb,
+            table_memory_mb: Some(memory_mb),
+            compress_factor: factor,
+            ..Figures::default()
+        },
+        reasons: tables
+            .iter()
+            .flat_map(|table| table.reasons.clone())
+            .collect(),
+        notes,
+        ..blank
+    }
+}
+
+fn about(table: &LiftedTable) -> Vec<String> {
+    let codecs: Vec<String> = (table.codecs.iter())
+        .map(|(codec, columns)| format!("{codec}: {}", columns.join(" ")))
+        .collect();
+    let mut notes = vec![
+        format!("codecs read back from the engine: {}", codecs.join("; ")),
+        format!(
+            "rows, checksum {:016x} and sums are the same in source and copy; comparing took {:.3} s",
+            table.digest.sum,
+            table.verify_took.as_secs_f64()
+        ),
+    ];
+    if !table.reasons.is_empty() {
+        notes.truncate(1);
+    }
+    notes.extend(table.notes.clone());
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_name_tables() {
+        let base = PointKey {
+            repetition: 1,
+            step: 1,
+            target: 1,
+            test: String::new(),
+            nodes: 1,
+            jobs: 1,
+            threads: 1,
+        };
+        let keys = keys(&base);
+        assert_eq!(keys.len(), 9);
+        assert!(keys.iter().all(|key| owns(&key.test)));
+        assert_eq!(table_of("LIFT-LINEITEM"), Some("lineitem"));
+        assert_eq!(title("LIFT-ORDERS"), "Columnar: orders lifted");
+    }
+}

@@ -1,0 +1,64 @@
+//! What a step asks of lifted tables.
+
+use serde::{Deserialize, Serialize};
+use workload::columnar::JOBS_MAX;
+
+/// Keys of `[step.columnar]`.
+pub(super) const KEYS: [&str; 2] = ["do", "jobs"];
+
+/// What a step does with lifted tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnarStep {
+    /// What is done.
+    #[serde(rename = "do")]
+    pub order: ColumnarOrder,
+    /// Streams that read; one for each processor when nothing is said, one where the source cannot have more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnarOrder {
+    /// Lifts the tables of the analytical workload from the first target that has tables of its own into every
+    /// one that has none.
+    Lift,
+}
+
+impl ColumnarStep {
+    /// What contradicts itself.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.jobs {
+            Some(jobs) if !(1..=JOBS_MAX).contains(&jobs) => {
+                Err(format!("jobs is not between 1 and {JOBS_MAX}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Plan;
+
+    fn plan(columnar: &str) -> Result<Plan, String> {
+        let text = format!("name = 'p'\n[[step]]\nuse = 'columnar'\n[step.columnar]\n{columnar}");
+        Plan::parse(&text, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_plan_is_read_as_it_was_written_and_what_contradicts_itself_is_told() {
+        let written = plan("do = 'lift'\njobs = 2").unwrap();
+        assert_eq!(Plan::parse(&written.to_toml(), &[]).unwrap(), written);
+        for (wrong, says) in [
+            ("do = 'lift'\njobs = 0", "jobs is not"),
+            ("do = 'lift'\njob = 1", "did you mean \"jobs\""),
+            ("do = 'drop'", "unknown variant"),
+        ] {
+            let error = plan(wrong).unwrap_err();
+            assert!(error.contains(says), "{wrong}: {error}");
+        }
+    }
+}

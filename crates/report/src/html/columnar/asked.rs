@@ -1,0 +1,154 @@
+//! The queries of one user, or of several at the same time.
+
+use std::collections::BTreeSet;
+
+use archive::{Point, Run};
+
+use super::{DISK, figure_of};
+
+/// All queries of one user, as one figure.
+const POWER: &str = "OLAP-POWER";
+/// All queries of several users.
+const THROUGHPUT: &str = "OLAP-THROUGHPUT";
+
+/// Who asked.
+pub(super) struct Asked {
+    test: &'static str,
+    users: u32,
+}
+
+impl Asked {
+    /// One user, and each number of users that asked together.
+    pub fn of(run: &Run) -> Vec<Self> {
+        let of_test = |test: &'static str| {
+            let users: BTreeSet<u32> = (run.points.iter())
+                .filter(|point| point.key.test == test)
+                .map(|point| point.key.jobs)
+                .collect();
+            users.into_iter().map(move |users| Self { test, users })
+        };
+        of_test(POWER).chain(of_test(THROUGHPUT)).collect()
+    }
+
+    /// In words.
+    pub fn who(&self) -> String {
+        match self.users {
+            1 => "1 user".into(),
+            users => format!("{users} users"),
+        }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.test == POWER
+    }
+
+    /// Degrees of parallelism of the replicas: of theirs nothing is clamped.
+    pub fn degrees(&self, run: &Run) -> BTreeSet<u32> {
+        let mine = |point: &&Point| self.is_of(point) && point.key.target != DISK;
+        let points = run.points.iter().filter(mine);
+        points.map(|point| point.key.threads).collect()
+    }
+
+    /// Time of all queries.
+    pub fn elapsed_s(&self, run: &Run, target: u32, dop: u32) -> Option<f64> {
+        figure_of(self.points(run, target, dop), |point| {
+            point.figures.elapsed_s
+        })
+    }
+
+    /// Average over the time of all queries.
+    pub fn cpu_pct_avg(&self, run: &Run, target: u32, dop: u32) -> Option<f64> {
+        if !self.is_alone() {
+            return figure_of(self.points(run, target, dop), |point| {
+                point.figures.cpu_pct_avg
+            });
+        }
+        let (mut busy, mut all_s) = (0.0, 0.0);
+        for point in self.queries(run, target, dop) {
+            let elapsed_s = point.figures.elapsed_s?;
+            // What is too short to be sampled is too short to matter.
+            let Some(pct) = point.figures.cpu_pct_avg else {
+                continue;
+            };
+            busy += pct * elapsed_s;
+            all_s += elapsed_s;
+        }
+        (all_s > 0.0).then(|| busy / all_s)
+    }
+
+    /// The busiest sample.
+    pub fn cpu_pct_peak(&self, run: &Run, target: u32, dop: u32) -> Option<f64> {
+        if !self.is_alone() {
+            return figure_of(self.points(run, target, dop), |point| {
+                point.figures.cpu_pct_peak
+            });
+        }
+        let queries = self.queries(run, target, dop);
+        queries
+            .filter_map(|point| point.figures.cpu_pct_peak)
+            .reduce(f64::max)
+    }
+
+    fn is_of(&self, point: &Point) -> bool {
+        point.key.test == self.test && point.key.jobs == self.users
+    }
+
+    fn points<'a>(
+        &'a self,
+        run: &'a Run,
+        target: u32,
+        dop: u32,
+    ) -> impl Iterator<Item = &'a Point> {
+        let dop = self.taken(run, target, dop);
+        run.points.iter().filter(move |point| {
+            self.is_of(point) && (point.key.target, Some(point.key.threads)) == (target, dop)
+        })
+    }
+
+    /// The points of the single queries.
+    fn queries<'a>(&self, run: &'a Run, target: u32, dop: u32) -> impl Iterator<Item = &'a Point> {
+        let dop = self.taken(run, target, dop);
+        run.points.iter().filter(move |point| {
+            let number = point.key.test.strip_prefix('Q');
+            let is_query = number.is_some_and(|number| number.parse::<u32>().is_ok());
+            is_query && (point.key.target, Some(point.key.threads)) == (target, dop)
+        })
+    }
+
+    /// The largest degree that a target took and that is no larger.
+    fn taken(&self, run: &Run, target: u32, dop: u32) -> Option<u32> {
+        let mine = |point: &&Point| self.is_of(point) && point.key.target == target;
+        let degrees = run
+            .points
+            .iter()
+            .filter(mine)
+            .map(|point| point.key.threads);
+        degrees.filter(|degree| *degree <= dop).max()
+    }
+
+    /// Where another platform's are drawn.
+    pub fn published_speed(&self) -> &'static str {
+        match self.is_alone() {
+            true => {
+                "Figures 6 and 12 of HPE's study draw the same and print no numbers; its text says slightly more than 9 times at 3 TB (query-high)."
+            }
+            false => {
+                "Figures 10 and 13 of HPE's study draw the same and print no numbers; its callout says more than 20 times at 3 TB."
+            }
+        }
+    }
+
+    pub fn published_average(&self) -> &'static str {
+        match self.is_alone() {
+            true => "Figures 7 and 12 of HPE's study draw the same and print no numbers.",
+            false => "HPE's study has no such figure for several users.",
+        }
+    }
+
+    pub fn published_peak(&self) -> &'static str {
+        match self.is_alone() {
+            true => "Figures 8 and 12 of HPE's study draw the same and print no numbers.",
+            false => "Figures 11 and 14 of HPE's study draw the same and print no numbers.",
+        }
+    }
+}
