@@ -149,6 +149,8 @@ fn the_study_sets_levels_beside_the_disk() {
         "2",
         "--users",
         "2",
+        "--queries",
+        "1,6",
         "--memory",
         "300MB",
         "--yes",
