@@ -53,7 +53,7 @@ fn what_is_wrong_ends_with_the_status_that_wrappers_know() {
 #[test]
 fn a_file_is_carried_out_into_pages_and_the_archive() {
     let place = Place::new();
-    let text = "sd=sd1,lun=$dir/f.dat,size=4m,threads=2\nwd=wd1,sd=sd1,rdpct=70\n\
+    let text = "sd=sd1,lun=\"$dir/f.dat\",size=4m,threads=2\nwd=wd1,sd=sd1,rdpct=70\n\
         rd=rd1,wd=wd1,iorate=(200,max),elapsed=2\n";
     let file = place.file("parm.txt", text);
     let directory = format!("dir={}", place.path("").display());

@@ -285,8 +285,9 @@ pub fn resolve(run: &Run, reached: &[Reached]) -> Run {
         }
         Rate::PercentOfPrevious { pct } => {
             let iops = reached.last().map_or(0.0, |last| last.iops);
+            // A run that did nothing leaves one that still ends.
             resolved.rate = Rate::Fixed {
-                iops: iops * pct / 100.0,
+                iops: (iops * pct / 100.0).max(1.0),
             };
         }
         Rate::Max { .. } | Rate::Fixed { .. } | Rate::Variable { .. } => {}

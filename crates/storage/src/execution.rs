@@ -10,23 +10,25 @@ use std::time::{Duration, Instant, SystemTime};
 use host::{Rates, Reader};
 use jiff::Timestamp;
 
-use crate::engine::{self, Ended, EngineError, Interval, Outcome, Proofs, Reached};
+use crate::engine::{self, Ended, EngineError, Outcome, Proofs, Reached};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
+pub use log::Lap;
 use log::Log;
 use monitor::{Monitored, monitored};
 
 /// How soon an interruption is noticed while nothing runs.
 const NAP: Duration = Duration::from_millis(50);
+
 /// Why the list came to an end before it was done.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
     /// A run cannot be carried out.
-    #[error("{0}")]
+    #[error(transparent)]
     Engine(#[from] EngineError),
     /// A page.
-    #[error("{0}")]
+    #[error(transparent)]
     Pages(#[from] PagesError),
     /// I/Os failed.
     #[error("{count} I/Os of the run {run} failed, the first: {first}")]
@@ -86,8 +88,8 @@ pub struct Done<'a> {
     pub started_at: Timestamp,
     /// What came of it.
     pub outcome: &'a Outcome,
-    /// Every interval with what the machine did meanwhile.
-    pub intervals: &'a [(Interval, Rates)],
+    /// Its intervals.
+    pub laps: &'a [Lap],
     /// What the machine did in the time that counts.
     pub rates: Rates,
 }
@@ -233,10 +235,7 @@ impl Execution<'_> {
         }
         self.monitored_since = SystemTime::now();
         let rates = log.counted();
-        let last = log
-            .intervals
-            .last()
-            .map_or(1, |(interval, _)| interval.number);
+        let last = log.laps.last().map_or(1, |lap| lap.number);
         let shown = self
             .pages
             .end(run, &outcome, last, cpu(&rates), Timestamp::now())?;
@@ -247,7 +246,7 @@ impl Execution<'_> {
             run,
             started_at,
             outcome: &outcome,
-            intervals: &log.intervals,
+            laps: &log.laps,
             rates,
         };
         self.audience

@@ -1,8 +1,27 @@
 //! What the intervals of one run did, and the machine meanwhile.
 
+use std::time::Duration;
+
 use host::{Counters, Rates};
 
-use crate::engine::Interval;
+use crate::engine::{Interval, Tally};
+
+/// One interval, all streams together, with what the machine did meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Lap {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Whether it is part of the totals.
+    pub counted: bool,
+    /// Its end, since the start of the run.
+    pub end: Duration,
+    /// Its length.
+    pub length: Duration,
+    /// What was done.
+    pub total: Tally,
+    /// What the machine did.
+    pub rates: Rates,
+}
 
 /// Intervals, and the counters at their ends.
 pub(super) struct Log {
@@ -10,11 +29,11 @@ pub(super) struct Log {
     /// End of the warm-up.
     warm: Counters,
     last: Counters,
-    pub intervals: Vec<(Interval, Rates)>,
+    pub laps: Vec<Lap>,
 }
 
 /// Intervals of one run that are kept beside their pages.
-const INTERVALS_MAX: usize = 100_000;
+const LAPS_MAX: usize = 100_000;
 
 impl Log {
     pub fn new(begin: Counters) -> Self {
@@ -22,7 +41,7 @@ impl Log {
             begin,
             warm: begin,
             last: begin,
-            intervals: Vec::new(),
+            laps: Vec::new(),
         }
     }
 
@@ -32,10 +51,22 @@ impl Log {
         if !interval.counted {
             self.warm = now;
         }
-        if self.intervals.len() == INTERVALS_MAX {
-            self.intervals.pop();
+        if self.laps.len() == LAPS_MAX {
+            self.laps.pop();
         }
-        self.intervals.push((interval.clone(), rates));
+        let mut total = Tally::default();
+        interval
+            .cells
+            .iter()
+            .for_each(|cell| total.merge(&cell.all()));
+        self.laps.push(Lap {
+            number: interval.number,
+            counted: interval.counted,
+            end: interval.end,
+            length: interval.length,
+            total,
+            rates,
+        });
         rates
     }
 

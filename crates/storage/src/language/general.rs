@@ -12,7 +12,7 @@ use super::words::resolve;
 use crate::run::{Dedup, DuplicateSets, ErrorLimit, Journal, Validation};
 
 /// Largest ratio of compression there is a pattern for.
-const COMPRESSION_MAX: f64 = 25.0;
+pub(super) const COMPRESSION_MAX: f64 = 25.0;
 const DEDUP_RATIO_MAX: f64 = 1000.0;
 const DEDUP_SETS_DEFAULT_PCT: f64 = 5.0;
 const TRANSFER_BYTES_MAX: u64 = 1 << 30;

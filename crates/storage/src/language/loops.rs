@@ -1,6 +1,7 @@
 //! Loops of RDs: values that replace those of the WDs, each for runs of its own.
 
 use super::error::Result;
+use super::general::COMPRESSION_MAX;
 use super::lexer::Parameter;
 use super::sd::{BYTES_MAX, SECTOR, THREADS_MAX};
 use super::value::{Unit, number_text};
@@ -27,8 +28,6 @@ pub(super) struct Loop {
     pub values: Vec<f64>,
     at: Parameter,
 }
-
-const COMPRESSION_MAX: f64 = 25.0;
 
 impl Loop {
     pub fn read(over: LoopOver, parameter: &Parameter) -> Result<Self> {

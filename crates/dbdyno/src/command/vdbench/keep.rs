@@ -7,10 +7,9 @@ use archive::{
     Archive, Component, Figures, Histograms, Inventory, Missing, NewRun, Point, PointKey, RunState,
     Sample, Steady, TargetRecord, WorkDone,
 };
-use host::Rates;
 use host::inventory::{Document, Stated};
-use storage::engine::{Ended, Interval, Tally, Way};
-use storage::execution::{Completion, Done, ExecutionError};
+use storage::engine::{Ended, Way};
+use storage::execution::{Completion, Done, ExecutionError, Lap};
 use storage::language::{Repeat, Script, heading};
 use storage::run::{Rate, Run};
 
@@ -199,12 +198,8 @@ fn point(done: &Done<'_>, key: PointKey, seed: u64) -> Point {
         .split_once("; ")
         .map_or("", |(_, rest)| rest)
         .to_owned();
-    let counted: Vec<&(Interval, Rates)> = done
-        .intervals
-        .iter()
-        .filter(|(interval, _)| interval.counted)
-        .collect();
-    let rates: Vec<f64> = counted.iter().map(|(interval, _)| iops(interval)).collect();
+    let counted: Vec<&Lap> = done.laps.iter().filter(|lap| lap.counted).collect();
+    let rates: Vec<f64> = counted.iter().map(|lap| iops(lap)).collect();
     Point {
         started_at: done.started_at.to_string(),
         seed,
@@ -226,10 +221,7 @@ fn point(done: &Done<'_>, key: PointKey, seed: u64) -> Point {
             response: all.response,
         },
         steady: steady(&rates),
-        samples: counted
-            .iter()
-            .map(|(interval, rates)| sample(interval, rates))
-            .collect(),
+        samples: counted.iter().map(|lap| sample(lap)).collect(),
         reasons: reasons(done),
         notes: notes(done),
         ..Point::blank(key, title, Component::Storage)
@@ -288,19 +280,15 @@ fn figures(done: &Done<'_>) -> Figures {
     }
 }
 
-fn iops(interval: &Interval) -> f64 {
-    let mut all = Tally::default();
-    interval
-        .cells
-        .iter()
-        .for_each(|cell| all.merge(&cell.all()));
-    all.operations as f64 / interval.length.as_secs_f64().max(f64::MIN_POSITIVE)
+fn iops(lap: &Lap) -> f64 {
+    lap.total.operations as f64 / lap.length.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
-fn sample(interval: &Interval, rates: &Rates) -> Sample {
+fn sample(lap: &Lap) -> Sample {
+    let rates = &lap.rates;
     Sample {
-        at_s: interval.end.as_secs_f64(),
-        operations_per_s: Some(iops(interval)),
+        at_s: lap.end.as_secs_f64(),
+        operations_per_s: Some(iops(lap)),
         cpu_pct: rates.cpu_pct,
         cpu_iowait_pct: rates.cpu_iowait_pct,
         read_iops: rates.read_iops,
