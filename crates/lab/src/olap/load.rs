@@ -8,33 +8,27 @@ use workload::olap::{self, LoadOptions, Loaded, OlapError};
 use super::points::Place;
 use crate::done::Measured;
 
-/// Loads what is asked for. What is there is kept when it is exactly that: queries change nothing.
+/// Loads what is asked for. What is there is kept when it is exactly that, because queries change nothing; a database of
+/// another scale is somebody's, and no plan removes it.
 pub(super) fn load(place: &Place) -> Measured {
     let Some(scale) = place.olap.scale() else {
         return place.without_figures("the step names no scale".into());
     };
     let target = place.target();
-    let mut options = LoadOptions {
+    let options = LoadOptions {
         scale,
         jobs: place.olap.load_jobs,
         replace: false,
     };
     let stop = place.bay.stop;
     let begun = std::time::Instant::now();
-    let load = |options: &LoadOptions| {
-        olap::load(
-            target.first().as_ref(),
-            &target.engine,
-            options,
-            stop,
-            &|_| {},
-        )
-    };
-    let mut outcome = load(&options);
-    if let Err(OlapError::Other { .. }) = outcome {
-        options.replace = true;
-        outcome = load(&options);
-    }
+    let outcome = olap::load(
+        target.first().as_ref(),
+        &target.engine,
+        &options,
+        stop,
+        &|_| {},
+    );
     let elapsed_s = begun.elapsed().as_secs_f64();
     if stop.load(Ordering::Relaxed) {
         return Measured::Interrupted;
