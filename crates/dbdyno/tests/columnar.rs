@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, points};
+use common::{Place, faults, points};
 use serde_json::Value;
 
 fn lift(place: &Place, url: &str, level: &str) -> Value {
@@ -122,15 +122,6 @@ fn lines_say_what_was_lifted_and_bad_words_are_refused() {
     }
 }
 
-/// Reasons that a busy machine gives are no fault of what is tested here.
-fn faults(point: &Value) -> Vec<&str> {
-    let reasons = point["reasons"].as_array().unwrap().iter();
-    reasons
-        .map(|reason| reason.as_str().unwrap())
-        .filter(|reason| !reason.contains("driver"))
-        .collect()
-}
-
 #[test]
 fn the_study_sets_levels_beside_the_disk() {
     common::need_duckdb();
@@ -158,8 +149,8 @@ fn the_study_sets_levels_beside_the_disk() {
     assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
     let exported = place.export("last");
     let all = points(&exported);
-    // The load, eight tables and all of them at two levels, and four points on three targets.
-    assert_eq!(all.len(), 1 + 2 * 9 + 3 * 4, "{}", ended.stderr);
+    // The load, eight tables and all of them at two levels, and five points on three targets.
+    assert_eq!(all.len(), 1 + 2 * 9 + 3 * 5, "{}", ended.stderr);
     for point in all {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
     }

@@ -95,9 +95,10 @@ impl Agenda {
                 (Some(oltp), _, _) if !is_replica => {
                     (oltp::keys(oltp, &base), oltp::obstacle(target))
                 }
-                (_, Some(olap), _) if !is_replica || olap.order == OlapOrder::Run => {
-                    (olap::keys(olap, &base, target), olap::obstacle(target))
-                }
+                (_, Some(olap), _) if !is_replica || olap.order == OlapOrder::Run => (
+                    olap::keys(olap, &base, target),
+                    olap::obstacle(olap, target),
+                ),
                 // A replica holds what was lifted, and nothing is lifted into what has tables of its own.
                 _ => continue,
             };

@@ -21,7 +21,7 @@ use crate::done::Done;
 use crate::measure::Bay;
 use crate::nodes::Nodes;
 use crate::plan::{OlapOrder, OlapStep};
-use crate::{Result, Step};
+use crate::{Result, Step, columnar};
 
 use points::Place;
 use refresh::Refreshes;
@@ -98,8 +98,11 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
     keys
 }
 
-/// Why a target cannot do the workload at all.
-pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
+/// Why a target cannot do a step at all.
+pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<String> {
+    if olap.refresh && columnar::is_replica(target) {
+        return Some("a lifted copy takes no refreshes: ask it in a step without them".into());
+    }
     if target.nodes.len() > 1 {
         return Some("one database is asked as a whole; the nodes of a cluster are several".into());
     }
