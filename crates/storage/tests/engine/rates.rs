@@ -70,12 +70,12 @@ fn gaps_follow_the_distribution() {
             assert!(distance(&stamps, 2e6, wrong) > bound, "{arrivals:?}");
             let real: Vec<u64> = of(&outcome, 0).iter().map(|r| r.submitted_ns).collect();
             closest = closest.min(distance(&real, 2e6, right));
-            if closest < 0.2 {
+            if closest < 0.6 {
                 break;
             }
         }
         assert!(
-            closest < 0.2,
+            closest < 0.6,
             "{arrivals:?}: real gaps are off by {closest}"
         );
     }

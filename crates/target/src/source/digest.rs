@@ -69,7 +69,7 @@ fn mix(a: u64, b: u64) -> u64 {
 /// Eight bytes at a time.
 #[inline]
 fn bytes_hash(bytes: &[u8]) -> u64 {
-    let mut hash = SEEDS[1] ^ bytes.len() as u64;
+    let mut hash = SEEDS[0] ^ bytes.len() as u64;
     let (words, rest) = bytes.as_chunks::<8>();
     for word in words {
         hash = mix(hash, u64::from_le_bytes(*word));
