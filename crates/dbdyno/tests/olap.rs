@@ -59,11 +59,14 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
             times_s.push(point["elapsed_s"].as_f64().unwrap() / 2.0);
         }
         let power = of(&exported, "OLAP-POWER");
-        let per_min = power["queries_per_min"].as_f64().unwrap();
+        assert_eq!(faults(power), [""; 0]);
+        let is_busy = power["reasons"] != Value::Array(Vec::new());
+        let per_min = power["queries_per_min"].as_f64();
         // None counts as faster than a thousandth of the slowest.
         let least = times_s.iter().copied().fold(0.0, f64::max) / 1000.0;
         let product: f64 = times_s.iter().map(|s| s.max(least)).product();
-        assert!((per_min * product.powf(1.0 / 22.0) / 60.0 - 1.0).abs() < 1e-6);
+        let off = per_min.map(|n| (n * product.powf(1.0 / 22.0) / 60.0 - 1.0).abs());
+        assert!(off.map_or(is_busy, |off| off < 1e-6), "{power}");
         let throughput = of(&exported, "OLAP-THROUGHPUT");
         assert_eq!(
             (&throughput["jobs"], &throughput["operations"]),
@@ -216,7 +219,10 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
         "{first}"
     );
     assert_eq!(first["work"]["cache"], "cold");
-    assert!(!faults(of(&exported, "OLAP-POWER")).is_empty());
+    assert_ne!(
+        of(&exported, "OLAP-POWER")["reasons"],
+        Value::Array(Vec::new())
+    );
 }
 
 /// With drawn parameters nobody knows the answers: those of one engine are held against another's.

@@ -99,7 +99,7 @@ fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
     assert_eq!(faults(of("Q6")), [""; 0]);
     for test in ["OLAP-POWER", "OLAP-THROUGHPUT", "OLAP-COMPOSITE"] {
         assert_eq!(of(test)["scaled_queries_per_h"], Value::Null, "{test}");
-        assert!(!faults(of(test)).is_empty(), "{test}");
+        assert_ne!(of(test)["reasons"], Value::Array(Vec::new()), "{test}");
     }
 }
 

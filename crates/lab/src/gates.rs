@@ -12,6 +12,8 @@ pub const DRIVER_PCT_MAX: f64 = 25.0;
 const DRIVER_PCT_NOTED: f64 = 5.0;
 /// Share of its time that a thread of an event loop may be on a processor, before its clients wait for it.
 const BUSY_PCT_MAX: f64 = 95.0;
+/// Less of the driver's own time may be one moment in which the machine halted, in a point of some milliseconds.
+const OWN_MIN: Duration = Duration::from_millis(10);
 /// Shortest point whose figure is not dominated by how it began and ended.
 const ELAPSED_S_MIN: f64 = 0.1;
 /// Stolen processor time from which a reader should know.
@@ -36,7 +38,8 @@ pub fn reasons(outcome: &Outcome) -> Vec<String> {
     if outcome.operations == 0 {
         reasons.push("not one operation was completed".into());
     }
-    if let Some(pct) = own_pct(outcome).filter(|pct| *pct > DRIVER_PCT_MAX) {
+    let own = own_pct(outcome).filter(|_| own_time(outcome) >= OWN_MIN);
+    if let Some(pct) = own.filter(|pct| *pct > DRIVER_PCT_MAX) {
         reasons.push(format!(
             "the driver was the bottleneck: {pct:.0} % of the jobs' time was its own"
         ));
@@ -67,9 +70,13 @@ fn busiest(outcome: &Outcome) -> Option<(usize, f64)> {
 /// for a processor, because on a busy machine it may have been in the driver when it was put aside.
 pub fn own_pct(outcome: &Outcome) -> Option<f64> {
     let active: Duration = outcome.jobs.iter().map(|job| job.active).sum();
-    let queued: Duration = outcome.jobs.iter().filter_map(|job| job.run_queue).sum();
-    let own = outcome.driver_time().saturating_sub(queued);
+    let own = own_time(outcome);
     (!active.is_zero()).then(|| own.as_secs_f64() / active.as_secs_f64() * 100.0)
+}
+
+fn own_time(outcome: &Outcome) -> Duration {
+    let queued: Duration = outcome.jobs.iter().filter_map(|job| job.run_queue).sum();
+    outcome.driver_time().saturating_sub(queued)
 }
 
 /// What a reader should know, though it does not make the point invalid.
@@ -200,6 +207,8 @@ mod tests {
     fn a_driver_that_was_the_bottleneck_makes_a_point_invalid_a_busy_machine_does_not() {
         assert!(reasons(&of_one_job(100, 60, 0))[0].contains("the driver was the bottleneck"));
         assert!(reasons(&of_one_job(100, 80, 0)).is_empty());
+        // A moment of a query that takes two.
+        assert!(reasons(&of_one_job(3, 2, 0)).is_empty());
         // Put aside for 30 ms by the scheduler: perhaps in the driver, perhaps not; surely not its work.
         assert!(reasons(&of_one_job(100, 60, 30)).is_empty());
         let figures = Figures {

@@ -175,6 +175,8 @@ pub fn faults(point: &Value) -> Vec<&str> {
     reasons
         .map(|reason| reason.as_str().unwrap())
         .filter(|reason| !reason.contains("driver"))
+        // Its parts have their own reasons, and are looked at themselves.
+        .filter(|reason| !reason.contains("what the others amount to"))
         .collect()
 }
 
