@@ -67,7 +67,7 @@ impl Judged {
     /// what the jobs wait for besides must be of this class. On the way between driver and server, in the client
     /// and in the server's work that wait cannot be told apart from what is done there.
     pub fn assert_or_crowded_out(&self, resource: &str, class: &str) {
-        if self.queued_share < 0.25 {
+        if self.queued_share < 0.05 {
             return self.assert(resource);
         }
         println!("crowded: {:.2} of a thread's time", self.queued_share);

@@ -95,8 +95,8 @@ fn commits_that_all_wait_for_the_log() {
     session
         .batch("CREATE TABLE log (job INT, n BIGINT)")
         .unwrap();
-    // So few that who is woken by a sync finds a processor.
-    let judged = drive(&target, 4, 3.0, 0, |session, job| {
+    // So many that nearly all wait for the log at any moment, also on a device that syncs quickly.
+    let judged = drive(&target, 16, 3.0, 0, |session, job| {
         let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
         let work: Work = Box::new(move |session, index| {
             let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
