@@ -1,7 +1,7 @@
 //! The language of vdbench parameter files: what one says becomes a list of [`Run`]s, fully resolved.
 //!
-//! Lines are read from files ([`source`]), cut into parameters ([`lexer`]), handed to the section they belong to
-//! ([`sections`]: general, hd, sd, wd, rd), and RDs are expanded into runs ([`expand`]). What the language means is
+//! Lines are read from files (`source`), cut into parameters (`lexer`), handed to the section they belong to
+//! (`sections`: general, hd, sd, wd, rd), and RDs are expanded into runs (`expand`). What the language means is
 //! docs/VDBENCH.md.
 
 mod checks;

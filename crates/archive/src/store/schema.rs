@@ -16,7 +16,7 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// `PRAGMA user_version` of the archives written here.
 ///
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
-/// number and enters them in [`ADDED`] (digests skip NULLs, so the older points keep theirs). A file whose
+/// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs). A file whose
 /// columns are not those of its version is refused. A test below holds the columns of this version.
 pub const SCHEMA_VERSION: i64 = 3;
 
