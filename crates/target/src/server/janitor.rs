@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::group;
 use super::process::{self, SHARED_MEMORY};
@@ -21,6 +21,11 @@ const LIST_BYTES_MAX: u64 = 16 << 20;
 
 /// Time for what lost its owner to end by itself, which then removes more than anybody else could.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// Time that a killed process needs at most to let go of memory that it shares.
+const DETACH_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked at.
+const POLL: Duration = Duration::from_millis(10);
 
 /// Keys of the notes.
 pub(super) const PROGRAM: &str = "program";
@@ -142,15 +147,57 @@ fn related(file: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Removes a System V segment when it is still the one noted; processes that are about to end may be
-/// attached to it for a moment longer.
+/// Removes a System V segment when it is still the one noted.
+///
+/// A process that is about to end has lost its program, by which it is known, before it lets go of its memory; a
+/// server that is started on the same data meanwhile refuses it as still in use. So the last one is awaited.
 fn remove_segment(id: i32, key: i32) {
-    // SAFETY: the struct is plain data of ours that outlives the calls.
-    unsafe {
+    let begin = Instant::now();
+    while attached(id, key).is_some_and(|processes| processes > 0) && begin.elapsed() < DETACH_MAX {
+        std::thread::sleep(POLL);
+    }
+    if attached(id, key).is_some() {
+        // SAFETY: removing takes no structure, and only a number goes in.
+        unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+    }
+}
+
+/// How many processes are attached to a segment; `None` when it is gone, or is another one by now.
+fn attached(id: i32, key: i32) -> Option<u64> {
+    // SAFETY: the struct is plain data of ours that outlives the call.
+    let (is_there, state) = unsafe {
         let mut state: libc::shmid_ds = std::mem::zeroed();
-        let is_there = libc::shmctl(id, libc::IPC_STAT, &mut state) == 0;
-        if is_there && state.shm_perm.__key == key {
-            libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut());
-        }
+        (libc::shmctl(id, libc::IPC_STAT, &mut state) == 0, state)
+    };
+    (is_there && state.shm_perm.__key == key).then_some(state.shm_nattch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A segment is removed when its last user has let go of it, and not before; another one of its number never.
+    #[test]
+    fn the_last_user_of_a_segment_is_awaited() {
+        const KEY: i32 = 0x64_62_64_79;
+        // SAFETY: a private mapping of a segment that only this test knows.
+        let (id, address) = unsafe {
+            let id = libc::shmget(KEY, 4096, libc::IPC_CREAT | libc::IPC_EXCL | 0o600);
+            (id, libc::shmat(id, std::ptr::null(), 0) as usize)
+        };
+        assert!(id >= 0 && address as isize != -1);
+        remove_segment(id, KEY + 1);
+        assert_eq!(attached(id, KEY), Some(1), "another key is another segment");
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(100));
+                // SAFETY: the address came from shmat and is let go of once.
+                assert_eq!(unsafe { libc::shmdt(address as *const libc::c_void) }, 0);
+            });
+            remove_segment(id, KEY);
+        });
+        assert_eq!(attached(id, KEY), None);
+        assert!(begin.elapsed() >= Duration::from_millis(100));
     }
 }
