@@ -1,7 +1,10 @@
 //! A target whose latency and stalls are programmed, for tests of everything that measures.
 
 mod counters;
+mod floor;
 mod stations;
+
+pub use floor::{Floor, Punctuality};
 
 use std::sync::Arc;
 use std::sync::OnceLock;

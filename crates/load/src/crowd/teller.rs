@@ -134,11 +134,13 @@ impl Booth<'_, '_, '_> {
     fn work(&mut self, ticket: Ticket) -> Leaving {
         let Hall { dealer, brake, .. } = *self.hall;
         let halted = || brake.pulled();
+        // Before the common start: a thread that wakes late there would find that others took its user up.
+        let mut next = self.desk.next();
         let common_start = ticket.wait(halted);
         let Some(origin_ns) = common_start.filter(|at| sleep_until(*at, halted).is_some()) else {
             return stopped(brake);
         };
-        while let Some(due_ns) = self.desk.next() {
+        while let Some(due_ns) = next {
             let due_ns = origin_ns.saturating_add(due_ns);
             let Some(now) = sleep_until(due_ns, halted).filter(|_| !halted()) else {
                 return stopped(brake);
@@ -146,6 +148,7 @@ impl Booth<'_, '_, '_> {
             if let Some(leaving) = self.serve(now, origin_ns) {
                 return leaving;
             }
+            next = self.desk.next();
         }
         // The window is observed to its end, so that the rate may be divided by all of it.
         match dealer.window().until_ns {

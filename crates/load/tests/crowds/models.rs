@@ -53,26 +53,26 @@ fn littles_law_holds_of_the_users() {
     }
 }
 
-/// A target that stands still for 300 ms is in the response times of all that came meanwhile: of 200 in a
-/// second 60 came, four of them were in hand, the others waited for a connection.
+/// A target that stands still for 600 ms is in the response times of all that came meanwhile: of 400 in two
+/// seconds 120 came, four of them were in hand, the others waited for a connection.
 #[test]
 fn an_open_rate_shows_the_whole_stall() {
     for way in WAYS {
-        let mock = Mock::new().latency(ms(1)).stall(ms(300), ms(300));
+        let mock = Mock::new().latency(ms(1)).stall(ms(300), ms(600));
         let how = CrowdDrive {
             model: open(200.0),
-            ..plain(10, ms(1000))
+            ..plain(10, ms(2000))
         };
         let outcome = run(way, &mock, 4, Think::Constant(ms(900)), &how);
         let total = outcome.total();
         assert_eq!(
             total.completed + outcome.unfinished,
-            200,
+            400,
             "no arrival is lost"
         );
-        assert!(total.completed >= 150, "{}", total.completed);
+        assert!(total.completed >= 300, "{}", total.completed);
         let met = total.response.count_above_us(100e3);
-        assert!((35..=120).contains(&met), "{met} above 0.1 s, not 40");
+        assert!((95..=180).contains(&met), "{met} above 0.1 s, not 100");
         assert!(total.response.percentile_us(99.0) > 250e3);
         assert!(total.waiting.percentile_us(99.0) > 200e3);
         let waited = total.waiting.count_above_us(100e3);
@@ -87,7 +87,7 @@ fn an_open_rate_shows_the_whole_stall() {
             .intervals
             .iter()
             .filter(|i| i.total().response.count() == 0);
-        assert!((1..=4).contains(&empty.count()));
+        assert!((4..=7).contains(&empty.count()));
     }
 }
 

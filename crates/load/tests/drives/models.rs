@@ -106,18 +106,18 @@ fn what_cannot_be_drained_is_counted() {
     assert!(outcome.error_messages[0].contains("were due but not begun"));
 }
 
-/// Twenty sessions a second for half a second, each of three operations with pauses between them.
+/// Four sessions a second for two and a half, each of three operations with pauses between them.
 #[test]
 fn semi_open_sessions_arrive_by_rate_and_go_on_by_themselves() {
     let schedule = Schedule::SemiOpen {
-        sessions_per_s: 20.0,
+        sessions_per_s: 4.0,
         arrivals: Arrivals::Constant,
         operations_per_session: 3,
         think: Think::Constant(ms(1)),
     };
-    let end = End::Time(ms(500));
+    let end = End::Time(ms(2500));
     let outcome = run(Mock::new().sessions(4), &plain(schedule, end));
-    // The last session arrives 50 ms before the end; if it is held up so long, it is cut at the end.
+    // The last session arrives 250 ms before the end; if it is held up so long, it is cut at the end.
     assert!(
         (28..=30).contains(&outcome.operations),
         "{}",

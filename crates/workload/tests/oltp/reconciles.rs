@@ -264,13 +264,14 @@ fn counter(office: &Office, target: &dyn Target) -> Box<dyn load::Counter> {
     Box::new(counter.expect("the engine can be awaited"))
 }
 
-/// Kills a process, so that it starts no more, and then its children.
+/// Kills a process and its children. It stands still while they are looked up, so that it starts no more.
 fn kill_all(parent: u32) {
-    let children = children();
-    let mine = children.get(&parent).cloned().unwrap_or_default();
-    for pid in std::iter::once(parent).chain(mine) {
-        // SAFETY: the number is that of a server that this test started, or of a process of it.
-        unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
+    // SAFETY: the numbers are those of a server that this test started, and of processes of it.
+    let signal = |pid: u32, signal| unsafe { libc::kill(pid as libc::pid_t, signal) };
+    signal(parent, libc::SIGSTOP);
+    let mine = children().remove(&parent).unwrap_or_default();
+    for pid in mine.into_iter().chain([parent]) {
+        signal(pid, libc::SIGKILL);
     }
 }
 
