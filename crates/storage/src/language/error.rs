@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// Result of everything that reads parameters.
 pub type Result<T> = std::result::Result<T, LanguageError>;
 
-/// Where something stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where something stands; line 0 of no file, where nobody wrote it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// File, as it was named.
     pub file: Arc<str>,

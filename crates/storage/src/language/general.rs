@@ -8,7 +8,7 @@ use super::format::FormatPolicy;
 use super::histogram;
 use super::lexer::Parameter;
 use super::value::{Unit, begins};
-use super::words::resolve;
+use super::words::Section;
 use crate::run::{Dedup, DuplicateSets, ErrorLimit, Journal, Validation};
 
 /// Largest ratio of compression there is a pattern for.
@@ -75,7 +75,7 @@ pub(super) struct DedupAsked {
 }
 
 #[derive(Clone, Copy)]
-enum Key {
+pub(super) enum Key {
     CompressionRatio,
     CompressionShare,
     Dedup,
@@ -134,18 +134,15 @@ const KEYWORDS: &[(&str, Key)] = &[
     ("debug", Key::WithoutMeaning),
 ];
 
-/// Whether there is such a general keyword.
-pub(super) fn knows(given: &str) -> bool {
-    resolve(KEYWORDS, given).is_some()
-}
-
 /// Why no command of a file is carried out.
 pub(super) const NO_COMMANDS: &str = "commands in a parameter file are not carried out; run them before and after, and leave this out";
 
-impl General {
-    pub fn set(&mut self, parameter: &Parameter) -> Result<()> {
-        let key = resolve(KEYWORDS, &parameter.key);
-        let key = key.ok_or_else(|| super::sections::unknown("", parameter))?;
+impl Section for General {
+    const HEAD: &'static str = "";
+    type Key = Key;
+    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
+
+    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
         match key {
             Key::CompressionRatio => self.compression_ratio = ratio(parameter, COMPRESSION_MAX)?,
             Key::CompressionShare => self.compression_ratio = share_to_ratio(parameter)?,

@@ -8,7 +8,7 @@ use super::loops::{Loop, LoopOver};
 use super::sections::{NO_FILE_SYSTEMS, NO_REPLAY};
 use super::value::{Unit, begins, number};
 use super::wd::IOPS_MAX;
-use super::words::{Definition, resolve};
+use super::words::{Definition, Section};
 use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Stop};
 
 /// The number that `max` stands for, in rates and in reports of what was asked.
@@ -62,7 +62,7 @@ pub(super) struct Rd {
 }
 
 #[derive(Clone, Copy)]
-enum Key {
+pub(super) enum Key {
     Wd,
     Sd,
     FileSystem,
@@ -130,19 +130,11 @@ const KEYWORDS: &[(&str, Key)] = &[
     ("mount", Key::FileSystem),
 ];
 
-/// Whether RDs have such a keyword.
-pub(super) fn knows(given: &str) -> bool {
-    resolve(KEYWORDS, given).is_some()
-}
-
 impl Default for Rd {
     fn default() -> Self {
         Self {
             name: String::new(),
-            place: Place {
-                file: "".into(),
-                line: 0,
-            },
+            place: Place::default(),
             wds: Vec::new(),
             sds: SdChoice::default(),
             rates: Vec::new(),
@@ -162,21 +154,21 @@ impl Default for Rd {
 }
 
 impl Definition for Rd {
-    const HEAD: &'static str = "rd";
-
-    fn named(mut self, name: &str, place: &Place) -> Self {
-        name.clone_into(&mut self.name);
-        self.place = place.clone();
-        self
-    }
-
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn set(&mut self, parameter: &Parameter) -> Result<()> {
-        let key = resolve(KEYWORDS, &parameter.key);
-        let key = key.ok_or_else(|| super::sections::unknown("rd", parameter))?;
+    fn label(&mut self) -> (&mut String, &mut Place) {
+        (&mut self.name, &mut self.place)
+    }
+}
+
+impl Section for Rd {
+    const HEAD: &'static str = "rd";
+    type Key = Key;
+    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
+
+    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
         match key {
             Key::Wd => self.wds.clone_from(&parameter.values),
             Key::Sd => self.sds = sd_choice(parameter)?,

@@ -7,7 +7,7 @@ use super::flags;
 use super::general::DedupAsked;
 use super::lexer::Parameter;
 use super::value::Unit;
-use super::words::{Definition, resolve};
+use super::words::{Definition, Section};
 use crate::run::{OpenFlags, Range};
 
 /// I/Os in flight on one SD.
@@ -38,7 +38,7 @@ pub(super) struct Sd {
 }
 
 #[derive(Clone, Copy)]
-enum Key {
+pub(super) enum Key {
     Host,
     Lun,
     Count,
@@ -83,19 +83,11 @@ const KEYWORDS: &[(&str, Key)] = &[
     ("streams", Key::Streams),
 ];
 
-/// Whether SDs have such a keyword.
-pub(super) fn knows(given: &str) -> bool {
-    resolve(KEYWORDS, given).is_some()
-}
-
 impl Default for Sd {
     fn default() -> Self {
         Self {
             name: String::new(),
-            place: Place {
-                file: "".into(),
-                line: 0,
-            },
+            place: Place::default(),
             lun: None,
             count: None,
             size_bytes: None,
@@ -113,21 +105,21 @@ impl Default for Sd {
 }
 
 impl Definition for Sd {
-    const HEAD: &'static str = "sd";
-
-    fn named(mut self, name: &str, place: &Place) -> Self {
-        name.clone_into(&mut self.name);
-        self.place = place.clone();
-        self
-    }
-
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn set(&mut self, parameter: &Parameter) -> Result<()> {
-        let key = resolve(KEYWORDS, &parameter.key);
-        let key = key.ok_or_else(|| super::sections::unknown("sd", parameter))?;
+    fn label(&mut self) -> (&mut String, &mut Place) {
+        (&mut self.name, &mut self.place)
+    }
+}
+
+impl Section for Sd {
+    const HEAD: &'static str = "sd";
+    type Key = Key;
+    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
+
+    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
         match key {
             Key::Host => host(parameter)?,
             Key::Lun => self.set_lun(parameter)?,

@@ -1,12 +1,12 @@
 //! The sections in their order, and which parameter belongs to which definition.
 
 use super::error::{LanguageError, Result};
-use super::general::{self, General};
+use super::general::General;
 use super::lexer::Parameter;
-use super::rd::{self, Rd};
-use super::sd::{self, Sd};
-use super::wd::{self, Wd};
-use super::words::Definitions;
+use super::rd::Rd;
+use super::sd::Sd;
+use super::wd::Wd;
+use super::words::{Definitions, Section};
 
 pub(super) const ONE_MACHINE: &str =
     "workloads run on this machine alone; leave hosts out, or name the only one localhost";
@@ -16,7 +16,7 @@ pub(super) const NO_FILE_SYSTEMS: &str = "workloads of directories and files (fs
 
 /// Where in the file we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Section {
+enum Part {
     General,
     Host,
     Storage,
@@ -31,7 +31,7 @@ pub(super) struct Sections {
     pub sds: Definitions<Sd>,
     pub wds: Definitions<Wd>,
     pub rds: Definitions<Rd>,
-    section: Section,
+    part: Part,
 }
 
 impl Sections {
@@ -41,7 +41,7 @@ impl Sections {
             sds: Definitions::new(),
             wds: Definitions::new(),
             rds: Definitions::new(),
-            section: Section::General,
+            part: Part::General,
         };
         for parameter in parameters {
             sections.take(parameter)?;
@@ -54,34 +54,34 @@ impl Sections {
     /// parameter of what follows.
     fn take(&mut self, parameter: &Parameter) -> Result<()> {
         let head = match parameter.key.as_str() {
-            "hd" => Some(Section::Host),
-            "sd" => Some(Section::Storage),
-            "wd" => Some(Section::Workload),
-            "rd" => Some(Section::Run),
+            "hd" => Some(Part::Host),
+            "sd" => Some(Part::Storage),
+            "wd" => Some(Part::Workload),
+            "rd" => Some(Part::Run),
             "fsd" | "fwd" => return Err(parameter.wrong(NO_FILE_SYSTEMS)),
             "rg" => return Err(parameter.wrong(NO_REPLAY)),
             _ => None,
         };
-        let Some(section) = head.filter(|section| *section >= self.section) else {
+        let Some(part) = head.filter(|part| *part >= self.part) else {
             return self.set(parameter);
         };
-        self.section = section;
-        match section {
-            Section::General => Ok(()),
-            Section::Host => begin_host(parameter),
-            Section::Storage => self.sds.begin(parameter),
-            Section::Workload => self.wds.begin(parameter),
-            Section::Run => self.rds.begin(parameter),
+        self.part = part;
+        match part {
+            Part::General => Ok(()),
+            Part::Host => begin_host(parameter),
+            Part::Storage => self.sds.begin(parameter),
+            Part::Workload => self.wds.begin(parameter),
+            Part::Run => self.rds.begin(parameter),
         }
     }
 
     fn set(&mut self, parameter: &Parameter) -> Result<()> {
-        match self.section {
-            Section::General => self.general.set(parameter),
-            Section::Host => set_host(parameter),
-            Section::Storage => self.sds.set(parameter),
-            Section::Workload => self.wds.set(parameter),
-            Section::Run => self.rds.set(parameter),
+        match self.part {
+            Part::General => self.general.set(parameter),
+            Part::Host => set_host(parameter),
+            Part::Storage => self.sds.set(parameter),
+            Part::Workload => self.wds.set(parameter),
+            Part::Run => self.rds.set(parameter),
         }
     }
 
@@ -138,11 +138,11 @@ pub(super) fn unknown(section: &str, parameter: &Parameter) -> LanguageError {
         (
             "the general parameters, which come first",
             "",
-            general::knows(given),
+            General::knows(given),
         ),
-        ("sd=", "sd", sd::knows(given)),
-        ("wd=", "wd", wd::knows(given)),
-        ("rd=", "rd", rd::knows(given)),
+        ("sd=", "sd", Sd::knows(given)),
+        ("wd=", "wd", Wd::knows(given)),
+        ("rd=", "rd", Rd::knows(given)),
     ];
     let of = if section.is_empty() {
         "general parameters".to_owned()

@@ -5,7 +5,7 @@ use super::flags;
 use super::lexer::Parameter;
 use super::sd::{BYTES_MAX, SECTOR, THREADS_MAX, host};
 use super::value::{Unit, begins, number};
-use super::words::{Definition, resolve};
+use super::words::{Definition, Section};
 use crate::run::{OpenFlags, Range, Seek, Sizes, Stride, WeightedSize};
 
 /// Largest transfer.
@@ -41,7 +41,7 @@ pub(super) struct Wd {
 }
 
 #[derive(Clone, Copy)]
-enum Key {
+pub(super) enum Key {
     Sd,
     Skew,
     XferSize,
@@ -87,19 +87,11 @@ const KEYWORDS: &[(&str, Key)] = &[
     ("streams", Key::Streams),
 ];
 
-/// Whether WDs have such a keyword.
-pub(super) fn knows(given: &str) -> bool {
-    resolve(KEYWORDS, given).is_some()
-}
-
 impl Default for Wd {
     fn default() -> Self {
         Self {
             name: "default".to_owned(),
-            place: Place {
-                file: "".into(),
-                line: 0,
-            },
+            place: Place::default(),
             sds: Vec::new(),
             skew_pct: 0.0,
             sizes: Sizes::Fixed(TRANSFER_BYTES_DEFAULT),
@@ -120,21 +112,21 @@ impl Default for Wd {
 }
 
 impl Definition for Wd {
-    const HEAD: &'static str = "wd";
-
-    fn named(mut self, name: &str, place: &Place) -> Self {
-        name.clone_into(&mut self.name);
-        self.place = place.clone();
-        self
-    }
-
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn set(&mut self, parameter: &Parameter) -> Result<()> {
-        let key = resolve(KEYWORDS, &parameter.key);
-        let key = key.ok_or_else(|| super::sections::unknown("wd", parameter))?;
+    fn label(&mut self) -> (&mut String, &mut Place) {
+        (&mut self.name, &mut self.place)
+    }
+}
+
+impl Section for Wd {
+    const HEAD: &'static str = "wd";
+    type Key = Key;
+    const KEYWORDS: &'static [(&'static str, Key)] = KEYWORDS;
+
+    fn take(&mut self, key: Key, parameter: &Parameter) -> Result<()> {
         match key {
             Key::Sd => self.sds.clone_from(&parameter.values),
             Key::Skew => self.skew_pct = parameter.percent()?,

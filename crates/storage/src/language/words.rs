@@ -2,27 +2,58 @@
 
 use super::error::{Place, Result};
 use super::lexer::Parameter;
+use super::sections::unknown;
 
 /// Definitions of one kind.
 const DEFINITIONS_MAX: usize = 4096;
 
 /// What a keyword stands for: the first of the table that begins with `given`. Tables keep an order that is part of
 /// the language, because it decides what an abbreviation means.
-pub(super) fn resolve<K: Copy>(table: &[(&str, K)], given: &str) -> Option<K> {
+fn resolve<K: Copy>(table: &[(&str, K)], given: &str) -> Option<K> {
     let found = table.iter().find(|(full, _)| full.starts_with(given));
     found.map(|(_, meaning)| *meaning)
 }
 
-/// An SD, WD or RD.
-pub(super) trait Definition: Clone + Default {
-    /// `sd`, `wd` …
+/// What has keywords.
+pub(super) trait Section {
+    /// `sd`, `wd` …; nothing for the general parameters.
     const HEAD: &'static str;
-    /// This one, under a name of its own.
-    fn named(self, name: &str, place: &Place) -> Self;
+    /// What its keywords stand for.
+    type Key: Copy + 'static;
+    /// In the language's order.
+    const KEYWORDS: &'static [(&'static str, Self::Key)];
+
+    /// Takes a parameter whose keyword stands for this.
+    fn take(&mut self, key: Self::Key, parameter: &Parameter) -> Result<()>;
+
+    /// Takes a parameter.
+    fn set(&mut self, parameter: &Parameter) -> Result<()> {
+        let key = resolve(Self::KEYWORDS, &parameter.key);
+        let key = key.ok_or_else(|| unknown(Self::HEAD, parameter))?;
+        self.take(key, parameter)
+    }
+
+    /// Whether it has such a keyword.
+    fn knows(given: &str) -> bool {
+        resolve(Self::KEYWORDS, given).is_some()
+    }
+}
+
+/// An SD, WD or RD.
+pub(super) trait Definition: Section + Clone + Default {
     /// Its name.
     fn name(&self) -> &str;
-    /// Takes a parameter.
-    fn set(&mut self, parameter: &Parameter) -> Result<()>;
+
+    /// Its name and where it was begun, to be filled in.
+    fn label(&mut self) -> (&mut String, &mut Place);
+
+    /// This one, under a name of its own.
+    fn named(mut self, name: &str, place: &Place) -> Self {
+        let (own_name, own_place) = self.label();
+        name.clone_into(own_name);
+        own_place.clone_from(place);
+        self
+    }
 }
 
 /// All definitions of one kind, in their order.
