@@ -116,6 +116,37 @@ pub struct RunArguments {
     pub permission: Permission,
 }
 
+/// How often a plan that the flags of a verb stand for is carried out, and by which name: `run` of the workloads.
+#[derive(Debug, Clone, Args)]
+pub struct Occasion {
+    /// Repetitions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub repeat: u32,
+    /// Label of the run
+    #[arg(long, value_name = "LABEL")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
+}
+
+impl Occasion {
+    /// As if the plan had been in a file.
+    pub fn run_of(&self, plan: &toml::Table, targets: Vec<String>, seed: u64) -> RunArguments {
+        RunArguments {
+            plan: plan["name"].as_str().unwrap_or_default().to_owned(),
+            plan_text: Some(plan.to_string()),
+            targets,
+            name: self.name.clone(),
+            seed,
+            server: self.server.clone(),
+            permission: self.permission.clone(),
+            ..RunArguments::default()
+        }
+    }
+}
+
 /// The machine of servers that run elsewhere, for `run` and `ab`.
 #[derive(Debug, Default, Clone, Args)]
 pub struct ServerHost {

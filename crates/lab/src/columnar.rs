@@ -117,13 +117,7 @@ impl<'a> Desk<'a> {
             Ok(report) => Measured::Points(vec![point(report, blank)]),
             Err(error) => failed(error, blank),
         };
-        let points = match measured {
-            Measured::Points(points) => points,
-            Measured::Interrupted => return Ok(Done::Interrupted),
-            Measured::Broken(message) => return Ok(Done::Broken(message)),
-        };
-        archive.append_points(self.run, &points)?;
-        Ok(Done::Entered(points))
+        measured.enter(archive, self.run)
     }
 
     /// Lifts again what a run that was interrupted had lifted before: a replica ends with its process.

@@ -1,6 +1,8 @@
 //! What became of something that was to be measured.
 
-use archive::Point;
+use archive::{Archive, Point};
+
+use crate::error::Result;
 
 /// What became of a key of the agenda.
 pub(crate) enum Done {
@@ -24,7 +26,7 @@ pub(crate) enum Measured {
 
 impl Measured {
     /// What became of a drive that did not come to its end.
-    pub fn cut_short(interrupted: bool, fatal: Option<&str>) -> Result<(), Self> {
+    pub fn cut_short(interrupted: bool, fatal: Option<&str>) -> std::result::Result<(), Self> {
         match fatal {
             _ if interrupted => Err(Self::Interrupted),
             Some(message) => Err(Self::Broken(message.to_owned())),
@@ -32,12 +34,23 @@ impl Measured {
         }
     }
 
-    /// The points; if there are none, what became of the key.
-    pub fn into_points(self) -> Result<Vec<Point>, Done> {
+    /// Puts the points of a run into the archive; what became of their key.
+    ///
+    /// # Errors
+    /// The archive.
+    pub fn enter(self, archive: &mut Archive, run: i64) -> Result<Done> {
+        self.enter_by(|points| Ok(archive.append_points(run, points)?))
+    }
+
+    /// As [`Self::enter`], where more goes into the archive with the points.
+    ///
+    /// # Errors
+    /// What `enter` gives.
+    pub fn enter_by(self, enter: impl FnOnce(&[Point]) -> Result<()>) -> Result<Done> {
         match self {
-            Self::Points(points) => Ok(points),
-            Self::Interrupted => Err(Done::Interrupted),
-            Self::Broken(message) => Err(Done::Broken(message)),
+            Self::Points(points) => enter(&points).map(|()| Done::Entered(points)),
+            Self::Interrupted => Ok(Done::Interrupted),
+            Self::Broken(message) => Ok(Done::Broken(message)),
         }
     }
 }

@@ -169,12 +169,7 @@ impl<'a> Desk<'a> {
             }
             _ => asked::at_degree(&place, progress),
         };
-        let points = match measured.into_points() {
-            Ok(points) => points,
-            Err(done) => return Ok(done),
-        };
-        archive.append_points(self.run, &points)?;
-        Ok(Done::Entered(points))
+        measured.enter(archive, self.run)
     }
 
     fn answers_of(&self, key: &PointKey) -> Arc<Answers> {

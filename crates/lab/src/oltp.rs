@@ -15,7 +15,7 @@ mod warm_up;
 use std::collections::HashSet;
 
 use ::load::Progress;
-use archive::{Archive, Missing, PointKey};
+use archive::{Archive, Missing, Point, PointKey};
 use workload::oltp::Kind;
 
 use crate::done::{Done, Measured};
@@ -150,22 +150,29 @@ impl<'a> Desk<'a> {
             CHECK | BEFORE | AFTER => gate::check(&place),
             _ => self.level(&place, progress),
         };
-        let points = match measured.into_points() {
-            Ok(points) => points,
-            Err(done) => return Ok(done),
-        };
+        measured.enter_by(|points| self.enter(archive, oltp, key, points))
+    }
+
+    /// Puts points into the archive, with what they mean for others.
+    fn enter(
+        &mut self,
+        archive: &mut Archive,
+        oltp: &OltpStep,
+        key: &PointKey,
+        points: &[Point],
+    ) -> Result<()> {
         let gate = Gate { run: self.run, key };
         match key.test.as_str() {
-            BEFORE => self.passed.extend(gate.before(archive, &points)?),
-            AFTER => gate.after(archive, &points)?,
+            BEFORE => self.passed.extend(gate.before(archive, points)?),
+            AFTER => gate.after(archive, points)?,
             _ => {}
         }
-        archive.append_points(self.run, &points)?;
+        archive.append_points(self.run, points)?;
         self.passed.extend(points.iter().map(|p| p.key.clone()));
         if key.test == TOTAL && oltp.stop {
             self.passed.extend(self.end_by_rule(archive, oltp, key)?);
         }
-        Ok(Done::Entered(points))
+        Ok(())
     }
 
     /// A level, behind a warm-up when it is the first of its ramp that is measured here.

@@ -9,7 +9,7 @@ use host::{HostWatch, WallClock};
 use load::Progress;
 use workload::Library;
 
-use crate::done::{Done, Measured};
+use crate::done::Done;
 use crate::error::{LabError, Result};
 use crate::machine::{Machine, Site};
 use crate::measure::{Bay, fingerprint, measure};
@@ -126,7 +126,7 @@ impl Work<'_> {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =
                         measured.map_err(|error| queue.broken(error.to_string(), finished))?;
-                    enter(archive, queue.id, measured)?
+                    measured.enter(archive, queue.id)?
                 }
             };
             let points = match done {
@@ -177,17 +177,6 @@ impl Work<'_> {
             .map(|text| fingerprint(&[&machine, &text]))
             .collect()
     }
-}
-
-/// Puts a finished point into the archive.
-fn enter(archive: &mut Archive, run: i64, measured: Measured) -> Result<Done> {
-    Ok(match measured.into_points() {
-        Ok(points) => {
-            archive.append_points(run, &points)?;
-            Done::Entered(points)
-        }
-        Err(done) => done,
-    })
 }
 
 impl Queue {

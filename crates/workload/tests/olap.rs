@@ -5,6 +5,8 @@
 mod answers;
 #[path = "olap/common.rs"]
 mod common;
+#[path = "common/database.rs"]
+mod database;
 #[path = "olap/hardships.rs"]
 mod hardships;
 #[path = "olap/loads.rs"]

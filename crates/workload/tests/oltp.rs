@@ -7,6 +7,8 @@ mod breaks;
 mod common;
 #[path = "oltp/crowds.rs"]
 mod crowds;
+#[path = "common/database.rs"]
+mod database;
 #[path = "oltp/loads.rs"]
 mod loads;
 #[path = "oltp/reconciles.rs"]

@@ -4,8 +4,7 @@ use clap::{Args, Subcommand};
 use workload::columnar::{JOBS_MAX, Level, memory};
 use workload::olap::Scale;
 
-use super::ServerHost;
-use crate::consent::Permission;
+use super::Occasion;
 
 /// `dbdyno columnar`.
 #[derive(Debug, Args)]
@@ -91,14 +90,6 @@ pub struct StudyArguments {
     /// A query that takes longer is ended and invalid, and the run goes on (default: 3600)
     #[arg(long, value_name = "S")]
     pub query_limit: Option<f64>,
-    /// Repetitions
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub repeat: u32,
-    /// Label of the run
-    #[arg(long, value_name = "LABEL")]
-    pub name: Option<String>,
     #[command(flatten)]
-    pub server: ServerHost,
-    #[command(flatten)]
-    pub permission: Permission,
+    pub occasion: Occasion,
 }

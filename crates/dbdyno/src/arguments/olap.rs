@@ -3,8 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use workload::olap::{JOBS_MAX, Scale};
 
-use super::ServerHost;
-use crate::consent::Permission;
+use super::Occasion;
 
 /// `dbdyno olap`.
 #[derive(Debug, Args)]
@@ -82,19 +81,11 @@ pub struct AskArguments {
     /// A query that takes longer is ended and invalid, and the run goes on (default: 3600)
     #[arg(long, value_name = "S")]
     pub query_limit: Option<f64>,
-    /// Repetitions
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub repeat: u32,
-    /// Label of the run
-    #[arg(long, value_name = "LABEL")]
-    pub name: Option<String>,
     /// Seed of parameters that are drawn
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
-    pub server: ServerHost,
-    #[command(flatten)]
-    pub permission: Permission,
+    pub occasion: Occasion,
 }
 
 /// Where parameters come from.

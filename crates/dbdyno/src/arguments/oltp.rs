@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
-use super::ServerHost;
-use crate::consent::Permission;
+use super::Occasion;
 
 /// `dbdyno oltp`.
 #[derive(Debug, Args)]
@@ -116,19 +115,11 @@ pub struct UsersArguments {
     /// Threads of the driver (default: one, and more when it is saturated)
     #[arg(long, value_name = "N")]
     pub driver_threads: Option<u32>,
-    /// Repetitions, each from the same start
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub repeat: u32,
-    /// Label of the run
-    #[arg(long, value_name = "LABEL")]
-    pub name: Option<String>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
-    pub server: ServerHost,
-    #[command(flatten)]
-    pub permission: Permission,
+    pub occasion: Occasion,
 }
 
 /// Where the logic of the transactions is.

@@ -9,9 +9,12 @@ use workload::columnar::memory::usable_bytes;
 
 use crate::arguments::RunArguments;
 use crate::arguments::columnar::StudyArguments;
-use crate::command::plan_text::table;
+use crate::command::plan_text::{number, numbers, step, table};
 use crate::command::run;
 use crate::exit::Status;
+
+/// The parameters of the study are those whose answers are known: nothing is drawn.
+const SEED: u64 = 1;
 
 pub(super) fn study(asked: &StudyArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let levels = match asked.levels.is_empty() {
@@ -21,31 +24,17 @@ pub(super) fn study(asked: &StudyArguments, archive: &Option<PathBuf>) -> Result
     // All levels are in memory at the same time.
     let usable = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
     let memory = asked.memory.or(usable);
+    let targets = asked.from.iter().cloned().collect();
     let arguments = RunArguments {
-        plan: "columnar".into(),
-        plan_text: Some(plan(asked).to_string()),
-        targets: asked.from.iter().cloned().collect(),
         replicas: urls(&levels, memory, None),
         cache_bytes: memory,
-        name: asked.name.clone(),
-        seed: 1,
-        server: asked.server.clone(),
-        permission: asked.permission.clone(),
-        ..RunArguments::default()
+        ..asked.occasion.run_of(&plan(asked), targets, SEED)
     };
     run::run(arguments, archive)
 }
 
 fn plan(asked: &StudyArguments) -> Table {
-    let number = |n: u32| Value::from(i64::from(n));
-    let numbers = |numbers: &[u32]| Value::Array(numbers.iter().map(|n| number(*n)).collect());
     let scale = || Some(Value::from(asked.scale.factor()));
-    let step = |uses: &str, entries: Table| {
-        let entries = Some(Value::Table(entries));
-        let mut step = table([("use", Some(uses.into()))]);
-        step.extend(table([(uses, entries)]));
-        Value::Table(step)
-    };
     let load = table([("do", Some("load".into())), ("scale", scale())]);
     let lift = table([("do", Some("lift".into()))]);
     let ask = table([
@@ -64,7 +53,7 @@ fn plan(asked: &StudyArguments) -> Table {
     table([
         ("name", Some("columnar".into())),
         ("sample_ms", Some(number(250))),
-        ("repeat", Some(number(asked.repeat))),
-        ("step", Some(Value::Array(steps))),
+        ("repeat", Some(number(asked.occasion.repeat))),
+        ("step", Some(steps.into())),
     ])
 }

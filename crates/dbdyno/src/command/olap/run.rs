@@ -5,39 +5,26 @@ use std::path::PathBuf;
 use anyhow::Result;
 use toml::{Table, Value};
 
-use crate::arguments::RunArguments;
 use crate::arguments::olap::AskArguments;
-use crate::command::plan_text::{table, word};
+use crate::command::plan_text::{number, numbers, step, table, word};
 use crate::command::run;
 use crate::exit::Status;
 
 pub fn run(asked: &AskArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let arguments = RunArguments {
-        plan: "olap".into(),
-        plan_text: Some(plan(asked).to_string()),
-        targets: asked.targets.clone(),
-        name: asked.name.clone(),
-        seed: asked.seed,
-        server: asked.server.clone(),
-        permission: asked.permission.clone(),
-        ..RunArguments::default()
-    };
+    let arguments = asked
+        .occasion
+        .run_of(&plan(asked), asked.targets.clone(), asked.seed);
     run::run(arguments, archive)
 }
 
 fn plan(asked: &AskArguments) -> Table {
-    let number = |n: u32| Value::from(i64::from(n));
-    let numbers = |numbers: &Vec<u32>| {
-        let numbers = numbers.iter().map(|n| number(*n));
-        Value::Array(numbers.collect())
-    };
     let olap = table([
         ("do", Some("run".into())),
         (
             "scale",
             asked.scale.map(|scale| Value::from(scale.factor())),
         ),
-        ("queries", asked.queries.as_ref().map(numbers)),
+        ("queries", asked.queries.as_deref().map(numbers)),
         ("iterations", asked.iterations.map(number)),
         ("streams", asked.streams.map(number)),
         ("dop", (!asked.dop.is_empty()).then(|| numbers(&asked.dop))),
@@ -46,13 +33,9 @@ fn plan(asked: &AskArguments) -> Table {
         ("cache", Some(word(asked.cache).into())),
         ("query_limit_seconds", asked.query_limit.map(Value::from)),
     ]);
-    let step = table([
-        ("use", Some("olap".into())),
-        ("olap", Some(Value::Table(olap))),
-    ]);
     table([
         ("name", Some("olap".into())),
-        ("repeat", Some(number(asked.repeat))),
-        ("step", Some(Value::Array(vec![Value::Table(step)]))),
+        ("repeat", Some(number(asked.occasion.repeat))),
+        ("step", Some(vec![step("olap", olap)].into())),
     ])
 }

@@ -5,57 +5,41 @@ use std::path::PathBuf;
 use anyhow::Result;
 use toml::{Table, Value};
 
-use crate::arguments::{Check, RunArguments, UsersArguments};
-use crate::command::plan_text::{table, word};
+use crate::arguments::{Check, UsersArguments};
+use crate::command::plan_text::{number, step, table, word};
 use crate::command::run;
 use crate::exit::{Status, Wrong};
 
 pub fn run(asked: &UsersArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let plan = plan(asked)?;
-    let arguments = RunArguments {
-        plan: "oltp".into(),
-        plan_text: Some(plan.to_string()),
-        targets: vec![asked.target.clone()],
-        name: asked.name.clone(),
-        seed: asked.seed,
-        server: asked.server.clone(),
-        permission: asked.permission.clone(),
-        ..RunArguments::default()
-    };
+    let targets = vec![asked.target.clone()];
+    let arguments = asked.occasion.run_of(&plan, targets, asked.seed);
     run::run(arguments, archive)
 }
 
 /// The plan: a load before every repetition where there is more than one, then the users.
 fn plan(asked: &UsersArguments) -> Result<Table> {
     let mut steps = Vec::new();
-    if asked.repeat > 1 {
+    if asked.occasion.repeat > 1 {
         let warehouses = asked.warehouses.ok_or_else(|| {
             Wrong("--repeat needs --warehouses W: the database is brought back to its load before each repetition".into())
         })?;
         let load = table([
             ("do", Some("load".into())),
-            ("warehouses", Some(i64::from(warehouses).into())),
+            ("warehouses", Some(number(warehouses))),
         ]);
-        steps.push(table([
-            ("use", Some("oltp".into())),
-            ("oltp", Some(load.into())),
-        ]));
+        steps.push(step("oltp", load));
     }
-    steps.push(users_step(asked));
-    let steps = steps.into_iter().map(Value::Table).collect();
+    steps.push(users_step(asked).into());
     Ok(table([
         ("name", Some("oltp".into())),
-        (
-            "primary",
-            Some(Value::Array(vec!["OLTP.new_orders_per_min".into()])),
-        ),
-        ("repeat", Some(i64::from(asked.repeat).into())),
-        ("step", Some(Value::Array(steps))),
+        ("primary", Some(vec!["OLTP.new_orders_per_min"].into())),
+        ("repeat", Some(number(asked.occasion.repeat))),
+        ("step", Some(steps.into())),
     ]))
 }
 
 fn users_step(asked: &UsersArguments) -> Table {
-    let number = |n: u32| Value::from(i64::from(n));
     let oltp = table([
         ("do", Some("run".into())),
         ("warehouses", asked.warehouses.map(number)),

@@ -1,0 +1,60 @@
+//! Databases that tests of workloads have to themselves.
+
+use std::sync::Arc;
+
+use target::{Session, Target, TargetUrl};
+use tempfile::TempDir;
+
+/// A database of its own, gone with the test.
+pub struct Database {
+    pub target: Arc<dyn Target>,
+    pub engine: &'static str,
+    _directory: TempDir,
+}
+
+impl Database {
+    pub fn sqlite() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("test.db");
+        let url = format!("sqlite:{}?synchronous=OFF", path.display());
+        Self::at("sqlite", &url, directory)
+    }
+
+    pub fn postgres() -> Self {
+        Self::postgres_with("")
+    }
+
+    /// With more settings of the server, each after an ampersand.
+    pub fn postgres_with(settings: &str) -> Self {
+        let url = "postgres+local:?version=15&shared_buffers=64MB&fsync=off&max_wal_size=1GB";
+        Self::running("postgres", &format!("{url}{settings}"))
+    }
+
+    pub fn mysql() -> Self {
+        let url = "mysql+local:?innodb_buffer_pool_size=64M&innodb_log_file_size=256M\
+                   &innodb_flush_log_at_trx_commit=0&performance_schema=OFF";
+        Self::running("mysql", url)
+    }
+
+    /// Whatever the URL leads to.
+    pub fn running(engine: &'static str, url: &str) -> Self {
+        Self::at(engine, url, tempfile::tempdir().unwrap())
+    }
+
+    /// Whatever the URL leads to, with the directory that goes with it.
+    pub fn at(engine: &'static str, url: &str, directory: TempDir) -> Self {
+        Self {
+            target: open(url),
+            engine,
+            _directory: directory,
+        }
+    }
+
+    pub fn session(&self) -> Box<dyn Session> {
+        self.target.open_session().unwrap()
+    }
+}
+
+pub fn open(url: &str) -> Arc<dyn Target> {
+    target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+}
