@@ -257,7 +257,7 @@ impl Column {
         unsafe {
             match (self.type_id, value) {
                 (type_id::BIGINT, Value::Int(n)) => self.cell(row, Some(n)),
-                (type_id::VARCHAR, Value::Text(text)) => self.bytes(api, row, text.as_bytes()),
+                (type_id::VARCHAR, Value::Text(text)) => self.text(api, row, text),
                 (type_id::INTEGER, Value::Int(n)) => self.cell(row, i32::try_from(n).ok()),
                 (type_id::SMALLINT, Value::Int(n)) => self.cell(row, i16::try_from(n).ok()),
                 (type_id::TINYINT, Value::Int(n)) => self.cell(row, i8::try_from(n).ok()),
@@ -354,6 +354,21 @@ impl Column {
         let Some(value) = value else { return false };
         // SAFETY: promised by the caller.
         unsafe { self.data.cast::<T>().add(row).write(value) };
+        true
+    }
+
+    /// # Safety
+    /// The column is VARCHAR and has the row.
+    unsafe fn text(&self, api: &Api, row: usize, text: &str) -> bool {
+        // SAFETY: promised by the caller; a `str` is UTF-8, and DuckDB copies it.
+        unsafe {
+            (api.unsafe_vector_assign_string_element_len)(
+                self.vector,
+                row as u64,
+                text.as_ptr().cast::<c_char>(),
+                text.len() as u64,
+            );
+        }
         true
     }
 

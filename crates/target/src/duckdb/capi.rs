@@ -121,14 +121,14 @@ pub(super) mod type_id {
 pub(super) const SUCCESS: c_int = 0;
 
 macro_rules! api {
-    ($(fn $name:ident($($argument:ty),* $(,)?) $(-> $answer:ty)?;)*) => {
+    ($(fn $name:ident $(or $older:ident)? ($($argument:ty),* $(,)?) $(-> $answer:ty)?;)*) => {
         /// The functions, named as in the C API without the leading `duckdb_`.
         pub(super) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $answer)?,)*
         }
 
         impl Api {
-            /// Looks all functions up.
+            /// Looks all functions up; where one is newer than the library, an older one that serves as well.
             ///
             /// # Safety
             /// `library` is a DuckDB library and stays loaded as long as the table is used.
@@ -136,7 +136,11 @@ macro_rules! api {
                 Ok(Api {
                     // SAFETY: each signature is the one of DuckDB's published header.
                     $($name: unsafe {
-                        *library.get(concat!("duckdb_", stringify!($name), "\0").as_bytes())?
+                        let found = library.get(concat!("duckdb_", stringify!($name), "\0").as_bytes());
+                        $(let found = found.or_else(|_| {
+                            library.get(concat!("duckdb_", stringify!($older), "\0").as_bytes())
+                        });)?
+                        *found?
                     },)*
                 })
             }
@@ -193,6 +197,8 @@ api! {
     fn vector_get_validity(*mut RawVector) -> *mut u64;
     fn vector_ensure_validity_writable(*mut RawVector);
     fn vector_assign_string_element_len(*mut RawVector, u64, *const c_char, u64);
+    // Takes the text for UTF-8 without a look at it.
+    fn unsafe_vector_assign_string_element_len or vector_assign_string_element_len (*mut RawVector, u64, *const c_char, u64);
 
     fn appender_create(*mut RawConnection, *const c_char, *const c_char, *mut *mut RawAppender) -> c_int;
     fn appender_column_count(*mut RawAppender) -> u64;
