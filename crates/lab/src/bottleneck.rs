@@ -189,7 +189,7 @@ fn processors_are_busy(figures: &Figures) -> bool {
 /// Where processors are all busy, being woken up takes its time from them; else it is the way between
 /// driver and server, and who takes the rows at its end.
 fn candidates(shares: &Shares, figures: &Figures) -> [(&'static str, f64); 8] {
-    let is_client = shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
+    let is_client = shares.driver > 0.0 && shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
     let (queued, driver) = match is_client {
         true => (0.0, shares.driver + shares.queued),
         false => (shares.queued, shares.driver),

@@ -192,6 +192,31 @@ fn a_driver_that_was_put_aside_was_waiting_for_a_processor() {
     assert_eq!(judged.resource, "cpu");
 }
 
+/// Where others take nearly all of the processors, the loop of an embedded engine's job waits longer between
+/// statements than its statements take of a processor; none of that is surely the driver's.
+#[test]
+fn jobs_that_others_crowded_out_waited_for_a_processor() {
+    let events = [("scheduler", 93.6), ("driver", 4.9), ("wait", 1.5)];
+    let events = events.map(|(class, share_pct)| TimedEvent {
+        event: if class == "driver" { DRIVER } else { class }.into(),
+        ..event(class, share_pct)
+    });
+    let figures = Figures {
+        cpu_pct_avg: Some(100.0),
+        ..figures()
+    };
+    let judged = judge(&Evidence {
+        figures: &figures,
+        events: &events,
+        background: &[],
+        driver_pct: Some(0.0),
+        device: None,
+        jobs: 6,
+        told_by_server: false,
+    });
+    assert_eq!(judged.resource, "cpu", "{}", judged.sentence);
+}
+
 #[test]
 fn reads_that_the_page_cache_served_are_work_of_the_processors() {
     let read = |device: f64| Figures {
