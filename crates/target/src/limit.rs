@@ -9,7 +9,7 @@ use crate::{ErrorKind, TargetError};
 /// What took no notice of an interruption is interrupted again after this time.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Does `work`, and interrupts it when it takes longer than the limit; tells whether it did.
+/// Does `work`, and interrupts it when it takes longer than the limit; gives the limit where it did.
 ///
 /// The means to interrupt it are made for the statement and a thread lives as long as it does, so that nothing is
 /// done where there is no limit.
@@ -17,9 +17,9 @@ pub(crate) fn limited<T, I: Fn() + Send>(
     limit: Option<Duration>,
     means: impl FnOnce() -> I,
     work: impl FnOnce() -> T,
-) -> (T, bool) {
+) -> (T, Option<Duration>) {
     let Some(limit) = limit else {
-        return (work(), false);
+        return (work(), None);
     };
     let interrupt = means();
     let (finished, wait) = channel::<()>();
@@ -40,12 +40,12 @@ pub(crate) fn limited<T, I: Fn() + Send>(
         drop(finished);
         outcome
     });
-    (outcome, ended.into_inner())
+    (outcome, ended.into_inner().then_some(limit))
 }
 
 /// The error of a statement that was ended.
-pub(crate) fn too_long(engine: &str, limit: Option<Duration>) -> TargetError {
-    let limit_s = limit.unwrap_or_default().as_secs_f64();
+pub(crate) fn too_long(engine: &str, limit: Duration) -> TargetError {
+    let limit_s = limit.as_secs_f64();
     TargetError::new(
         ErrorKind::Statement,
         format!("{engine}: the statement took longer than its limit of {limit_s} s and was ended"),
@@ -63,16 +63,16 @@ mod tests {
             calls.fetch_add(1, Ordering::Relaxed);
         };
         let long = Some(Duration::from_secs(3600));
-        assert_eq!(limited(None, || call, || 1), (1, false));
-        assert_eq!(limited(long, || call, || 2), (2, false));
+        assert_eq!(limited(None, || call, || 1), (1, None));
+        assert_eq!(limited(long, || call, || 2), (2, None));
         assert_eq!(calls.load(Ordering::Relaxed), 0);
-        let short = Some(Duration::from_millis(1));
+        let short = Duration::from_millis(1);
         let wait = || {
             while calls.load(Ordering::Relaxed) == 0 {
                 std::thread::yield_now();
             }
         };
-        assert_eq!(limited(short, || call, wait), ((), true));
+        assert_eq!(limited(Some(short), || call, wait), ((), Some(short)));
         assert!(too_long("X", short).message.contains("0.001 s"));
     }
 }

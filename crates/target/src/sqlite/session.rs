@@ -172,16 +172,16 @@ fn read_texts(
     Ok(Some(texts))
 }
 
-/// What is wrong with a statement: when it was ended because of its limit, that.
 fn means_to_interrupt(connection: &Connection) -> impl Fn() + Send + use<> {
     let interrupt = connection.get_interrupt_handle();
     move || interrupt.interrupt()
 }
 
-fn told(context: &str, error: &rusqlite::Error, ended: Option<Option<Duration>>) -> TargetError {
+/// What is wrong with a query: when it was ended because of its limit, that.
+fn told(error: &rusqlite::Error, ended: Option<Duration>) -> TargetError {
     match ended {
         Some(limit) => too_long("SQLite", limit),
-        None => explain(context, error),
+        None => explain("query failed", error),
     }
 }
 
@@ -245,7 +245,7 @@ impl Session for SqliteSession {
         let columns = compiled.column_count();
         let work = || read_all(&mut compiled.raw_query(), columns);
         let (fetched, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
-        fetched.map_err(|e| told("query failed", &e, ended.then_some(self.limit)))
+        fetched.map_err(|e| told(&e, ended))
     }
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
@@ -255,7 +255,7 @@ impl Session for SqliteSession {
         match texts {
             Ok(Some(texts)) => Ok(texts),
             Ok(None) => Err(too_many_texts()),
-            Err(e) => Err(told("query failed", &e, ended.then_some(self.limit))),
+            Err(e) => Err(told(&e, ended)),
         }
     }
 
