@@ -142,33 +142,9 @@ impl Step {
             }
             _ => {}
         }
-        match (self.uses.as_str(), &self.oltp) {
-            ("oltp", None) => return Err("use = \"oltp\" needs [step.oltp]".into()),
-            ("oltp", Some(oltp)) => {
-                self.check_only("oltp")?;
-                oltp.check(self)?;
-            }
-            (_, Some(_)) => return Err("[step.oltp] needs use = \"oltp\"".into()),
-            (_, None) => {}
-        }
-        match (self.uses.as_str(), &self.olap) {
-            ("olap", None) => return Err("use = \"olap\" needs [step.olap]".into()),
-            ("olap", Some(olap)) => {
-                self.check_only("olap")?;
-                olap.check()?;
-            }
-            (_, Some(_)) => return Err("[step.olap] needs use = \"olap\"".into()),
-            (_, None) => {}
-        }
-        match (self.uses.as_str(), &self.columnar) {
-            ("columnar", None) => return Err("use = \"columnar\" needs [step.columnar]".into()),
-            ("columnar", Some(columnar)) => {
-                self.check_only("columnar")?;
-                columnar.check()?;
-            }
-            (_, Some(_)) => return Err("[step.columnar] needs use = \"columnar\"".into()),
-            (_, None) => {}
-        }
+        self.check_table("oltp", &self.oltp, |oltp| oltp.check(self))?;
+        self.check_table("olap", &self.olap, OlapStep::check)?;
+        self.check_table("columnar", &self.columnar, ColumnarStep::check)?;
         if self
             .driver_threads
             .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
@@ -190,6 +166,24 @@ impl Step {
         }
         self.check_time()?;
         self.schedule().check().map_err(|e| e.to_string())
+    }
+
+    /// What is asked of a workload stands where it is used, and nowhere else.
+    fn check_table<T>(
+        &self,
+        uses: &str,
+        table: &Option<T>,
+        check: impl FnOnce(&T) -> std::result::Result<(), String>,
+    ) -> std::result::Result<(), String> {
+        match (self.uses == uses, table) {
+            (true, None) => Err(format!("use = \"{uses}\" needs [step.{uses}]")),
+            (true, Some(asked)) => {
+                self.check_only(uses)?;
+                check(asked)
+            }
+            (false, Some(_)) => Err(format!("[step.{uses}] needs use = \"{uses}\"")),
+            (false, None) => Ok(()),
+        }
     }
 
     /// What belongs to other uses is not quietly passed over.
