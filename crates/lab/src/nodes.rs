@@ -126,17 +126,14 @@ impl Nodes {
         &self.nodes[0]
     }
 
-    /// The target as it is archived, with the device under its files.
+    /// The target as it is archived, without the device under its files.
     pub fn record(&self) -> TargetRecord {
         let mut record = self.first().record();
         record.nodes = self.nodes.len() as u32;
-        record.url = self
-            .nodes
-            .iter()
-            .map(|node| node.record().url)
-            .collect::<Vec<_>>()
-            .join(" ");
-        record.device = self.data_path().and_then(|path| host::device_of(path).ok());
+        for other in &self.nodes[1..] {
+            record.url.push(' ');
+            record.url.push_str(&other.record().url);
+        }
         record
     }
 
