@@ -44,4 +44,3 @@ pub use machine::HostAsked;
 pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
 pub use run::{RunOptions, resume, run};
-pub use work::Finished;

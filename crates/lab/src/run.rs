@@ -15,7 +15,7 @@ use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::scripts;
-use crate::work::{Finished, Queue, Work};
+use crate::work::{Queue, Work};
 use crate::{Plan, columnar, olap, oltp};
 
 /// What a run is made of.
@@ -42,12 +42,12 @@ pub struct RunOptions {
     pub host: HostAsked,
 }
 
-/// Carries out a plan.
+/// Carries out a plan; gives the complete run.
 ///
 /// # Errors
 /// What is wrong in itself is found before anything is touched; what the environment does later ends
 /// the run with every finished point in the archive.
-pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Finished> {
+pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> {
     scripts::load(&mut options.plan, &mut options.library)?;
     agenda::check(&options.plan, &options.library)?;
     if let Some(label) = &options.label {
@@ -98,7 +98,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Finis
     work.through(&mut archive, &queue, observer)
 }
 
-/// Goes on with a run that was interrupted or killed.
+/// Goes on with a run that was interrupted or killed; gives the complete run.
 ///
 /// # Errors
 /// Also when the run is complete, or was begun on another machine.
@@ -108,7 +108,7 @@ pub fn resume(
     mut library: Library,
     clock: Arc<dyn WallClock>,
     observer: &mut dyn Observer,
-) -> Result<Finished> {
+) -> Result<Run> {
     let mut archive = Archive::open(archive_path)?;
     let begun = archive.load_run(name)?;
     if begun.state == RunState::Complete {

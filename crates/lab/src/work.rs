@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use archive::{Archive, PointKey, RunName, RunState};
+use archive::{Archive, PointKey, Run, RunName, RunState};
 use host::{HostWatch, WallClock};
 use load::Progress;
 use workload::Library;
@@ -17,15 +17,6 @@ use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::oltp::Desk;
 use crate::{Plan, Step, columnar, olap, oltp, signal};
-
-/// What a finished run says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    /// Number of the run.
-    pub id: i64,
-    /// Points that are invalid.
-    pub invalid: usize,
-}
 
 /// The points of a run that are still to be measured.
 pub(crate) struct Queue {
@@ -54,24 +45,19 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Measures everything that is to do, and says how far the run came.
+    /// Measures everything that is to do, and says how far the run came; gives the complete run.
     pub fn through(
         &self,
         archive: &mut Archive,
         queue: &Queue,
         observer: &mut dyn Observer,
-    ) -> Result<Finished> {
+    ) -> Result<Run> {
         let ended = self.measure_all(archive, queue, observer);
         let now = host::clock::rfc3339(self.clock.now());
         match ended {
             Ok(()) => {
                 archive.finish_run(queue.id, RunState::Complete, Some(&now))?;
-                let run = archive.load_run(&RunName::Id(queue.id))?;
-                let invalid = run.points.iter().filter(|p| !p.valid()).count();
-                Ok(Finished {
-                    id: queue.id,
-                    invalid,
-                })
+                Ok(archive.load_run(&RunName::Id(queue.id))?)
             }
             Err(error) => {
                 // On a full disk this fails as well; the points are safe all the same and the run can

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use archive::{Archive, RunName};
-use lab::{Finished, Plan, RunOptions, Setting};
+use archive::{Archive, Run, RunName};
+use lab::{Plan, RunOptions, Setting};
 use target::lifted::Level;
 use workload::Library;
 
@@ -30,14 +30,14 @@ pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status>
         None => begin(&arguments, &archive, library, &mut screen),
     };
     screen.close();
-    let (finished, files) = measured?;
+    let (run, files) = measured?;
     if let Some(files) = files {
         files.remove();
     }
-    show(&archive, &finished)
+    show(&run)
 }
 
-type Measured = Result<(Finished, Option<WorkFiles>)>;
+type Measured = Result<(Run, Option<WorkFiles>)>;
 
 fn begin(
     arguments: &RunArguments,
@@ -103,7 +103,7 @@ fn begin(
         host,
     };
     match lab::run(options, screen) {
-        Ok(finished) => Ok((finished, files)),
+        Ok(run) => Ok((run, files)),
         Err(error) => {
             // A run that was entered is resumed with its files; without a run nobody needs them.
             if let Some(files) = files.filter(|_| !screen.entered()) {
@@ -121,14 +121,13 @@ fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> 
         .targets
         .first()
         .and_then(|t| place::work_files_of(lab::nodes::urls_of(t).first()?));
-    let finished = lab::resume(&name, archive, library, fault::clock(), screen)?;
-    Ok((finished, files))
+    let run = lab::resume(&name, archive, library, fault::clock(), screen)?;
+    Ok((run, files))
 }
 
-fn show(archive: &Path, finished: &Finished) -> Result<Status> {
-    let run = Archive::open_read_only(archive)?.load_run(&RunName::Id(finished.id))?;
+fn show(run: &Run) -> Result<Status> {
     print(&report::terminal(
-        &run,
+        run,
         &[],
         terminal_columns(),
         wants_colour(),
@@ -138,7 +137,7 @@ fn show(archive: &Path, finished: &Finished) -> Result<Status> {
     }
     say(&format!(
         "dbdyno: {} of {} points of run {} are invalid; their reasons stand in the tables",
-        finished.invalid,
+        run.points.iter().filter(|p| !p.valid()).count(),
         run.points.len(),
         run.label
     ));
