@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use archive::{Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
+use archive::{Component, Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
 use host::{HostUse, HostWatch, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
@@ -54,6 +54,23 @@ impl Bay<'_> {
         let step = toml::to_string(step).unwrap_or_default();
         let platform = &self.platforms[key.target as usize];
         fingerprint(&[platform, definition, &step])
+    }
+
+    /// A point of a step without figures, begun now; `definition` is the fingerprint of what is measured.
+    pub(crate) fn blank(
+        &self,
+        step: &Step,
+        key: PointKey,
+        definition: String,
+        (title, component): (String, Component),
+    ) -> Point {
+        Point {
+            started_at: host::clock::rfc3339(self.clock.now()),
+            seed: point_seed(self.seed, &key),
+            configuration: self.configuration(step, &key, &definition),
+            definition,
+            ..Point::blank(key, title, component)
+        }
     }
 }
 
@@ -325,7 +342,6 @@ impl Task<'_> {
     /// A point whose preparation or proof failed: no figures, one reason.
     fn failed(&self, message: String) -> Point {
         Point {
-            started_at: host::clock::rfc3339(self.bay.clock.now()),
             work: self.work_done("unknown", "unknown"),
             reasons: vec![message],
             ..self.blank()
@@ -333,17 +349,11 @@ impl Task<'_> {
     }
 
     fn blank(&self) -> Point {
-        let definition = self.test.fingerprint(&self.target.engine);
-        let (title, component) = (
-            self.test.definition.title.clone(),
-            self.test.definition.component,
-        );
-        Point {
-            seed: self.seed,
-            configuration: self.bay.configuration(self.step, self.key, &definition),
-            definition,
-            ..Point::blank(self.key.clone(), title, component)
-        }
+        let definition = &self.test.definition;
+        let fingerprint = self.test.fingerprint(&self.target.engine);
+        let about = (definition.title.clone(), definition.component);
+        self.bay
+            .blank(self.step, self.key.clone(), fingerprint, about)
     }
 }
 

@@ -32,17 +32,16 @@ impl Place<'_> {
 
     /// A point of this place without figures.
     pub fn blank(&self, code: &str) -> Point {
-        let definition = oltp::fingerprint(&self.target().engine);
         let key = PointKey {
             test: code.to_owned(),
             ..self.key.clone()
         };
+        let definition = oltp::fingerprint(&self.target().engine);
+        let about = (title(code), Component::Database);
         Point {
-            started_at: host::clock::rfc3339(self.bay.clock.now()),
+            // All points of a level are of the same users.
             seed: self.seed(),
-            configuration: self.bay.configuration(self.step, self.key, &definition),
-            definition,
-            ..Point::blank(key, title(code), Component::Database)
+            ..self.bay.blank(self.step, key, definition, about)
         }
     }
 
