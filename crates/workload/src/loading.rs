@@ -1,6 +1,10 @@
-//! What the loaders of the workloads share: how they tell what they do, and with how many sessions they do it.
+//! What the loaders of the workloads share: how they tell what they do, with how many sessions they do it, and how
+//! these share the parts.
 
-use target::{Feature, Target};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use target::{Feature, Session, Target, TargetError};
 
 /// What happens while a load goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,4 +42,58 @@ pub(crate) fn sessions(
         tell(Event::Note(&format!("loading with one job: {why}")));
     }
     1
+}
+
+/// Hands parts out to so many sessions, each of which loads one after the other; gives what went wrong, in the order
+/// in which it did. The flag that `load` is given says that another session has failed.
+pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
+    target: &dyn Target,
+    jobs: u32,
+    parts: &[P],
+    load: impl Fn(&mut dyn Session, &P, &AtomicBool) -> Result<(), E> + Sync,
+) -> Vec<E> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let errors = Mutex::new(Vec::new());
+    let work = || -> Result<(), E> {
+        let mut session = target.open_session()?;
+        // The others need not go on with what is going to be done again anyway.
+        while !failed.load(Ordering::Relaxed)
+            && let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            load(session.as_mut(), part, &failed)?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..(jobs as usize).min(parts.len()) {
+            scope.spawn(|| {
+                if let Err(error) = work() {
+                    let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                    errors.push(error);
+                    failed.store(true, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    errors.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does `work` with as many threads inside a statement as sessions loaded, where the engine has such: indexes are built
+/// faster so. Sessions that are open already know nothing of it.
+pub(crate) fn with_threads<T, E: From<TargetError>>(
+    target: &dyn Target,
+    jobs: u32,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let threads = target.threads();
+    // A server that starts no workers builds its indexes alone.
+    let in_parallel = jobs > 1
+        && target.lacks(Feature::ParallelStatement).is_none()
+        && target.set_threads(jobs).is_ok();
+    let outcome = work();
+    if in_parallel {
+        target.set_threads(threads)?;
+    }
+    outcome
 }

@@ -5,17 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use target::{Feature, Session, Target};
+use target::{Session, Target};
 
 use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
 use super::rows::{Share, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
-use crate::loading::{Event, Observer, sessions};
+use crate::loading::{Event, Observer, sessions, share_out, with_threads};
 use crate::owned::count;
 use crate::sql_folder::Step;
 
@@ -231,39 +230,18 @@ impl Load<'_> {
             .filter(|table| !kept.contains(table))
             .flat_map(|table| shares(table, self.scale, self.jobs))
             .collect();
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let failed = AtomicBool::new(false);
-        let first: Mutex<Option<OlapError>> = Mutex::new(None);
-        let work = || -> Result<()> {
-            let mut session = self.target.open_session()?;
-            while let Some(share) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if failed.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                self.part(session.as_mut(), *share)?;
-                (self.tell)(Event::Parts {
-                    done: done.fetch_add(1, Ordering::Relaxed) as u32 + 1,
-                    of: parts.len() as u32,
-                    rows: self.loaded().values().sum(),
-                });
-            }
+        let done = AtomicU32::new(0);
+        let errors = share_out(self.target, self.jobs, &parts, |session, share, _| {
+            self.part(session, *share)?;
+            (self.tell)(Event::Parts {
+                done: done.fetch_add(1, Ordering::Relaxed) + 1,
+                of: parts.len() as u32,
+                rows: self.loaded().values().sum(),
+            });
             Ok(())
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..(self.jobs as usize).min(parts.len()) {
-                scope.spawn(|| {
-                    if let Err(error) = work() {
-                        // The others need not finish what is going to be done again anyway.
-                        failed.store(true, Ordering::Relaxed);
-                        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-                        first.get_or_insert(error);
-                    }
-                });
-            }
         });
-        let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.go_on()?;
-        first.map_or(Ok(()), Err)
+        errors.into_iter().next().map_or(Ok(()), Err)
     }
 
     fn part(&self, session: &mut dyn Session, share: Share) -> Result<()> {
@@ -294,16 +272,7 @@ impl Load<'_> {
 
     /// Keys, statistics and the counts; then the database is whole.
     fn finish(&self) -> Result<Vec<(String, Duration)>> {
-        let threads = self.target.threads();
-        // A server that starts no workers builds its indexes alone.
-        let in_parallel = self.jobs > 1
-            && self.target.lacks(Feature::ParallelStatement).is_none()
-            && self.target.set_threads(self.jobs).is_ok();
-        let outcome = self.finish_steps();
-        if in_parallel {
-            self.target.set_threads(threads)?;
-        }
-        let mut took = outcome?;
+        let mut took = with_threads(self.target, self.jobs, || self.finish_steps())?;
         self.step("checkpoint", &mut took, || Ok(self.target.checkpoint()?))?;
         Ok(took)
     }

@@ -3,18 +3,18 @@
 //! A warehouse is loaded table by table and entered as whole last; one that is not entered is removed
 //! and loaded anew. Keys, foreign keys and statistics follow as steps, each noted when it is done.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use target::{Feature, Session, Target};
+use target::{Session, Target};
 
 use super::files::{self, Step};
 use super::metadata::{self, Metadata};
 use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
-use crate::loading::{Event, Observer, sessions};
+use crate::loading::{Event, Observer, sessions, share_out, with_threads};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -194,38 +194,17 @@ impl Load<'_> {
 
     /// Loads warehouses, each job one after the other.
     fn all(&self, missing: &[u32]) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let done = AtomicUsize::new(self.warehouses as usize - missing.len());
-        let failed = AtomicBool::new(false);
-        let work = || -> Result<()> {
-            let mut session = self.target.open_session()?;
-            while let Some(w) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                self.warehouse(session.as_mut(), *w, &failed)?;
-                let done = done.fetch_add(1, Ordering::Relaxed) as u32 + 1;
-                (self.tell)(Event::Parts {
-                    done,
-                    of: self.warehouses,
-                    rows: self.rows(),
-                });
-            }
+        let done = AtomicU32::new(self.warehouses - missing.len() as u32);
+        let mut errors = share_out(self.target, self.jobs, missing, |session, w, failed| {
+            self.warehouse(session, *w, failed)?;
+            (self.tell)(Event::Parts {
+                done: done.fetch_add(1, Ordering::Relaxed) + 1,
+                of: self.warehouses,
+                rows: self.rows(),
+            });
             Ok(())
-        };
-        let jobs = (self.jobs as usize).min(missing.len());
-        let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
-            let job = || {
-                let outcome = work();
-                // The others need not finish what is going to be done again anyway.
-                failed.fetch_or(outcome.is_err(), Ordering::Relaxed);
-                outcome
-            };
-            let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(job)).collect();
-            let ended = threads.into_iter().map(|thread| thread.join());
-            ended
-                .map(|ended| ended.expect("a job that panics has a fault to be found"))
-                .collect()
         });
         // What broke is more telling than that others stopped because of it.
-        let mut errors: Vec<OltpError> = outcomes.into_iter().filter_map(Result::err).collect();
         errors.sort_by_key(|error| matches!(error, OltpError::Interrupted));
         errors.into_iter().next().map_or(Ok(()), Err)
     }
@@ -245,16 +224,7 @@ impl Load<'_> {
 
     /// Keys, foreign keys, statistics and the counts; then the database is whole.
     fn finish(&self, foreign_keys: bool) -> Result<()> {
-        let threads = self.target.threads();
-        // A server that starts no workers builds its indexes alone.
-        let in_parallel = self.jobs > 1
-            && self.target.lacks(Feature::ParallelStatement).is_none()
-            && self.target.set_threads(self.jobs).is_ok();
-        let outcome = self.finish_steps(foreign_keys);
-        if in_parallel {
-            self.target.set_threads(threads)?;
-        }
-        outcome?;
+        with_threads(self.target, self.jobs, || self.finish_steps(foreign_keys))?;
         (self.tell)(Event::Step("checkpoint"));
         Ok(self.target.checkpoint()?)
     }
