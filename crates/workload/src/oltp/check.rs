@@ -5,10 +5,10 @@
 use serde::Deserialize;
 use target::{Session, Target};
 
-use super::load::count;
 use super::metadata::Metadata;
 use super::population::Population;
 use super::{OltpError, Result, TABLES, files};
+use crate::owned::count;
 
 /// Places of a broken condition that are named; all are counted.
 const PLACES_MAX: usize = 5;

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use target::{Session, Target};
 
 use super::files::{self, Step};
-use super::metadata::{self, Metadata};
+use super::metadata::{self, Metadata, OWNED};
 use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
 use crate::loading::{Event, Observer, sessions, share_out, with_threads};
+use crate::owned::count;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -98,10 +99,10 @@ pub fn load(
 pub fn drop_all(target: &dyn Target, engine: &str) -> Result<bool> {
     restore::forget(target)?;
     let mut session = target.open_session()?;
-    let was_there = metadata::is_entered(session.as_mut())?;
+    let was_there = OWNED.is_entered(session.as_mut())?;
     if was_there {
         procedures::remove(session.as_mut(), engine)?;
-        metadata::drop_tables(session.as_mut())?;
+        OWNED.remove(session.as_mut())?;
         drop(session);
         target.checkpoint()?;
     }
@@ -142,9 +143,9 @@ impl Load<'_> {
         match there {
             Some(there) => refuse_other(&there, &wanted),
             None => {
-                if metadata::is_entered(session)? {
+                if OWNED.is_entered(session)? {
                     (self.tell)(Event::Step("removing what is there"));
-                    metadata::drop_tables(session)?;
+                    OWNED.remove(session)?;
                 }
                 wanted.begin(session, files::tables(self.engine)?)
             }
@@ -236,7 +237,7 @@ impl Load<'_> {
         if foreign_keys {
             steps.extend(files::steps("foreign_keys", self.engine));
         }
-        let done = metadata::facts(session)?;
+        let done = OWNED.read(session)?;
         for Step { name, sql } in steps
             .into_iter()
             .filter(|step| !done.contains_key(step.name))
@@ -292,11 +293,6 @@ impl Load<'_> {
             true => Err(OltpError::Interrupted),
         }
     }
-}
-
-/// Rows of a table.
-pub(super) fn count(session: &mut dyn Session, table: &str) -> Result<u64> {
-    Ok(crate::owned::count(session, table)?)
 }
 
 /// What the columns of a table begin with.

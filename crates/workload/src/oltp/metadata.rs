@@ -1,7 +1,5 @@
 //! What is loaded, in tables beside the nine: never inferred from counts.
 
-use std::collections::BTreeMap;
-
 use target::Session;
 
 use super::{OltpError, Result, TABLES};
@@ -47,7 +45,7 @@ impl Metadata {
         if !OWNED.has_facts(session)? {
             return Ok(None);
         }
-        let facts = facts(session)?;
+        let facts = OWNED.read(session)?;
         let number = |name: &str| {
             let text = facts.get(name).map_or("nothing", String::as_str);
             text.parse::<u64>().map_err(|_| OltpError::Metadata {
@@ -111,15 +109,11 @@ impl Metadata {
 /// # Errors
 /// When the target fails.
 pub fn note_transactions(session: &mut dyn Session) -> Result<()> {
-    set(session, "transactions_since_load")
+    Ok(OWNED.set(session, "transactions_since_load")?)
 }
 
 pub(super) fn note_whole(session: &mut dyn Session) -> Result<()> {
-    set(session, "whole")
-}
-
-fn set(session: &mut dyn Session, fact: &str) -> Result<()> {
-    Ok(OWNED.set(session, fact)?)
+    Ok(OWNED.set(session, "whole")?)
 }
 
 /// Notes that warehouse `w` is whole; 0 stands for the items.
@@ -144,22 +138,7 @@ pub(super) fn whole_warehouses(session: &mut dyn Session) -> Result<Vec<u32>> {
     Ok(rows.into_iter().filter_map(number).collect())
 }
 
-/// Notes that a step is done, in the step's own transaction where the engine can.
+/// Notes that a step is done as a fact of its name, in the step's own transaction where the engine can.
 pub(super) fn step_sql(name: &str) -> String {
     format!("INSERT INTO {FACTS} VALUES ('{name}', 'done')")
-}
-
-/// Names of the steps that are done, among the other facts.
-pub(super) fn facts(session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
-    Ok(OWNED.read(session)?)
-}
-
-/// Removes the nine tables and what was said of them.
-pub(super) fn drop_tables(session: &mut dyn Session) -> Result<()> {
-    Ok(OWNED.remove(session)?)
-}
-
-/// Whether the nine tables are entered as ours; a half-removed database is ours too.
-pub(super) fn is_entered(session: &mut dyn Session) -> Result<bool> {
-    Ok(OWNED.is_entered(session)?)
 }
