@@ -49,14 +49,13 @@ impl Folder {
     pub fn fingerprint(self, engine: &str) -> String {
         let files = EMBEDDED.get_dir(self.0).map(|dir| all_files(dir));
         let mut files: Vec<_> = files.unwrap_or_default();
-        files.sort_by_key(|(name, _)| name.clone());
+        files.sort();
+        let engines = self.engines();
+        let others = engines.iter().filter(|other| *other != engine);
+        let ends: Vec<String> = others.map(|other| format!(".{other}.sql")).collect();
         let mut hash = Sha256::new();
         for (name, contents) in files {
-            let is_of_another = self
-                .engines()
-                .iter()
-                .any(|other| other != engine && name.ends_with(&format!(".{other}.sql")));
-            if !is_of_another {
+            if !ends.iter().any(|end| name.ends_with(end)) {
                 hash.update(name.as_bytes());
                 hash.update([0]);
                 hash.update(contents);
