@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use load::Operator;
@@ -59,7 +59,7 @@ pub enum Cache {
 /// Answers that the first target of a run gave, against which those of the others are held where no right
 /// ones are known.
 #[derive(Debug, Default)]
-pub struct Answers(Mutex<HashMap<String, Right>>);
+pub struct Answers(Mutex<HashMap<String, Arc<Right>>>);
 
 /// A database, and what is asked of it.
 pub struct Work {
@@ -245,7 +245,9 @@ impl Work {
         let query = Query::numbered(number)?;
         let parameters = Parameters::of(source, number, self.scale, self.asked.seed, stream);
         let known = match (source, self.asked.rows) {
-            (Source::Qualification, Rows::AsLoaded) => reference::known(query, self.scale),
+            (Source::Qualification, Rows::AsLoaded) => {
+                reference::known(query, self.scale).map(Arc::new)
+            }
             _ => None,
         };
         Ok(Question {
@@ -294,15 +296,19 @@ pub(super) struct Question {
     /// What makes its answer the same.
     key: String,
     is_compared: bool,
-    known: Option<Right>,
+    known: Option<Arc<Right>>,
     engine: String,
 }
 
 impl Answers {
-    fn right(&self, question: &Question) -> Option<Right> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Shared, not copied: answers are compared while time is taken, and some have thousands of rows.
+    fn right(&self, question: &Question) -> Option<Arc<Right>> {
         let known = question.known.clone();
-        known.or_else(|| kept.get(&question.key).cloned())
+        known.or_else(|| self.kept().get(&question.key).cloned())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<Right>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compares an answer with the right one; where none is known the first becomes it.
@@ -320,8 +326,8 @@ impl Answers {
                     unknown_column: None,
                     from: format!("the first answer of this run, by {}", question.engine),
                 };
-                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.entry(question.key.clone()).or_insert(first);
+                let mut kept = self.kept();
+                kept.entry(question.key.clone()).or_insert(Arc::new(first));
                 None
             }
         };
