@@ -2,6 +2,8 @@
 
 mod held_back;
 
+use std::fmt::Display;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, ParamsFromIter, Row, params, params_from_iter};
 use serde::de::DeserializeOwned;
@@ -376,21 +378,24 @@ fn json<T: DeserializeOwned + Default>(
     problems: &mut Vec<String>,
 ) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
-    Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
-        problems.push(format!(
-            "the archive's column `{column}` cannot be read: {error}"
-        ));
-        T::default()
-    }))
+    Ok(or_default(serde_json::from_str(&text), column, problems))
 }
 
 /// A column with an unsigned 64-bit number as text; likewise.
 fn number(row: &Row<'_>, column: &str, problems: &mut Vec<String>) -> rusqlite::Result<u64> {
     let text: String = row.get(column)?;
-    Ok(text.parse().unwrap_or_else(|error| {
+    Ok(or_default(text.parse(), column, problems))
+}
+
+fn or_default<T: Default, E: Display>(
+    read: std::result::Result<T, E>,
+    column: &str,
+    problems: &mut Vec<String>,
+) -> T {
+    read.unwrap_or_else(|error| {
         problems.push(format!(
             "the archive's column `{column}` cannot be read: {error}"
         ));
-        0
-    }))
+        T::default()
+    })
 }
