@@ -238,6 +238,14 @@ impl Archive {
         read::list_runs(&self.connection).map_err(|e| e.at(&self.path))
     }
 
+    /// Numbers and labels of the runs of a plan, oldest first; nothing else of them is read.
+    ///
+    /// # Errors
+    /// The environment.
+    pub fn runs_of_plan(&self, plan_name: &str) -> Result<Vec<(i64, String)>> {
+        read::runs_of_plan(&self.connection, plan_name).map_err(|e| e.at(&self.path))
+    }
+
     fn require(&self, run_id: i64) -> Result<()> {
         self.run_id(&RunName::Id(run_id)).map(|_| ())
     }

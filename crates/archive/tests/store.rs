@@ -158,6 +158,22 @@ fn a_plan_that_contradicts_itself_is_refused() {
 }
 
 #[test]
+fn runs_are_found_by_their_plan() {
+    let (_directory, mut archive) = empty();
+    let mut of_plan = |plan: &str| {
+        let run = NewRun {
+            plan_name: plan.into(),
+            ..new_run(Some(plan), vec![key(1)])
+        };
+        archive.create_run(&run).unwrap()
+    };
+    let ids = ["nightly", "weekly"].map(&mut of_plan);
+    let found = archive.runs_of_plan("weekly").unwrap();
+    assert_eq!(found, [(ids[1], "weekly".to_owned())]);
+    assert_eq!(archive.runs_of_plan("week").unwrap(), []);
+}
+
+#[test]
 fn the_list_tells_how_far_each_run_came() {
     let (_directory, mut archive) = empty();
     measure(&mut archive, None, &[point(key(1))]);

@@ -129,6 +129,13 @@ pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
         .collect()
 }
 
+pub(super) fn runs_of_plan(connection: &Connection, plan_name: &str) -> Result<Vec<(i64, String)>> {
+    let sql = "SELECT id, label FROM run WHERE plan_name = ?1 ORDER BY id";
+    rows(connection, sql, [plan_name], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
 pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     // One snapshot: another process may be appending to the run.
     let snapshot = connection.unchecked_transaction()?;

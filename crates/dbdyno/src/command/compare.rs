@@ -108,21 +108,14 @@ pub fn earlier_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run
         other => other?,
     };
     let mut studies = Vec::new();
-    for summary in archive.list_runs()? {
-        let Some(other) = summary
-            .label
-            .strip_suffix("-a")
-            .map(|name| format!("{name}-b"))
-        else {
+    for (id, label) in archive.runs_of_plan(&like.plan_name)? {
+        let Some(name) = label.strip_suffix("-a").filter(|_| label != like.label) else {
             continue;
         };
-        if summary.plan_name != like.plan_name || summary.label == like.label {
-            continue;
-        }
-        let a = archive.load_run(&RunName::Id(summary.id))?;
-        let Ok(b) = archive.load_run(&RunName::Label(other)) else {
+        let Ok(b) = archive.load_run(&RunName::Label(format!("{name}-b"))) else {
             continue;
         };
+        let a = archive.load_run(&RunName::Id(id))?;
         let is_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
         let same_machine = a.platform.processor == like.platform.processor;
         if is_study && same_machine && a.valid() && b.valid() {
