@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, faults, points};
+use common::{Place, faults, point_of as of, points};
 use serde_json::Value;
 
 fn load(place: &Place, url: &str) {
@@ -13,11 +13,6 @@ fn load(place: &Place, url: &str) {
         "{}",
         loaded.stdout
     );
-}
-
-fn of<'e>(exported: &'e Value, test: &str) -> &'e Value {
-    let found = points(exported).iter().find(|p| p["test"] == test);
-    found.unwrap_or_else(|| panic!("no point {test}"))
 }
 
 fn run(place: &Place, arguments: &[&str]) -> Value {
@@ -80,12 +75,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
 }
 
 fn wrong_answers_are_invalid(place: &Place, url: &str) {
-    let path = url.strip_prefix("sqlite:").unwrap();
-    let database = rusqlite::Connection::open(path).unwrap();
-    database
-        .execute_batch("UPDATE lineitem SET l_shipmode = 'MAIL' WHERE l_shipmode = 'SHIP'")
-        .unwrap();
-    drop(database);
+    common::spoil_answer_12(url);
     let exported = run(place, &["--target", url, "--queries", "12,6"]);
     let wrong = of(&exported, "Q12")["reasons"].to_string();
     assert!(

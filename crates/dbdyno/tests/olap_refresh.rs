@@ -6,7 +6,7 @@ mod common;
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::{Place, faults, points};
+use common::{Place, faults, point_of, points};
 use serde_json::Value;
 
 fn load(place: &Place, engine: &str) -> String {
@@ -21,7 +21,7 @@ fn tests_of(exported: &Value) -> Vec<&str> {
 }
 
 fn figure(exported: &Value, test: &str, name: &str) -> f64 {
-    let point = points(exported).iter().find(|p| p["test"] == test).unwrap();
+    let point = point_of(exported, test);
     point[name]
         .as_f64()
         .unwrap_or_else(|| panic!("{name} of {point}"))
@@ -76,21 +76,11 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
 fn an_answer_that_was_wrong_before_makes_everything_behind_it_invalid() {
     let place = Place::new();
     let url = load(&place, "sqlite");
-    let path = url.strip_prefix("sqlite:").unwrap();
-    let database = rusqlite::Connection::open(path).unwrap();
-    database
-        .execute_batch("UPDATE lineitem SET l_shipmode = 'MAIL' WHERE l_shipmode = 'SHIP'")
-        .unwrap();
-    drop(database);
+    common::spoil_answer_12(&url);
     let arguments = ["olap", "run", "--target", &url, "--queries", "6,12"];
     place.dbdyno(&[&arguments[..], &["--refresh", "--streams", "1"]].concat());
     let exported = place.export("last");
-    let of = |test: &str| {
-        points(&exported)
-            .iter()
-            .find(|p| p["test"] == test)
-            .unwrap()
-    };
+    let of = |test: &str| point_of(&exported, test);
     let twelve = of("Q12")["reasons"].to_string();
     assert!(
         twelve.contains("Q12 before the refresh") && twelve.contains("wrong answer"),

@@ -169,6 +169,21 @@ pub fn points(exported: &Value) -> &[Value] {
     exported["points"].as_array().unwrap()
 }
 
+/// The first point of a test.
+pub fn point_of<'e>(exported: &'e Value, test: &str) -> &'e Value {
+    let found = points(exported).iter().find(|p| p["test"] == test);
+    found.unwrap_or_else(|| panic!("no point {test}"))
+}
+
+/// Changes rows of an analytical database in a SQLite file, so that of Q6 and Q12 the latter gets a wrong answer.
+pub fn spoil_answer_12(url: &str) {
+    let path = url.strip_prefix("sqlite:").unwrap();
+    let database = rusqlite::Connection::open(path).unwrap();
+    database
+        .execute_batch("UPDATE lineitem SET l_shipmode = 'MAIL' WHERE l_shipmode = 'SHIP'")
+        .unwrap();
+}
+
 /// The reasons why a point is invalid; what was begun late on a busy machine is no fault of what is tested.
 pub fn faults(point: &Value) -> Vec<&str> {
     let reasons = point["reasons"].as_array().unwrap().iter();
