@@ -5,7 +5,7 @@ use target::Feature;
 use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
-use crate::plan::OlapOrder;
+use crate::plan::{OlapOrder, Used};
 use crate::{LabError, Plan, Result, Step, columnar, olap, oltp};
 
 /// All points of a run in the order in which they are measured.
@@ -88,34 +88,31 @@ impl Agenda {
                 threads: 1,
             };
             let is_replica = columnar::is_replica(target);
-            let (keys, obstacle) = match (&step.oltp, &step.olap, &step.columnar) {
-                (_, _, Some(_)) if is_replica => {
+            let title: fn(&str) -> String;
+            let (keys, obstacle) = match step.used() {
+                Used::Columnar(_) if is_replica => {
+                    title = columnar::title;
                     (columnar::keys(&base), columnar::obstacle(targets))
                 }
-                (Some(oltp), _, _) if !is_replica => {
+                Used::Oltp(oltp) if !is_replica => {
+                    title = oltp::title;
                     (oltp::keys(oltp, &base), oltp::obstacle(target))
                 }
-                (_, Some(olap), _) if !is_replica || olap.order == OlapOrder::Run => (
-                    olap::keys(olap, &base, target),
-                    olap::obstacle(olap, target),
-                ),
+                Used::Olap(olap) if !is_replica || olap.order == OlapOrder::Run => {
+                    title = olap::title;
+                    let keys = olap::keys(olap, &base, target);
+                    (keys, olap::obstacle(olap, target))
+                }
                 // A replica holds what was lifted, and nothing is lifted into what has tables of its own.
                 _ => continue,
             };
             match (obstacle, keys.first()) {
-                (Some(reason), Some(first)) => {
-                    let code = first.test.clone();
-                    self.add(Missing {
-                        target: number,
-                        title: match (&step.oltp, &step.columnar) {
-                            (Some(_), _) => oltp::title(&code),
-                            (None, Some(_)) => columnar::title(&code),
-                            (None, None) => olap::title(&code),
-                        },
-                        test: code,
-                        reason,
-                    });
-                }
+                (Some(reason), Some(first)) => self.add(Missing {
+                    target: number,
+                    test: first.test.clone(),
+                    title: title(&first.test),
+                    reason,
+                }),
                 _ => self.points.extend(keys),
             }
         }

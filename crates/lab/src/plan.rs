@@ -20,7 +20,7 @@ use workload_step::Keys;
 pub use columnar::{ColumnarOrder, ColumnarStep};
 pub use olap::{OlapOrder, OlapStep, Queries};
 pub use oltp::{Check, Levels, OltpStep, Order, Statements};
-pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
+pub use step::{ArrivalKind, JOBS_MAX, Mode, Step, Used};
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 

@@ -9,7 +9,7 @@ use workload::volume::{
 use workload::{Library, Table};
 
 use crate::agenda::foreseen;
-use crate::plan::{Mode, OlapOrder, OltpStep, Order};
+use crate::plan::{Mode, OlapOrder, OltpStep, Order, Used};
 use crate::{Plan, Result, Step};
 
 /// What one target is asked to write by a plan; the same for each node of a cluster together.
@@ -29,14 +29,15 @@ pub fn foretell(
     let (mut points, mut room_of_points) = (0u64, 0u64);
     let mut tables: HashSet<(Table, &str)> = HashSet::new();
     for step in &plan.step {
-        let of_workload = match (&step.oltp, &step.olap) {
-            (Some(oltp), _) => Some(of_order_entry(step, oltp)),
-            (None, Some(olap)) => Some(match (olap.order, olap.scale) {
+        let of_workload = match step.used() {
+            Used::Tests => None,
+            Used::Oltp(oltp) => Some(of_order_entry(step, oltp)),
+            Used::Olap(olap) => Some(match (olap.order, olap.scale) {
                 (OlapOrder::Load, Some(scale)) => of_analytical_load(scale),
                 _ => Volume::default(),
             }),
             // Lifted tables are written to memory.
-            (None, None) => step.columnar.as_ref().map(|_| Volume::default()),
+            Used::Columnar(_) => Some(Volume::default()),
         };
         if let Some(volume) = of_workload {
             points = points.saturating_add(volume.written_bytes);

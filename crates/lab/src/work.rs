@@ -16,6 +16,7 @@ use crate::measure::{Bay, fingerprint, measure};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::oltp::Desk;
+use crate::plan::Used;
 use crate::{Plan, Step, columnar, olap, oltp, signal};
 
 /// The points of a run that are still to be measured.
@@ -101,14 +102,14 @@ impl Work<'_> {
             let progress = Arc::new(Progress::new());
             let target = self.shown_target(key);
             observer.point_begins(key, &self.title(step, key)?, &target, &progress);
-            let done = match (&step.oltp, &step.olap, &step.columnar) {
-                (_, _, Some(columnar)) => lifting.serve(archive, (step, columnar), key)?,
-                (Some(oltp), _, _) => desk.serve(archive, (step, oltp), key, &progress)?,
-                (_, Some(olap), _) => match lifting.refill(key) {
+            let done = match step.used() {
+                Used::Oltp(oltp) => desk.serve(archive, (step, oltp), key, &progress)?,
+                Used::Olap(olap) => match lifting.refill(key) {
                     Ok(()) => analytical.serve(archive, (step, olap), key, &progress)?,
                     Err(done) => done,
                 },
-                (None, None, None) => {
+                Used::Columnar(columnar) => lifting.serve(archive, (step, columnar), key)?,
+                Used::Tests => {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =
                         measured.map_err(|error| queue.broken(error.to_string(), finished))?;
@@ -130,11 +131,11 @@ impl Work<'_> {
     }
 
     fn title(&self, step: &Step, key: &PointKey) -> Result<String> {
-        Ok(match (&step.oltp, &step.olap, &step.columnar) {
-            (_, _, Some(_)) => columnar::title(&key.test),
-            (Some(_), _, _) => oltp::title(&key.test),
-            (_, Some(_), _) => olap::title(&key.test),
-            (None, None, None) => self.library.test(&key.test)?.definition.title.clone(),
+        Ok(match step.used() {
+            Used::Oltp(_) => oltp::title(&key.test),
+            Used::Olap(_) => olap::title(&key.test),
+            Used::Columnar(_) => columnar::title(&key.test),
+            Used::Tests => self.library.test(&key.test)?.definition.title.clone(),
         })
     }
 

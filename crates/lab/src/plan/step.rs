@@ -102,6 +102,19 @@ fn size_default() -> String {
     "quick".into()
 }
 
+/// What a step uses, with what it asks of it.
+#[derive(Debug, Clone, Copy)]
+pub enum Used<'a> {
+    /// Tests of the library, or a script.
+    Tests,
+    /// The order-entry workload.
+    Oltp(&'a OltpStep),
+    /// The analytical workload.
+    Olap(&'a OlapStep),
+    /// Lifted tables.
+    Columnar(&'a ColumnarStep),
+}
+
 /// What bounds a point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -238,9 +251,19 @@ impl Step {
         Ok(())
     }
 
+    /// What it uses; a step that was checked has one table at most.
+    pub fn used(&self) -> Used<'_> {
+        match (&self.oltp, &self.olap, &self.columnar) {
+            (Some(oltp), _, _) => Used::Oltp(oltp),
+            (_, Some(olap), _) => Used::Olap(olap),
+            (_, _, Some(columnar)) => Used::Columnar(columnar),
+            (None, None, None) => Used::Tests,
+        }
+    }
+
     /// Whether it is of tests, of the library or a script, and not of a workload with a database of its own.
     pub fn is_of_tests(&self) -> bool {
-        self.oltp.is_none() && self.olap.is_none() && self.columnar.is_none()
+        matches!(self.used(), Used::Tests)
     }
 
     /// How the operations of an open schedule arrive.
