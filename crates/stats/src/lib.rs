@@ -7,6 +7,7 @@
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod changepoint;
+pub mod cluster;
 pub mod compare;
 pub mod distribution;
 pub mod forecast;
