@@ -114,6 +114,15 @@ impl Level {
     }
 }
 
+/// How rows are put into a group of a Parquet file, for [`Store::encoded_bytes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// Encoded column by column: what packing and dictionaries make of them.
+    Plain,
+    /// Compressed behind that, fast.
+    Compressed,
+}
+
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -1,6 +1,7 @@
 //! Databases as sources: their tables described and read as a whole, somebody's too. Nothing is written.
 
 mod digest;
+mod space;
 mod sql;
 
 use std::ops::Range;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
 pub use digest::{Digest, row_hash};
+pub use space::Space;
 pub(crate) use sql::{Dialect, select, totals};
 
 /// What a column holds, in terms that every column store can keep.
@@ -124,6 +126,8 @@ pub struct SourceTable {
     pub disk_bytes: Option<u64>,
     /// What its parts are counted in: blocks or row numbers; 0 where it is read in one piece.
     pub(crate) extent: u64,
+    /// What the numbers of a part are, in the engine's SQL; empty where rows have no such address.
+    pub(crate) address: String,
     /// The table in the engine's SQL, quoted.
     pub(crate) from: String,
 }
@@ -171,6 +175,13 @@ pub trait Source: Send + Sync {
 
     /// The pieces in which a table is read by so many streams.
     fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part>;
+
+    /// The addresses by which pieces of a table can be read without reading the rest; `None` where there are none,
+    /// or no rows.
+    ///
+    /// # Errors
+    /// What the engine says.
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>>;
 
     /// One more stream, of the same moment as the others.
     ///
@@ -229,6 +240,10 @@ impl Source for Kept {
         self.source.parts(table, streams)
     }
 
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        self.source.space(table)
+    }
+
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
         self.source.open_reader()
     }
@@ -276,6 +291,21 @@ pub(crate) fn enter(tables: &mut Vec<SourceTable>, table: SourceTable) -> Result
     }
     tables.push(table);
     Ok(())
+}
+
+/// The condition for the rows of a part of a table whose rows have addresses; empty for all of them.
+pub(crate) fn within(table: &SourceTable, part: &Part) -> String {
+    let address = &table.address;
+    match part {
+        Some(part) if !address.is_empty() => {
+            let from = format!(" WHERE {address} >= {}", part.start);
+            match part.end {
+                u64::MAX => from,
+                end => format!("{from} AND {address} < {end}"),
+            }
+        }
+        _ => String::new(),
+    }
 }
 
 fn statement(message: String) -> TargetError {

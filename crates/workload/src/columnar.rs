@@ -3,10 +3,12 @@
 //! * [`chosen`]: which tables and columns.
 //! * [`mod@lift`]: streams them from a source into a store, and proves that they arrived.
 //! * [`memory`]: what that may take of it, and took.
+//! * [`mod@size`]: what it would take, from a sample.
 
 pub mod chosen;
 pub mod lift;
 pub mod memory;
+pub mod size;
 
 pub use chosen::Chosen;
 pub use lift::{LiftOptions, Lifted, LiftedTable, lift};
@@ -53,6 +55,14 @@ pub enum ColumnarError {
         level: Level,
         /// What there is for them.
         memory: String,
+    },
+    /// No sample can stand for a table.
+    #[error("the size of {table} cannot be told: {why}")]
+    Unsized {
+        /// Table.
+        table: String,
+        /// Why.
+        why: String,
     },
     /// The user asked to stop.
     #[error("interrupted; nothing of the lifted tables is left")]

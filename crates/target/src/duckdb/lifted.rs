@@ -4,6 +4,7 @@
 //! batches and packed while the next are read: that bounds the memory. Its own heavy compressor refuses to work
 //! in memory; the heavy levels therefore are Parquet, in files of memory that have no name and vanish with us.
 
+mod encoded;
 mod engine;
 mod memory_file;
 mod writer;

@@ -11,8 +11,8 @@ use super::set_up::options_read_only;
 use super::texts::{Unread, texts};
 use crate::session::too_many_texts;
 use crate::source::{
-    DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter,
-    pieces, select, totals,
+    DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
+    enter, pieces, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
@@ -147,6 +147,7 @@ impl Source for DuckDbSource {
                 rows_estimated: rows,
                 disk_bytes: None,
                 // A view has no row numbers.
+                address: "rowid".into(),
                 extent: rows.filter(|_| is_table).unwrap_or(0),
                 columns: vec![column(cell(), cell(), &cell())],
                 schema,
@@ -167,6 +168,10 @@ impl Source for DuckDbSource {
             true => vec![None],
             false => pieces(table.extent, PIECE_ROWS),
         }
+    }
+
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        Ok(Space::of("row numbers", 0..table.extent))
     }
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
@@ -253,13 +258,7 @@ impl DuckDbReader {
 
 impl Reader for DuckDbReader {
     fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
-        let mut sql = select(table);
-        if let Some(part) = part {
-            sql.push_str(&format!(" WHERE rowid >= {}", part.start));
-            if part.end < u64::MAX {
-                sql.push_str(&format!(" AND rowid < {}", part.end));
-            }
-        }
+        let sql = select(table) + &within(table, part);
         let failed = |message: String| explain(&format!("cannot read {}", table.label()), &message);
         let mut prepared = self.connection.prepare(&sql).map_err(failed)?;
         let mut answer = prepared.stream().map_err(failed)?;

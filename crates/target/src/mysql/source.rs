@@ -7,8 +7,8 @@ use super::session::connect;
 use super::wire::Cell as WireCell;
 use crate::plain::{days_from, unscaled_of};
 use crate::source::{
-    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter,
-    select, totals,
+    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
+    enter, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError};
 
@@ -19,9 +19,11 @@ const DIALECT: Dialect = Dialect {
 };
 /// The tables of the database, without those that hold no rows of their own.
 const CATALOGUE: &str = "SELECT t.table_name, t.table_rows, t.data_length, c.column_name, c.data_type, \
-     c.column_type, c.numeric_precision, c.numeric_scale, c.is_nullable \
+     c.column_type, c.numeric_precision, c.numeric_scale, c.is_nullable, s.seq_in_index = 1 \
      FROM information_schema.tables t JOIN information_schema.columns c \
      ON c.table_schema = t.table_schema AND c.table_name = t.table_name \
+     LEFT JOIN information_schema.statistics s ON s.table_schema = t.table_schema \
+     AND s.table_name = t.table_name AND s.column_name = c.column_name AND s.index_name = 'PRIMARY' \
      WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
      ORDER BY t.table_name, c.ordinal_position";
 /// The snapshot begins at once, not with the first statement.
@@ -75,22 +77,47 @@ impl Source for MySqlSource {
             let mut cell = || cells.next().unwrap_or_default();
             let (name, rows, bytes) = (cell(), cell(), cell());
             let column = column(cell(), &cell(), cell(), [&cell(), &cell()], &cell());
+            let is_key =
+                cell() == "1" && matches!(column.kind, Ok(Kind::Int(_) | Kind::Unsigned(_)));
+            let address = is_key.then(|| column.expression.clone());
             let table = SourceTable {
                 schema: String::new(),
                 from: DIALECT.quoted(&name),
                 rows_estimated: rows.parse().ok(),
                 disk_bytes: bytes.parse().ok(),
                 extent: 0,
+                address: String::new(),
                 columns: vec![column],
                 name,
             };
             enter(&mut tables, table)?;
+            if let (Some(address), Some(table)) = (address, tables.last_mut()) {
+                table.address = address;
+            }
         }
         Ok(tables)
     }
 
     fn parts(&self, _table: &SourceTable, _streams: u32) -> Vec<Part> {
         vec![None]
+    }
+
+    /// Rows lie in the order of the primary key: where its first column is an integer, in pieces of that.
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        let key = &table.address;
+        if key.is_empty() {
+            return Ok(None);
+        }
+        let sql = format!("SELECT min({key}), max({key}) FROM {}", table.from);
+        let rows = connect(&self.access)?.read(&sql)?;
+        let ends: Vec<u64> = (rows.into_iter().flatten())
+            .filter_map(|end| end?.parse().ok())
+            .collect();
+        Ok(match ends[..] {
+            [first, last] => Space::of(format!("values of {key}"), first..last.saturating_add(1)),
+            // Without rows, or with keys below 0.
+            _ => None,
+        })
     }
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
@@ -165,8 +192,10 @@ struct MySqlReader {
 }
 
 impl Reader for MySqlReader {
-    fn read(&mut self, table: &SourceTable, _part: &Part, take: Taker<'_>) -> Result<()> {
-        let statement = self.client.prepare(&select(table))?;
+    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
+        let statement = self
+            .client
+            .prepare(&(select(table) + &within(table, part)))?;
         let columns = &table.columns;
         self.client.hand_out(statement, |row| {
             let mut cells: Vec<Cell<'_>> = Vec::with_capacity(columns.len());

@@ -7,8 +7,8 @@ use super::endpoint::Endpoint;
 use super::set_up::OF_SESSIONS;
 use super::wire::{Copied, Undecodable};
 use crate::source::{
-    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter,
-    pieces, select, totals,
+    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
+    enter, pieces, select, totals,
 };
 use crate::{ErrorKind, Result, TargetError, Value};
 
@@ -111,6 +111,7 @@ impl Source for PostgresSource {
             let table = SourceTable {
                 from: format!("{}.{}", DIALECT.quoted(&schema), DIALECT.quoted(&name)),
                 // A partitioned table has no blocks of its own.
+                address: String::new(),
                 extent: if kind == "p" {
                     0
                 } else {
@@ -134,6 +135,13 @@ impl Source for PostgresSource {
         }
         let piece = PIECE_BLOCKS.min(table.extent.div_ceil(u64::from(streams)));
         pieces(table.extent, piece)
+    }
+
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        match self.has_ranges() {
+            true => Ok(Space::of("blocks", 0..table.extent)),
+            false => Ok(None),
+        }
     }
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {

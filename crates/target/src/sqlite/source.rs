@@ -8,8 +8,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::{configure_library, explain};
 use crate::plain::days_of;
 use crate::source::{
-    Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Taker, enter, select,
-    totals,
+    Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker, enter,
+    select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
@@ -21,6 +21,9 @@ const DIALECT: Dialect = Dialect {
 /// Whether every value of a column is a day as 2026-01-31; null where there are none.
 const ALL_DAYS: &str =
     "min({} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND date({}) = {})";
+
+/// Of every row, unless the table is without them or gives the name to a column.
+const ROW_NUMBER: &str = "rowid";
 
 /// A database file.
 pub(super) struct SqliteSource {
@@ -100,6 +103,22 @@ impl Source for SqliteSource {
         vec![None]
     }
 
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        let sql = format!(
+            "SELECT (SELECT min({ROW_NUMBER}) FROM {from}), (SELECT max({ROW_NUMBER}) FROM {from})",
+            from = table.from
+        );
+        let numbers = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        // A table without row numbers is refused, one whose numbers are no numbers as well.
+        let ends = self.reader()?.connection.query_row(&sql, [], numbers);
+        let ends = ends
+            .ok()
+            .and_then(|(first, last): (Option<i64>, Option<i64>)| {
+                Some(u64::try_from(first?).ok()?..u64::try_from(last?).ok()? + 1)
+            });
+        Ok(ends.and_then(|range| Space::of("row numbers", range)))
+    }
+
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
         Ok(Box::new(self.reader()?))
     }
@@ -147,6 +166,7 @@ impl SqliteReader {
             rows_estimated: self.rows(&name, &from)?,
             disk_bytes: self.pages_bytes(&name),
             extent: 0,
+            address: ROW_NUMBER.into(),
             from,
             name,
         };
@@ -254,11 +274,11 @@ fn kind_of(declared: &str) -> std::result::Result<Kind, String> {
 }
 
 impl Reader for SqliteReader {
-    fn read(&mut self, table: &SourceTable, _part: &Part, take: Taker<'_>) -> Result<()> {
+    fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
         let failed = |e: &rusqlite::Error| explain("cannot read a row", e);
         let mut statement = self
             .connection
-            .prepare(&select(table))
+            .prepare(&(select(table) + &within(table, part)))
             .map_err(|e| failed(&e))?;
         let mut rows = statement.raw_query();
         loop {

@@ -165,7 +165,8 @@ pub fn lift(
     })
 }
 
-fn refuse_unholdable(tables: &[SourceTable]) -> Result<()> {
+/// Refuses the first column that no level can hold.
+pub(super) fn refuse_unholdable(tables: &[SourceTable]) -> Result<()> {
     for table in tables {
         if let Some((column, why)) = table.unholdable().next() {
             return Err(ColumnarError::Unholdable {

@@ -1,0 +1,324 @@
+//! What lifting tables would take, from a sample of their blocks.
+//!
+//! * [`budget`]: how much may be read.
+//! * [`sample`]: pieces from all over a table, in a store of their own.
+//! * [`measure`]: what they take at each level, packed as a lift packs, and how alike they are.
+//! * [`mod@predict`]: what the whole then takes, with an interval.
+//! * [`mod@fit`]: which tables a memory holds, and how many cores are needed.
+
+pub mod budget;
+pub mod fit;
+pub mod measure;
+pub mod predict;
+pub mod sample;
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use stats::Interval;
+use target::lifted::Level;
+use target::source::{Source, SourceTable};
+
+use super::{Chosen, ColumnarError, Result};
+use crate::loading::{Event, Observer};
+pub use budget::Budget;
+pub use fit::{Cores, Fit, cores, fit};
+use predict::GROUP_ROWS;
+pub use sample::Piece;
+use sample::{Limits, Sample};
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SizeOptions {
+    /// Which tables and columns.
+    pub chosen: Chosen,
+    /// For which levels.
+    pub levels: Vec<Level>,
+    /// How much is read.
+    pub budget: Budget,
+    /// Of the choice of the blocks.
+    pub seed: u64,
+}
+
+/// What lifting would take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sizes {
+    /// Table by table, in the order in which they were named, or stand in the catalogue.
+    pub tables: Vec<SizedTable>,
+    /// Of which moment the rows are.
+    pub moment: &'static str,
+    /// Time that reading rows took.
+    pub read_took: Duration,
+}
+
+/// What is known of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SizedTable {
+    /// Schema and name in the source.
+    pub label: String,
+    /// Bytes of its rows on the source's disk.
+    pub disk_bytes: Option<u64>,
+    /// Its rows.
+    pub rows: Option<Interval>,
+    /// Bytes that it takes at each level, or why that is not known.
+    pub levels: Vec<(Level, std::result::Result<Interval, String>)>,
+    /// What was read.
+    pub sampled: Sampled,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// What was read of a table.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sampled {
+    /// What its addresses are; empty where it was read as a whole for want of them.
+    pub unit: String,
+    /// How many addresses there are.
+    pub extent: u64,
+    /// The pieces, by their addresses.
+    pub pieces: Vec<Piece>,
+    /// Whether that is the whole table.
+    pub is_whole: bool,
+    /// Time that it took.
+    pub took: Duration,
+}
+
+impl Sampled {
+    /// Rows that were read.
+    pub fn rows(&self) -> u64 {
+        self.pieces.iter().map(Piece::count).sum()
+    }
+
+    /// Share of the addresses that was read.
+    pub fn share(&self) -> f64 {
+        let addresses = self.pieces.iter().filter_map(|p| p.addresses.as_ref());
+        let read: u64 = addresses.map(|range| range.end - range.start).sum();
+        match self.is_whole {
+            true => 1.0,
+            false => read as f64 / self.extent.max(1) as f64,
+        }
+    }
+}
+
+impl SizedTable {
+    /// Bytes at a level; `None` where they are not known.
+    pub fn at(&self, level: Level) -> Option<Interval> {
+        let found = self.levels.iter().find(|(of, _)| *of == level)?;
+        found.1.clone().ok()
+    }
+
+    /// How many times less it takes than on disk: a larger size is a smaller factor.
+    pub fn compress_factor(&self, level: Level) -> Option<Interval> {
+        let size = self.at(level)?;
+        Some(factor(self.disk_bytes? as f64, size))
+    }
+}
+
+impl Sizes {
+    /// Bytes of all tables at a level; `None` where that of one is not known.
+    pub fn total(&self, level: Level) -> Option<Interval> {
+        let all: Option<Vec<Interval>> = self.tables.iter().map(|table| table.at(level)).collect();
+        Some(predict::sum(&all?))
+    }
+
+    /// How many times less all take than on disk.
+    pub fn compress_factor(&self, level: Level) -> Option<Interval> {
+        let disk: Option<u64> = self.tables.iter().map(|table| table.disk_bytes).sum();
+        Some(factor(disk? as f64, self.total(level)?))
+    }
+}
+
+fn factor(disk_bytes: f64, size: Interval) -> Interval {
+    let by = |bytes: f64| disk_bytes / bytes.max(1.0);
+    Interval {
+        estimate: by(size.estimate),
+        low: by(size.high),
+        high: by(size.low),
+        confidence: size.confidence,
+    }
+}
+
+/// Says what lifting would take; reads no more than the budget.
+///
+/// # Errors
+/// When a name is none, a column cannot be held, source or store fails, or `stop` was set.
+pub fn size(
+    source: &dyn Source,
+    options: &SizeOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Sizes> {
+    let tables = options.chosen.of(source.tables()?)?;
+    super::lift::refuse_unholdable(&tables)?;
+    // The small ones first: what they leave of the time is the large ones'.
+    let mut order: Vec<usize> = (0..tables.len()).collect();
+    order.sort_by_key(|at| tables[*at].disk_bytes.unwrap_or(0));
+    let mut time = options.budget.time;
+    let mut sized: Vec<Option<SizedTable>> = vec![None; tables.len()];
+    for (done, at) in order.iter().enumerate() {
+        let table = &tables[*at];
+        tell(Event::Step(&format!("sampling {}", table.label())));
+        let left = order[done..].iter().map(|at| &tables[*at]);
+        let limits = Limits {
+            share: options.budget.share,
+            deadline: time.map(|time| Instant::now() + time.mul_f64(share_of(table, left))),
+            seed: options.seed.wrapping_add(*at as u64),
+            stop,
+        };
+        let found = one(source, table, options, &limits, tell)?;
+        time = time.map(|time| time.saturating_sub(found.sampled.took));
+        sized[*at] = Some(found);
+        tell(Event::Parts {
+            done: done as u32 + 1,
+            of: tables.len() as u32,
+            rows: sized.iter().flatten().map(|t| t.sampled.rows()).sum(),
+        });
+    }
+    let tables: Vec<SizedTable> = sized.into_iter().flatten().collect();
+    Ok(Sizes {
+        moment: source.moment(),
+        read_took: tables.iter().map(|table| table.sampled.took).sum(),
+        tables,
+    })
+}
+
+/// What a table may have of the time that is left for it and those behind it: as large as it is among them, and
+/// for a small one a quarter of what each would have if all were alike.
+fn share_of<'a>(table: &SourceTable, left: impl Iterator<Item = &'a SourceTable>) -> f64 {
+    let weight = |table: &SourceTable| table.disk_bytes.unwrap_or(0).max(1) as f64;
+    let weights: Vec<f64> = left.map(weight).collect();
+    let least = 0.25 / weights.len().max(1) as f64;
+    (weight(table) / weights.iter().sum::<f64>()).clamp(least, 1.0)
+}
+
+fn one(
+    source: &dyn Source,
+    table: &SourceTable,
+    options: &SizeOptions,
+    limits: &Limits<'_>,
+    tell: Observer<'_>,
+) -> Result<SizedTable> {
+    let begun = Instant::now();
+    let mut sized = SizedTable {
+        label: table.label(),
+        disk_bytes: table.disk_bytes,
+        rows: None,
+        levels: Vec::new(),
+        sampled: Sampled::default(),
+        notes: Vec::new(),
+    };
+    let sample = match sample::take(source, table, limits) {
+        Ok(sample) => sample,
+        Err(ColumnarError::Unsized { why, .. }) => {
+            sized.sampled.took = begun.elapsed();
+            let unknown = |level: &Level| (*level, Err(why.clone()));
+            sized.levels = options.levels.iter().map(unknown).collect();
+            return Ok(sized);
+        }
+        Err(other) => return Err(other),
+    };
+    sized.rows = rows(&sample);
+    sized.notes = notes(&sample);
+    if !sample.is_whole() && sample.pieces.len() < stats::cluster::CLUSTERS_MIN {
+        let why = "the budget was too small: so few pieces could be read that no size can be told; give it more";
+        let unknown = |level: &Level| (*level, Err(why.to_owned()));
+        sized.levels = options.levels.iter().map(unknown).collect();
+    } else {
+        let alike = measure::alike(&sample, table)?;
+        for level in &options.levels {
+            tell(Event::Step(&format!(
+                "packing {} at {level}",
+                table.label()
+            )));
+            let evidence = measure::evidence(&sample, &alike, *level, limits.stop)?;
+            let size = evidence.map(|evidence| predict::predict(&evidence));
+            sized.levels.push((*level, size));
+        }
+    }
+    sized.sampled = Sampled {
+        unit: sample
+            .space
+            .as_ref()
+            .map_or(String::new(), |space| space.unit.clone()),
+        extent: sample.space.as_ref().map_or(0, |space| space.extent()),
+        is_whole: sample.is_whole(),
+        took: sample.read_took,
+        pieces: sample.pieces,
+    };
+    Ok(sized)
+}
+
+/// Rows of the table, by those of the pieces; `None` from too few.
+fn rows(sample: &Sample) -> Option<Interval> {
+    let counts: Vec<f64> = sample.pieces.iter().map(|p| p.count() as f64).collect();
+    let half = sample::half_share(&counts, sample.population);
+    let estimate = sample.rows() as f64 * sample.scale();
+    (half < 1.0).then_some(Interval {
+        estimate: estimate.round(),
+        low: (estimate * (1.0 - half)).round(),
+        high: (estimate * (1.0 + half)).round(),
+        confidence: predict::CONFIDENCE,
+    })
+}
+
+fn notes(sample: &Sample) -> Vec<String> {
+    let mut notes = Vec::new();
+    if sample.cut_short {
+        notes.push(format!(
+            "reading ended after {} pieces, by the time or by the 256 MB that a sample may have; the interval is wider for it",
+            sample.pieces.len()
+        ));
+    }
+    if !sample.is_whole() && sample.rows() < GROUP_ROWS * 4 / 5 {
+        notes.push(format!(
+            "the sample has {} rows, fewer than the {GROUP_ROWS} that are packed together; the whole may take less for \
+             each row",
+            sample.rows()
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A table of which the size is known or not.
+    pub(crate) fn sized(label: &str, disk_bytes: u64, bytes_high: Option<f64>) -> SizedTable {
+        let size = bytes_high.map(|high| Interval {
+            estimate: high / 2.0,
+            low: high / 4.0,
+            high,
+            confidence: predict::CONFIDENCE,
+        });
+        SizedTable {
+            label: label.into(),
+            disk_bytes: Some(disk_bytes),
+            rows: None,
+            levels: vec![(Level::None, size.ok_or_else(|| "why".to_owned()))],
+            sampled: Sampled::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_larger_size_is_a_smaller_factor() {
+        let factor = sized("t", 100, Some(50.0)).compress_factor(Level::None);
+        let factor = factor.unwrap();
+        assert_eq!((factor.low, factor.estimate, factor.high), (2.0, 4.0, 8.0));
+        assert!(factor.covers(3.0));
+    }
+
+    #[test]
+    fn totals_need_every_table() {
+        let mut sizes = Sizes {
+            tables: vec![sized("a", 100, Some(50.0)), sized("b", 10, Some(20.0))],
+            moment: "",
+            read_took: Duration::ZERO,
+        };
+        assert_eq!(sizes.total(Level::None).unwrap().high, 70.0);
+        assert_eq!(sizes.total(Level::QueryLow), None);
+        sizes.tables.push(sized("c", 1, None));
+        assert_eq!(sizes.compress_factor(Level::None), None);
+    }
+}

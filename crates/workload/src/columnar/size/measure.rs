@@ -1,0 +1,260 @@
+//! What a sample takes at a level, and what can be learnt from its pieces.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use target::lifted::{Encoding, Level};
+use target::source::{Part, Reader, Source, SourceTable, Space};
+
+use super::predict::Evidence;
+use super::sample::{Piece, Sample, half_share};
+use crate::columnar::{LiftOptions, Result, lift};
+
+/// Pieces that give slices to a mixed group: slices of 2048 rows, because what lies within so few is packed the same
+/// in a group of pieces from everywhere.
+const MIXED: usize = 4;
+/// A whole group has [`PIECES_MIN`](super::sample::PIECES_MIN) pieces, about the square of that: what neighbours save
+/// there is saved twice, one scale above the other.
+const SCALES: i32 = 2;
+
+/// What the pieces of a sample tell about each other.
+pub struct Alike {
+    /// Half of the interval of the size, as a share.
+    sampling_share: f64,
+    /// Bytes for each row that neighbours save, of columns of numbers and of all, only encoded.
+    saved_numbers: f64,
+    saved_encoded: f64,
+    /// Share that neighbours save when compressed, and that packing the pieces together does.
+    saved_compressed_share: f64,
+    together_share: f64,
+}
+
+/// The sizes of a sample's pieces, each for itself, mixed, and together.
+///
+/// # Errors
+/// What the store says.
+pub fn alike(sample: &Sample, table: &SourceTable) -> Result<Alike> {
+    let bytes = |rows: &[Range<u64>], encoding| -> Result<Vec<f64>> {
+        let columns = sample.store.encoded_bytes(&table.name, rows, encoding)?;
+        Ok(columns.iter().map(|bytes| *bytes as f64).collect())
+    };
+    let each = |groups: &[Vec<Range<u64>>], encoding| -> Result<Vec<Vec<f64>>> {
+        groups.iter().map(|rows| bytes(rows, encoding)).collect()
+    };
+    let filled: Vec<&Piece> = sample.pieces.iter().filter(|p| p.count() > 0).collect();
+    let apart: Vec<Vec<Range<u64>>> = filled.iter().map(|p| vec![p.rows.clone()]).collect();
+    let mixed = mixed(&filled);
+    let (encoded, compressed) = (
+        each(&apart, Encoding::Plain)?,
+        each(&apart, Encoding::Compressed)?,
+    );
+    let (encoded_mixed, compressed_mixed) = (
+        each(&mixed, Encoding::Plain)?,
+        each(&mixed, Encoding::Compressed)?,
+    );
+    let all: Vec<Range<u64>> = filled.iter().map(|p| p.rows.clone()).collect();
+    let together = match all.is_empty() {
+        true => 0.0,
+        false => bytes(&all, Encoding::Plain)?.iter().sum(),
+    };
+    let is_number = |at: usize| {
+        let kind = table.columns.get(at).map(|column| &column.kind);
+        kind.is_some_and(|kind| kind.as_ref().is_ok_and(|kind| kind.is_numeric()))
+    };
+    let numbers = |groups: &[Vec<f64>]| {
+        let of_group = |columns: &Vec<f64>| -> f64 {
+            let numbers = columns.iter().enumerate().filter(|(at, _)| is_number(*at));
+            numbers.map(|(_, bytes)| bytes).sum()
+        };
+        groups.iter().map(of_group).sum::<f64>()
+    };
+    let (rows_apart, rows_mixed) = (rows(&apart), rows(&mixed));
+    let saved = |mixed: f64, apart: f64| mixed / rows_mixed - apart / rows_apart;
+    Ok(Alike {
+        sampling_share: sampling_share(sample, [&encoded, &compressed]),
+        saved_numbers: saved(numbers(&encoded_mixed), numbers(&encoded)),
+        saved_encoded: saved(total(&encoded_mixed), total(&encoded)),
+        saved_compressed_share: saved(total(&compressed_mixed), total(&compressed))
+            / (total(&compressed_mixed) / rows_mixed).max(f64::MIN_POSITIVE),
+        together_share: 1.0 - together / total(&encoded).max(1.0),
+    })
+}
+
+/// Groups as large as a piece, each of a slice of [`MIXED`] pieces that are as far from each other as can be; every
+/// row of as many pieces as that divides is in one.
+fn mixed(pieces: &[&Piece]) -> Vec<Vec<Range<u64>>> {
+    let of_group = MIXED.min(pieces.len()).max(1);
+    let apart = pieces.len() / of_group;
+    let slice = |piece: &Piece, number: usize| {
+        let at = |number| piece.rows.start + piece.count() * number as u64 / of_group as u64;
+        at(number)..at(number + 1)
+    };
+    (0..apart * of_group)
+        .map(|group| {
+            let (first, number) = (group % apart, group / apart);
+            let some = pieces.iter().skip(first).step_by(apart).take(of_group);
+            let ranges = some.map(|piece| slice(piece, number));
+            ranges.filter(|rows| !rows.is_empty()).collect()
+        })
+        .filter(|group: &Vec<_>| !group.is_empty())
+        .collect()
+}
+
+/// The widest of what the differences of the pieces give: by rows, by values, encoded and compressed.
+fn sampling_share(sample: &Sample, sizes: [&Vec<Vec<f64>>; 2]) -> f64 {
+    let half = |values: &[f64]| half_share(values, sample.population);
+    let of = |value: &dyn Fn(&Piece) -> u64| -> Vec<f64> {
+        sample.pieces.iter().map(|p| value(p) as f64).collect()
+    };
+    let (by_rows, by_bytes) = (half(&of(&Piece::count)), half(&of(&|p| p.bytes)));
+    let by_size = sizes.map(|groups| {
+        let mut sizes = groups.iter().map(|columns| columns.iter().sum());
+        let of_piece = |piece: &Piece| match piece.count() {
+            0 => 0.0,
+            _ => sizes.next().unwrap_or(0.0),
+        };
+        half(&sample.pieces.iter().map(of_piece).collect::<Vec<f64>>())
+    });
+    [by_rows, by_bytes]
+        .into_iter()
+        .chain(by_size)
+        .fold(0.0, f64::max)
+}
+
+fn total(groups: &[Vec<f64>]) -> f64 {
+    groups.iter().flatten().sum()
+}
+
+fn rows(groups: &[Vec<Range<u64>>]) -> f64 {
+    let rows: u64 = groups
+        .iter()
+        .flatten()
+        .map(|rows| rows.end - rows.start)
+        .sum();
+    (rows as f64).max(1.0)
+}
+
+/// What is known of a sample at a level, or why that level did not take.
+///
+/// # Errors
+/// What the store says, or that the user asked to stop.
+pub fn evidence(
+    sample: &Sample,
+    alike: &Alike,
+    level: Level,
+    stop: &AtomicBool,
+) -> Result<std::result::Result<Evidence, String>> {
+    let source = InOrder {
+        source: sample.store.source(),
+        parts: sample.pieces.iter().map(|p| Some(p.rows.clone())).collect(),
+    };
+    let options = LiftOptions {
+        chosen: Default::default(),
+        level,
+        memory_bytes: None,
+        jobs: Some(1),
+    };
+    let lifted = lift(&source, &options, stop, &|_| {})?;
+    if let Some(why) = lifted.tables.iter().flat_map(|t| &t.reasons).next() {
+        return Ok(Err(why.clone()));
+    }
+    let (bytes, rows) = (lifted.bytes() as f64, sample.rows() as f64);
+    let saved_bytes = |per_row: f64| per_row * rows / bytes.max(1.0);
+    let share = match level {
+        Level::None => 0.0,
+        Level::QueryLow => saved_bytes(alike.saved_numbers),
+        Level::QueryHigh => saved_bytes(alike.saved_encoded),
+        Level::CapacityLow | Level::CapacityHigh => alike.saved_compressed_share,
+    };
+    let neighbours_share = 1.0 - (1.0 - share.clamp(0.0, 1.0)).powi(SCALES);
+    Ok(Ok(Evidence {
+        bytes,
+        rows,
+        is_whole: sample.is_whole(),
+        scale: sample.scale(),
+        grain_bytes: lifted.store.grain_bytes() as f64,
+        sampling_share: alike.sampling_share,
+        neighbours_share,
+        together_share: alike.together_share,
+        pieces: sample.pieces.len() as f64,
+    }))
+}
+
+/// The pieces of a sample in the order in which they lie in the source, whatever the order was that they were read in.
+struct InOrder {
+    source: Box<dyn Source>,
+    parts: Vec<Part>,
+}
+
+impl Source for InOrder {
+    fn title(&self) -> String {
+        self.source.title()
+    }
+
+    fn url(&self) -> String {
+        self.source.url()
+    }
+
+    fn moment(&self) -> &'static str {
+        self.source.moment()
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        self.source.one_stream()
+    }
+
+    fn tables(&self) -> target::Result<Vec<SourceTable>> {
+        self.source.tables()
+    }
+
+    fn parts(&self, _table: &SourceTable, _streams: u32) -> Vec<Part> {
+        self.parts.clone()
+    }
+
+    fn space(&self, table: &SourceTable) -> target::Result<Option<Space>> {
+        self.source.space(table)
+    }
+
+    fn open_reader(&self) -> target::Result<Box<dyn Reader>> {
+        self.source.open_reader()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(count: u64, rows: u64) -> Vec<Piece> {
+        let piece = |n| Piece {
+            addresses: None,
+            rows: n * rows..(n + 1) * rows,
+            bytes: 0,
+        };
+        (0..count).map(piece).collect()
+    }
+
+    #[test]
+    fn mixed_groups_take_a_slice_of_pieces_far_apart() {
+        let pieces = pieces(33, 40);
+        let groups = mixed(&pieces.iter().collect::<Vec<_>>());
+        assert_eq!(groups.len(), 32);
+        let mut seen = std::collections::BTreeSet::new();
+        for group in &groups {
+            let of: Vec<u64> = group.iter().map(|rows| rows.start / 40).collect();
+            assert!(of.windows(2).all(|pair| pair[1] - pair[0] == 8), "{of:?}");
+            assert_eq!(of.len(), MIXED);
+            for row in group.iter().cloned().flatten() {
+                assert!(seen.insert(row), "{row} is in two groups");
+            }
+        }
+        assert_eq!(rows(&groups), 32.0 * 40.0);
+    }
+
+    #[test]
+    fn few_or_tiny_pieces_make_what_groups_they_can() {
+        let (two, one) = (pieces(2, 4), pieces(1, 1));
+        assert_eq!(mixed(&two.iter().collect::<Vec<_>>()).len(), 2);
+        assert_eq!(mixed(&one.iter().collect::<Vec<_>>()).len(), 1);
+        assert!(mixed(&[]).is_empty());
+    }
+}

@@ -1,0 +1,371 @@
+//! Reads pieces of a table, spread over all of it, into a store of its own.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use stats::random::Random;
+use target::lifted::{Level, Store, Writer};
+use target::source::{Cell, Source, SourceTable, Space};
+use target::{ErrorKind, TargetError};
+
+use super::predict::{CONFIDENCE, GROUP_ROWS};
+use crate::columnar::{ColumnarError, Result};
+
+/// Rows of a piece: some thousand neighbours, so that what packs neighbours together finds them.
+pub const PIECE_ROWS: u64 = 8192;
+/// Fewest pieces of a table that has more; together they fill a group, and the spread between them can be told.
+pub const PIECES_MIN: u64 = GROUP_ROWS / PIECE_ROWS;
+/// Most pieces: four times as many would halve the interval at most.
+pub const PIECES_MOST: u64 = 60;
+/// Bytes of a piece; of wide rows it holds fewer.
+const PIECE_BYTES: u64 = 8 << 20;
+/// Bytes of a sample, so that it fits into memory whatever the rows are.
+const SAMPLE_BYTES: u64 = 256 << 20;
+/// Memory of the store that a sample lies in.
+pub const STORE_BYTES: u64 = 2 << 30;
+/// More pieces are read while the half interval of the bytes in them is above this share.
+const SPREAD_WANTED: f64 = 0.05;
+/// Addresses of the first look into a table of which the engine does not know how many rows it has.
+const LOOK: u64 = 128;
+/// A piece may hold so many times the rows that it should before the addresses are too uneven.
+const UNEVEN: u64 = 64;
+/// Row size where the engine tells neither rows nor bytes.
+const ROW_BYTES: u64 = 100;
+
+/// What was read of a piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Its addresses in the source; `None` for a table that is read as a whole.
+    pub addresses: Option<Range<u64>>,
+    /// Where its rows are in the sample.
+    pub rows: Range<u64>,
+    /// Bytes of its values, as they came.
+    pub bytes: u64,
+}
+
+impl Piece {
+    /// How many rows it has.
+    pub fn count(&self) -> u64 {
+        self.rows.end - self.rows.start
+    }
+}
+
+/// Pieces of a table, kept as they are.
+pub struct Sample {
+    /// Where its rows are.
+    pub store: Store,
+    /// By their addresses.
+    pub pieces: Vec<Piece>,
+    /// Addresses of the whole table; `None` where it was read as a whole for want of them.
+    pub space: Option<Space>,
+    /// Pieces that the whole table has.
+    pub population: u64,
+    /// Whether the time ended before as many pieces were read as were meant to be.
+    pub cut_short: bool,
+    /// Time that reading took.
+    pub read_took: Duration,
+}
+
+impl Sample {
+    /// Rows in it.
+    pub fn rows(&self) -> u64 {
+        self.pieces.iter().map(Piece::count).sum()
+    }
+
+    /// Whether it is the whole table.
+    pub fn is_whole(&self) -> bool {
+        self.pieces.len() as u64 >= self.population
+    }
+
+    /// How many times the sample the whole is: by addresses, of which the last piece may have fewer.
+    pub fn scale(&self) -> f64 {
+        let Some(space) = self.space.as_ref().filter(|_| !self.is_whole()) else {
+            return 1.0;
+        };
+        let addresses = self.pieces.iter().filter_map(|p| p.addresses.as_ref());
+        let read: u64 = addresses.map(|range| range.end - range.start).sum();
+        space.extent() as f64 / read.max(1) as f64
+    }
+}
+
+/// What limits the reading of a table.
+pub struct Limits<'a> {
+    /// Share of its pieces; without one as many as are of use.
+    pub share: Option<f64>,
+    /// When to stop.
+    pub deadline: Option<Instant>,
+    /// Of the choice of the pieces.
+    pub seed: u64,
+    /// Set when the user asks to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Limits<'_> {
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// Reads a sample.
+///
+/// # Errors
+/// What source or store say; [`ColumnarError::Unsized`] when the table can only be read as a whole, and is too
+/// large for that.
+pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Result<Sample> {
+    let begun = Instant::now();
+    let store = Store::open(Level::None, STORE_BYTES)?;
+    store.begin(table)?;
+    let mut taker = Taker {
+        source,
+        table,
+        limits,
+        writer: Some(store.writer(table, 1)?),
+        rows: 0,
+        bytes: 0,
+        pieces: Vec::new(),
+    };
+    let (space, population, meant) = match source.space(table)? {
+        Some(space) => {
+            let (population, meant) = taker.spread(&space)?;
+            (Some(space), population, meant)
+        }
+        None => {
+            taker.all()?;
+            (None, 1, 1)
+        }
+    };
+    taker.finish()?;
+    let mut pieces = std::mem::take(&mut taker.pieces);
+    drop(taker);
+    store.finish(table)?;
+    let start = |piece: &Piece| piece.addresses.as_ref().map(|range| range.start);
+    pieces.sort_by_key(start);
+    Ok(Sample {
+        store,
+        cut_short: (pieces.len() as u64) < meant,
+        pieces,
+        space,
+        population,
+        read_took: begun.elapsed(),
+    })
+}
+
+struct Taker<'a> {
+    source: &'a dyn Source,
+    table: &'a SourceTable,
+    limits: &'a Limits<'a>,
+    writer: Option<Writer<'a>>,
+    /// Rows and bytes so far.
+    rows: u64,
+    bytes: u64,
+    pieces: Vec<Piece>,
+}
+
+impl Taker<'_> {
+    /// Pieces from all over the table; gives how many it has, and how many were to be read.
+    fn spread(&mut self, space: &Space) -> Result<(u64, u64)> {
+        let rows = self.rows_about(space)?;
+        let width = self.width(space, rows);
+        let population = space.pieces(width);
+        let meant = meant(population, self.limits.share);
+        let mut random = Random::new(self.limits.seed);
+        let mut taken: Vec<u64> = Vec::new();
+        let mut aim = meant;
+        let mut reader = self.source.open_reader()?;
+        loop {
+            for number in spread_evenly(population, aim, &taken, &mut random) {
+                if !self.pieces.is_empty() && (self.limits.is_late() || self.bytes > SAMPLE_BYTES) {
+                    return Ok((population, meant));
+                }
+                let addresses = space.piece(number, width);
+                let most = (rows / population.max(1)).max(PIECE_ROWS) * UNEVEN;
+                self.piece(reader.as_mut(), Some(addresses), most)?;
+                taken.push(number);
+            }
+            let is_enough = taken.len() as u64 >= PIECES_MOST.min(population);
+            if is_enough || self.spread_share() <= SPREAD_WANTED {
+                return Ok((population, meant));
+            }
+            aim = PIECES_MIN;
+        }
+    }
+
+    /// Every row; what is too large for that has no sample that would stand for it.
+    fn all(&mut self) -> Result<()> {
+        let mut reader = self.source.open_reader()?;
+        self.piece(reader.as_mut(), None, u64::MAX)
+    }
+
+    fn piece(
+        &mut self,
+        reader: &mut dyn target::source::Reader,
+        addresses: Option<Range<u64>>,
+        rows_most: u64,
+    ) -> Result<()> {
+        let (begin_rows, begin_bytes) = (self.rows, self.bytes);
+        let is_all = addresses.is_none();
+        let mut broken_off = None;
+        let outcome = reader.read(self.table, &addresses, &mut |row| {
+            let too_large = is_all && (self.limits.is_late() || self.bytes > SAMPLE_BYTES);
+            broken_off = match () {
+                () if self.limits.stop.load(Ordering::Relaxed) => Some(ColumnarError::Interrupted),
+                () if too_large => Some(unsized_by(self.table, NO_ADDRESSES)),
+                () if self.rows - begin_rows >= rows_most => {
+                    Some(unsized_by(self.table, TOO_UNEVEN))
+                }
+                () => None,
+            };
+            if broken_off.is_some() {
+                return Err(TargetError::new(ErrorKind::Statement, "broken off"));
+            }
+            self.rows += 1;
+            self.bytes += bytes_of(row);
+            let writer = self.writer.as_mut();
+            let writer = writer.expect("the writer is there until the sample is finished");
+            writer.put(row).map(drop)
+        });
+        if let Some(why) = broken_off {
+            return Err(why);
+        }
+        outcome?;
+        self.pieces.push(Piece {
+            addresses,
+            rows: begin_rows..self.rows,
+            bytes: self.bytes - begin_bytes,
+        });
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        match self.writer.take() {
+            Some(writer) => Ok(writer.finish()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Rows of the table, as the engine estimates them, or as a first look does.
+    fn rows_about(&self, space: &Space) -> Result<u64> {
+        if let Some(rows) = self.table.rows_estimated.filter(|rows| *rows > 0) {
+            return Ok(rows);
+        }
+        let mut seen = 0_u64;
+        let middle = space.range.start + space.extent() / 2;
+        let look = middle..middle.saturating_add(LOOK).min(space.range.end);
+        let mut reader = self.source.open_reader()?;
+        let looked = look.end - look.start;
+        reader.read(self.table, &Some(look), &mut |_| {
+            seen += 1;
+            Ok(())
+        })?;
+        Ok((seen as f64 / looked as f64 * space.extent() as f64) as u64)
+    }
+
+    /// Addresses of a piece.
+    fn width(&self, space: &Space, rows: u64) -> u64 {
+        let rows = rows.max(1);
+        let row_bytes = self
+            .table
+            .disk_bytes
+            .map_or(ROW_BYTES, |bytes| bytes / rows);
+        let piece_rows = (PIECE_BYTES / row_bytes.max(1)).clamp(1, PIECE_ROWS);
+        let addresses_per_row = space.extent() as f64 / rows as f64;
+        ((piece_rows as f64 * addresses_per_row).ceil() as u64).max(1)
+    }
+
+    /// Half of the interval of the bytes, as a share; none where it cannot be told.
+    fn spread_share(&self) -> f64 {
+        let mut pieces: Vec<&Piece> = self.pieces.iter().collect();
+        pieces.sort_by_key(|piece| piece.addresses.as_ref().map(|range| range.start));
+        let bytes: Vec<f64> = pieces.iter().map(|piece| piece.bytes as f64).collect();
+        half_share(&bytes, u64::MAX)
+    }
+}
+
+/// Half of the interval that the differences of neighbours give, as a share of the total; 0 for the whole, and 1
+/// where too few are there to tell.
+pub fn half_share(values: &[f64], population: u64) -> f64 {
+    match stats::cluster::total(values, population, CONFIDENCE) {
+        Ok(total) if total.estimate > 0.0 => (total.high - total.estimate) / total.estimate,
+        Ok(_) => 0.0,
+        Err(_) => 1.0,
+    }
+}
+
+/// Pieces to read of so many: the share, but no fewer than fill a group, and no more than are of use.
+fn meant(population: u64, share: Option<f64>) -> u64 {
+    let share = share.map_or(PIECES_MOST, |share| {
+        (share * population as f64).ceil() as u64
+    });
+    share.clamp(PIECES_MIN, PIECES_MOST).min(population)
+}
+
+/// Numbers of about `count` of `population` pieces that were not taken before: one at random out of each of as
+/// many equal stretches, in an order at random, so that what there is time for is spread evenly as well.
+fn spread_evenly(population: u64, count: u64, taken: &[u64], random: &mut Random) -> Vec<u64> {
+    let mut chosen: Vec<u64> = (0..count.min(population))
+        .map(|stretch| {
+            let (from, to) = (
+                stretch * population / count.min(population),
+                (stretch + 1) * population / count.min(population),
+            );
+            from + random.below((to - from) as usize) as u64
+        })
+        .filter(|number| !taken.contains(number))
+        .collect();
+    for at in (1..chosen.len()).rev() {
+        chosen.swap(at, random.below(at + 1));
+    }
+    chosen
+}
+
+fn bytes_of(row: &[Cell<'_>]) -> u64 {
+    let bytes = |cell: &Cell<'_>| match cell {
+        Cell::Null => 0,
+        Cell::Int(_) | Cell::Double(_) => 8,
+        Cell::Wide(_) => 16,
+        Cell::Bytes(bytes) => bytes.len() as u64,
+    };
+    row.iter().map(bytes).sum()
+}
+
+const NO_ADDRESSES: &str = "its rows have no addresses by which pieces of it could be read, and it is too large to be \
+     read as a whole; lift it, or give it an integer primary key";
+const TOO_UNEVEN: &str = "its keys are so uneven that a piece of them holds many times the rows that it should; lift it \
+     to know";
+
+fn unsized_by(table: &SourceTable, why: &str) -> ColumnarError {
+    ColumnarError::Unsized {
+        table: table.label(),
+        why: why.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_counts_between_a_group_and_what_is_of_use() {
+        assert_eq!(meant(7, Some(0.02)), 7);
+        assert_eq!(meant(100, Some(0.02)), PIECES_MIN);
+        assert_eq!(meant(2000, Some(0.02)), 40);
+        assert_eq!(meant(1_000_000, Some(0.02)), PIECES_MOST);
+        assert_eq!(meant(1_000_000, None), PIECES_MOST);
+    }
+
+    #[test]
+    fn one_piece_out_of_each_stretch_and_none_twice() {
+        let mut random = Random::new(3);
+        let mut first = spread_evenly(1000, 20, &[], &mut random);
+        let order = first.clone();
+        first.sort_unstable();
+        assert_ne!(first, order, "in an order at random");
+        for (stretch, number) in (0_u64..).zip(&first) {
+            assert_eq!(number / 50, stretch);
+        }
+        let all: Vec<u64> = (0..30).collect();
+        assert!(spread_evenly(30, 15, &all, &mut random).is_empty());
+        assert_eq!(spread_evenly(5, 15, &[], &mut random).len(), 5);
+    }
+}

@@ -1,0 +1,83 @@
+//! How often what is predicted is true: seeded trials on the analytical workload's tables and on tables of other
+//! shapes, each held against a real lift. scripts/columnar-size-coverage.sh does it at length.
+
+use std::sync::atomic::AtomicBool;
+
+use target::{TargetUrl, open};
+use workload::columnar::Level;
+use workload::columnar::size::Budget;
+use workload::olap::{LoadOptions, Scale, load};
+
+use crate::shapes::{TUNED, UNTUNED};
+use crate::{in_file, sized, source, truth};
+
+/// Trials, rows of each shape and scale of the analytical workload, as "20,1000000,0.1".
+const ASKED: &str = "DBDYNO_SIZE_COVERAGE";
+
+#[test]
+fn predictions_are_true_as_often_as_they_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().display();
+    println!("| data | level | truth | covered | worst error | mean half width |");
+    println!("|---|---|---|---|---|---|");
+    let Ok(asked) = std::env::var(ASKED) else {
+        let url = format!("sqlite:{place}/short.db");
+        in_file(&url, |session| TUNED[2].load(session, 200_000, 7));
+        return table(TUNED[2].name, &url, 1);
+    };
+    let numbers: Vec<f64> = asked.split(',').map(|n| n.parse().unwrap()).collect();
+    let [trials, rows, scale] = numbers[..] else {
+        panic!("{ASKED}={asked} is not TRIALS,ROWS,SCALE")
+    };
+    let (trials, rows) = (trials as u64, rows as u64);
+    let url = format!("sqlite:{place}/analytical.db");
+    let options = LoadOptions {
+        scale: Scale::new(scale).unwrap(),
+        jobs: None,
+        replace: true,
+    };
+    let target = open(&TargetUrl::parse(&url).unwrap()).unwrap();
+    let never = AtomicBool::new(false);
+    load(target.as_ref(), "sqlite", &options, &never, &|_| {}).unwrap();
+    drop(target);
+    table("analytical workload", &url, trials);
+    for shape in TUNED.iter().chain(&UNTUNED) {
+        let url = format!("sqlite:{place}/{}.db", shape.name);
+        in_file(&url, |session| shape.load(session, rows, 7));
+        table(shape.name, &url, trials);
+    }
+}
+
+/// The lines of a database, one for each level; fails where fewer than 19 of 20 trials hold the truth or the
+/// estimate is off by more than a tenth.
+fn table(name: &str, url: &str, trials: u64) {
+    let source = source(url);
+    let truths = Level::ALL.map(|level| truth(source.as_ref(), level));
+    let mut found = Level::ALL.map(|_| Vec::new());
+    for seed in 1..=trials {
+        let sizes = sized(source.as_ref(), &Level::ALL, Budget::default(), seed);
+        for (level, found) in Level::ALL.into_iter().zip(&mut found) {
+            found.push(sizes.total(level).unwrap());
+        }
+    }
+    let mut wrong = Vec::new();
+    for ((level, truth), found) in Level::ALL.into_iter().zip(truths).zip(found) {
+        let covered = found.iter().filter(|size| size.covers(truth)).count();
+        let error = |size: &stats::Interval| 100.0 * (size.estimate / truth - 1.0);
+        let worst = found.iter().map(error);
+        let worst = worst.max_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap();
+        let half = found
+            .iter()
+            .map(|size| 50.0 * (size.high - size.low) / size.estimate);
+        let half = half.sum::<f64>() / trials as f64;
+        let line = format!(
+            "| {name} | {level} | {:.1} MB | {covered} of {trials} | {worst:+.1} % | {half:.1} % |",
+            truth / 1e6,
+        );
+        println!("{line}");
+        if (covered as u64) < (trials * 19).div_ceil(20) || worst.abs() > 10.0 {
+            wrong.push(line);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
