@@ -190,3 +190,72 @@ fn the_study_sets_levels_beside_the_disk() {
         assert!(page.contains(part), "{part}");
     }
 }
+
+#[test]
+fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
+    common::need_duckdb();
+    let place = Place::new();
+    let url = place.url("sqlite", "olap");
+    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let size = |more: &[&str]| {
+        place.dbdyno(
+            &[
+                &["columnar", "size", "--from", &url, "--level", "query-high"],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    let ended = size(&[
+        "--json",
+        "--memory",
+        "3MB",
+        "--users",
+        "5",
+        "--threads",
+        "4",
+    ]);
+    let said: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let lifted = lift(&place, &url, "query-high");
+    let (whole, truth) = (
+        &said["levels"][0]["memory_bytes"],
+        lifted["memory_bytes"].as_f64(),
+    );
+    assert!(
+        whole["low"].as_f64() <= truth && truth <= whole["high"].as_f64(),
+        "{whole}"
+    );
+    let tables = said["tables"].as_array().unwrap();
+    let table = tables.iter().find(|t| t["table"] == "lineitem").unwrap();
+    assert_eq!(table["sample"]["rows"], 60_175);
+    assert_eq!(table["sample"]["whole"], true);
+    assert_eq!(table["sample"]["unit"], "row numbers");
+    assert!(!table["sample"]["pieces"].as_array().unwrap().is_empty());
+    let fit = &said["fit"]["levels"][0];
+    assert!(fit["memory_bytes_high"].as_f64().unwrap() <= 3e6, "{fit}");
+    assert!(!fit["tables"].as_array().unwrap().is_empty(), "{fit}");
+    assert!(!fit["left_out"].as_array().unwrap().is_empty(), "{fit}");
+    assert_eq!(
+        (&said["cores"]["ample"], &said["cores"]["fewest"]),
+        (&20.into(), &10.into())
+    );
+    let lines = size(&["--tables", "orders,part", "--memory", "1GB"]).stdout;
+    for part in [
+        "95 % between",
+        "read as a whole, 15000 rows",
+        "in the order of --tables",
+        "orders, part",
+    ] {
+        assert!(lines.contains(part), "{part}: {lines}");
+    }
+    for (more, status, says) in [
+        (&["--budget", "much"][..], 2, "is no budget"),
+        (&["--memory", "much"], 2, "is not a size"),
+        (&["--users", "5"], 2, "--threads"),
+        (&["--tables", "lineitems"], 2, "did you mean \"lineitem\""),
+    ] {
+        let ended = size(more);
+        assert_eq!(ended.status, status, "{}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{}", ended.stderr);
+    }
+}

@@ -1,6 +1,7 @@
 //! What can be typed behind `dbdyno columnar`.
 
 use clap::{Args, Subcommand};
+use workload::columnar::size::Budget;
 use workload::columnar::{JOBS_MAX, Level, memory};
 use workload::olap::Scale;
 
@@ -21,6 +22,8 @@ pub enum ColumnarVerb {
     Lift(LiftArguments),
     /// Set every level beside the disk: sizes, and the analytical queries by one user and by several
     Run(Box<StudyArguments>),
+    /// Predict how much memory tables would take at each level, from a sample of their blocks
+    Size(SizeArguments),
 }
 
 /// `dbdyno columnar lift`.
@@ -92,4 +95,74 @@ pub struct StudyArguments {
     pub query_limit: Option<f64>,
     #[command(flatten)]
     pub occasion: Occasion,
+}
+
+/// `dbdyno columnar size`.
+#[derive(Debug, Args)]
+pub struct SizeArguments {
+    /// Database to read, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE; nothing is written to it
+    #[arg(long, value_name = "URL")]
+    pub from: String,
+    /// Tables to look at, as NAME or SCHEMA.NAME (default: all that this user may read)
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub tables: Vec<String>,
+    /// Columns, as TABLE.COLUMN: of a table with such only these count; with a minus in front, all but these
+    #[arg(
+        long,
+        value_name = "TABLE.COLUMN,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub columns: Vec<String>,
+    /// How hard they would be compressed: all, none, query-low, query-high, capacity-low or capacity-high
+    #[arg(long, default_value = "all")]
+    pub level: Levels,
+    /// What reading may take: a share of the rows, a time, or both, as 2%, 30s or 2%,30s
+    #[arg(long, value_name = "SHARE,TIME", default_value = "2%,30s")]
+    pub budget: Budget,
+    /// Memory, as 64GB or 48GiB: say which tables it holds
+    #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
+    pub memory: Option<u64>,
+    /// Users who ask at the same time: say how many cores they need
+    #[arg(long, value_name = "N", requires = "threads", value_parser = clap::value_parser!(u32).range(1..))]
+    pub users: Option<u32>,
+    /// Threads with which each of them asks
+    #[arg(long, value_name = "N", requires = "users", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Seed of the choice of the blocks
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print JSON (docs/COLUMNAR.md) instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One level, or all of them.
+#[derive(Debug, Clone, Copy)]
+pub enum Levels {
+    /// Every one.
+    All,
+    /// Only this one.
+    One(Level),
+}
+
+impl Levels {
+    /// Those that are meant.
+    pub fn levels(self) -> std::vec::Vec<Level> {
+        match self {
+            Levels::All => Level::ALL.to_vec(),
+            Levels::One(level) => vec![level],
+        }
+    }
+}
+
+impl std::str::FromStr for Levels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Levels::All),
+            level => level.parse().map(Levels::One),
+        }
+    }
 }

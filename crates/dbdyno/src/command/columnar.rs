@@ -2,17 +2,37 @@
 
 mod lift;
 mod run;
+mod size;
 
 use std::path::PathBuf;
 
 use anyhow::Result;
+use target::TargetUrl;
+use target::source::{Source, open_source};
+use workload::columnar::ColumnarError;
 
 use crate::arguments::ColumnarVerb;
-use crate::exit::Status;
+use crate::exit::{Status, Wrong};
 
 pub fn columnar(verb: &ColumnarVerb, archive: &Option<PathBuf>) -> Result<Status> {
     match verb {
         ColumnarVerb::Lift(asked) => lift::lift(asked),
         ColumnarVerb::Run(asked) => run::study(asked, archive),
+        ColumnarVerb::Size(asked) => size::size(asked),
+    }
+}
+
+/// The database to read.
+fn source_of(url: &str) -> Result<Box<dyn Source>> {
+    let url = TargetUrl::parse(url).map_err(|e| Wrong(e.to_string()))?;
+    target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    Ok(open_source(&url)?)
+}
+
+/// What is wrong in itself has a status of its own.
+fn told(error: ColumnarError) -> anyhow::Error {
+    match error {
+        ColumnarError::Unknown(message) => Wrong(message).into(),
+        other => other.into(),
     }
 }

@@ -4,24 +4,22 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use target::TargetUrl;
-use target::source::{Source, open_source};
+use target::source::Source;
 use workload::columnar::memory::words;
-use workload::columnar::{Chosen, ColumnarError, LiftOptions, Lifted, LiftedTable};
+use workload::columnar::{Chosen, LiftOptions, Lifted, LiftedTable};
 
+use super::{source_of, told};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
 use crate::command::print;
-use crate::exit::{Status, Wrong};
+use crate::exit::Status;
 
 /// Version of the JSON.
 const FORMAT: u32 = 1;
 
 pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
-    let url = TargetUrl::parse(&asked.from).map_err(|e| Wrong(e.to_string()))?;
-    target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    let source = source_of(&asked.from)?;
     lab::signal::install();
-    let source = open_source(&url)?;
     let options = LiftOptions {
         chosen: Chosen {
             tables: asked.tables.clone(),
@@ -45,14 +43,6 @@ pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
         false => print(&lines(source.as_ref(), &lifted))?,
     }
     Ok(sound(lifted.is_valid()))
-}
-
-/// What is wrong in itself has a status of its own.
-fn told(error: ColumnarError) -> anyhow::Error {
-    match error {
-        ColumnarError::Unknown(message) => Wrong(message).into(),
-        other => other.into(),
-    }
 }
 
 fn lines(source: &dyn Source, lifted: &Lifted) -> String {

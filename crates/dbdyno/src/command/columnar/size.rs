@@ -1,0 +1,325 @@
+//! `dbdyno columnar size`: what lifting would take, from a sample.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use stats::Interval;
+use target::source::Source;
+use workload::columnar::memory::words;
+use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
+use workload::columnar::{Chosen, Level};
+
+use super::{source_of, told};
+use crate::arguments::columnar::SizeArguments;
+use crate::command::database::{bar, show};
+use crate::command::print;
+use crate::exit::Status;
+
+/// Version of the JSON.
+const FORMAT: u32 = 1;
+/// Pieces of a table that the text names; the JSON names all.
+const PIECES_SHOWN: usize = 6;
+
+pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
+    let source = source_of(&asked.from)?;
+    let options = SizeOptions {
+        chosen: Chosen {
+            tables: asked.tables.clone(),
+            columns: asked.columns.clone(),
+        },
+        levels: asked.level.levels(),
+        budget: asked.budget,
+        seed: asked.seed,
+    };
+    lab::signal::install();
+    let bar = bar(0, "tables");
+    let outcome = workload::columnar::size::size(
+        source.as_ref(),
+        &options,
+        lab::signal::stop_flag(),
+        &|event| show(&bar, event, "tables"),
+    );
+    bar.finish_and_clear();
+    let sizes = outcome.map_err(told)?;
+    let in_order = !asked.tables.is_empty();
+    let fits: Vec<Fit> = (asked.memory.iter())
+        .flat_map(|memory| {
+            let of = |level: &Level| fit(&sizes.tables, *level, *memory, in_order);
+            options.levels.iter().map(of).collect::<Vec<_>>()
+        })
+        .collect();
+    let cores = asked.users.zip(asked.threads).map(|(u, t)| cores(u, t));
+    let answer = Answer {
+        source: source.as_ref(),
+        asked,
+        options: &options,
+        sizes: &sizes,
+        fits: &fits,
+        cores,
+    };
+    match asked.json {
+        true => print(&format!("{:#}\n", answer.document()))?,
+        false => print(&answer.lines())?,
+    }
+    Ok(Status::Fine)
+}
+
+/// Everything that is said.
+struct Answer<'a> {
+    source: &'a dyn Source,
+    asked: &'a SizeArguments,
+    options: &'a SizeOptions,
+    sizes: &'a Sizes,
+    fits: &'a [Fit],
+    cores: Option<Cores>,
+}
+
+impl Answer<'_> {
+    fn lines(&self) -> String {
+        let Sizes { tables, .. } = self.sizes;
+        let mut text = format!(
+            "{} tables of {}, from a sample of {} (seed {}); read in {:.3} s\n\n",
+            tables.len(),
+            self.source.title(),
+            self.options.budget,
+            self.options.seed,
+            self.sizes.read_took.as_secs_f64(),
+        );
+        let width = tables.iter().map(|table| table.label.chars().count());
+        let width = width.max().unwrap_or(0).max(5);
+        let mut line = |cells: [&str; 6]| {
+            let [name, level, disk, memory, within, factor] = cells;
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "{name:<width$}  {level:<13}  {disk:>9}  {memory:>9}  {within:^23}  {factor}"
+            );
+        };
+        line([
+            "table",
+            "level",
+            "on disk",
+            "in memory",
+            "95 % between",
+            "factor",
+        ]);
+        for table in tables {
+            let disk = table.disk_bytes.map_or("–".into(), words);
+            for (level, size) in &table.levels {
+                let factor = table.compress_factor(*level);
+                sized(
+                    &mut line,
+                    [&table.label, level.name(), &disk],
+                    size.as_ref().ok(),
+                    factor,
+                );
+            }
+        }
+        let disk: Option<u64> = tables.iter().map(|table| table.disk_bytes).sum();
+        let disk = disk.map_or("–".into(), words);
+        for level in &self.options.levels {
+            let (size, factor) = (self.sizes.total(*level), self.sizes.compress_factor(*level));
+            sized(
+                &mut line,
+                ["all", level.name(), &disk],
+                size.as_ref(),
+                factor,
+            );
+        }
+        text.push('\n');
+        self.put_sampled(&mut text);
+        self.put_fits(&mut text);
+        text
+    }
+
+    fn put_sampled(&self, text: &mut String) {
+        for table in &self.sizes.tables {
+            let _ = writeln!(text, "{}: {}", table.label, sampled(table));
+            for note in &table.notes {
+                let _ = writeln!(text, "{}: {note}", table.label);
+            }
+            let reasons = table.levels.iter().filter_map(|(level, size)| {
+                let why = size.as_ref().err()?;
+                Some((level, why))
+            });
+            for (level, why) in reasons {
+                let _ = writeln!(text, "{} at {level}: {why}", table.label);
+            }
+        }
+        let _ = writeln!(
+            text,
+            "{}. Packing needs up to 512 MB more while it lifts.",
+            self.sizes.moment
+        );
+    }
+
+    fn put_fits(&self, text: &mut String) {
+        if let Some(memory) = self.asked.memory {
+            let rule = match self.asked.tables.is_empty() {
+                true => "those first that save most bytes of disk for each of memory",
+                false => "in the order of --tables",
+            };
+            let _ = writeln!(text, "\n{} hold, {rule}, by the upper ends:", words(memory));
+        }
+        for fit in self.fits {
+            let names = |names: &[String]| match names.is_empty() {
+                true => "nothing".to_owned(),
+                false => names.join(", "),
+            };
+            let _ = write!(
+                text,
+                "  {:<13}  {:>9}  {}",
+                fit.level.name(),
+                words(fit.bytes_high as u64),
+                names(&fit.tables)
+            );
+            if !fit.left_out.is_empty() {
+                let _ = write!(text, "; no room for {}", names(&fit.left_out));
+            }
+            if !fit.unknown.is_empty() {
+                let _ = write!(text, "; not known of {}", names(&fit.unknown));
+            }
+            text.push('\n');
+        }
+        if let Some(cores) = self.cores {
+            let _ = writeln!(
+                text,
+                "\n{} threads at the same time: {} cores, and no fewer than {} (2 threads a core)",
+                cores.threads, cores.ample, cores.fewest
+            );
+        }
+    }
+
+    fn document(&self) -> Value {
+        let of_level = |level: &Level| {
+            json!({
+                "level": level.name(),
+                "meaning": level.meaning(),
+                "memory_bytes": self.sizes.total(*level).map(interval),
+                "compress_factor": self.sizes.compress_factor(*level).map(interval),
+            })
+        };
+        let fit = |fit: &Fit| {
+            json!({
+                "level": fit.level.name(),
+                "tables": fit.tables,
+                "memory_bytes_high": fit.bytes_high,
+                "left_out": fit.left_out,
+                "unknown": fit.unknown,
+            })
+        };
+        json!({
+            "format": FORMAT,
+            "from": self.source.url(),
+            "source": self.source.title(),
+            "moment": self.sizes.moment,
+            "budget": {
+                "share": self.options.budget.share,
+                "time_s": self.options.budget.time.map(|time| time.as_secs_f64()),
+            },
+            "seed": self.options.seed,
+            "read_s": self.sizes.read_took.as_secs_f64(),
+            "tables": self.sizes.tables.iter().map(table).collect::<Vec<_>>(),
+            "levels": self.options.levels.iter().map(of_level).collect::<Vec<_>>(),
+            "fit": self.asked.memory.map(|memory| json!({
+                "memory_bytes": memory,
+                "levels": self.fits.iter().map(fit).collect::<Vec<_>>(),
+            })),
+            "cores": self.cores.map(|cores| json!({
+                "threads": cores.threads, "ample": cores.ample, "fewest": cores.fewest,
+            })),
+        })
+    }
+}
+
+/// A line of the table: its first cells, then the size.
+fn sized(
+    line: &mut impl FnMut([&str; 6]),
+    first: [&str; 3],
+    size: Option<&Interval>,
+    factor: Option<Interval>,
+) {
+    let bytes = |bytes: f64| words(bytes.round() as u64);
+    let memory = size.map_or("–".into(), |size| bytes(size.estimate));
+    let within = size.map_or("–".into(), |size| {
+        format!("{} … {}", bytes(size.low), bytes(size.high))
+    });
+    let factor = factor.map_or("–".into(), |factor| {
+        format!(
+            "{:.2} ({:.2} … {:.2})",
+            factor.estimate, factor.low, factor.high
+        )
+    });
+    let [name, level, disk] = first;
+    line([name, level, disk, &memory, &within, &factor]);
+}
+
+fn sampled(table: &SizedTable) -> String {
+    let sampled = &table.sampled;
+    if sampled.is_whole {
+        return format!("read as a whole, {} rows", sampled.rows());
+    }
+    let ranges = sampled.pieces.iter().filter_map(|p| p.addresses.as_ref());
+    let shown: Vec<String> = ranges
+        .take(PIECES_SHOWN)
+        .map(|range| format!("{}–{}", range.start, range.end - 1))
+        .collect();
+    let rest = match sampled.pieces.len().saturating_sub(PIECES_SHOWN) {
+        0 => String::new(),
+        rest => format!(" and {rest} more (--json)"),
+    };
+    format!(
+        "{} rows in {} pieces, {:.2} % of {} {}: {}{rest}",
+        sampled.rows(),
+        sampled.pieces.len(),
+        100.0 * sampled.share(),
+        sampled.extent,
+        sampled.unit,
+        shown.join(", "),
+    )
+}
+
+fn interval(interval: Interval) -> Value {
+    json!({
+        "estimate": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "confidence": interval.confidence,
+    })
+}
+
+fn table(table: &SizedTable) -> Value {
+    let level = |(level, size): &(Level, std::result::Result<Interval, String>)| {
+        json!({
+            "level": level.name(),
+            "memory_bytes": size.as_ref().ok().map(|size| interval(*size)),
+            "compress_factor": table.compress_factor(*level).map(interval),
+            "reason": size.as_ref().err(),
+        })
+    };
+    let sampled = &table.sampled;
+    let piece = |piece: &workload::columnar::size::Piece| {
+        json!({
+            "from": piece.addresses.as_ref().map(|range| range.start),
+            "below": piece.addresses.as_ref().map(|range| range.end),
+            "rows": piece.count(),
+        })
+    };
+    json!({
+        "table": table.label,
+        "disk_bytes": table.disk_bytes,
+        "rows": table.rows.map(interval),
+        "levels": table.levels.iter().map(level).collect::<Vec<_>>(),
+        "sample": {
+            "whole": sampled.is_whole,
+            "unit": sampled.unit,
+            "extent": sampled.extent,
+            "share": sampled.share(),
+            "rows": sampled.rows(),
+            "read_s": sampled.took.as_secs_f64(),
+            "pieces": sampled.pieces.iter().map(piece).collect::<Vec<_>>(),
+        },
+        "notes": table.notes,
+    })
+}
