@@ -14,8 +14,11 @@ mod coverage;
 #[path = "columnar_size/shapes.rs"]
 mod shapes;
 
-/// More than a whole group of rows, so that there is something to sample.
-const ROWS: u64 = 250_000;
+/// More than two whole groups of rows, so that there is something to sample.
+const ROWS: u64 = 260_000;
+
+/// The store's finest piece of memory.
+const GRAIN_BYTES: f64 = 262_144.0;
 
 fn source(url: &str) -> Box<dyn Source> {
     open_source(&TargetUrl::parse(url).unwrap()).unwrap()
@@ -152,8 +155,10 @@ fn the_truth_lies_inside_the_interval_and_near_the_estimate() {
         for (level, truth) in levels.into_iter().zip(truths) {
             let found = sizes.total(level).unwrap();
             assert!(found.covers(truth), "{level}: {found:?}, and it is {truth}");
-            let error = (found.estimate / truth - 1.0).abs();
-            assert!(error <= 0.1, "{level}: {found:?} is off by {error}");
+            // The store allocates in pieces, and these are few of them.
+            let most = 0.1 * truth + GRAIN_BYTES;
+            let error = (found.estimate - truth).abs();
+            assert!(error <= most, "{level}: {found:?}, and it is {truth}");
         }
     }
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicBool;
 use target::lifted::{Encoding, Level};
 use target::source::{Part, Reader, Source, SourceTable, Space};
 
-use super::predict::Evidence;
+use super::predict::{Evidence, GROUP_ROWS};
 use super::sample::{Piece, Sample, half_share};
-use crate::columnar::{LiftOptions, Result, lift};
+use crate::columnar::lift::populate;
+use crate::columnar::{LiftOptions, Lifted, Result};
 
 /// Pieces that give slices to a mixed group: slices of 2048 rows, because what lies within so few is packed the same
 /// in a group of pieces from everywhere.
@@ -16,6 +17,9 @@ const MIXED: usize = 4;
 /// A whole group has [`PIECES_MIN`](super::sample::PIECES_MIN) pieces, about the square of that: what neighbours save
 /// there is saved twice, one scale above the other.
 const SCALES: i32 = 2;
+/// A sample of fewer pieces of memory is packed several times over, at most so often.
+const GRAINS_WANTED: u64 = 80;
+const COPIES_MOST: usize = 6;
 
 /// What the pieces of a sample tell about each other.
 pub struct Alike {
@@ -144,21 +148,16 @@ pub fn evidence(
     level: Level,
     stop: &AtomicBool,
 ) -> Result<std::result::Result<Evidence, String>> {
-    let source = InOrder {
-        source: sample.store.source(),
-        parts: sample.pieces.iter().map(|p| Some(p.rows.clone())).collect(),
-    };
-    let options = LiftOptions {
-        chosen: Default::default(),
-        level,
-        memory_bytes: None,
-        jobs: Some(1),
-    };
-    let lifted = lift(&source, &options, stop, &|_| {})?;
+    let mut lifted = packed(sample, level, 1, stop)?;
+    let copies = copies(sample, &lifted);
+    if copies > 1 {
+        lifted = packed(sample, level, copies, stop)?;
+    }
     if let Some(why) = lifted.tables.iter().flat_map(|t| &t.reasons).next() {
         return Ok(Err(why.clone()));
     }
-    let (bytes, rows) = (lifted.bytes() as f64, sample.rows() as f64);
+    let (rows, copies) = (sample.rows() as f64, copies as f64);
+    let bytes = lifted.bytes() as f64 / copies;
     let saved_bytes = |per_row: f64| per_row * rows / bytes.max(1.0);
     let share = match level {
         Level::None => 0.0,
@@ -168,16 +167,45 @@ pub fn evidence(
     };
     let neighbours_share = 1.0 - (1.0 - share.clamp(0.0, 1.0)).powi(SCALES);
     Ok(Ok(Evidence {
-        bytes,
+        bytes: lifted.bytes() as f64,
         rows,
         is_whole: sample.is_whole(),
-        scale: sample.scale(),
+        scale: sample.scale() / copies,
         grain_bytes: lifted.store.grain_bytes() as f64,
         sampling_share: alike.sampling_share,
         neighbours_share,
         together_share: alike.together_share,
         pieces: sample.pieces.len() as f64,
     }))
+}
+
+/// The sample, several times over, packed at a level.
+fn packed(sample: &Sample, level: Level, copies: usize, stop: &AtomicBool) -> Result<Lifted> {
+    let once = sample.pieces.iter().map(|p| Some(p.rows.clone()));
+    let all = std::iter::repeat_n(once, copies).flatten();
+    let source = InOrder {
+        source: sample.store.source(),
+        parts: all.collect(),
+    };
+    let options = LiftOptions {
+        chosen: Default::default(),
+        level,
+        memory_bytes: None,
+        jobs: Some(1),
+    };
+    populate(&source, &options, stop, &|_| {}, false)
+}
+
+/// How often a sample is packed: of a few of the store's pieces of memory the size says little, of several groups
+/// more, as the whole has them. Only a sample that fills a group can be repeated: within a group its rows would be
+/// packed with themselves.
+fn copies(sample: &Sample, lifted: &Lifted) -> usize {
+    let fills_a_group = sample.rows() >= GROUP_ROWS * 9 / 10;
+    let is_coarse = lifted.bytes() < lifted.store.grain_bytes() * GRAINS_WANTED;
+    match fills_a_group && is_coarse && !sample.is_whole() {
+        true => (sample.scale() as usize).clamp(1, COPIES_MOST),
+        false => 1,
+    }
 }
 
 /// The pieces of a sample in the order in which they lie in the source, whatever the order was that they were read in.

@@ -19,13 +19,13 @@ const GAIN_MOST: f64 = 0.8;
 /// What is known of a sample of a table at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
-    /// Bytes that the sample takes, packed at the level.
+    /// Bytes that the sample takes, packed at the level, perhaps several times over.
     pub bytes: f64,
     /// Rows of the sample.
     pub rows: f64,
     /// Whether the sample is the whole table.
     pub is_whole: bool,
-    /// How many times the sample the whole is.
+    /// How many times that the whole is.
     pub scale: f64,
     /// Bytes of the finest piece of memory at the level.
     pub grain_bytes: f64,

@@ -18,6 +18,9 @@ pub const PIECE_ROWS: u64 = 8192;
 pub const PIECES_MIN: u64 = GROUP_ROWS / PIECE_ROWS;
 /// Most pieces: four times as many would halve the interval at most.
 pub const PIECES_MOST: u64 = 60;
+/// Tables of no more pieces are read as a whole: half of them would be read anyway, and of so few groups each is a
+/// case of its own.
+pub const WHOLE_PIECES: u64 = 2 * PIECES_MIN;
 /// Bytes of a piece; of wide rows it holds fewer.
 const PIECE_BYTES: u64 = 8 << 20;
 /// Bytes of a sample, so that it fits into memory whatever the rows are.
@@ -244,14 +247,22 @@ impl Taker<'_> {
         }
     }
 
-    /// Rows of the table, as the engine estimates them, or as a first look does.
+    /// Rows of the table, as the engine estimates them, or as a first look does. Where keys have gaps an engine that
+    /// knows no more than the last of them is wrong by much, and pieces would be too small.
     fn rows_about(&self, space: &Space) -> Result<u64> {
-        if let Some(rows) = self.table.rows_estimated.filter(|rows| *rows > 0) {
-            return Ok(rows);
-        }
+        let Some(rows) = self.table.rows_estimated.filter(|rows| *rows > 0) else {
+            return self.rows_by_look(space, LOOK);
+        };
+        let seen = self.rows_by_look(space, self.width(space, rows))?;
+        let is_about = seen == 0 || (rows / 2..=rows.saturating_mul(2)).contains(&seen);
+        Ok(if is_about { rows } else { seen })
+    }
+
+    /// Rows of the table, by those of so many addresses in the middle.
+    fn rows_by_look(&self, space: &Space, addresses: u64) -> Result<u64> {
         let mut seen = 0_u64;
         let middle = space.range.start + space.extent() / 2;
-        let look = middle..middle.saturating_add(LOOK).min(space.range.end);
+        let look = middle..middle.saturating_add(addresses).min(space.range.end);
         let mut reader = self.source.open_reader()?;
         let looked = look.end - look.start;
         reader.read(self.table, &Some(look), &mut |_| {
@@ -292,8 +303,12 @@ pub fn half_share(values: &[f64], population: u64) -> f64 {
     }
 }
 
-/// Pieces to read of so many: the share, but no fewer than fill a group, and no more than are of use.
+/// Pieces to read of so many: the share, but no fewer than fill a group, and no more than are of use; all where these
+/// would be half of them.
 fn meant(population: u64, share: Option<f64>) -> u64 {
+    if population <= WHOLE_PIECES {
+        return population;
+    }
     let share = share.map_or(PIECES_MOST, |share| {
         (share * population as f64).ceil() as u64
     });
@@ -348,6 +363,7 @@ mod tests {
     #[test]
     fn the_share_counts_between_a_group_and_what_is_of_use() {
         assert_eq!(meant(7, Some(0.02)), 7);
+        assert_eq!(meant(WHOLE_PIECES, Some(0.02)), WHOLE_PIECES);
         assert_eq!(meant(100, Some(0.02)), PIECES_MIN);
         assert_eq!(meant(2000, Some(0.02)), 40);
         assert_eq!(meant(1_000_000, Some(0.02)), PIECES_MOST);
