@@ -149,8 +149,10 @@ fn the_study_sets_levels_beside_the_disk() {
     assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
     let exported = place.export("last");
     let all = points(&exported);
-    // The load, eight tables and all of them at two levels, and five points on three targets.
-    assert_eq!(all.len(), 1 + 2 * 9 + 3 * 5, "{}", ended.stderr);
+    // The load, eight tables and all of them at two levels, five points on three targets, and before and behind them
+    // three changes on disk, which both levels followed.
+    let changes = 2 * (3 + 2 * 6);
+    assert_eq!(all.len(), 1 + 2 * 9 + 3 * 5 + changes, "{}", ended.stderr);
     for point in all {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
     }
@@ -178,11 +180,21 @@ fn the_study_sets_levels_beside_the_disk() {
         assert!(of("OLAP-POWER", target)["elapsed_s"].as_f64().unwrap() > 0.0);
         assert_eq!(of("OLAP-THROUGHPUT", target)["jobs"], 2);
     }
+    let seconds = |test: &str, target: &str| of(test, target)["elapsed_s"].as_f64().unwrap();
+    for level in ["duckdb+query-high", "duckdb+capacity-low"] {
+        for change in ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"] {
+            let lag_s = seconds(&format!("{change}-LAG"), level);
+            assert!(0.0 < lag_s && lag_s < seconds(change, level), "{change}");
+            assert!(seconds(change, "sqlite") > 0.0);
+        }
+    }
     let page = place.path("page.html");
     place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "Tables in memory",
+        "Changes: time relative to disk",
+        "Changes: lag of the copy",
         "Table 1: Oracle table and in-memory sizes",
         "speed relative to disk",
         "2 users",

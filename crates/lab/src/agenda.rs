@@ -90,9 +90,10 @@ impl Agenda {
             let is_replica = columnar::is_replica(target);
             let title: fn(&str) -> String;
             let (keys, obstacle) = match step.used() {
-                Used::Columnar(_) if is_replica => {
+                Used::Columnar(columnar) => {
                     title = columnar::title;
-                    (columnar::keys(&base), columnar::obstacle(targets))
+                    let keys = columnar::keys(columnar, &base, target);
+                    (keys, columnar::obstacle(targets))
                 }
                 Used::Oltp(oltp) if !is_replica => {
                     title = oltp::title;

@@ -1,19 +1,26 @@
 //! Lifted tables as steps of a plan: the tables of the first target that has some of its own are lifted into every
-//! target that is a replica; each table is a point, and all of them together.
+//! target that is a replica; each table is a point, and all of them together. Steps with changes measure what
+//! keeping them fresh takes.
 
-use std::collections::HashMap;
+mod change;
+
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
+use ::load::Progress;
 use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
+use target::TargetError;
+use target::source::SourceTable;
 use workload::columnar::memory::words;
 use workload::columnar::{Chosen, ColumnarError, LiftOptions, LiftedTable, lift};
-use workload::olap::{self, TABLES};
+use workload::olap::{self, OlapError, TABLES};
 
 use crate::done::{Done, Measured};
 use crate::measure::{Bay, point_seed};
 use crate::nodes::Nodes;
-use crate::plan::ColumnarStep;
+use crate::plan::{ColumnarOrder, ColumnarStep};
 use crate::{Result, Step};
+use change::Cycle;
 
 /// All tables of a target.
 pub const ALL: &str = "LIFT-ALL";
@@ -27,13 +34,14 @@ const MB: f64 = 1e6;
 pub fn title(code: &str) -> String {
     match code {
         ALL => "Columnar: all tables lifted".into(),
-        code => format!("Columnar: {} lifted", table_of(code).unwrap_or(code)),
+        code => change::title(code)
+            .unwrap_or_else(|| format!("Columnar: {} lifted", table_of(code).unwrap_or(code))),
     }
 }
 
 /// Whether a point with this code is of lifted tables.
 pub(crate) fn owns(code: &str) -> bool {
-    code.starts_with(OF_TABLE)
+    code.starts_with(OF_TABLE) || change::title(code).is_some()
 }
 
 /// Whether a target's tables are those of another one.
@@ -48,8 +56,17 @@ fn table_of(code: &str) -> Option<&'static str> {
         .find(|table| table.to_uppercase() == name)
 }
 
-/// The points of a step, from a key that has everything but the test.
-pub(crate) fn keys(base: &PointKey) -> Vec<PointKey> {
+/// The points of a step at a target, from a key that has everything but the test; none where it has nothing to do
+/// with the step.
+pub(crate) fn keys(columnar: &ColumnarStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
+    match columnar.order {
+        ColumnarOrder::Change => change::keys(base, &columnar.dop, target),
+        ColumnarOrder::Lift if is_replica(target) => lifted_keys(base),
+        ColumnarOrder::Lift => Vec::new(),
+    }
+}
+
+fn lifted_keys(base: &PointKey) -> Vec<PointKey> {
     let codes = TABLES.map(|table| format!("{OF_TABLE}{}", table.to_uppercase()));
     let codes = codes.into_iter().chain([ALL.to_owned()]);
     let key = |test| PointKey {
@@ -59,9 +76,12 @@ pub(crate) fn keys(base: &PointKey) -> Vec<PointKey> {
     codes.map(key).collect()
 }
 
-/// Why nothing can be lifted into a target.
+/// Why nothing can be lifted into a target, or no copy can follow.
 pub(crate) fn obstacle(targets: &[Nodes]) -> Option<String> {
     match source_of(targets) {
+        Some(source) if source.nodes.len() > 1 => {
+            Some("one database is lifted as a whole; the nodes of a cluster are several".into())
+        }
         Some(_) => None,
         None => Some("no target of the run has tables of its own that could be lifted".into()),
     }
@@ -77,6 +97,36 @@ pub(crate) struct Desk<'a> {
     run: i64,
     /// What was lifted into a target in a repetition and step.
     lifted: HashMap<(u32, u32, u32), Report>,
+    /// The tables of the source, which takes a while to describe them.
+    described: Option<Vec<SourceTable>>,
+    /// Keys that were entered with another one.
+    passed: HashSet<PointKey>,
+}
+
+/// Why a step could not be carried out.
+enum Failed {
+    Columnar(ColumnarError),
+    Olap(OlapError),
+    /// A drive did not come to its end.
+    Ended(Measured),
+}
+
+impl From<ColumnarError> for Failed {
+    fn from(error: ColumnarError) -> Self {
+        Self::Columnar(error)
+    }
+}
+
+impl From<OlapError> for Failed {
+    fn from(error: OlapError) -> Self {
+        Self::Olap(error)
+    }
+}
+
+impl From<TargetError> for Failed {
+    fn from(error: TargetError) -> Self {
+        Self::Columnar(error.into())
+    }
 }
 
 /// What is known of the tables of one target.
@@ -94,7 +144,14 @@ impl<'a> Desk<'a> {
             bay,
             run,
             lifted: HashMap::new(),
+            described: None,
+            passed: HashSet::new(),
         }
+    }
+
+    /// Whether a key was entered with another one.
+    pub fn has_passed(&self, key: &PointKey) -> bool {
+        self.passed.contains(key)
     }
 
     /// Does what a key asks for.
@@ -106,18 +163,106 @@ impl<'a> Desk<'a> {
         archive: &mut Archive,
         (step, columnar): (&Step, &ColumnarStep),
         key: &PointKey,
+        progress: &Progress,
     ) -> Result<Done> {
+        let measured = match columnar.order {
+            ColumnarOrder::Lift => self.lift((step, columnar), key),
+            ColumnarOrder::Change => {
+                if let Err(done) = self.refill(key) {
+                    return Ok(done);
+                }
+                self.change((step, columnar), key, progress)
+            }
+        };
+        measured.enter_by(|points| {
+            archive.append_points(self.run, points)?;
+            self.passed
+                .extend(points.iter().map(|point| point.key.clone()));
+            Ok(())
+        })
+    }
+
+    fn lift(&mut self, (step, columnar): (&Step, &ColumnarStep), key: &PointKey) -> Measured {
         let blank = self.blank(step, key);
         let bay = self.bay;
         let lifted = match self.lifted.entry((key.repetition, key.step, key.target)) {
             Entry::Occupied(there) => Ok(there.into_mut()),
             Entry::Vacant(empty) => fill(bay, key.target, columnar.jobs).map(|r| empty.insert(r)),
         };
-        let measured = match lifted {
+        match lifted {
             Ok(report) => Measured::Points(vec![point(report, blank)]),
             Err(error) => failed(error, blank),
+        }
+    }
+
+    /// A cycle of changes: all its points at a degree of parallelism.
+    fn change(
+        &mut self,
+        (step, columnar): (&Step, &ColumnarStep),
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Measured {
+        let outcome = self.cycle((step, columnar), key, progress);
+        match outcome {
+            Ok(points) => Measured::Points(points),
+            Err(Failed::Columnar(error)) => failed(error, self.blank(step, key)),
+            Err(Failed::Olap(OlapError::Interrupted)) => Measured::Interrupted,
+            Err(Failed::Olap(OlapError::Target(error))) => {
+                failed(error.into(), self.blank(step, key))
+            }
+            Err(Failed::Olap(error)) => {
+                let error = ColumnarError::Unknown(error.to_string());
+                failed(error, self.blank(step, key))
+            }
+            Err(Failed::Ended(measured)) => measured,
+        }
+    }
+
+    fn cycle(
+        &mut self,
+        (step, columnar): (&Step, &ColumnarStep),
+        key: &PointKey,
+        progress: &Progress,
+    ) -> std::result::Result<Vec<Point>, Failed> {
+        let bay = self.bay;
+        let target = &bay.targets[key.target as usize];
+        let source = match is_replica(target) {
+            true => source_of(bay.targets).ok_or_else(missing)?,
+            false => target,
         };
-        measured.enter(archive, self.run)
+        let tables = match self.described.take() {
+            Some(tables) => tables,
+            None if is_replica(target) => source.first().source()?.tables()?,
+            None => Vec::new(),
+        };
+        let cycle = Cycle {
+            bay,
+            source,
+            target,
+            tables: &tables,
+            degrees: &columnar.dop,
+            progress,
+        };
+        let blank = |code: &str| {
+            let test = code.to_owned();
+            let key = PointKey {
+                test,
+                ..key.clone()
+            };
+            self.blank(step, &key)
+        };
+        let points = cycle.carry_out(key.threads, &blank);
+        if points.is_err() {
+            // The first error is the one to tell. A copy of which nobody knows whose rows it has is lifted anew.
+            let _ = olap::put_back(source.first().as_ref());
+            target
+                .first()
+                .replica()
+                .into_iter()
+                .for_each(|copy| copy.empty());
+        }
+        self.described = Some(tables).filter(|tables| !tables.is_empty());
+        points
     }
 
     /// Lifts again what a run that was interrupted had lifted before: a replica ends with its process.
@@ -131,6 +276,12 @@ impl<'a> Desk<'a> {
         };
         if replica.is_filled() {
             return Ok(());
+        }
+        // What a cycle that was broken off has changed is not to be lifted.
+        if let Some(source) = source_of(self.bay.targets)
+            && let Err(error) = olap::put_back(source.first().as_ref())
+        {
+            return Err(Done::Broken(error.to_string()));
         }
         match fill(self.bay, key.target, None) {
             Ok(_) => Ok(()),
@@ -165,13 +316,16 @@ fn failed(error: ColumnarError, blank: Point) -> Measured {
     }
 }
 
+fn missing() -> ColumnarError {
+    ColumnarError::Unknown("there is nothing to lift from".into())
+}
+
 /// Lifts the analytical database into a replica.
 fn fill(
     bay: &Bay<'_>,
     target: u32,
     jobs: Option<u32>,
 ) -> std::result::Result<Report, ColumnarError> {
-    let missing = || ColumnarError::Unknown("there is nothing to lift from".into());
     let target = &bay.targets[target as usize];
     let replica = target.first().replica().ok_or_else(missing)?;
     let source = source_of(bay.targets)
@@ -305,10 +459,12 @@ mod tests {
             jobs: 1,
             threads: 1,
         };
-        let keys = keys(&base);
+        let keys = lifted_keys(&base);
         assert_eq!(keys.len(), 9);
         assert!(keys.iter().all(|key| owns(&key.test)));
         assert_eq!(table_of("LIFT-LINEITEM"), Some("lineitem"));
         assert_eq!(title("LIFT-ORDERS"), "Columnar: orders lifted");
+        assert!(owns("COLUMNAR-UPDATE-LAG") && !owns("COLUMNAR-MERGE"));
+        assert_eq!(title("COLUMNAR-INSERT"), "Columnar: orders inserted");
     }
 }

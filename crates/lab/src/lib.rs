@@ -23,6 +23,7 @@ pub mod gates;
 mod machine;
 pub mod measure;
 pub mod nodes;
+mod observed;
 mod observer;
 pub mod olap;
 pub mod oltp;

@@ -3,7 +3,7 @@
 
 mod asked;
 mod beside;
-mod dop;
+pub(crate) mod dop;
 mod load;
 mod points;
 mod power;
@@ -77,7 +77,7 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
     }
     let asked = order::of_stream(0, &olap.queries());
     let mut keys = Vec::new();
-    for threads in dop::swept(olap, target) {
+    for threads in dop::swept(&olap.dop, target) {
         let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
         if olap.refresh {
             let [first, last] = Function::ALL.map(|function| function.code().to_owned());

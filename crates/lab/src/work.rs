@@ -95,7 +95,7 @@ impl Work<'_> {
         let mut lifting = columnar::Desk::new(&bay, queue.id);
         let mut finished = queue.finished;
         for key in &queue.todo {
-            if desk.has_passed(key) {
+            if desk.has_passed(key) || lifting.has_passed(key) {
                 continue;
             }
             let step = &self.plan.step[key.step as usize - 1];
@@ -108,7 +108,9 @@ impl Work<'_> {
                     Ok(()) => analytical.serve(archive, (step, olap), key, &progress)?,
                     Err(done) => done,
                 },
-                Used::Columnar(columnar) => lifting.serve(archive, (step, columnar), key)?,
+                Used::Columnar(columnar) => {
+                    lifting.serve(archive, (step, columnar), key, &progress)?
+                }
                 Used::Tests => {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =

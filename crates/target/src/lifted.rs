@@ -5,9 +5,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::Result;
-pub use crate::duckdb::lifted::{Codec, Store, Writer, available};
+pub use crate::duckdb::lifted::{Change, Codec, Store, Writer, available};
 
 /// A target whose tables are those of another one, lifted.
 pub trait Replica {
@@ -25,6 +26,9 @@ pub trait Replica {
     /// # Errors
     /// What the engine says.
     fn fill(&self, store: Store) -> Result<()>;
+
+    /// What was lifted; `None` where nothing was.
+    fn store(&self) -> Option<Arc<Store>>;
 
     /// Gives the memory of what was there back, as soon as its last session is gone.
     fn empty(&self);

@@ -141,6 +141,15 @@ impl SourceTable {
         }
     }
 
+    /// The same table, whose parts are ranges of the values of one of its columns; `None` where that holds no integers.
+    pub fn by(&self, column: &str) -> Option<Self> {
+        let column = self.columns.iter().find(|it| it.name == column)?;
+        matches!(column.kind, Ok(Kind::Int(_) | Kind::Unsigned(_))).then(|| Self {
+            address: column.expression.clone(),
+            ..self.clone()
+        })
+    }
+
     /// The columns that no column store can hold, with the reasons.
     pub fn unholdable(&self) -> impl Iterator<Item = (&SourceColumn, &str)> {
         self.columns.iter().filter_map(|column| {

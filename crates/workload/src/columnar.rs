@@ -2,15 +2,18 @@
 //!
 //! * [`chosen`]: which tables and columns.
 //! * [`mod@lift`]: streams them from a source into a store, and proves that they arrived.
+//! * [`mod@follow`]: brings what was lifted up to its source.
 //! * [`memory`]: what that may take of it, and took.
 //! * [`mod@size`]: what it would take, from a sample.
 
 pub mod chosen;
+pub mod follow;
 pub mod lift;
 pub mod memory;
 pub mod size;
 
 pub use chosen::Chosen;
+pub use follow::{Changed, Follower, Lag, differing, follow};
 pub use lift::{LiftOptions, Lifted, LiftedTable, lift};
 pub use target::lifted::{Level, available};
 

@@ -5,6 +5,8 @@
 mod answers;
 #[path = "olap/common.rs"]
 mod common;
+#[path = "olap/copies.rs"]
+mod copies;
 #[path = "common/database.rs"]
 mod database;
 #[path = "olap/hardships.rs"]

@@ -1,10 +1,10 @@
 //! A query of one user, or all queries of several: asked, watched and compared.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use ::load::{Drive, End, Operator, Outcome, Progress, RampUp, Schedule, Think};
-use archive::{Figures, Histograms, Point};
-use host::Stopwatch;
+use ::load::{Drive, End, Operator, Progress, RampUp, Schedule, Think};
+use archive::Figures;
 use workload::Meter;
 use workload::olap::work::{Cache, Work};
 use workload::olap::{Function, OlapError, Query, order};
@@ -14,10 +14,7 @@ use super::points::Place;
 use super::{THROUGHPUT, function_of, of_code};
 use crate::done::Measured;
 use crate::gates;
-use crate::measure::{figures_of, series, steady};
-use crate::sight::Sight;
-use crate::start::Start;
-use crate::watcher::Watcher;
+use crate::observed::{Driven, observed};
 
 /// Bytes that every query reads at least at scale 1, of tables stored by columns.
 const READ_BYTES: f64 = 2e6;
@@ -127,6 +124,7 @@ impl Asking {
                 "as many old orders with their line items, in one transaction; what both functions did was undone \
                  behind it, and counts and sums compared"
             }
+            Function::ChangedSales => "changed orders and line items, in one transaction",
         };
         Self {
             functions: vec![(function, 1)],
@@ -144,55 +142,43 @@ impl Asking {
         progress: &Progress,
     ) -> Result<Measured, OlapError> {
         let bay = place.bay;
-        let stopwatch = Stopwatch::start(Arc::clone(&bay.clock));
-        let started_at = stopwatch.started_at();
         let meter = Arc::new(Meter::default());
         let operators = self.operators(place, work, &meter)?;
         let mut beside = Beside::new(&self.beside, work, &meter, bay.stop)?;
-        let target = place.target();
-        let watcher = Watcher::open(&target.nodes);
-        let watch = &bay.samplers[place.key.target as usize];
-        let start = Start::new(watch, watcher.as_ref(), target, false);
-        let (outcome, refreshed) = std::thread::scope(|scope| {
-            let stream = scope.spawn(|| beside.carry_out());
-            let outcome = ::load::drive(start.watch(operators), &self.drive(place, progress));
-            (outcome, stream.join())
+        let observed = observed(bay, place.blank(), &meter, |start| {
+            let (mut outcome, refreshed) = std::thread::scope(|scope| {
+                let stream = scope.spawn(|| beside.carry_out());
+                let drive = self.drive(place, progress);
+                let outcome = ::load::drive(start.watch(operators), &drive);
+                // A panic of it is a panic of ours.
+                let refreshed = stream.join();
+                (
+                    outcome,
+                    refreshed.unwrap_or_else(|panic| resume_unwind(panic)),
+                )
+            });
+            outcome.fatal = outcome.fatal.or(refreshed.fatal);
+            Driven {
+                // The streams are over when the last of them is, that of refreshes included.
+                closing: refreshed.took.saturating_sub(outcome.elapsed),
+                failure: refreshed.failure,
+                outcome,
+            }
         });
-        let refreshed = refreshed.map_err(|_| OlapError::Refresh("it panicked".into()))?;
-        let fatal = outcome.fatal.as_deref().or(refreshed.fatal.as_deref());
-        if let Err(ended) = Measured::cut_short(outcome.interrupted, fatal) {
-            return Ok(ended);
+        let mut point = match observed {
+            Ok(point) => point,
+            Err(ended) => return Ok(ended),
+        };
+        point.work = place.work_done(work.scale(), self.per_stream, self.cache.clone());
+        let is_valid = point.reasons.is_empty();
+        self.add_figures(place, work, &mut point.figures, is_valid);
+        point.notes.insert(0, self.note.clone());
+        if place.olap.cache == Cache::Cold {
+            let least = (READ_BYTES * work.scale().factor()) as u64;
+            let note = gates::cache_note(&self.cache, Some(least), &point.figures);
+            point.notes.extend(note);
         }
-        // The streams are over when the last of them is, that of refreshes included.
-        let closing = refreshed.took.saturating_sub(outcome.elapsed);
-        let (used, counters) = start.finish(&meter);
-        let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
-        let mut reasons = gates::reasons(&outcome);
-        reasons.extend(refreshed.failure);
-        let mut figures = figures_of(&outcome, closing, outcome.operations, &used, counters);
-        self.add_figures(place, work, &mut figures, reasons.is_empty());
-        seen.write_into(&mut figures);
-        let mut notes = self.notes(place, work, &outcome, &figures);
-        notes.extend(gates::host_notes(&used));
-        notes.extend(seen.note());
-        notes.extend(gates::clock_note(&stopwatch));
-        let held_back = seen.held_back(&outcome, &figures, (watch.device(), &used));
-        Ok(Measured::Points(vec![Point {
-            started_at,
-            work: place.work_done(work.scale(), self.per_stream, self.cache.clone()),
-            steady: steady(&outcome),
-            timed_events: seen.top(),
-            held_back,
-            samples: series(&used.samples, &outcome, bay.interval),
-            reasons,
-            figures,
-            notes,
-            histograms: Histograms {
-                service: outcome.service,
-                response: outcome.response,
-            },
-            ..place.blank()
-        }]))
+        Ok(Measured::Points(vec![point]))
     }
 
     fn operators<'s>(
@@ -218,22 +204,6 @@ impl Asking {
             let scale = work.scale().factor();
             figures.scaled_queries_per_h = figures.operations_per_s.map(|n| n * 3600.0 * scale);
         }
-    }
-
-    fn notes(
-        &self,
-        place: &Place,
-        work: &Work,
-        outcome: &Outcome,
-        figures: &Figures,
-    ) -> Vec<String> {
-        let mut notes = vec![self.note.clone()];
-        notes.extend(gates::notes(outcome, figures));
-        if place.olap.cache == Cache::Cold {
-            let least = (READ_BYTES * work.scale().factor()) as u64;
-            notes.extend(gates::cache_note(&self.cache, Some(least), figures));
-        }
-        notes
     }
 
     fn drive<'d>(&self, place: &'d Place, progress: &'d Progress) -> Drive<'d> {

@@ -8,16 +8,15 @@ use workload::olap::{self, Query};
 use super::points::Place;
 use crate::measure::fingerprint;
 use crate::nodes::Nodes;
-use crate::plan::OlapStep;
 
 /// A point that is shorter tells nothing of how busy processors were: the kernel counts in hundredths of a second.
 const BUSY_S_MIN: f64 = 0.1;
 
 /// The degrees of a step's points, each once: those asked for, as far as the engine takes them. 1 stands for
 /// whatever the target was opened with, where none is asked for.
-pub(super) fn swept(olap: &OlapStep, target: &Nodes) -> Vec<u32> {
+pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
     let mut degrees: Vec<u32> = Vec::new();
-    for asked in &olap.dop {
+    for asked in dop {
         let taken = taken(*asked, target);
         if !degrees.contains(&taken) {
             degrees.push(taken);
@@ -37,13 +36,16 @@ fn taken(asked: u32, target: &Nodes) -> u32 {
     }
 }
 
+/// Sets the degree of a point for sessions to come, where degrees are swept and the engine takes them.
+pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> target::Result<()> {
+    let can = target.lacks(Feature::ParallelStatement).is_none();
+    target.set_threads((!dop.is_empty() && can).then_some(degree))
+}
+
 impl Place<'_> {
     /// Sets the degree of the point for sessions to come.
     pub fn set_degree(&self) -> target::Result<()> {
-        let is_swept = !self.olap.dop.is_empty();
-        let can = self.target().lacks(Feature::ParallelStatement).is_none();
-        let degree = (is_swept && can).then_some(self.key.threads);
-        self.target().set_threads(degree)
+        set_degree(&self.olap.dop, self.target(), self.key.threads)
     }
 
     /// The degrees that were asked for and became the one of this point.

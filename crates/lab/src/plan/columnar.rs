@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use workload::columnar::JOBS_MAX;
 
+use super::olap::check_dop;
+
 /// Keys of `[step.columnar]`.
-pub(super) const KEYS: [&str; 2] = ["do", "jobs"];
+pub(super) const KEYS: [&str; 3] = ["do", "jobs", "dop"];
 
 /// What a step does with lifted tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,9 @@ pub struct ColumnarStep {
     /// Streams that read; one for each processor when nothing is said, one where the source cannot have more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
+    /// Degrees of parallelism at which a copy is changed; as the target is opened when nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dop: Vec<u32>,
 }
 
 /// What is done.
@@ -25,14 +30,22 @@ pub enum ColumnarOrder {
     /// Lifts the tables of the analytical workload from the first target that has tables of its own into every
     /// one that has none.
     Lift,
+    /// Inserts, updates and deletes orders: at every target that has tables of its own, and for each copy of the
+    /// first of them once more, while the copy follows.
+    Change,
 }
 
 impl ColumnarStep {
     /// What contradicts itself.
     pub(super) fn check(&self) -> Result<(), String> {
-        match self.jobs {
-            Some(jobs) if !(1..=JOBS_MAX).contains(&jobs) => {
+        check_dop(&self.dop)?;
+        match (self.order, self.jobs) {
+            (_, Some(jobs)) if !(1..=JOBS_MAX).contains(&jobs) => {
                 Err(format!("jobs is not between 1 and {JOBS_MAX}"))
+            }
+            (ColumnarOrder::Change, Some(_)) => Err("jobs needs do = \"lift\"".into()),
+            (ColumnarOrder::Lift, _) if !self.dop.is_empty() => {
+                Err("dop needs do = \"change\"".into())
             }
             _ => Ok(()),
         }
@@ -55,6 +68,9 @@ mod tests {
         for (wrong, says) in [
             ("do = 'lift'\njobs = 0", "jobs is not"),
             ("do = 'lift'\njob = 1", "did you mean \"jobs\""),
+            ("do = 'lift'\ndop = [2]", "dop needs do"),
+            ("do = 'change'\ndop = [0]", "dop holds 0"),
+            ("do = 'change'\njobs = 2", "jobs needs do"),
             ("do = 'drop'", "unknown variant"),
         ] {
             let error = plan(wrong).unwrap_err();

@@ -134,11 +134,7 @@ impl OlapStep {
             ("iterations", self.iterations, ITERATIONS_MAX),
             ("streams", self.streams, STREAMS_MAX),
         ])?;
-        if let Some(wrong) = self.dop.iter().find(|n| !(1..=DOP_MAX).contains(*n)) {
-            return Err(format!(
-                "dop holds {wrong}, which is not between 1 and {DOP_MAX}"
-            ));
-        }
+        check_dop(&self.dop)?;
         if self.cache == Cache::Cold && self.iterations() > 1 {
             return Err(
                 "cache = \"cold\" asks each query once: the second time it would be warm".into(),
@@ -176,6 +172,16 @@ impl OlapStep {
     /// A query that takes longer is ended.
     pub fn query_limit(&self) -> Duration {
         Duration::from_secs_f64(self.query_limit_seconds.unwrap_or(QUERY_LIMIT_S))
+    }
+}
+
+/// Refuses a degree of parallelism that is none.
+pub(super) fn check_dop(dop: &[u32]) -> Result<(), String> {
+    match dop.iter().find(|n| !(1..=DOP_MAX).contains(*n)) {
+        Some(wrong) => Err(format!(
+            "dop holds {wrong}, which is not between 1 and {DOP_MAX}"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! was published of another platform.
 
 mod asked;
+mod changes;
 mod sizes;
 
 use std::collections::BTreeSet;
@@ -65,7 +66,10 @@ pub fn view(run: &Run) -> View {
     let own = Study {
         title: "This platform".into(),
         sizes: vec![sizes::own(run, &replicas)],
-        figures: figures(run, &replicas),
+        figures: figures(run, &replicas)
+            .into_iter()
+            .chain(changes::figures(run, &replicas))
+            .collect(),
     };
     View {
         studies: std::iter::once(own).chain(sizes::published()).collect(),
@@ -110,6 +114,23 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
         ));
     }
     figures
+}
+
+/// Average of a figure over points, each by its time; those that are too short to be sampled do not matter.
+fn averaged<'a>(
+    points: impl Iterator<Item = &'a Point>,
+    value: impl Fn(&Point) -> Option<f64>,
+) -> Option<f64> {
+    let (mut sum, mut all_s) = (0.0, 0.0);
+    for point in points {
+        let elapsed_s = point.figures.elapsed_s?;
+        let Some(value) = value(point) else {
+            continue;
+        };
+        sum += value * elapsed_s;
+        all_s += elapsed_s;
+    }
+    (all_s > 0.0).then(|| sum / all_s)
 }
 
 /// One bar: degree, target and value.

@@ -4,6 +4,7 @@
 //! batches and packed while the next are read: that bounds the memory. Its own heavy compressor refuses to work
 //! in memory; the heavy levels therefore are Parquet, in files of memory that have no name and vanish with us.
 
+mod change;
 mod encoded;
 mod engine;
 mod memory_file;
@@ -23,6 +24,8 @@ use crate::lifted::Level;
 use crate::source::{Kind, Source, SourceTable};
 use crate::{ErrorKind, Result, Target, TargetError};
 
+pub use change::Change;
+use change::LeftOut;
 pub use engine::LiftedTables;
 pub(crate) use engine::scheme;
 use memory_file::MemoryFile;
@@ -61,6 +64,8 @@ pub struct Store {
     level: Level,
     /// Files of each table; empty at the levels that need none.
     files: Mutex<BTreeMap<String, Vec<MemoryFile>>>,
+    /// What is left out of them, because newer rows lie beside.
+    left_out: Mutex<BTreeMap<String, LeftOut>>,
     /// Numbers for the tables in which rows wait for their file.
     staged: AtomicU32,
 }
@@ -90,6 +95,7 @@ impl Store {
             instance: Arc::new(instance),
             level,
             files: Mutex::default(),
+            left_out: Mutex::default(),
             staged: AtomicU32::new(0),
         })
     }
@@ -165,17 +171,12 @@ impl Store {
         if self.level.zstd().is_none() {
             return self.pack_all();
         }
-        let files = self.files();
-        let paths: Vec<String> = (files.get(&table.name).into_iter().flatten())
-            .map(|file| format!("'{}'", file.path()))
-            .collect();
         let name = DIALECT.quoted(&table.name);
-        match paths.is_empty() {
+        match self.paths(&table.name) {
             // A table without rows has no file.
-            true => self.run(&create(&table.name, table)?),
-            false => self.run(&format!(
-                "CREATE VIEW {name} AS SELECT * FROM read_parquet([{}])",
-                paths.join(", ")
+            None => self.run(&create(&table.name, table)?),
+            Some(paths) => self.run(&format!(
+                "CREATE VIEW {name} AS SELECT * FROM read_parquet([{paths}])"
             )),
         }
     }
@@ -186,8 +187,12 @@ impl Store {
     /// What the engine says.
     pub fn remove(&self, table: &str) -> Result<()> {
         let name = DIALECT.quoted(table);
-        match self.files().remove(table) {
-            Some(_) => self.run(&format!("DROP VIEW IF EXISTS {name}")),
+        let files = self.files().remove(table);
+        match files {
+            Some(_) => self.run(&format!(
+                "DROP VIEW IF EXISTS {name}; DROP TABLE IF EXISTS {}",
+                DIALECT.quoted(&change::beside(table))
+            )),
             None => self.run(&format!("DROP TABLE IF EXISTS {name}")),
         }
     }
@@ -223,15 +228,10 @@ impl Store {
     /// # Errors
     /// What the engine says.
     pub fn codecs(&self, table: &str) -> Result<Vec<Codec>> {
-        let files = self.files().contains_key(table);
-        let rows = if files {
-            let paths: Vec<String> = (self.files().get(table).into_iter().flatten())
-                .map(|file| format!("'{}'", file.path()))
-                .collect();
+        let rows = if let Some(paths) = self.paths(table) {
             self.texts(&format!(
                 "SELECT path_in_schema, compression, count(*)::VARCHAR \
-                 FROM parquet_metadata([{}]) GROUP BY ALL ORDER BY ALL",
-                paths.join(", ")
+                 FROM parquet_metadata([{paths}]) GROUP BY ALL ORDER BY ALL"
             ))?
         } else {
             self.texts(&format!(
@@ -284,6 +284,14 @@ impl Store {
             url: self.url(),
             instance: Arc::clone(&self.instance),
         })
+    }
+
+    /// The files of a table, as a list of the engine's; `None` where it has none.
+    fn paths(&self, table: &str) -> Option<String> {
+        let files = self.files();
+        let paths = files.get(table)?.iter();
+        let paths: Vec<String> = paths.map(|file| format!("'{}'", file.path())).collect();
+        (!paths.is_empty()).then(|| paths.join(", "))
     }
 
     fn url(&self) -> String {

@@ -8,7 +8,7 @@ use super::set_up::OF_SESSIONS;
 use super::wire::{Copied, Undecodable};
 use crate::source::{
     Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
-    enter, pieces, select, totals,
+    enter, pieces, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError, Value};
 
@@ -229,8 +229,8 @@ impl From<Undecodable> for TargetError {
 
 impl Reader for PostgresReader {
     fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()> {
-        let mut sql = select(table);
-        if let Some(part) = part {
+        let mut sql = select(table) + &within(table, part);
+        if let Some(part) = part.as_ref().filter(|_| table.address.is_empty()) {
             sql.push_str(&format!(" WHERE ctid >= '({},0)'", part.start));
             if part.end < u64::MAX {
                 sql.push_str(&format!(" AND ctid < '({},0)'", part.end));

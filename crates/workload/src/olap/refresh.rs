@@ -1,10 +1,11 @@
 //! The two refresh functions: new orders come in, and as many old ones go (clauses 2.5 and 4.2.3 of the
-//! specification).
+//! specification). A third one, which the specification does not have, changes the orders that are going to go.
 //!
 //! Of every 32 keys of orders the load uses the first eight. A set inserts into the second eight the keys of a
 //! thousandth of all orders, and deletes those orders themselves. Its rows are the generator's, behind the last ones
 //! of the load. Each function is one transaction, so that no order is ever seen without its line items.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use target::{ErrorKind, Result, RowSource, Session, Statement, TargetError, Value};
@@ -21,17 +22,19 @@ pub const SETS_MAX: u32 = 1000;
 const EIGHT: u32 = 3;
 const FOUR: u32 = 2;
 
-/// One of the two functions.
+/// One of the functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
     /// Orders come in.
     NewSales,
     /// As many go.
     OldSales,
+    /// Those that are going to go change before.
+    ChangedSales,
 }
 
 impl Function {
-    /// Both, in their order.
+    /// Both of the specification, in their order.
     pub const ALL: [Self; 2] = [Self::NewSales, Self::OldSales];
 
     /// Its name in archive and export.
@@ -39,6 +42,7 @@ impl Function {
         match self {
             Self::NewSales => "RF1",
             Self::OldSales => "RF2",
+            Self::ChangedSales => "UF",
         }
     }
 
@@ -47,6 +51,7 @@ impl Function {
         match self {
             Self::NewSales => "New Sales",
             Self::OldSales => "Old Sales",
+            Self::ChangedSales => "Changed Sales",
         }
     }
 }
@@ -82,6 +87,14 @@ impl RefreshSet {
     /// Orders that come in, and orders that go.
     pub fn orders(self) -> u64 {
         self.scale.of(OrderGenerator::SCALE_BASE as u32) / u64::from(SETS_MAX)
+    }
+
+    /// All keys of orders that the set may change, and others between them.
+    pub fn keys(self) -> Range<u64> {
+        let each = self.orders() as i64;
+        let last = each * i64::from(self.number);
+        let first = key_of(last - each + 1, Eight::Loaded);
+        first as u64..key_of(last, Eight::Inserted) as u64 + 1
     }
 
     /// Ranges of keys, each within one eight.
@@ -132,26 +145,35 @@ impl RefreshSet {
     }
 }
 
-/// What deletes orders and line items between two keys, prepared in one session.
+/// What deletes and changes orders and line items between two keys, prepared in one session.
 pub(super) struct Statements {
     delete: [Statement; 2],
+    change: [Statement; 2],
 }
 
-/// Tables with their keys, in the order in which rows come; they go the other way round.
-const CHANGED: [(&str, &str); 2] = [("orders", "o_orderkey"), ("lineitem", "l_orderkey")];
+/// Tables with the keys of their orders, in the order in which rows come; they go the other way round.
+pub const CHANGED: [(&str, &str); 2] = [("orders", "o_orderkey"), ("lineitem", "l_orderkey")];
+/// What is changed of each.
+const AMOUNTS: [&str; 2] = ["o_totalprice", "l_extendedprice"];
 
 impl Statements {
     /// What the generator keeps in memory is made here, so that no function is measured with it.
     pub fn prepare(session: &mut dyn Session) -> Result<Self> {
         TextPool::get_or_init_default();
         Distributions::static_default();
-        let mut delete = |(table, key): (&str, &str)| {
-            session.prepare(&format!(
-                "DELETE FROM {table} WHERE {key} >= ? AND {key} <= ?"
-            ))
+        let mut prepare = |place: usize, what: String| {
+            let (_, key) = CHANGED[place];
+            session.prepare(&format!("{what} WHERE {key} >= ? AND {key} <= ?"))
         };
-        let delete = [delete(CHANGED[0])?, delete(CHANGED[1])?];
-        Ok(Self { delete })
+        let delete = |place: usize| format!("DELETE FROM {}", CHANGED[place].0);
+        let change = |place: usize| {
+            let (table, amount) = (CHANGED[place].0, AMOUNTS[place]);
+            format!("UPDATE {table} SET {amount} = {amount} + 1")
+        };
+        Ok(Self {
+            delete: [prepare(0, delete(0))?, prepare(1, delete(1))?],
+            change: [prepare(0, change(0))?, prepare(1, change(1))?],
+        })
     }
 
     /// Carries out a function in the transaction that is begun; gives the rows that it changed.
@@ -164,7 +186,8 @@ impl Statements {
     ) -> Result<u64> {
         let [orders, items] = match function {
             Function::NewSales => insert(session, set, Eight::Inserted, stop)?,
-            Function::OldSales => self.delete(session, set, Eight::Loaded)?,
+            Function::OldSales => each(session, &self.delete, set, Eight::Loaded)?,
+            Function::ChangedSales => each(session, &self.change, set, Eight::Loaded)?,
         };
         match orders == set.orders() {
             true => Ok(orders + items),
@@ -187,21 +210,27 @@ impl Statements {
         set: RefreshSet,
         stop: &AtomicBool,
     ) -> Result<()> {
-        self.delete(session, set, Eight::Inserted)?;
-        self.delete(session, set, Eight::Loaded)?;
+        each(session, &self.delete, set, Eight::Inserted)?;
+        each(session, &self.delete, set, Eight::Loaded)?;
         insert(session, set, Eight::Loaded, stop).map(drop)
     }
+}
 
-    fn delete(&self, session: &mut dyn Session, set: RefreshSet, eight: Eight) -> Result<[u64; 2]> {
-        let mut changed = [0; 2];
-        for range in set.ranges(eight) {
-            let keys = range.map(Value::Int);
-            for place in [1, 0] {
-                changed[place] += session.execute(self.delete[place], &keys)?;
-            }
+/// Carries out the statements of both tables for every range of keys; gives the rows of each table.
+fn each(
+    session: &mut dyn Session,
+    statements: &[Statement; 2],
+    set: RefreshSet,
+    eight: Eight,
+) -> Result<[u64; 2]> {
+    let mut changed = [0; 2];
+    for range in set.ranges(eight) {
+        let keys = range.map(Value::Int);
+        for place in [1, 0] {
+            changed[place] += session.execute(statements[place], &keys)?;
         }
-        Ok(changed)
     }
+    Ok(changed)
 }
 
 /// By the path of bulk loads; gives the rows of each table.
@@ -281,6 +310,7 @@ mod tests {
                 let set = set(0.01, number);
                 let of_set = keys(set, eight);
                 assert_eq!(of_set.len() as u64, set.orders());
+                assert!(of_set.iter().all(|key| set.keys().contains(&(*key as u64))));
                 assert_eq!(made_keys(set, eight, 0), of_set);
                 let mut of_items = made_keys(set, eight, 1);
                 assert!(of_items.len() > of_set.len());

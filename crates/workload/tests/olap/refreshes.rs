@@ -35,7 +35,7 @@ fn orders(database: &Database) -> [u64; 3] {
     ]
 }
 
-fn work(database: &Database) -> Work {
+pub fn work(database: &Database) -> Work {
     let asked = Asked {
         scale: None,
         source: Source::Qualification,
@@ -53,7 +53,7 @@ fn work(database: &Database) -> Work {
     .unwrap()
 }
 
-fn refresh(database: &Database, functions: &[(Function, u32)]) {
+pub fn refresh(database: &Database, functions: &[(Function, u32)]) {
     let (meter, never) = (Arc::new(Meter::default()), AtomicBool::new(false));
     let refresher = work(database).refresher(functions.to_vec(), &meter, &never);
     let mut refresher = refresher.unwrap();
@@ -80,7 +80,11 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
         assert_eq!(orders(&database), [15_015, 15, 15], "{engine}");
         refresh(
             &database,
-            &[(Function::OldSales, 1), (Function::NewSales, 2)],
+            &[
+                (Function::ChangedSales, 1),
+                (Function::OldSales, 1),
+                (Function::NewSales, 2),
+            ],
         );
         assert_eq!(orders(&database), [15_015, 0, 15], "{engine}");
         for sql in ORPHANS {

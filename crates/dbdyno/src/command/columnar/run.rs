@@ -45,10 +45,16 @@ fn plan(asked: &StudyArguments) -> Table {
         ("dop", Some(numbers(&asked.dop))),
         ("query_limit_seconds", asked.query_limit.map(Value::from)),
     ]);
+    let change = table([
+        ("do", Some("change".into())),
+        ("dop", Some(numbers(&asked.dop))),
+    ]);
     let steps = vec![
         step("olap", load),
         step("columnar", lift),
+        step("columnar", change.clone()),
         step("olap", ask),
+        step("columnar", change),
     ];
     table([
         ("name", Some("columnar".into())),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use archive::{Point, Run};
 
-use super::{DISK, figure_of};
+use super::{DISK, averaged, figure_of};
 
 /// All queries of one user, as one figure.
 const POWER: &str = "OLAP-POWER";
@@ -63,17 +63,9 @@ impl Asked {
                 point.figures.cpu_pct_avg
             });
         }
-        let (mut busy, mut all_s) = (0.0, 0.0);
-        for point in self.queries(run, target, dop) {
-            let elapsed_s = point.figures.elapsed_s?;
-            // What is too short to be sampled is too short to matter.
-            let Some(pct) = point.figures.cpu_pct_avg else {
-                continue;
-            };
-            busy += pct * elapsed_s;
-            all_s += elapsed_s;
-        }
-        (all_s > 0.0).then(|| busy / all_s)
+        averaged(self.queries(run, target, dop), |point| {
+            point.figures.cpu_pct_avg
+        })
     }
 
     /// The busiest sample.

@@ -106,7 +106,7 @@ struct LiftedTarget {
 struct State {
     threads: Option<u32>,
     /// The tables, and the same as a target.
-    filled: Option<(Store, Arc<dyn Target>)>,
+    filled: Option<(Arc<Store>, Arc<dyn Target>)>,
 }
 
 impl LiftedTarget {
@@ -146,8 +146,13 @@ impl Replica for LiftedTarget {
         if let Some(threads) = state.threads {
             target.set_threads(threads)?;
         }
-        state.filled = Some((store, target));
+        state.filled = Some((Arc::new(store), target));
         Ok(())
+    }
+
+    fn store(&self) -> Option<Arc<Store>> {
+        let state = self.state();
+        state.filled.as_ref().map(|(store, _)| Arc::clone(store))
     }
 
     fn empty(&self) {

@@ -1,0 +1,157 @@
+//! What changes cost, at the source alone and with copies that are kept fresh.
+
+use std::collections::BTreeSet;
+
+use archive::{Point, Run};
+
+use super::{DISK, Figure, Row, averaged, figure, figure_of, name};
+
+/// Orders come in, change and go.
+const CYCLE: [&str; 3] = ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"];
+/// Behind the code of a change: the time until the copy had followed.
+const LAG: &str = "-LAG";
+const PUBLISHED: &str = "Figure 9 of HPE's study draws the same and prints no numbers; its text says that only with 2 threads \
+     lifted tables made changes slower.";
+const PUBLISHED_NONE: &str =
+    "HPE's study has no such figure: its lifted tables belong to one transaction with the disk's.";
+
+/// Time, lag and processors of the cycles of changes; nothing where there were none.
+pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
+    let cycles = Cycle::of(run);
+    let copies: Vec<u32> = replicas.iter().copied().collect();
+    let all: Vec<u32> = std::iter::once(DISK).chain(copies.clone()).collect();
+    let time = rows(&cycles, &all, |cycle, target| {
+        let disk_s = cycle.elapsed_s(DISK)?;
+        Some(100.0 * cycle.elapsed_s(target)? / disk_s)
+    });
+    let lag = rows(&cycles, &copies, |cycle, target| cycle.lag_ms(target));
+    let average = rows(&cycles, &all, |cycle, target| {
+        averaged(cycle.points(target), |point| point.figures.cpu_pct_avg)
+    });
+    let peak = rows(&cycles, &all, |cycle, target| {
+        let peaks = cycle.points(target);
+        peaks
+            .filter_map(|point| point.figures.cpu_pct_peak)
+            .reduce(f64::max)
+    });
+    [
+        figure(
+            "Changes: time relative to disk, in percent".into(),
+            "A thousandth of all orders is inserted, changed and deleted at the source, in three transactions. 100 % is the \
+             source alone; at a level it is the time until each change was seen in the copy as well.",
+            &time,
+            PUBLISHED,
+        ),
+        figure(
+            "Changes: lag of the copy, in milliseconds".into(),
+            "From the commit at the source until the change was seen in the copy: the longest of the three.",
+            &lag,
+            PUBLISHED_NONE,
+        ),
+        figure(
+            "Changes: average CPU utilisation, in percent".into(),
+            "Processor time of the whole machine that was not idle; of changes that are over sooner than a sample is taken \
+             nothing is known.",
+            &average,
+            PUBLISHED,
+        ),
+        figure(
+            "Changes: peak CPU utilisation, in percent".into(),
+            "The busiest sample of any change.",
+            &peak,
+            PUBLISHED,
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn rows(
+    cycles: &[Cycle<'_>],
+    targets: &[u32],
+    value: impl Fn(&Cycle<'_>, u32) -> Option<f64>,
+) -> Vec<Row> {
+    let row = |cycle: &Cycle<'_>, target: u32| Row {
+        dop: cycle.dop,
+        name: format!("{} {}", name(cycle.run, target), cycle.when),
+        colour: target as usize,
+        value: value(cycle, target),
+    };
+    let of_cycle = |cycle| targets.iter().map(move |target| (cycle, *target));
+    let all = cycles.iter().flat_map(of_cycle);
+    all.map(|(cycle, target)| row(cycle, target)).collect()
+}
+
+/// The changes of one step at one degree of parallelism.
+struct Cycle<'a> {
+    run: &'a Run,
+    step: u32,
+    dop: u32,
+    /// Before the queries or behind them, where there are cycles of both kinds.
+    when: &'static str,
+}
+
+impl<'a> Cycle<'a> {
+    fn of(run: &'a Run) -> Vec<Self> {
+        let points = run.points.iter().filter(|point| is_change(point));
+        let places: BTreeSet<(u32, u32)> = (points.clone())
+            .filter(|point| point.key.target != DISK)
+            .map(|point| (point.key.threads, point.key.step))
+            .collect();
+        let steps: BTreeSet<u32> = points.map(|point| point.key.step).collect();
+        let when = |step: u32| match (steps.len(), steps.first() == Some(&step)) {
+            (2, true) => "before",
+            (2, false) => "behind",
+            _ => "",
+        };
+        let cycle = |(dop, step): (u32, u32)| Self {
+            run,
+            step,
+            dop,
+            when: when(step),
+        };
+        places.into_iter().map(cycle).collect()
+    }
+
+    fn points(&self, target: u32) -> impl Iterator<Item = &'a Point> {
+        let (run, step) = (self.run, self.step);
+        let mine = move |point: &&Point| {
+            is_change(point) && (point.key.target, point.key.step) == (target, step)
+        };
+        // What an engine does not take was clamped.
+        let degrees = run.points.iter().filter(mine).map(|p| p.key.threads);
+        let taken = degrees.filter(|degree| *degree <= self.dop).max();
+        run.points
+            .iter()
+            .filter(mine)
+            .filter(move |point| Some(point.key.threads) == taken)
+    }
+
+    /// All three changes; the median over the repetitions of each.
+    fn elapsed_s(&self, target: u32) -> Option<f64> {
+        let of = |code: &str| {
+            let points = self.points(target).filter(|p| p.key.test == code);
+            figure_of(points, |point| point.figures.elapsed_s)
+        };
+        CYCLE.into_iter().map(of).sum()
+    }
+
+    fn lag_ms(&self, target: u32) -> Option<f64> {
+        let of = |code: &str| {
+            let code = format!("{code}{LAG}");
+            let points = self.run.points.iter().filter(|point| {
+                point.key.test == code
+                    && (point.key.target, point.key.step, point.key.threads)
+                        == (target, self.step, self.dop)
+            });
+            figure_of(points, |point| point.figures.elapsed_s)
+        };
+        let lags: Option<Vec<f64>> = CYCLE.into_iter().map(of).collect();
+        lags?.into_iter().reduce(f64::max).map(|s| s * 1e3)
+    }
+}
+
+fn is_change(point: &Point) -> bool {
+    CYCLE.contains(&point.key.test.as_str())
+}

@@ -1,0 +1,135 @@
+//! A lifted copy that follows its source: rows whose keys lie where something changed are read again, and take the
+//! place of the older ones in one transaction.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use load::{Done, Failure, Operator};
+use target::Target;
+use target::lifted::Store;
+use target::source::{Digest, Reader, Source, SourceTable};
+
+use super::{ColumnarError, Result};
+
+/// Where rows of a table have changed.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// The table, as the source describes it.
+    pub table: SourceTable,
+    /// A column of integers that tells them from others.
+    pub key: &'static str,
+    /// Its values.
+    pub keys: Range<u64>,
+}
+
+/// Brings a copy up to what its source has committed; gives the rows that were read again.
+///
+/// # Errors
+/// What source or store say. The copy is then what it was before.
+pub fn follow(source: &dyn Source, store: &Store, changed: &[Changed]) -> Result<u64> {
+    let mut reader = source.open_reader()?;
+    let mut change = store.change()?;
+    let mut rows = 0;
+    for Changed { table, key, keys } in changed {
+        let by_key = table.by(key).ok_or_else(|| {
+            let label = table.label();
+            ColumnarError::Unknown(format!("{label} has no column {key} of integers"))
+        })?;
+        rows += change.replace(table, key, keys.clone(), |take| {
+            reader.read(&by_key, &Some(keys.clone()), take)
+        })?;
+    }
+    change.commit()?;
+    Ok(rows)
+}
+
+/// In what the rows of source and copy differ where something has changed; nothing where they are the same.
+///
+/// # Errors
+/// What source or store say.
+pub fn differing(
+    source: &dyn Source,
+    store: &Store,
+    changed: &[Changed],
+) -> Result<Option<String>> {
+    let copy = store.source();
+    let described = copy.tables()?;
+    let (mut here, mut there) = (source.open_reader()?, copy.open_reader()?);
+    for Changed { table, key, keys } in changed {
+        let copied = described.iter().find(|copied| copied.name == table.name);
+        let (Some(from), Some(to)) = (table.by(key), copied.and_then(|copied| copied.by(key)))
+        else {
+            return Ok(Some(format!("{} is not in the copy", table.label())));
+        };
+        let digest = |reader: &mut dyn Reader, table: &SourceTable| -> Result<Digest> {
+            let mut digest = Digest::default();
+            reader.read(table, &Some(keys.clone()), &mut |row| {
+                digest.add(row);
+                Ok(())
+            })?;
+            Ok(digest)
+        };
+        let (right, found) = (digest(here.as_mut(), &from)?, digest(there.as_mut(), &to)?);
+        if right != found {
+            return Ok(Some(format!(
+                "the copy did not follow: of {} it has {} changed rows with checksum {:016x}, and its source {} with \
+                 {:016x}",
+                table.label(),
+                found.rows,
+                found.sum,
+                right.rows,
+                right.sum
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// How far a copy was behind its source, after a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lag {
+    /// From the commit at the source until the change was seen in the copy.
+    pub took: Duration,
+    /// Rows that were read again for it.
+    pub rows: u64,
+}
+
+/// Changes the source, and brings the copy up to it: an operation ends when the change is seen in the copy.
+pub struct Follower<'s> {
+    /// What changes the source.
+    pub change: Box<dyn Operator + 's>,
+    /// The source.
+    pub source: Arc<dyn Target>,
+    /// The copy.
+    pub store: Arc<Store>,
+    /// What the change touches.
+    pub changed: Vec<Changed>,
+    /// For each commit at the source, the time until it was seen in the copy and the rows that were read again.
+    pub lags: Arc<Mutex<Vec<Lag>>>,
+}
+
+impl Operator for Follower<'_> {
+    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+        let done = self.change.operate(index)?;
+        let committed = Instant::now();
+        // A source is of one moment; this one has to be of now.
+        let source = self.source.source().map_err(crate::exercise::failure)?;
+        let rows = follow(source.as_ref(), &self.store, &self.changed).map_err(failed)?;
+        let took = committed.elapsed();
+        let mut lags = self.lags.lock().unwrap_or_else(PoisonError::into_inner);
+        lags.push(Lag { took, rows });
+        Ok(done)
+    }
+
+    fn measurement_begins(&mut self) {
+        self.change.measurement_begins();
+    }
+}
+
+fn failed(error: ColumnarError) -> Failure {
+    match error {
+        ColumnarError::Target(error) => crate::exercise::failure(error),
+        other => Failure::Operation(other.to_string()),
+    }
+}
