@@ -171,6 +171,7 @@ pub fn evidence(
         rows,
         is_whole: sample.is_whole(),
         scale: sample.scale() / copies,
+        rows_of_whole: rows * sample.scale(),
         grain_bytes: lifted.store.grain_bytes() as f64,
         sampling_share: alike.sampling_share,
         neighbours_share,

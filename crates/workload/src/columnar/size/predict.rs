@@ -11,6 +11,10 @@ pub const CONFIDENCE: f64 = 0.95;
 pub const GROUP_ROWS: u64 = 122_880;
 /// What a group of pieces from everywhere differs by from one that lies together, when nothing else tells.
 const MODEL_SHARE: f64 = 0.05;
+/// What a store differs by besides that allocates large pieces: how full they become depends on what comes last.
+const COARSE_SHARE: f64 = 0.06;
+/// Pieces from this size on are large.
+const COARSE_BYTES: f64 = 65_536.0;
 /// What two lifts of the same whole table differ by.
 const AGAIN_SHARE: f64 = 0.01;
 /// Most that the gain from neighbours that are alike, or from more rows together, is believed to be.
@@ -27,6 +31,8 @@ pub struct Evidence {
     pub is_whole: bool,
     /// How many times that the whole is.
     pub scale: f64,
+    /// Rows of the whole.
+    pub rows_of_whole: f64,
     /// Bytes of the finest piece of memory at the level.
     pub grain_bytes: f64,
     /// Half of the interval that the differences between the pieces give, as a share of the estimate.
@@ -49,19 +55,23 @@ pub struct Evidence {
 pub fn predict(evidence: &Evidence) -> Interval {
     if evidence.is_whole {
         let half = evidence.grain_bytes + AGAIN_SHARE * evidence.bytes;
-        return interval(evidence.bytes, half, half);
+        // What is there at all takes a piece.
+        let most = evidence.bytes - evidence.grain_bytes.min(evidence.bytes);
+        return interval(evidence.bytes, half.min(most), half);
     }
     // The last piece of memory is half empty on average, in the whole as in the sample, and once.
     let last = (evidence.grain_bytes / 2.0).min(evidence.bytes / 2.0);
     let plain = (evidence.bytes - last) * evidence.scale + last;
     let neighbours = evidence.neighbours_share.clamp(0.0, GAIN_MOST);
     let estimate = plain * (1.0 - neighbours / 2.0);
-    let groups = (evidence.rows / GROUP_ROWS as f64).max(1.0);
-    let grain = evidence.grain_bytes * groups / 2.0 * evidence.scale;
+    // Each group of the whole begins pieces of its own, by chance more or fewer.
+    let groups = (evidence.rows_of_whole / GROUP_ROWS as f64).max(1.0);
+    let is_coarse = evidence.grain_bytes >= COARSE_BYTES;
     let scatter = [
         estimate * evidence.sampling_share,
         estimate * MODEL_SHARE,
-        grain.min(plain / 2.0),
+        estimate * if is_coarse { COARSE_SHARE } else { 0.0 },
+        (evidence.grain_bytes * groups.sqrt()).min(plain / 2.0),
     ];
     let scatter = scatter.iter().map(|part| part * part).sum::<f64>().sqrt();
     let bias = plain * neighbours / 2.0;
@@ -110,6 +120,7 @@ mod tests {
         rows: GROUP_ROWS as f64,
         is_whole: false,
         scale: 50.0,
+        rows_of_whole: 50.0 * GROUP_ROWS as f64,
         grain_bytes: 0.0,
         sampling_share: 0.0,
         neighbours_share: 0.0,
