@@ -3,12 +3,14 @@
 //! * [`model`]: runs, points and figures as plain data; the words of the design.
 //! * [`store`]: the SQLite file. Every finished point is committed before the next begins.
 //! * [`integrity`]: digests; what was changed behind the tool's back comes out invalid.
+//! * [`mod@array`]: histograms of a storage array's own reporter, set beside a run.
 //! * [`export`]: JSON, CSV and Markdown of one run.
 //! * [`mod@reference`]: published figures of other platforms, from `reference/*.toml`.
 //!
 //! Figures flow one way: `lab` writes, `report` and the exports read. Percentiles are not stored;
 //! they are read from the histograms, so that they cannot contradict them.
 
+pub mod array;
 pub mod export;
 pub mod integrity;
 pub mod model;

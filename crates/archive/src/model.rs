@@ -1,5 +1,6 @@
 //! Runs, points and figures: the result schema as plain data.
 
+mod by_operation;
 mod figures;
 mod held_back;
 mod inventory;
@@ -8,6 +9,7 @@ mod point;
 mod run;
 mod study;
 
+pub use by_operation::{ByOperation, OperationSample, OperationTimes};
 pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures};
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};

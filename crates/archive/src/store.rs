@@ -1,5 +1,6 @@
 //! The archive's file: one SQLite database, every finished point committed before the next begins.
 
+mod by_operation;
 mod error;
 pub(crate) mod finite;
 mod name;

@@ -348,6 +348,18 @@ fn columns_that_are_not_those_of_the_version_are_refused() {
     assert!(error.to_string().contains("rows_per_s"), "{error}");
 }
 
+#[test]
+fn tables_that_are_not_those_of_the_version_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.dbdyno");
+    drop(Archive::open(&path).unwrap());
+    let sqlite = rusqlite::Connection::open(&path).unwrap();
+    sqlite.execute_batch("DROP TABLE operation_times").unwrap();
+    drop(sqlite);
+    let error = Archive::open(&path).unwrap_err();
+    assert!(error.to_string().contains("operation_times"), "{error}");
+}
+
 /// An archive of version 1 is read as it is, and gets the columns of today when it is measured into.
 #[test]
 fn an_older_archive_is_read_and_continued() {
@@ -364,6 +376,7 @@ fn an_older_archive_is_read_and_continued() {
     ] {
         assert!(old.figures.set(name, None));
     }
+    old.by_operation = archive::ByOperation::default();
     measure(&mut Archive::open(&path).unwrap(), None, &[old.clone()]);
     let sqlite = rusqlite::Connection::open(&path).unwrap();
     let view: String = (sqlite)
@@ -374,7 +387,8 @@ fn an_older_archive_is_read_and_continued() {
         )
         .unwrap();
     let as_it_was = format!(
-        "DROP VIEW result; ALTER TABLE point DROP COLUMN scaled_queries_per_h;
+        "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample;
+         ALTER TABLE point DROP COLUMN scaled_queries_per_h;
          ALTER TABLE point DROP COLUMN table_disk_mb; ALTER TABLE point DROP COLUMN table_memory_mb;
          ALTER TABLE point DROP COLUMN compress_factor; ALTER TABLE point DROP COLUMN workers; ALTER TABLE point DROP COLUMN busy_cores_mean;
          PRAGMA user_version = 1; {view}"
@@ -394,6 +408,7 @@ fn an_older_archive_is_read_and_continued() {
     let run = read(&archive);
     assert!(run.valid());
     assert_eq!(run.points[0].figures, point(key(1)).figures);
+    assert_eq!(run.points[0].by_operation, point(key(1)).by_operation);
     drop(archive);
     assert!(read(&Archive::open_read_only(&path).unwrap()).valid());
 }

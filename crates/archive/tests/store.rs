@@ -387,6 +387,7 @@ fn work() -> impl Strategy<Value = WorkDone> {
     let amounts = (proptest::option::of(any::<u64>()), maybe_number());
     (amounts, any::<String>(), any::<String>()).prop_map(
         |((operations_per_job, seconds), state, cache)| WorkDone {
+            below_database: false,
             limit_percentile: None,
             limit_response_us: None,
             threads_asked: None,
@@ -433,6 +434,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 seed,
                 work,
                 figures,
+                by_operation: archive::ByOperation::default(),
                 histograms: Histograms { service, response },
                 steady: steady.map(|s| [Steady::Yes, Steady::No, Steady::Trend][s]),
                 timed_events,

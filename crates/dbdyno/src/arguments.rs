@@ -171,6 +171,10 @@ pub struct CompareArguments {
     /// Compare also what was measured differently (size, schedule, cache …), labelled
     #[arg(long)]
     pub anyway: bool,
+    /// Histograms of the storage array's own reporter, as CSV (docs/VDBENCH.md); of the second run as
+    /// RUN=FILE
+    #[arg(long, value_name = "[RUN=]FILE.csv")]
+    pub array: Vec<String>,
     #[command(flatten)]
     pub judging: Judging,
 }
@@ -353,6 +357,10 @@ pub struct ReportArguments {
     /// Another run, or ref:NAME, to set beside it
     #[arg(long, value_name = "RUN-or-REFERENCE")]
     pub against: Vec<String>,
+    /// Histograms of the storage array's own reporter, as CSV (docs/VDBENCH.md); of another run than the
+    /// first as RUN=FILE
+    #[arg(long, value_name = "[RUN=]FILE.csv")]
+    pub array: Vec<String>,
     /// File to write
     #[arg(
         short,

@@ -1,6 +1,7 @@
 //! One module per verb.
 
 pub mod ab;
+mod array;
 pub mod columnar;
 pub mod compare;
 mod database;

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Place, repository};
+use serde_json::Value;
 
 /// Whatever fails.
 const FAILED: i32 = 157;
@@ -107,5 +108,85 @@ fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
     assert!(
         runs.contains("interrupted") && runs.contains("1/2"),
         "{runs}"
+    );
+}
+
+/// The times of an exported point by one observer, operation and part.
+fn times<'a>(point: &'a Value, observer: &str, operation: &str, phase: &str) -> Vec<&'a Value> {
+    let all = point["operation_times"].as_array().unwrap().iter();
+    all.filter(|t| t["observer"] == observer && t["operation"] == operation && t["phase"] == phase)
+        .collect()
+}
+
+#[test]
+fn two_runs_stand_beside_each_other_with_device_and_array() {
+    let place = Place::new();
+    let text = "sd=sd1,lun=\"$dir/f.dat\",size=16m,threads=2,openflags=o_direct\n\
+        wd=wd1,sd=sd1,rdpct=50,xfersize=$size\nrd=rd1,wd=wd1,iorate=max,warmup=1,elapsed=3\n";
+    let file = place.file("parm.txt", text);
+    // Where what is built lies is a disk; a directory for temporary files may lie in memory.
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = format!("dir={}", disk.path().display());
+    for size in ["size=4k", "size=64k"] {
+        place.fine(&["vdbench", "-f", &file, &directory, size, "-o", "out+"]);
+    }
+    let [before, after] = ["1", "2"].map(|run| common::points(&place.export(run))[0].clone());
+    for (point, operation) in [(&before, "read"), (&after, "write")] {
+        let driver = times(point, "driver", operation, "service");
+        let count = driver[0]["count"].as_u64().unwrap();
+        assert!(count > 0 && driver[0]["histogram"].is_string());
+        let samples = point["operation_samples"].as_array().unwrap().iter();
+        let own = samples.filter(|s| s["operation"] == operation);
+        let sum: u64 = own.map(|s| s["operations"].as_u64().unwrap()).sum();
+        assert_eq!(sum, count, "intervals hold what the distribution holds");
+        // Each direct I/O is a request at least, unless the kernel merged some; others may use the device too.
+        let device = times(point, "device", operation, "whole");
+        let requests = device[0]["count"].as_u64().unwrap();
+        assert!(requests > count / 4, "{requests} requests of {count} I/Os");
+        let remark = device[0]["remark"].as_str().unwrap();
+        assert!(remark.contains("/proc/diskstats"), "{remark}");
+        assert_eq!(
+            device[0]["histogram"].is_null(),
+            remark.contains("alone:"),
+            "{remark}"
+        );
+    }
+
+    let csv = place.file(
+        "array.csv",
+        "run,operation,up_to_us,count\nrd1,read,125,40\nrd1,read,,2\n",
+    );
+    let of_before = format!("1={csv}");
+    let array = ["--array", &csv, "--array", &of_before];
+    let page = place.path("shift.html").display().to_string();
+    let asked = ["report", "2", "--against", "1", "-o", &page];
+    place.fine(&[&asked[..], &array[..]].concat());
+    let page = std::fs::read_to_string(page).unwrap();
+    for part in [
+        "Before and after, below the database",
+        "Storage, below the database",
+        "read, at the array",
+        "Too few repetitions for a verdict",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // The sizes differ, which is what was changed.
+    let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
+    assert!(
+        compared.contains("Before and after, below a database"),
+        "{compared}"
+    );
+    assert!(compared.contains("write, service time"), "{compared}");
+
+    let wrong = place.file(
+        "wrong.csv",
+        "run,operation,up_to_us,count\nrd9,read,125,40\n",
+    );
+    let refused = place.dbdyno(&["report", "2", "--array", &wrong]);
+    assert_eq!(refused.status, 2, "{}", refused.stderr);
+    assert!(
+        refused.sentence().contains("line 2: \"rd9\" names 0 runs"),
+        "{}",
+        refused.stderr
     );
 }

@@ -1,6 +1,6 @@
 //! The block device under a path: the one whose counters show what a database reads and writes.
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::mounts;
@@ -67,7 +67,12 @@ pub fn device_of(path: &Path) -> Result<String, DeviceError> {
         source,
     };
     let existing = nearest_existing(path).map_err(unreadable)?;
-    let number = std::fs::metadata(&existing).map_err(unreadable)?.dev();
+    let found = std::fs::metadata(&existing).map_err(unreadable)?;
+    // A block device is looked at itself, a file at what it lies on.
+    let number = match found.file_type().is_block_device() {
+        true => found.rdev(),
+        false => found.dev(),
+    };
     device_in(
         Path::new("/"),
         path,

@@ -9,12 +9,14 @@
 //! * [`oltp`]: the order-entry workload as steps of a plan.
 //! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
+//! * [`below`]: I/Os below any database as points.
 //! * [`gates`]: what makes a point invalid, and what a reader should know about it.
 //! * [`mod@run`]: one plan measured: measure, archive, next.
 //! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
 
 mod advice;
 pub mod agenda;
+pub mod below;
 pub mod bottleneck;
 pub mod columnar;
 mod done;

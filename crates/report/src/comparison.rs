@@ -3,6 +3,7 @@
 mod chances;
 mod forest;
 mod ramps;
+mod shifts;
 
 use stats::Warning;
 use stats::compare::{Design, Verdict};
@@ -17,6 +18,7 @@ use crate::terminal::{Paint, clean};
 pub use chances::chances;
 pub(crate) use forest::Scale;
 pub use ramps::ramps;
+pub use shifts::shifts;
 
 /// How much of a comparison is shown.
 #[derive(Debug, Clone, Copy, Default)]

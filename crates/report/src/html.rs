@@ -11,14 +11,17 @@ mod inventory;
 mod method;
 mod queries;
 mod scaling;
+mod shift;
 mod sweep;
 mod test;
 mod timeline;
+mod times;
 mod verdict;
 
 use archive::{Component, Run};
 use askama::Template;
 
+use crate::delivered::{Delivered, delivered};
 use crate::level;
 use crate::scorecard::{self, Against};
 use crate::svg::escape;
@@ -39,16 +42,20 @@ pub struct HtmlOptions {
 /// page carries so that its figures can be read by programs.
 pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json: &str) -> String {
     let groups = level::tests(run, scorecard::rank);
-    let components = Component::ALL
+    let components = SECTIONS
         .into_iter()
-        .map(|component| ComponentView {
-            name: component_title(component),
-            id: component.name(),
+        .map(|section| ComponentView {
+            name: section.title,
+            id: section.id,
             tests: groups
                 .iter()
-                .filter(|g| g.component == component)
+                .filter(|g| section.holds(g))
                 .map(|g| test::view(run, g, against))
                 .collect(),
+            delivered: match section.below_database {
+                true => delivered(run, &groups),
+                false => Vec::new(),
+            },
         })
         .filter(|c: &ComponentView| !c.tests.is_empty())
         .collect();
@@ -62,6 +69,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json
         facts: facts::view(run, against),
         differences: differences::view(run, against),
         forest: forest::view(run, against),
+        shift: shift::view(run, against),
         inventory: inventory::view(run),
         card: card::view(run, against),
         columnar: columnar::view(run),
@@ -86,6 +94,7 @@ struct Page<'a> {
     facts: facts::View,
     differences: differences::View,
     forest: forest::View,
+    shift: shift::View,
     inventory: inventory::View,
     card: card::View,
     columnar: columnar::View,
@@ -102,6 +111,8 @@ struct ComponentView {
     name: &'static str,
     id: &'static str,
     tests: Vec<test::View>,
+    /// How much of the device the database delivers; of the section below the database alone.
+    delivered: Vec<Delivered>,
 }
 
 /// A plain table: heads, and rows whose first cell is the head of the row, under the name of their group.
@@ -152,12 +163,39 @@ impl Figure {
     }
 }
 
-fn component_title(component: Component) -> &'static str {
-    match component {
-        Component::Cpu => "Processor",
-        Component::Server => "Server: processor, memory and cache",
-        Component::Storage => "Storage, through the database",
-        Component::Database => "Database: everything together",
+/// A section of tests: those of a component, and of storage those below the database apart.
+struct Section {
+    component: Component,
+    below_database: bool,
+    title: &'static str,
+    id: &'static str,
+}
+
+const SECTIONS: [Section; 5] = [
+    Section::of(Component::Cpu, "Processor"),
+    Section::of(Component::Server, "Server: processor, memory and cache"),
+    Section {
+        component: Component::Storage,
+        below_database: true,
+        title: "Storage, below the database",
+        id: "below",
+    },
+    Section::of(Component::Storage, "Storage, through the database"),
+    Section::of(Component::Database, "Database: everything together"),
+];
+
+impl Section {
+    const fn of(component: Component, title: &'static str) -> Self {
+        Self {
+            component,
+            below_database: false,
+            title,
+            id: component.name(),
+        }
+    }
+
+    fn holds(&self, group: &level::TestGroup<'_>) -> bool {
+        group.component == self.component && group.below_database() == self.below_database
     }
 }
 

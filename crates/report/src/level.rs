@@ -226,6 +226,14 @@ pub struct TestGroup<'a> {
     pub curves: Vec<Curve<'a>>,
 }
 
+impl TestGroup<'_> {
+    /// True where I/Os went straight to files or devices.
+    pub fn below_database(&self) -> bool {
+        let mut levels = self.curves.iter().flat_map(|c| &c.levels);
+        levels.any(|level| level.first().work.below_database)
+    }
+}
+
 /// The tests of a run in the order of the scorecard: by component, then by `rank`, then by code.
 pub fn tests<'a>(run: &'a Run, rank: impl Fn(&str) -> usize) -> Vec<TestGroup<'a>> {
     let mut groups: Vec<TestGroup<'a>> = Vec::new();

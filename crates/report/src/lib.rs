@@ -10,6 +10,7 @@
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
 mod comparison;
+mod delivered;
 mod held_back;
 mod html;
 pub mod level;
@@ -18,10 +19,11 @@ mod plans;
 mod ramp;
 mod remarks;
 pub mod scorecard;
+mod shifted;
 pub mod svg;
 mod terminal;
 
-pub use comparison::{Shown, chances, comparison, ramps};
+pub use comparison::{Shown, chances, comparison, ramps, shifts};
 pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{point_line, terminal};

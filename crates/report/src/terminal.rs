@@ -8,6 +8,7 @@ pub(crate) mod table;
 use archive::reference::Reference;
 use archive::{Latency, Point, Run, RunState, Steady};
 
+use crate::delivered::delivered;
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
@@ -32,6 +33,24 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
     let against: Vec<Against<'_>> = references.iter().map(Against::Reference).collect();
     out.push('\n');
     out.push_str(&card::render(&scorecard(run, &against), width, &paint));
+    out.push_str(&delivered_lines(run, &groups, width, &paint));
+    out
+}
+
+/// How much of the device the database delivers, where both were measured.
+fn delivered_lines(run: &Run, groups: &[TestGroup<'_>], width: usize, paint: &Paint) -> String {
+    let lines = delivered(run, groups);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", paint.bold("Database ÷ device"));
+    for line in lines {
+        let text = format!(
+            "  {} {}: {}, {} of {}",
+            line.target, line.what, line.share, line.database, line.device
+        );
+        out.push_str(&format!("{}\n", table::wrap(&clean(&text), width, 4)));
+    }
     out
 }
 

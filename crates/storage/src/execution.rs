@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use host::block::{BlockWatch, DeviceTimes};
 use host::{Rates, Reader};
 use jiff::Timestamp;
 
@@ -14,8 +15,7 @@ use crate::engine::{self, Ended, EngineError, Outcome, Proofs, Reached};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
-pub use log::Lap;
-use log::Log;
+pub use log::{Lap, Log};
 use monitor::{Monitored, monitored};
 
 /// How soon an interruption is noticed while nothing runs.
@@ -92,6 +92,8 @@ pub struct Done<'a> {
     pub laps: &'a [Lap],
     /// What the machine did in the time that counts.
     pub rates: Rates,
+    /// Requests of its devices in the time that counts; none where nobody times them.
+    pub requests: Vec<DeviceTimes>,
 }
 
 /// Who looks on.
@@ -121,6 +123,8 @@ pub struct Execution<'a> {
     pub stop: &'a AtomicBool,
     /// The machine's counters.
     pub counters: Reader,
+    /// Times the requests of the devices, where that is possible.
+    pub requests: Option<&'a BlockWatch>,
     /// A monitor file that was written before says nothing about what goes on now.
     pub monitored_since: SystemTime,
 }
@@ -210,7 +214,7 @@ impl Execution<'_> {
         let place = number - usize::from(self.format.is_none());
         self.audience
             .show(&self.pages.begin(place, run, size_bytes(run), started_at)?);
-        let mut log = Log::new(self.counters.snapshot());
+        let mut log = Log::new(self.counters.snapshot(), self.requests);
         let mut failed: Option<PagesError> = None;
         let mut monitor = None;
         let outcome = engine::run(run, options, &mut |interval| {
@@ -234,7 +238,7 @@ impl Execution<'_> {
             return Err(error.into());
         }
         self.monitored_since = SystemTime::now();
-        let rates = log.counted();
+        let (rates, requests) = (log.counted(), log.requests());
         let last = log.laps.last().map_or(1, |lap| lap.number);
         let shown = self
             .pages
@@ -248,6 +252,7 @@ impl Execution<'_> {
             outcome: &outcome,
             laps: &log.laps,
             rates,
+            requests,
         };
         self.audience
             .done(&done)

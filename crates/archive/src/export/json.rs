@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use stats::Histogram;
 
 use crate::store::{finite::finite, state_name, steady_name};
-use crate::{Latency, Point, Run, TargetRecord};
+use crate::{Latency, OperationSample, OperationTimes, Point, Run, TargetRecord};
 
 /// Value of `schema` in every export; the number changes when a reader would have to change.
 pub const SCHEMA_NAME: &str = "dbdyno-result/1";
@@ -103,6 +103,15 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
     put("background_events", json!(held.background_events));
     put("wait_histograms", json!(held.wait_histograms));
     put("samples", json!(point.samples));
+    let by = &point.by_operation;
+    put(
+        "operation_times",
+        by.times.iter().map(operation_times).collect(),
+    );
+    put(
+        "operation_samples",
+        by.samples.iter().map(operation_sample).collect(),
+    );
     put("work", json!(point.work));
     put("seed", point.seed.into());
     put("configuration", point.configuration.clone().into());
@@ -113,6 +122,29 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
         put(&format!("{kind}_histogram"), bytes.into());
     }
     row
+}
+
+fn operation_times(times: &OperationTimes) -> Value {
+    json!({
+        "observer": times.observer,
+        "subject": times.subject,
+        "operation": times.operation,
+        "phase": times.phase,
+        "count": times.count,
+        "mean_us": times.mean_us,
+        "remark": times.remark,
+        "histogram": times.encoded().map(|bytes| BASE64.encode(bytes)),
+    })
+}
+
+fn operation_sample(sample: &OperationSample) -> Value {
+    json!({
+        "at_s": sample.at_s,
+        "operation": sample.operation,
+        "operations": sample.operations,
+        "service_us_mean": sample.service_us_mean,
+        "response_us_mean": sample.response_us_mean,
+    })
 }
 
 /// The figures read from a histogram; all unknown when nothing was recorded.

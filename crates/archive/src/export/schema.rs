@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
-use crate::{Better, Bottleneck, FIGURES};
+use crate::{Better, Bottleneck, FIGURES, OperationTimes};
 
 /// JSON Schema (draft 2020-12) of what [`super::json`] writes.
 pub fn json_schema() -> Value {
@@ -33,7 +33,8 @@ pub(super) fn flat_names() -> Vec<String> {
     for (name, _) in point_properties() {
         match name.as_str() {
             "timed_events" | "background_events" | "wait_histograms" | "samples"
-            | "service_histogram" | "response_histogram" => {}
+            | "operation_times" | "operation_samples" | "service_histogram"
+            | "response_histogram" => {}
             "work" => names.extend(
                 work_properties()
                     .into_iter()
@@ -302,6 +303,14 @@ fn point_properties() -> Properties {
             array(object(wait_histogram_properties())),
         ),
         ("samples", array(object(sample_properties()))),
+        (
+            "operation_times",
+            array(object(operation_times_properties())),
+        ),
+        (
+            "operation_samples",
+            array(object(operation_sample_properties())),
+        ),
         ("work", object(work_properties())),
         (
             "seed",
@@ -391,6 +400,63 @@ fn sample_properties() -> Properties {
     ])
 }
 
+fn operation_times_properties() -> Properties {
+    properties([
+        (
+            "observer",
+            choice(
+                &OperationTimes::OBSERVERS,
+                "Who timed: dbdyno, the kernel at the block device, the array's own reporter.",
+            ),
+        ),
+        (
+            "subject",
+            text("The device or array; empty for all that the driver did."),
+        ),
+        (
+            "operation",
+            choice(&["read", "write", "flush", "discard"], "Kind of operation."),
+        ),
+        (
+            "phase",
+            choice(
+                &["service", "response", "whole", "queue", "device"],
+                "Part of the time: of the driver's, or of requests.",
+            ),
+        ),
+        ("count", or_null(count("How many."))),
+        ("mean_us", or_null(real("Arithmetic mean."))),
+        (
+            "remark",
+            text("Where it comes from, what it was held against, or why there is no more."),
+        ),
+        (
+            "histogram",
+            json!({
+                "type": ["string", "null"],
+                "contentEncoding": "base64",
+                "description": "HdrHistogram V2, deflated, in nanoseconds; null where only the mean is known.",
+            }),
+        ),
+    ])
+}
+
+fn operation_sample_properties() -> Properties {
+    properties([
+        (
+            "at_s",
+            real("End of the interval, from the start of the point."),
+        ),
+        (
+            "operation",
+            choice(&["read", "write"], "Kind of operation."),
+        ),
+        ("operations", count("How many completed in the interval.")),
+        ("service_us_mean", or_null(real("Mean service time."))),
+        ("response_us_mean", or_null(real("Mean response time."))),
+    ])
+}
+
 fn work_properties() -> Properties {
     properties([
         (
@@ -413,6 +479,10 @@ fn work_properties() -> Properties {
             )),
         ),
         ("limit_response_us", or_null(real("That limit, µs."))),
+        (
+            "below_database",
+            flag("True where I/Os went straight to files or devices, without a database."),
+        ),
         (
             "threads_asked",
             or_null(count(

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use super::{Figures, HeldBack};
+use super::{ByOperation, Figures, HeldBack};
 
 /// Part of the platform that a test loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub enum Component {
     Cpu,
     /// Processor, memory and the engine's cache.
     Server,
-    /// Storage, through the database.
+    /// Storage, through the database or below it.
     Storage,
     /// Everything together.
     Database,
@@ -24,7 +24,7 @@ impl Component {
     pub const ALL: [Component; 4] = [Self::Cpu, Self::Server, Self::Storage, Self::Database];
 
     /// Word used in tables and exports.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
             Self::Server => "server",
@@ -96,6 +96,8 @@ pub struct WorkDone {
     pub limit_response_us: Option<f64>,
     /// Degree of parallelism inside a statement that was asked for; the key has the one that the engine took.
     pub threads_asked: Option<u32>,
+    /// True where I/Os went straight to files or devices: what lies below a database, measured without one.
+    pub below_database: bool,
     /// Fingerprint of the statement's plan, without numbers that change from one execution to the next.
     pub plan: Option<String>,
 }
@@ -222,6 +224,8 @@ pub struct Point {
     pub figures: Figures,
     /// Service and response times; empty for tests without single operations.
     pub histograms: Histograms,
+    /// … of each kind of operation, where there are several.
+    pub by_operation: ByOperation,
     /// Steady state, `None` when the point was too short to say.
     pub steady: Option<Steady>,
     /// Where the time went, longest first.
@@ -250,6 +254,7 @@ impl Point {
             work: WorkDone::default(),
             figures: Figures::default(),
             histograms: Histograms::default(),
+            by_operation: ByOperation::default(),
             steady: None,
             timed_events: Vec::new(),
             held_back: HeldBack::default(),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{BackgroundEvent, FIGURES, Point, Sample};
+use crate::{BackgroundEvent, FIGURES, OperationSample, Point, Sample};
 
 /// The point without what is not a finite number, and with a note for each loss.
 ///
@@ -31,6 +31,10 @@ pub(crate) fn finite(point: &Point) -> Cow<'_, Point> {
     if odd_background {
         notes.push("a background event held what was not a number".to_owned());
     }
+    let by = &point.by_operation;
+    if by.times.iter().any(|times| is_odd(times.mean_us)) || by.samples.iter().any(is_odd_mean) {
+        notes.push("a mean time of operations was not a number and is left unknown".to_owned());
+    }
     // The histogram keeps a latency beyond its end in its last bucket, but not how many there were.
     let clipped = point.histograms.service.clipped() + point.histograms.response.clipped();
     if clipped > 0 {
@@ -58,6 +62,15 @@ fn without_odd(point: &Point) -> Point {
         event.time_s = event.time_s.filter(|v| v.is_finite());
         event.mb = event.mb.filter(|v| v.is_finite());
     }
+    for times in &mut clean.by_operation.times {
+        times.mean_us = times.mean_us.filter(|v| v.is_finite());
+    }
+    let samples = &mut clean.by_operation.samples;
+    samples.retain(|sample| sample.at_s.is_finite());
+    for sample in samples {
+        sample.service_us_mean = sample.service_us_mean.filter(|v| v.is_finite());
+        sample.response_us_mean = sample.response_us_mean.filter(|v| v.is_finite());
+    }
     clean.samples.retain(|sample| sample.at_s.is_finite());
     for value in clean.samples.iter_mut().flat_map(sample_values_mut) {
         *value = value.filter(|v| v.is_finite());
@@ -71,6 +84,10 @@ fn is_odd(value: Option<f64>) -> bool {
 
 fn is_odd_event(event: &BackgroundEvent) -> bool {
     is_odd(event.time_s) || is_odd(event.mb)
+}
+
+fn is_odd_mean(sample: &OperationSample) -> bool {
+    !sample.at_s.is_finite() || is_odd(sample.service_us_mean) || is_odd(sample.response_us_mean)
 }
 
 fn is_finite(sample: &Sample) -> bool {

@@ -9,11 +9,11 @@ use rusqlite::{Connection, OptionalExtension, ParamsFromIter, Row, params, param
 use serde::de::DeserializeOwned;
 use stats::Histogram;
 
-use super::{Result, RunName, RunSummary};
+use super::{Result, RunName, RunSummary, by_operation};
 use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
 use crate::{
-    Component, FIGURES, Figures, HeldBack, Histograms, Inventory, Missing, Platform, Point,
-    PointKey, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
+    ByOperation, Component, FIGURES, Figures, HeldBack, Histograms, Inventory, Missing, Platform,
+    Point, PointKey, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
 };
 
 const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
@@ -255,6 +255,7 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<String>)> {
         work: json::<WorkDone>(row, "work", &mut problems)?,
         figures,
         histograms: Histograms::default(),
+        by_operation: ByOperation::default(),
         steady: steady.map(|s| match s.as_str() {
             "yes" => Steady::Yes,
             "no" => Steady::No,
@@ -297,6 +298,9 @@ fn complete_point(
     point.held_back.background_events = held_back::background_events(connection, id)?;
     let (histograms, problems) = held_back::wait_histograms(connection, id)?;
     point.held_back.wait_histograms = histograms;
+    point.reasons.extend(problems);
+    let (by_operation, problems) = by_operation::read(connection, id)?;
+    point.by_operation = by_operation;
     point.reasons.extend(problems);
     let (service, service_problem) = histogram(connection, id, "service")?;
     let (response, response_problem) = histogram(connection, id, "response")?;
@@ -367,7 +371,7 @@ fn key(row: &Row<'_>) -> rusqlite::Result<PointKey> {
     })
 }
 
-fn rows<T>(
+pub(super) fn rows<T>(
     connection: &Connection,
     sql: &str,
     values: impl rusqlite::Params,

@@ -16,9 +16,9 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// `PRAGMA user_version` of the archives written here.
 ///
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
-/// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs). A file whose
-/// columns are not those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 3;
+/// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new table in
+/// `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
+pub const SCHEMA_VERSION: i64 = 4;
 
 /// The figures that a version added to those of the one before.
 const ADDED: &[(i64, &[&str])] = &[
@@ -26,7 +26,12 @@ const ADDED: &[(i64, &[&str])] = &[
     (3, &["table_disk_mb", "table_memory_mb", "compress_factor"]),
 ];
 
+/// The tables that a version added, with their SQL.
+const TABLES_ADDED: &[(i64, &[&str], &str)] =
+    &[(4, &["operation_times", "operation_sample"], BY_OPERATION)];
+
 const SCHEMA: &str = include_str!("schema.sql");
+const BY_OPERATION: &str = include_str!("by_operation.sql");
 
 /// The whole SQL of this version, figure columns filled in.
 pub(super) fn sql() -> String {
@@ -34,7 +39,9 @@ pub(super) fn sql() -> String {
         .iter()
         .map(|figure| format!("    {:<23} REAL, -- {}\n", figure.name, figure.unit))
         .collect();
-    SCHEMA.replace("{{FIGURES}}\n", &figures)
+    SCHEMA
+        .replace("{{FIGURES}}\n", &figures)
+        .replace("{{BY_OPERATION}}\n", BY_OPERATION)
 }
 
 /// Looks at the first bytes of `path`, before SQLite may touch anything: ours, and of a known version?
@@ -104,24 +111,35 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
     let columns = columns(connection)?;
     let later = added_after(version);
     let lacks = |name: &&str| !columns.contains(*name) && !later.contains(name);
-    match FIGURES.iter().map(|figure| figure.name).find(lacks) {
-        Some(name) => Err(damaged(format!(
+    if let Some(name) = FIGURES.iter().map(|figure| figure.name).find(lacks) {
+        return Err(damaged(format!(
             "its table `point` has no column `{name}` though it says version {version}"
-        ))),
-        None => Ok(()),
+        )));
     }
+    let born_with = TABLES_ADDED.iter().filter(|(since, ..)| *since <= version);
+    for name in born_with.flat_map(|(_, names, _)| *names) {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+        if !connection.prepare(sql)?.exists([name])? {
+            return Err(damaged(format!(
+                "it has no table `{name}` though it says version {version}"
+            )));
+        }
+    }
+    Ok(())
 }
 
-/// Gives an older file, which is whole, the columns of this version.
+/// Gives an older file, which is whole, the columns and tables of this version.
 pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     if version(connection)? == SCHEMA_VERSION {
         return Ok(());
     }
     // IMMEDIATE, and looked at again: another process may be doing the same.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for name in added_after(version(&transaction)?) {
+    let found = version(&transaction)?;
+    for name in added_after(found) {
         transaction.execute_batch(&format!("ALTER TABLE point ADD COLUMN {name} REAL"))?;
     }
+    transaction.execute_batch(&tables_added_after(found))?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()?;
     Ok(())
@@ -129,14 +147,17 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
 
 /// Lets an older file that is only read look like one of this version, without touching it.
 pub(super) fn look_migrated(connection: &Connection) -> Result<()> {
-    let added = added_after(version(connection)?);
+    let version = version(connection)?;
+    // What is temporary is found before what is in the file.
+    let tables = tables_added_after(version).replace("CREATE TABLE", "CREATE TEMP TABLE");
+    connection.execute_batch(&format!("PRAGMA temp_store = MEMORY; {tables}"))?;
+    let added = added_after(version);
     if added.is_empty() {
         return Ok(());
     }
     let columns = added.iter().map(|name| format!(", NULL AS {name}"));
-    // What is temporary is found before what is in the file.
     let view = format!(
-        "PRAGMA temp_store = MEMORY; CREATE TEMP VIEW point AS SELECT *{} FROM main.point",
+        "CREATE TEMP VIEW point AS SELECT *{} FROM main.point",
         columns.collect::<String>()
     );
     Ok(connection.execute_batch(&view)?)
@@ -149,6 +170,11 @@ fn version(connection: &Connection) -> Result<i64> {
 fn added_after(version: i64) -> Vec<&'static str> {
     let later = ADDED.iter().filter(|(since, _)| *since > version);
     later.flat_map(|(_, names)| names.iter().copied()).collect()
+}
+
+fn tables_added_after(version: i64) -> String {
+    let later = TABLES_ADDED.iter().filter(|(since, ..)| *since > version);
+    later.map(|(.., sql)| *sql).collect()
 }
 
 fn columns(connection: &Connection) -> Result<HashSet<String>> {
@@ -166,7 +192,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_3_are_frozen() {
+    fn the_columns_of_version_4_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -180,7 +206,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 3);
-        assert_eq!(&digest[..16], "3a05b7f339a9117a", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 4);
+        assert_eq!(&digest[..16], "5a1c39b957db05b5", "{columns:#?}");
     }
 }

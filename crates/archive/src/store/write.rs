@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
-use super::{ArchiveError, NewRun, Result, read};
+use super::{ArchiveError, NewRun, Result, by_operation, read};
 use crate::{Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, RunState, Steady, integrity};
 
 /// Most points that a run may be planned with; beyond it a plan is a typing error.
@@ -284,6 +284,7 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
     }
 
     insert_held_back(transaction, id, &point.held_back)?;
+    by_operation::insert(transaction, id, &point.by_operation)?;
 
     let mut insert = transaction.prepare_cached("INSERT INTO reason VALUES (?1, ?2, ?3, ?4)")?;
     let reasons = point.reasons.iter().map(|text| ("invalid", text));

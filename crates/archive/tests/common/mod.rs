@@ -2,9 +2,10 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Advice, Archive, BackgroundEvent, Bottleneck, Component, FIGURES, Fact, HeldBack, Histograms,
-    Inventory, Missing, NewRun, Platform, Point, PointKey, Run, RunName, RunState, Sample, Steady,
-    StudyPart, TargetRecord, TimedEvent, WaitHistogram, WorkDone,
+    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, Component, FIGURES, Fact, HeldBack,
+    Histograms, Inventory, Missing, NewRun, OperationSample, OperationTimes, Platform, Point,
+    PointKey, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
+    WaitHistogram, WorkDone,
 };
 use stats::Histogram;
 
@@ -91,6 +92,7 @@ pub fn point(key: PointKey) -> Point {
         configuration: "c0ffee".into(),
         definition: "f00d".into(),
         work: WorkDone {
+            below_database: false,
             limit_percentile: Some(95.0),
             limit_response_us: Some(50e3),
             threads_asked: Some(8),
@@ -108,6 +110,7 @@ pub fn point(key: PointKey) -> Point {
             service: histogram(1..=1_000),
             response: histogram(2..=1_001),
         },
+        by_operation: by_operation(),
         steady: Some(Steady::Yes),
         timed_events: vec![TimedEvent {
             event: "DB CPU".into(),
@@ -132,6 +135,25 @@ pub fn point(key: PointKey) -> Point {
         point.figures.set(figure.name, value);
     }
     point
+}
+
+fn by_operation() -> ByOperation {
+    let times = |operation| OperationTimes::of("device", "nvme0n1", operation, "whole");
+    ByOperation {
+        times: vec![
+            times("read").with(&histogram(5..=50)),
+            times("write")
+                .counted(3, Some(12.5))
+                .remarked("means of /proc/diskstats alone".into()),
+        ],
+        samples: vec![OperationSample {
+            at_s: 1.0,
+            operation: "read".into(),
+            operations: 46,
+            service_us_mean: Some(27.5),
+            response_us_mean: None,
+        }],
+    }
 }
 
 fn held_back() -> HeldBack {

@@ -10,14 +10,15 @@ use verdict::compare::{
 };
 use verdict::metric::Metric;
 
-use super::{load_run, print, terminal_columns, wants_colour};
+use super::{array, load_run, print, terminal_columns, wants_colour};
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{Status, Wrong};
 use crate::place;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let a = load_run(&arguments.a, archive)?;
-    let b = load_run(&arguments.b, archive)?;
+    let mut a = load_run(&arguments.a, archive)?;
+    let mut b = load_run(&arguments.b, archive)?;
+    array::attach(&arguments.array, &mut [&mut a, &mut b])?;
     judge_and_show(&a, &b, &arguments.judging, arguments.anyway, archive)
 }
 
@@ -55,21 +56,19 @@ pub fn judge_and_show(
         BandAsked::Learned => BAND_DEFAULT,
     };
     let ramps = verdict::ramps::ramps(a, b, share);
+    let shifts = verdict::shift::shifts(a, b, share);
     if judging.json {
-        print(&format!(
-            "{:#}\n",
-            verdict::compare::json(&compared, &ramps)
-        ))?;
+        let json = verdict::compare::json(&compared, &ramps, &shifts);
+        print(&format!("{json:#}\n"))?;
     } else {
-        print(&report::comparison(
-            &compared,
-            report::Shown {
-                width: terminal_columns(),
-                colour: wants_colour(),
-                all: judging.all,
-            },
-        ))?;
+        let shown = report::Shown {
+            width: terminal_columns(),
+            colour: wants_colour(),
+            all: judging.all,
+        };
+        print(&report::comparison(&compared, shown))?;
         print(&report::ramps(&ramps))?;
+        print(&report::shifts(&shifts, shown))?;
     }
     Ok(status(&compared, judging.fail_on))
 }

@@ -8,7 +8,7 @@ use archive::reference::{self, Reference};
 use archive::{Run, export};
 use report::{Against, HtmlOptions};
 
-use super::load_run;
+use super::{array, load_run};
 use crate::arguments::ReportArguments;
 use crate::exit::Status;
 use crate::output;
@@ -21,8 +21,8 @@ enum Beside {
 }
 
 pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let run = load_run(&arguments.run, archive)?;
-    let beside = arguments
+    let mut run = load_run(&arguments.run, archive)?;
+    let mut beside = arguments
         .against
         .iter()
         .map(|name| {
@@ -32,6 +32,12 @@ pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<
             })
         })
         .collect::<Result<Vec<_>>>()?;
+    let others = beside.iter_mut().filter_map(|other| match other {
+        Beside::Run(other) => Some(other.as_mut()),
+        Beside::Reference(_) => None,
+    });
+    let mut runs: Vec<&mut Run> = std::iter::once(&mut run).chain(others).collect();
+    array::attach(&arguments.array, &mut runs)?;
     let against: Vec<Against<'_>> = beside
         .iter()
         .map(|b| match b {

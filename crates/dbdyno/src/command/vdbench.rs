@@ -1,9 +1,11 @@
 //! `dbdyno vdbench`: parameter files as they stand.
 
+mod devices;
 mod keep;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
@@ -21,6 +23,7 @@ use crate::arguments::VdbenchArguments;
 use crate::exit::Status;
 use crate::place;
 use crate::say::say;
+use devices::Devices;
 use keep::Keeper;
 
 /// Seed of everything that is drawn by lot: the same file gives the same I/Os.
@@ -47,13 +50,13 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     let format = format(&script);
     let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
     let mut pages = Pages::create(&folder, &listed, &parameters, &script.histogram, now)?;
-    let device = device(&script);
+    let devices = Rc::new(Devices::of(&script));
     let keeper = Keeper::enter(
         &place::archive(archive),
         &script,
         &parameters,
         SEED,
-        device.as_deref(),
+        Rc::clone(&devices),
     )?;
     let (path, id) = (place::archive(archive), keeper.id());
     let mut onlooker = Onlooker { keeper };
@@ -68,7 +71,8 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
             ..Options::new(SEED, stop)
         },
         stop,
-        counters: Reader::open(Path::new("/"), device.as_deref()),
+        counters: Reader::open(Path::new("/"), devices.only()),
+        requests: devices.watch(),
         monitored_since: SystemTime::now(),
     };
     let ended = execution.carry_out();
@@ -119,15 +123,6 @@ fn format(script: &Script) -> Option<Run> {
             script.format.transfer_bytes,
         ),
     }
-}
-
-/// The block device under all SDs, if there is but one.
-fn device(script: &Script) -> Option<String> {
-    let mut storage = script.runs.iter().flat_map(|run| &run.storage);
-    let first = host::device_of(&storage.next()?.path).ok()?;
-    storage
-        .all(|sd| host::device_of(&sd.path).is_ok_and(|other| other == first))
-        .then_some(first)
 }
 
 /// Lines go to the terminal, and runs into the archive.

@@ -5,7 +5,7 @@ use stats::scaling;
 
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{Figure, charts, held_back, id_of, queries, timeline};
+use super::{Figure, charts, held_back, id_of, queries, timeline, times};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::plans;
@@ -31,6 +31,8 @@ pub struct View {
     pub curves: Vec<(String, Vec<RowView>)>,
     /// What held it back.
     pub held_back: held_back::View,
+    /// Times of each kind of operation.
+    pub times: times::View,
     /// Charts.
     pub figures: Vec<Figure>,
     /// Numbered notes: text, and whether it makes a point invalid.
@@ -262,6 +264,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         heads,
         curves,
         held_back: held_back::view(group, rate),
+        times: times::view(group),
         figures: figures(&sweeps, rate, &laws)
             .into_iter()
             .chain(queries::figures(run, group.test, &group.curves))

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use host::block::{BlockWatch, DeviceTimes};
 use host::{Counters, Rates};
 
-use crate::engine::{Interval, Tally};
+use crate::engine::{Interval, Operation, Tally};
 
 /// One interval, all streams together, with what the machine did meanwhile.
 #[derive(Debug, Clone, Copy)]
@@ -17,27 +18,48 @@ pub struct Lap {
     pub end: Duration,
     /// Its length.
     pub length: Duration,
-    /// What was done.
-    pub total: Tally,
+    /// Reads, and writes.
+    pub tallies: [Tally; 2],
     /// What the machine did.
     pub rates: Rates,
 }
 
-/// Intervals, and the counters at their ends.
-pub(super) struct Log {
+impl Lap {
+    /// What was read, or written.
+    #[must_use]
+    pub fn of(&self, operation: Operation) -> &Tally {
+        &self.tallies[operation.index()]
+    }
+
+    /// Reads and writes together.
+    #[must_use]
+    pub fn total(&self) -> Tally {
+        let mut total = self.tallies[0];
+        total.merge(&self.tallies[1]);
+        total
+    }
+}
+
+/// Intervals of one run, and the machine's counters at their ends.
+pub struct Log<'a> {
+    /// Who times the requests of devices, and what was counted before the time that counts.
+    requests: Option<(&'a BlockWatch, Vec<DeviceTimes>)>,
     begin: Counters,
     /// End of the warm-up.
     warm: Counters,
     last: Counters,
+    /// Its intervals so far.
     pub laps: Vec<Lap>,
 }
 
 /// Intervals of one run that are kept beside their pages.
 const LAPS_MAX: usize = 100_000;
 
-impl Log {
-    pub fn new(begin: Counters) -> Self {
+impl<'a> Log<'a> {
+    /// Begins with the counters before the run, and whoever times the requests of the devices.
+    pub fn new(begin: Counters, requests: Option<&'a BlockWatch>) -> Self {
         Self {
+            requests: requests.and_then(|watch| Some((watch, watch.read().ok()?))),
             begin,
             warm: begin,
             last: begin,
@@ -45,32 +67,51 @@ impl Log {
         }
     }
 
+    /// Adds an interval with the counters at its end; tells what the machine did meanwhile.
     pub fn add(&mut self, interval: &Interval, now: Counters) -> Rates {
         let rates = Rates::between(&self.last, &now);
         self.last = now;
         if !interval.counted {
             self.warm = now;
+            if let Some((watch, counted)) = &mut self.requests
+                && let Ok(read) = watch.read()
+            {
+                *counted = read;
+            }
         }
         if self.laps.len() == LAPS_MAX {
             self.laps.pop();
         }
-        let mut total = Tally::default();
-        interval
-            .cells
-            .iter()
-            .for_each(|cell| total.merge(&cell.all()));
+        let mut tallies = [Tally::default(); 2];
+        for cell in &interval.cells {
+            for operation in [Operation::Read, Operation::Write] {
+                tallies[operation.index()].merge(cell.of(operation));
+            }
+        }
         self.laps.push(Lap {
             number: interval.number,
             counted: interval.counted,
             end: interval.end,
             length: interval.length,
-            total,
+            tallies,
             rates,
         });
         rates
     }
 
+    /// Requests of the devices over the time that counts; none where nobody times them.
+    #[must_use]
+    pub fn requests(&self) -> Vec<DeviceTimes> {
+        let Some((watch, before)) = &self.requests else {
+            return Vec::new();
+        };
+        let now = watch.read().unwrap_or_default();
+        let pairs = now.iter().zip(before);
+        pairs.map(|(now, before)| now.since(before)).collect()
+    }
+
     /// Over the time that counts; over all of it when nothing counts.
+    #[must_use]
     pub fn counted(&self) -> Rates {
         let from = if self.warm.at_ns < self.last.at_ns {
             &self.warm

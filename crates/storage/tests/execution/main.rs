@@ -123,6 +123,7 @@ impl Place {
             options: Options::new(1, &stop),
             stop: &stop,
             counters: Reader::open(Path::new("/"), None),
+            requests: None,
             monitored_since: SystemTime::now(),
         };
         let ended = execution.carry_out();

@@ -8,12 +8,13 @@ use stats::forecast::Further;
 use super::{Comparison, Named, Row};
 use crate::metric;
 use crate::ramps::Ramps;
+use crate::shift::Shift;
 
 /// Value of `schema` in the JSON; the number changes when a reader would have to change.
 pub const SCHEMA_NAME: &str = "dbdyno-comparison/1";
 
-/// The comparison as a JSON value, with the ramps of users that both runs have.
-pub fn json(comparison: &Comparison, ramps: &[Ramps]) -> Value {
+/// The comparison as a JSON value, with the ramps of users and the times below a database that both runs have.
+pub fn json(comparison: &Comparison, ramps: &[Ramps], shifts: &[Shift]) -> Value {
     value!({
         "schema": SCHEMA_NAME,
         "a": comparison.a,
@@ -33,6 +34,7 @@ pub fn json(comparison: &Comparison, ramps: &[Ramps]) -> Value {
         "cautions": comparison.cautions,
         "metrics": comparison.rows.iter().map(row).collect::<Vec<_>>(),
         "ramps": crate::ramps::json(ramps),
+        "shifts": crate::shift::json(shifts),
     })
 }
 

@@ -5,6 +5,7 @@
 #[path = "../sla/runs.rs"]
 #[allow(dead_code)] // the limits' tests use the rest
 mod runs;
+mod shift;
 
 use archive::{Run, RunState, StudyPart};
 use runs::{frame, point};
@@ -257,7 +258,7 @@ fn a_band_is_learned_from_studies_against_themselves() {
 #[test]
 fn the_json_holds_values_ratio_and_reasons() {
     let (a, b) = study(1100.0);
-    let value = json(&with_defaults(&a, &b), &[]);
+    let value = json(&with_defaults(&a, &b), &[], &[]);
     assert_eq!(value["schema"], "dbdyno-comparison/1");
     let first = &value["metrics"][0];
     assert_eq!(

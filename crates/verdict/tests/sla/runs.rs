@@ -80,6 +80,7 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
         steady: None,
         timed_events: Vec::new(),
         held_back: archive::HeldBack::default(),
+        by_operation: archive::ByOperation::default(),
         samples: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),

@@ -1,29 +1,26 @@
 //! Runs of a parameter file in the archive: one point for each, committed when it is over.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::Result;
-use archive::{
-    Archive, Component, Figures, Histograms, Inventory, Missing, NewRun, Point, PointKey, RunState,
-    Sample, Steady, TargetRecord, WorkDone,
-};
+use archive::{Archive, Inventory, Missing, NewRun, PointKey, RunState, TargetRecord};
 use host::inventory::{Document, Stated};
-use storage::engine::{Ended, Way};
-use storage::execution::{Completion, Done, ExecutionError, Lap};
-use storage::language::{Repeat, Script, heading};
-use storage::run::{Rate, Run};
+use storage::execution::{Completion, Done, ExecutionError};
+use storage::language::{Repeat, Script};
+use storage::run::{Run, StorageDefinition};
 
-/// Scatter beyond which the rates of intervals are not steady, as for every other point.
-const STEADY_LIMIT: f64 = 0.1;
+use super::devices::Devices;
+
 /// Name of the plan and of the target: what is measured is storage and nothing above it.
 const NAME: &str = "vdbench";
-const MB: f64 = 1e6;
 
 /// The archive with the run that is being measured.
 pub struct Keeper {
     archive: Archive,
     id: i64,
     seed: u64,
+    devices: Rc<Devices>,
     /// The list as often as it was planned; what is done beyond stands on the pages alone.
     planned: Vec<PointKey>,
 }
@@ -38,7 +35,7 @@ impl Keeper {
         script: &Script,
         parameters: &str,
         seed: u64,
-        device: Option<&str>,
+        devices: Rc<Devices>,
     ) -> Result<Self> {
         let mut archive = Archive::open(path)?;
         let repetitions = match script.repeat {
@@ -58,7 +55,7 @@ impl Keeper {
             plan_toml: plan_text(parameters),
             seed,
             repetitions,
-            targets: vec![target(script, device)],
+            targets: vec![target(script, devices.only())],
             platform: host::facts(Path::new("/")),
             inventory: inventory(),
             study: None,
@@ -72,6 +69,7 @@ impl Keeper {
             archive,
             id,
             seed,
+            devices,
             planned: new.planned,
         })
     }
@@ -85,8 +83,8 @@ impl Keeper {
     pub fn point(&mut self, done: &Done<'_>) -> Result<()> {
         let key = key(done.repetition, u32::try_from(done.number)?, done.run);
         if self.planned.contains(&key) {
-            self.archive
-                .append_point(self.id, &point(done, key, self.seed))?;
+            let point = lab::below::point(done, key, self.seed, self.devices.described());
+            self.archive.append_point(self.id, &point)?;
         }
         Ok(())
     }
@@ -165,9 +163,26 @@ fn target(script: &Script, device: Option<&str>) -> TargetRecord {
     for sd in script.runs.iter().flat_map(|run| &run.storage) {
         record
             .settings
-            .insert(format!("sd {}", sd.name), sd.path.display().to_string());
+            .insert(format!("sd {}", sd.name), opened(sd));
     }
     record
+}
+
+/// Path of an SD, and how it is opened: what two runs of one file most often differ in.
+fn opened(sd: &StorageDefinition) -> String {
+    let flags = sd.open_flags;
+    let bits = (flags.bits != 0).then(|| format!("{:#x}", flags.bits));
+    let named = [
+        (flags.direct, "o_direct"),
+        (flags.data_sync, "o_dsync"),
+        (flags.fsync_at_close, "fsync"),
+    ];
+    let named = named.iter().filter(|(is_set, _)| *is_set);
+    let words: Vec<String> = std::iter::once(sd.path.display().to_string())
+        .chain(named.map(|(_, name)| (*name).to_owned()))
+        .chain(bits)
+        .collect();
+    words.join(", ")
 }
 
 /// I/Os in flight are the jobs of a run. The values of its loops are part of its code, because points of one code,
@@ -188,156 +203,4 @@ fn key(repetition: u32, step: u32, run: &Run) -> PointKey {
         jobs: run.threads_shared.unwrap_or_else(own),
         threads: 1,
     }
-}
-
-fn point(done: &Done<'_>, key: PointKey, seed: u64) -> Point {
-    let (run, outcome) = (done.run, done.outcome);
-    let all = outcome.latencies_of(|_, _, _| true);
-    let heading = heading(run, None);
-    let title = heading
-        .split_once("; ")
-        .map_or("", |(_, rest)| rest)
-        .to_owned();
-    let counted: Vec<&Lap> = done.laps.iter().filter(|lap| lap.counted).collect();
-    let rates: Vec<f64> = counted.iter().map(|lap| iops(lap)).collect();
-    Point {
-        started_at: done.started_at.to_string(),
-        seed,
-        configuration: heading.clone(),
-        definition: heading.clone(),
-        work: WorkDone {
-            mode: "time".to_owned(),
-            size: String::new(),
-            operations_per_job: None,
-            seconds: run.elapsed_s.map(f64::from),
-            schedule: schedule(run),
-            state: "as found".to_owned(),
-            cache: "as found".to_owned(),
-            ..WorkDone::default()
-        },
-        figures: figures(done),
-        histograms: Histograms {
-            service: all.service,
-            response: all.response,
-        },
-        steady: steady(&rates),
-        samples: counted.iter().map(|lap| sample(lap)).collect(),
-        reasons: reasons(done),
-        notes: notes(done),
-        ..Point::blank(key, title, Component::Storage)
-    }
-}
-
-fn schedule(run: &Run) -> String {
-    match &run.rate {
-        Rate::Fixed { iops } => format!("open {:?} {iops}/s", run.arrivals).to_lowercase(),
-        Rate::Variable { steps } => {
-            format!("open {:?} at {} rates in turn", run.arrivals, steps.len()).to_lowercase()
-        }
-        _ => "closed".to_owned(),
-    }
-}
-
-fn figures(done: &Done<'_>) -> Figures {
-    let (outcome, rates) = (done.outcome, &done.rates);
-    let total = outcome.total();
-    let seconds = outcome.counted.as_secs_f64();
-    let per_second = |amount: f64| (seconds > 0.0).then(|| amount / seconds);
-    let in_flight_ns: u64 = outcome.cells.iter().map(|cell| cell.in_flight_ns).sum();
-    let elapsed_s = outcome.elapsed.as_secs_f64();
-    Figures {
-        operations_per_s: per_second(total.operations as f64),
-        operations: Some(total.operations as f64),
-        payload_mb_per_s: per_second(total.bytes as f64 / MB),
-        errors: Some(outcome.faults_count as f64),
-        elapsed_s: Some(seconds),
-        in_flight_mean: per_second(in_flight_ns as f64 / 1e9),
-        unfinished: Some(outcome.unserved as f64),
-        late_starts: Some(outcome.driver.late_starts as f64),
-        late_start_us_max: Some(outcome.driver.late_max.as_secs_f64() * 1e6),
-        driver_cpu_pct: (elapsed_s > 0.0)
-            .then(|| outcome.driver.workers_cpu.as_secs_f64() * 100.0 / elapsed_s),
-        process_cpu_pct: rates.process_cpu_pct,
-        cpu_pct_avg: rates.cpu_pct,
-        cpu_user_pct: rates.cpu_user_pct,
-        cpu_system_pct: rates.cpu_system_pct,
-        cpu_iowait_pct: rates.cpu_iowait_pct,
-        cpu_steal_pct: rates.cpu_steal_pct,
-        read_iops: rates.read_iops,
-        write_iops: rates.write_iops,
-        total_iops: rates.total_iops(),
-        read_mb_per_s: rates.read_mb_per_s,
-        write_mb_per_s: rates.write_mb_per_s,
-        total_mb_per_s: rates.total_mb_per_s(),
-        read_await_ms: rates.read_await_ms,
-        write_await_ms: rates.write_await_ms,
-        device_busy_pct: rates.device_busy_pct,
-        device_queue_mean: rates.device_queue_mean,
-        pressure_cpu_pct: rates.pressure_cpu_pct,
-        pressure_memory_pct: rates.pressure_memory_pct,
-        pressure_io_pct: rates.pressure_io_pct,
-        ..Figures::default()
-    }
-}
-
-fn iops(lap: &Lap) -> f64 {
-    lap.total.operations as f64 / lap.length.as_secs_f64().max(f64::MIN_POSITIVE)
-}
-
-fn sample(lap: &Lap) -> Sample {
-    let rates = &lap.rates;
-    Sample {
-        at_s: lap.end.as_secs_f64(),
-        operations_per_s: Some(iops(lap)),
-        cpu_pct: rates.cpu_pct,
-        cpu_iowait_pct: rates.cpu_iowait_pct,
-        read_iops: rates.read_iops,
-        write_iops: rates.write_iops,
-        read_mb_per_s: rates.read_mb_per_s,
-        write_mb_per_s: rates.write_mb_per_s,
-        ..Sample::default()
-    }
-}
-
-fn steady(rates: &[f64]) -> Option<Steady> {
-    match stats::steady::judge(rates, STEADY_LIMIT) {
-        stats::steady::Steady::Yes => Some(Steady::Yes),
-        stats::steady::Steady::No => Some(Steady::No),
-        stats::steady::Steady::Trend => Some(Steady::Trend),
-        stats::steady::Steady::Unknown => None,
-    }
-}
-
-fn reasons(done: &Done<'_>) -> Vec<String> {
-    let outcome = done.outcome;
-    let mut reasons: Vec<String> = outcome
-        .faults
-        .iter()
-        .take(1)
-        .map(ToString::to_string)
-        .collect();
-    reasons.extend(outcome.close_errors.iter().take(1).cloned());
-    if outcome.total().operations == 0 {
-        reasons.push("no I/O was done in the time that counts".to_owned());
-    }
-    if outcome.ended == Ended::Stopped {
-        reasons.push("the run was stopped before its time".to_owned());
-    }
-    reasons
-}
-
-fn notes(done: &Done<'_>) -> Vec<String> {
-    let outcome = done.outcome;
-    let mut notes = Vec::new();
-    if let Way::Threads { reason } = &outcome.way {
-        notes.push(format!("blocking threads instead of io_uring: {reason}"));
-    }
-    if outcome.unserved > 0 {
-        notes.push(format!(
-            "{} I/Os were due and not begun at the end, the oldest since {:.3} s; no response time counts them",
-            outcome.unserved,
-            outcome.unserved_wait_max.as_secs_f64()
-        ));
-    }
-    notes
 }

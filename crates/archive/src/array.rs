@@ -1,0 +1,219 @@
+//! Histograms of a storage array's own reporter, read from CSV and set beside a run (docs/VDBENCH.md).
+//!
+//! They are not entered into the archive: a finished point is never changed, and whoever has the file can set it
+//! beside the run again.
+
+use std::fmt::Write as _;
+
+use stats::Histogram;
+
+use crate::{OperationTimes, PointKey, Run};
+
+/// Most lines of one file.
+const LINES_MAX: usize = 100_000;
+/// Columns that have to be there.
+const COLUMNS: [&str; 4] = ["run", "operation", "up_to_us", "count"];
+/// Operations that are known.
+const OPERATIONS: [&str; 2] = ["read", "write"];
+
+/// Why a file cannot be set beside a run.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArrayError {
+    /// The head is another one.
+    #[error("its first line must name the columns run,operation,up_to_us,count, not \"{0}\"")]
+    Head(String),
+    /// A line is wrong.
+    #[error("line {line}: {what}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// There are too many lines.
+    #[error("it has more than {LINES_MAX} lines; split it by run")]
+    TooLong,
+    /// A name fits no run of the list, or several.
+    #[error(
+        "line {line}: \"{name}\" names {found} runs of the list of run {run}; name one of: {known}"
+    )]
+    Name {
+        /// Number of the line, from 1.
+        line: usize,
+        /// The name.
+        name: String,
+        /// How many it fits.
+        found: usize,
+        /// Label of the run.
+        run: String,
+        /// Names that fit one.
+        known: String,
+    },
+}
+
+/// One bucket of one line.
+struct Bucket<'a> {
+    line: usize,
+    run: &'a str,
+    operation: &'a str,
+    /// Upper end; none in the bucket of all that is longer.
+    up_to_us: Option<f64>,
+    count: u64,
+}
+
+/// Sets the histograms of a file beside the points of `run`; `file` is its name, for the remarks.
+///
+/// An I/O counts as the geometric middle of its bucket: the file does not tell more.
+///
+/// # Errors
+/// [`ArrayError`], and `run` is left as it was.
+pub fn attach(run: &mut Run, file: &str, text: &str) -> Result<(), ArrayError> {
+    let buckets = parse(text)?;
+    let mut found: Vec<(PointKey, OperationTimes)> = Vec::new();
+    for same in buckets.chunk_by(|a, b| (a.run, a.operation) == (b.run, b.operation)) {
+        let Some(first) = same.first() else { continue };
+        let key = key_of(run, first)?;
+        let times = OperationTimes::of("array", file, first.operation, "whole");
+        if found
+            .iter()
+            .any(|(other, t)| *other == key && t.is("array", first.operation, "whole"))
+        {
+            return Err(wrong(
+                first.line,
+                format!(
+                    "the {}s of {} stand further up; keep their buckets together",
+                    first.operation, first.run
+                ),
+            ));
+        }
+        let (histogram, count) = histogram(same)?;
+        let times = times.with(&histogram).remarked(format!(
+            "{count} I/Os in {} buckets of {file}, each counted as the middle of its bucket",
+            same.len()
+        ));
+        found.push((key, times));
+    }
+    for (key, times) in found {
+        let point = run.points.iter_mut().find(|point| point.key == key);
+        point
+            .into_iter()
+            .for_each(|point| point.by_operation.times.push(times.clone()));
+    }
+    Ok(())
+}
+
+fn wrong(line: usize, what: String) -> ArrayError {
+    ArrayError::Line { line, what }
+}
+
+fn parse(text: &str) -> Result<Vec<Bucket<'_>>, ArrayError> {
+    let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
+    let head = lines.next().map_or("", |(_, head)| head);
+    if !head.split(',').map(str::trim).eq(COLUMNS) {
+        return Err(ArrayError::Head(head.to_owned()));
+    }
+    let mut buckets = Vec::new();
+    for (line, text) in lines.filter(|(_, text)| !text.trim().is_empty()) {
+        if line > LINES_MAX {
+            return Err(ArrayError::TooLong);
+        }
+        buckets.push(bucket(line, text)?);
+    }
+    Ok(buckets)
+}
+
+fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
+    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [run, operation, up_to, count] = fields[..] else {
+        return Err(wrong(
+            line,
+            format!("it has {} fields and needs {}", fields.len(), COLUMNS.len()),
+        ));
+    };
+    if !OPERATIONS.contains(&operation) {
+        return Err(wrong(
+            line,
+            format!("the operation is \"{operation}\"; write read or write"),
+        ));
+    }
+    let up_to_us = match up_to {
+        "" | "inf" => None,
+        number => {
+            let value = number
+                .parse()
+                .ok()
+                .filter(|v: &f64| v.is_finite() && *v > 0.0);
+            Some(value.ok_or_else(|| {
+                wrong(
+                    line,
+                    format!("the upper end \"{number}\" is no time in µs above 0; leave it empty for all that is longer"),
+                )
+            })?)
+        }
+    };
+    let count = count
+        .parse()
+        .map_err(|_| wrong(line, format!("the count \"{count}\" is no whole number")))?;
+    Ok(Bucket {
+        line,
+        run,
+        operation,
+        up_to_us,
+        count,
+    })
+}
+
+/// The point that a name means: the whole of its code, or the name of an RD that no other run has.
+fn key_of(run: &Run, bucket: &Bucket<'_>) -> Result<PointKey, ArrayError> {
+    let first = run.points.iter().filter(|p| p.key.repetition == 1);
+    let below: Vec<&PointKey> = first
+        .filter(|p| p.work.below_database)
+        .map(|p| &p.key)
+        .collect();
+    let name_of = |key: &PointKey| key.test.split(' ').next().unwrap_or_default().to_owned();
+    let mut fitting: Vec<&&PointKey> = below.iter().filter(|k| k.test == bucket.run).collect();
+    if fitting.is_empty() {
+        fitting = below.iter().filter(|k| name_of(k) == bucket.run).collect();
+    }
+    match fitting[..] {
+        [one] => Ok((*one).clone()),
+        _ => {
+            let mut known = String::new();
+            for key in below.iter().take(10) {
+                let comma = if known.is_empty() { "" } else { ", " };
+                // Writing into a text does not fail.
+                let _ = write!(known, "{comma}{}", key.test);
+            }
+            Err(ArrayError::Name {
+                line: bucket.line,
+                name: bucket.run.to_owned(),
+                found: fitting.len(),
+                run: run.label.clone(),
+                known,
+            })
+        }
+    }
+}
+
+fn histogram(buckets: &[Bucket<'_>]) -> Result<(Histogram, u64), ArrayError> {
+    let mut histogram = Histogram::new();
+    let (mut low_us, mut total) = (0.0, 0_u64);
+    let mut ended = false;
+    for bucket in buckets {
+        let rising = bucket.up_to_us.is_none_or(|high_us| high_us > low_us);
+        if ended || !rising {
+            return Err(wrong(
+                bucket.line,
+                "the upper ends of the buckets must rise".to_owned(),
+            ));
+        }
+        // Of the last bucket nothing is known but where it begins; the first one begins nowhere.
+        let high_us = bucket.up_to_us.unwrap_or(low_us * 2.0);
+        let middle_us = (low_us.max(high_us / 2.0) * high_us).sqrt();
+        histogram.record_many_ns((middle_us * 1e3) as u64, bucket.count);
+        total = total.saturating_add(bucket.count);
+        low_us = high_us;
+        ended = bucket.up_to_us.is_none();
+    }
+    Ok((histogram, total))
+}

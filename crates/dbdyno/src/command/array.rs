@@ -1,0 +1,43 @@
+//! Histograms of a storage array's own reporter beside runs: `--array`.
+
+use std::path::Path;
+
+use ::archive::{Run, array};
+use anyhow::{Context as _, Result};
+
+use crate::exit::Wrong;
+
+/// Largest file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// Sets the files beside the runs that they name, each as `[RUN=]FILE`; without a run beside the first one.
+pub fn attach(asked: &[String], runs: &mut [&mut Run]) -> Result<()> {
+    for asked in asked {
+        let named = asked.split_once('=').and_then(|(name, file)| {
+            let is_it = |run: &&mut Run| run.label == name || run.id.to_string() == name;
+            Some((runs.iter().position(is_it)?, file))
+        });
+        let (place, file) = named.unwrap_or((0, asked));
+        let Some(run) = runs.get_mut(place) else {
+            continue;
+        };
+        let text = read(Path::new(file))?;
+        let name = Path::new(file).file_name().unwrap_or_default();
+        array::attach(run, &name.to_string_lossy(), &text)
+            .map_err(|error| Wrong(format!("{file}: {error}")))?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String> {
+    let cannot = || format!("{} cannot be read", path.display());
+    let length = std::fs::metadata(path).with_context(cannot)?.len();
+    if length > FILE_BYTES_MAX {
+        return Err(Wrong(format!(
+            "{} has {length} bytes, and {FILE_BYTES_MAX} are read at most; split it by run",
+            path.display()
+        ))
+        .into());
+    }
+    std::fs::read_to_string(path).with_context(cannot)
+}

@@ -1,0 +1,60 @@
+//! The block devices under the SDs of a parameter file, and who times their requests.
+
+use host::block::{BlockWatch, DEVICES_MAX};
+use lab::below;
+use storage::language::Script;
+
+/// The devices under all SDs.
+pub struct Devices {
+    names: Vec<String>,
+    watch: Result<BlockWatch, String>,
+}
+
+impl Devices {
+    /// Finds them, and begins to time their requests where that is possible.
+    pub fn of(script: &Script) -> Self {
+        let mut names = Vec::new();
+        let mut unknown = None;
+        for sd in script.runs.iter().flat_map(|run| &run.storage) {
+            match host::device_of(&sd.path) {
+                Ok(name) if !names.contains(&name) => names.push(name),
+                Ok(_) => {}
+                Err(error) => unknown = Some(error.to_string()),
+            }
+        }
+        let watch = match unknown {
+            // Half of the devices would look like all of them.
+            Some(reason) => Err(reason),
+            None if names.len() > DEVICES_MAX => Err(format!(
+                "the SDs lie on {} devices, and {DEVICES_MAX} are timed at most",
+                names.len()
+            )),
+            None => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                BlockWatch::open(&names).map_err(|error| error.to_string())
+            }
+        };
+        Self { names, watch }
+    }
+
+    /// The block device under all SDs, if there is but one.
+    pub fn only(&self) -> Option<&str> {
+        match self.names.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Who times their requests.
+    pub fn watch(&self) -> Option<&BlockWatch> {
+        self.watch.as_ref().ok()
+    }
+
+    /// What a point says of them.
+    pub fn described(&self) -> below::Devices<'_> {
+        below::Devices {
+            only: self.only(),
+            untimed: self.watch.as_ref().err().map(String::as_str),
+        }
+    }
+}

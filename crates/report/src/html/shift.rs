@@ -1,0 +1,121 @@
+//! Before and after, below a database: how the times of each kind of I/O shifted from another run to this one.
+
+mod charts;
+mod published;
+
+use archive::{Latency, Run};
+use askama::Template;
+use verdict::compare::BAND_DEFAULT;
+use verdict::shift::{Shift, shifts};
+
+use super::{Figure, id_of};
+use crate::scorecard::Against;
+use crate::shifted;
+
+/// Runs of a list whose charts are drawn; the table has them all.
+const DRAWN_MAX: usize = 40;
+
+/// One comparison for each other run.
+#[derive(Template)]
+#[template(path = "shift.html", whitespace = "minimize")]
+pub struct View {
+    others: Vec<Other>,
+}
+
+/// This run against one other.
+struct Other {
+    label: String,
+    caution: Option<String>,
+    rows: Vec<(String, Vec<[String; 9]>)>,
+    overview: Vec<Figure>,
+    published: Option<published::View>,
+    drawn: Vec<Drawn>,
+    more: usize,
+}
+
+/// The charts of one run of the list.
+struct Drawn {
+    id: String,
+    title: String,
+    figures: Vec<Figure>,
+}
+
+/// Builds the view.
+pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+    let others = against.iter().filter_map(|other| match other {
+        Against::Run(before) => Some((before, shifts(before, run, BAND_DEFAULT))),
+        Against::Reference(_) => None,
+    });
+    let told = others.filter(|(_, shifts)| !shifts.is_empty());
+    View {
+        others: told
+            .map(|(before, shifts)| other(before, run, &shifts))
+            .collect(),
+    }
+}
+
+impl View {
+    /// True when no other run tells times below a database.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty()
+    }
+}
+
+fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
+    let names = [before.label.as_str(), run.label.as_str()];
+    let groups: Vec<&[Shift]> = shifts.chunk_by(same_run).collect();
+    let drawn = groups.iter().take(DRAWN_MAX).enumerate();
+    Other {
+        label: before.label.clone(),
+        caution: shifted::caution(shifts),
+        rows: groups
+            .iter()
+            .map(|group| (title(group), rows(group)))
+            .collect(),
+        overview: charts::overview(&groups, names).into_iter().collect(),
+        published: published::view(shifts),
+        drawn: drawn
+            .map(|(at, group)| Drawn {
+                id: format!("shift-{}-{at}", id_of(&before.label)),
+                title: title(group),
+                figures: charts::of_run(group, names),
+            })
+            .collect(),
+        more: groups.len().saturating_sub(DRAWN_MAX),
+    }
+}
+
+fn same_run(a: &Shift, b: &Shift) -> bool {
+    (&a.test, a.jobs) == (&b.test, b.jobs)
+}
+
+fn title(group: &[Shift]) -> String {
+    group.first().map_or_else(String::new, |shift| {
+        let jobs = match (shift.jobs, shift.jobs_after) {
+            (a, b) if a == b => a.to_string(),
+            (a, b) => format!("{a} → {b}"),
+        };
+        format!("{}, {jobs} in flight", shift.test)
+    })
+}
+
+fn rows(group: &[Shift]) -> Vec<[String; 9]> {
+    let row = |shift: &Shift| {
+        let (interval, verdict) = shifted::interval(shift);
+        let of = |part: fn(&Latency) -> f64| {
+            shifted::latencies(shift, |side| side.latency.as_ref().map(part))
+        };
+        [
+            shifted::of_shift(shift),
+            shifted::latencies(shift, |side| Some(side.mean_us)),
+            shifted::improvement(shift),
+            interval,
+            verdict.to_owned(),
+            of(|l| l.p50_us),
+            of(|l| l.p99_us),
+            of(|l| l.p99_9_us),
+            shifted::tails(shift),
+        ]
+    };
+    group.iter().map(row).collect()
+}

@@ -1,0 +1,306 @@
+//! Charts of shifts: means over the list and over time, distributions overlaid, and what moved from where to where.
+
+use verdict::shift::{Bucket, Shift, Side};
+
+use crate::html::{Figure, Table};
+use crate::number::{self, tick, tick_latency};
+use crate::shifted;
+use crate::svg::{Axis, Chart, Dash, Scale, Series, Shape, Tick};
+
+/// Runs of a list from which their means are a curve.
+const LIST_MIN: usize = 3;
+/// Places of the list that are labelled at most.
+const PLACES_LABELLED: usize = 8;
+/// Samples from which a series over time is drawn.
+const SAMPLES_MIN: usize = 3;
+/// Times since the intended start that differ from the service times by less, as a share, are not drawn again.
+const APART: f64 = 0.02;
+
+/// Mean service times of the whole list in its order; `None` for a short one.
+pub fn overview(groups: &[&[Shift]], names: [&str; 2]) -> Option<Figure> {
+    if groups.len() < LIST_MIN {
+        return None;
+    }
+    let mut lines = Vec::new();
+    let mut rows = Vec::new();
+    for operation in ["read", "write"] {
+        for (side, name) in names.into_iter().enumerate() {
+            let of_group = |group: &&[Shift]| {
+                let is = |s: &&Shift| is_service(s) && s.operation == operation;
+                group.iter().find(is).map(|s| sides(s)[side].mean_us)
+            };
+            let points: Vec<(f64, Option<f64>)> = (1_u32..)
+                .zip(groups)
+                .map(|(at, group)| (f64::from(at), of_group(group)))
+                .collect();
+            let label = format!("{name} {operation}");
+            rows.extend(groups.iter().zip(&points).map(|(group, (_, mean))| {
+                let test = group.first().map_or("", |s| s.test.as_str());
+                (label.clone(), vec![test.to_owned(), number::latency(*mean)])
+            }));
+            lines.push(line(&label, side, operation, points));
+        }
+    }
+    let caption = "Mean service time of every run of the list";
+    let x = places(groups.len());
+    Some(chart(
+        caption,
+        "In the order of the list; lower is better.",
+        x,
+        latency_axis(&lines),
+        lines,
+        Table::new(&["run", "mean"], rows),
+    ))
+}
+
+/// The places of a list, some of them labelled.
+fn places(count: usize) -> Axis {
+    let every = count.div_ceil(PLACES_LABELLED).max(1);
+    let labelled = (1..=count).step_by(every);
+    Axis {
+        title: "place in the list".to_owned(),
+        scale: Scale::Linear,
+        low: 1.0,
+        high: count as f64,
+        ticks: labelled
+            .map(|place| Tick {
+                at: place as f64,
+                label: place.to_string(),
+            })
+            .collect(),
+    }
+}
+
+/// All charts of one run of the list.
+pub fn of_run(group: &[Shift], names: [&str; 2]) -> Vec<Figure> {
+    let mut figures: Vec<Figure> = Vec::new();
+    figures.extend(over_time(
+        group,
+        "service",
+        "Mean service time over time",
+        names,
+    ));
+    if group.iter().any(|shift| is_apart(shift, group)) {
+        let caption = "Mean time since the intended start over time";
+        figures.extend(over_time(group, "response", caption, names));
+    }
+    for shift in group {
+        let drawn = match shift.observer.as_str() {
+            "driver" => is_service(shift) || is_apart(shift, group),
+            "device" => shift.phase == "whole",
+            _ => true,
+        };
+        if drawn && !shift.buckets.is_empty() {
+            figures.push(distribution(shift, names));
+            figures.push(moved(shift));
+        }
+    }
+    figures
+}
+
+fn is_service(shift: &Shift) -> bool {
+    shift.observer == "driver" && shift.phase == "service"
+}
+
+/// Whether times since the intended start tell something that service times do not.
+fn is_apart(shift: &Shift, group: &[Shift]) -> bool {
+    let is_response = shift.observer == "driver" && shift.phase == "response";
+    let service = group
+        .iter()
+        .find(|s| is_service(s) && s.operation == shift.operation);
+    let differs = |(own, service): (&Side, &Side)| own.mean_us > service.mean_us * (1.0 + APART);
+    is_response
+        && service.is_some_and(|service| sides(shift).into_iter().zip(sides(service)).any(differs))
+}
+
+fn sides(shift: &Shift) -> [&Side; 2] {
+    [&shift.before, &shift.after]
+}
+
+fn over_time(group: &[Shift], phase: &str, caption: &str, names: [&str; 2]) -> Option<Figure> {
+    let mut lines = Vec::new();
+    let mut rows = Vec::new();
+    let own = |s: &&Shift| s.observer == "driver" && s.phase == phase;
+    for shift in group.iter().filter(own) {
+        for (side, name) in names.into_iter().enumerate() {
+            let points = &sides(shift)[side].over_time;
+            if points.len() < SAMPLES_MIN {
+                continue;
+            }
+            let label = format!("{name} {}", shift.operation);
+            rows.extend(points.iter().map(|(at_s, mean)| {
+                let cells = vec![number::figure(*at_s), number::latency(*mean)];
+                (label.clone(), cells)
+            }));
+            lines.push(line(&label, side, &shift.operation, points.clone()));
+        }
+    }
+    let last = lines.iter().flat_map(|l| l.points.last()).map(|p| p.0);
+    let x = Axis::span(
+        "seconds from the start of the run",
+        last.fold(0.0, f64::max),
+        tick,
+    );
+    (!lines.is_empty()).then(|| {
+        chart(
+            caption,
+            "Means of single intervals of the first repetition; solid reads, dashed writes. Lower is better.",
+            x,
+            latency_axis(&lines),
+            lines,
+            Table::new(&["second", "mean"], rows),
+        )
+    })
+}
+
+/// Both distributions, normalised, on a logarithmic axis.
+fn distribution(shift: &Shift, names: [&str; 2]) -> Figure {
+    let outline = |share: fn(&Bucket) -> f64| steps(&shift.buckets, share);
+    let lines = vec![
+        line(names[0], 0, "", outline(|b| b.before_pct)),
+        line(names[1], 1, "", outline(|b| b.after_pct)),
+    ];
+    let shares = shift
+        .buckets
+        .iter()
+        .flat_map(|b| [b.before_pct, b.after_pct]);
+    let caption = format!("{}: distribution, % of I/Os", shifted::of_shift(shift));
+    let rows = shift.octaves().into_iter().map(|b| {
+        let cells = vec![
+            bucket_name(&b),
+            format!("{:.2}", b.before_pct),
+            format!("{:.2}", b.after_pct),
+            format!("{:+.2}", b.after_pct - b.before_pct),
+        ];
+        (String::new(), cells)
+    });
+    let mut figure = chart(
+        &caption,
+        "Share of all I/Os in buckets of a quarter of a doubling; logarithmic, further left is better.",
+        time_axis(&shift.buckets),
+        Axis::linear("", shares.fold(0.0, f64::max), tick),
+        lines,
+        Table::new(&["bucket", "% A", "% B", "shift"], rows),
+    );
+    figure.said.push(format!(
+        "Beyond 1 ms: {}; p99.9: {}.",
+        shifted::tails(shift),
+        shifted::latencies(shift, |side| side.latency.as_ref().map(|l| l.p99_9_us))
+    ));
+    figure
+}
+
+/// How many percentage points each bucket won or lost.
+fn moved(shift: &Shift) -> Figure {
+    let octaves = shift.octaves();
+    let change = |b: &Bucket| b.after_pct - b.before_pct;
+    let largest = octaves.iter().map(|b| change(b).abs()).fold(0.0, f64::max);
+    let lines = vec![
+        line("", 2, "", steps(&octaves, change)),
+        line(
+            "",
+            7,
+            "write",
+            vec![
+                (octaves[0].low_us, Some(0.0)),
+                (octaves[octaves.len() - 1].high_us, Some(0.0)),
+            ],
+        ),
+    ];
+    let rows = octaves.iter().map(|b| {
+        let cells = vec![bucket_name(b), format!("{:+.2}", change(b))];
+        (String::new(), cells)
+    });
+    let caption = format!("{}: shift by bucket, % points", shifted::of_shift(shift));
+    chart(
+        &caption,
+        "What each bucket has in B that it had not in A. Above the line on the left and below it on the right: I/Os became faster. \
+         Buckets double, one ends at 1 ms, as on the scales of storage arrays.",
+        time_axis(&octaves),
+        around_zero(largest),
+        lines,
+        Table::new(&["bucket", "shift"], rows),
+    )
+}
+
+fn bucket_name(bucket: &Bucket) -> String {
+    format!("up to {}", number::latency(Some(bucket.high_us)))
+}
+
+/// The outline of buckets as a staircase that begins and ends at nothing.
+fn steps(buckets: &[Bucket], value: impl Fn(&Bucket) -> f64) -> Vec<(f64, Option<f64>)> {
+    let first = buckets.first().map(|b| (b.low_us, Some(0.0)));
+    let last = buckets.last().map(|b| (b.high_us, Some(0.0)));
+    let treads = buckets.iter().flat_map(|b| {
+        let height = Some(value(b));
+        [(b.low_us, height), (b.high_us, height)]
+    });
+    first.into_iter().chain(treads).chain(last).collect()
+}
+
+fn time_axis(buckets: &[Bucket]) -> Axis {
+    let low = buckets.first().map_or(1.0, |b| b.low_us);
+    let high = buckets.last().map_or(10.0, |b| b.high_us);
+    let mut axis = Axis::log("time of an I/O", low, high, tick_latency);
+    // Exactly as wide as what is drawn.
+    (axis.low, axis.high) = (low, high);
+    axis.ticks.retain(|t| (low..=high).contains(&t.at));
+    axis
+}
+
+/// A linear axis with zero in its middle.
+fn around_zero(largest: f64) -> Axis {
+    let up = Axis::linear("", largest, tick);
+    let label = |at: f64| match at {
+        at if at > 0.0 => format!("+{}", tick(at)),
+        at => tick(at),
+    };
+    let signed = up.ticks.iter().flat_map(|t| [0.0 - t.at, t.at]);
+    let mut ticks: Vec<Tick> = signed
+        .map(|at| Tick {
+            at,
+            label: label(at),
+        })
+        .collect();
+    ticks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    ticks.dedup_by(|a, b| a.at == b.at);
+    Axis {
+        scale: Scale::Linear,
+        low: -up.high,
+        ticks,
+        ..up
+    }
+}
+
+fn line(label: &str, colour: usize, operation: &str, points: Vec<(f64, Option<f64>)>) -> Series {
+    Series {
+        label: label.to_owned(),
+        colour,
+        shape: Shape::None,
+        dash: match operation {
+            "write" => Dash::Dashed,
+            _ => Dash::Solid,
+        },
+        points,
+        ranges: Vec::new(),
+        rejected: Vec::new(),
+        extras: Vec::new(),
+    }
+}
+
+fn latency_axis(lines: &[Series]) -> Axis {
+    let values = lines.iter().flat_map(|l| &l.points).filter_map(|p| p.1);
+    Axis::linear("", values.fold(0.0, f64::max), tick_latency)
+}
+
+fn chart(caption: &str, how: &str, x: Axis, y: Axis, series: Vec<Series>, table: Table) -> Figure {
+    let chart = Chart {
+        title: caption.to_owned(),
+        x,
+        y,
+        series,
+        marks: Vec::new(),
+        traces: Vec::new(),
+    };
+    Figure::new(caption.to_owned(), chart.render(), how.to_owned(), table)
+}

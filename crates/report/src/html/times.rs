@@ -1,0 +1,68 @@
+//! Times of each kind of operation of a test's points, by who timed them.
+
+use archive::{Latency, OperationTimes};
+
+use crate::level::TestGroup;
+use crate::number;
+use crate::shifted;
+
+/// Most rows of one test; the archive and the JSON have them all.
+const ROWS_MAX: usize = 120;
+
+/// The table.
+pub struct View {
+    /// Rows under the name of their point.
+    pub points: Vec<(String, Vec<[String; 8]>)>,
+    /// How many more rows there are.
+    pub more: usize,
+}
+
+/// Builds the table; empty where the points tell no times by operation.
+pub fn view(group: &TestGroup<'_>) -> View {
+    let mut points: Vec<(String, Vec<[String; 8]>)> = Vec::new();
+    let (mut shown, mut more) = (0, 0);
+    for curve in &group.curves {
+        for point in curve.levels.iter().flat_map(|level| &level.points) {
+            let times = &point.by_operation.times;
+            let taken = times.len().min(ROWS_MAX - shown);
+            (shown, more) = (shown + taken, more + times.len() - taken);
+            if taken > 0 {
+                let key = &point.key;
+                let name = format!(
+                    "{}, {} in flight, repetition {}",
+                    curve.label, key.jobs, key.repetition
+                );
+                points.push((name, times[..taken].iter().map(row).collect()));
+            }
+        }
+    }
+    View { points, more }
+}
+
+impl View {
+    /// True where nothing is told.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+}
+
+fn row(times: &OperationTimes) -> [String; 8] {
+    let latency = times.histogram().as_ref().and_then(Latency::of);
+    let of = |part: fn(&Latency) -> f64| number::latency(latency.as_ref().map(part));
+    let mut what = shifted::what(&times.observer, &times.operation, &times.phase);
+    if !times.subject.is_empty() {
+        what.push_str(&format!(" ({})", times.subject));
+    }
+    [
+        what,
+        times
+            .count
+            .map_or_else(|| number::UNKNOWN.to_owned(), number::count),
+        number::latency(times.mean_us),
+        of(|l| l.p50_us),
+        of(|l| l.p99_us),
+        of(|l| l.p99_9_us),
+        of(|l| l.max_us),
+        times.remark.clone(),
+    ]
+}

@@ -1,0 +1,79 @@
+//! Words for shifts that page and terminal share.
+
+use stats::ratio::fewest_a_side;
+use verdict::compare::{CONFIDENCE, verdict_word};
+use verdict::shift::{Certainty, Shift, Side};
+
+use crate::number;
+
+/// What was timed: "write, service time".
+pub fn what(observer: &str, operation: &str, phase: &str) -> String {
+    let part = match (observer, phase) {
+        ("driver", "service") => "service time",
+        ("driver", _) => "since the intended start",
+        ("device", "queue") => "in the device's queue",
+        ("device", "device") => "in the device",
+        ("device", _) => "at the device",
+        _ => "at the array",
+    };
+    format!("{operation}, {part}")
+}
+
+/// What was timed in a shift.
+pub fn of_shift(shift: &Shift) -> String {
+    what(&shift.observer, &shift.operation, &shift.phase)
+}
+
+/// "-12.3 %": less time than before is an improvement.
+pub fn improvement(shift: &Shift) -> String {
+    percent(shift.improvement_pct())
+}
+
+/// The interval of the improvement with the verdict it carries; "–" where there is none.
+pub fn interval(shift: &Shift) -> (String, &'static str) {
+    let text = shift.improvement_interval_pct().map_or_else(
+        || number::UNKNOWN.to_owned(),
+        |(low, high)| format!("{:.1} … {}", low + 0.0, percent(high)),
+    );
+    let verdict = match &shift.certainty {
+        Certainty::Repetitions(compared) => verdict_word(compared.verdict),
+        Certainty::Within { .. } => "within these runs",
+        Certainty::Nothing => "no verdict",
+    };
+    (text, verdict)
+}
+
+/// Two latencies: "330 µs → 260 µs".
+pub fn latencies(shift: &Shift, of: impl Fn(&Side) -> Option<f64>) -> String {
+    format!(
+        "{} → {}",
+        number::latency(of(&shift.before)),
+        number::latency(of(&shift.after))
+    )
+}
+
+/// Shares beyond 1 ms: "4.1 % → 0.2 %".
+pub fn tails(shift: &Shift) -> String {
+    let of = |side: &Side| match side.tail_pct {
+        Some(share) => format!("{} %", number::figure(share)),
+        None => number::UNKNOWN.to_owned(),
+    };
+    format!("{} → {}", of(&shift.before), of(&shift.after))
+}
+
+/// What the intervals mean where too few repetitions carry a verdict; `None` where all do.
+pub fn caution(shifts: &[Shift]) -> Option<String> {
+    let judged = |shift: &Shift| matches!(shift.certainty, Certainty::Repetitions(_));
+    (!shifts.iter().all(judged)).then(|| {
+        format!(
+            "Too few repetitions for a verdict. An interval “within these runs” says how sure the mean of each is, from \
+             how its own intervals scatter; how much a run differs from the next one it cannot say. {} repetitions of \
+             each can (-l {0}), better in turn than one after the other.",
+            fewest_a_side(CONFIDENCE)
+        )
+    })
+}
+
+fn percent(value: f64) -> String {
+    format!("{:.1} %", value + 0.0)
+}

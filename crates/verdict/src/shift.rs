@@ -1,0 +1,359 @@
+//! Two runs below a database set against each other: how the times of each kind of operation shifted, by everybody
+//! who timed them.
+
+mod json;
+
+use archive::{Latency, OperationTimes, Point, Run};
+use stats::autocorrelation::effective_size;
+use stats::compare::{Comparison, Design, Direction, Question, compare};
+use stats::distribution::student_quantile;
+use stats::{Histogram, Interval, Warning};
+
+pub use json::json;
+
+use crate::compare::{BAND_DEFAULT, CONFIDENCE};
+
+/// What lasts longer belongs to the tail, µs.
+pub const TAIL_US: f64 = 1_000.0;
+/// Buckets of a doubling.
+const PER_OCTAVE: f64 = 4.0;
+/// Most shifts of one comparison; lists with more runs are compared in their first ones.
+const SHIFTS_MAX: usize = 2_000;
+
+/// One kind of operation of one run of the list, before and after.
+#[derive(Debug, Clone)]
+pub struct Shift {
+    /// Name of the run of the list, with the values of its loops.
+    pub test: String,
+    /// Its number of I/Os in flight before.
+    pub jobs: u32,
+    /// … and after: it may be what was changed.
+    pub jobs_after: u32,
+    /// Who timed: `driver`, `device` or `array`.
+    pub observer: String,
+    /// "read", "write" …
+    pub operation: String,
+    /// Part of the time.
+    pub phase: String,
+    /// The run that is the measure.
+    pub before: Side,
+    /// The run that is judged.
+    pub after: Side,
+    /// The mean after by the mean before, and how sure that is.
+    pub certainty: Certainty,
+    /// Both distributions in buckets of a quarter of a doubling; empty where a side has none.
+    pub buckets: Vec<Bucket>,
+}
+
+/// One side of a shift.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// Mean over the repetitions, each weighted with its operations, µs.
+    pub mean_us: f64,
+    /// Percentiles of all repetitions together; `None` where only means are known.
+    pub latency: Option<Latency>,
+    /// How many of all lasted longer than [`TAIL_US`], in percent; `None` where only means are known.
+    pub tail_pct: Option<f64>,
+    /// Means over the time of the first repetition: seconds, µs. Only the driver tells them.
+    pub over_time: Vec<(f64, Option<f64>)>,
+    /// Mean of each repetition.
+    means_us: Vec<f64>,
+}
+
+/// How sure a shift is.
+#[derive(Debug, Clone)]
+pub enum Certainty {
+    /// Judged from repetitions.
+    Repetitions(Comparison),
+    /// Too few repetitions. The interval holds what the intervals within the runs say: how sure the mean of each
+    /// is, and nothing of how one run differs from the next.
+    Within {
+        /// Ratio of the means.
+        ratio: Interval,
+        /// What weakens it.
+        warnings: Vec<Warning>,
+    },
+    /// The ratio of the means alone.
+    Nothing,
+}
+
+/// Times of both sides in one bucket.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bucket {
+    /// Lower end, µs.
+    pub low_us: f64,
+    /// Upper end, µs.
+    pub high_us: f64,
+    /// Share of all before, in percent.
+    pub before_pct: f64,
+    /// Share of all after, in percent.
+    pub after_pct: f64,
+}
+
+/// All shifts between two runs whose points tell times by kind of operation; `band` is the practical band.
+pub fn shifts(before: &Run, after: &Run, band: f64) -> Vec<Shift> {
+    let paired = matches!((&before.study, &after.study), (Some(x), Some(y)) if x.pairs_with(y));
+    let question = Question {
+        design: match paired {
+            true => Design::Paired,
+            false => Design::Sequential,
+        },
+        direction: Direction::LowerIsBetter,
+        band: if band > 0.0 { band } else { BAND_DEFAULT },
+        confidence: CONFIDENCE,
+        seed: before.seed,
+    };
+    let mut found: Vec<Shift> = Vec::new();
+    for point in before.points.iter().filter(|p| p.work.below_database) {
+        for times in &point.by_operation.times {
+            let kind = Kind { point, times };
+            if found.iter().any(|shift| kind.is_of(shift)) || found.len() == SHIFTS_MAX {
+                continue;
+            }
+            let Some(jobs_after) = kind.jobs_in(after) else {
+                continue;
+            };
+            let sides = kind.side(before, point.key.jobs);
+            if let Some((a, b)) = sides.zip(kind.side(after, jobs_after)) {
+                found.push(Shift {
+                    jobs_after,
+                    ..kind.shift(a, b, &question)
+                });
+            }
+        }
+    }
+    found
+}
+
+/// One kind of operation at one place of the list.
+struct Kind<'a> {
+    point: &'a Point,
+    times: &'a OperationTimes,
+}
+
+impl Kind<'_> {
+    fn is_of(&self, shift: &Shift) -> bool {
+        (&self.point.key.test, self.point.key.jobs) == (&shift.test, shift.jobs)
+            && self
+                .times
+                .is(&shift.observer, &shift.operation, &shift.phase)
+    }
+
+    /// The number in flight of the same run of the list in another run: the same one, or the only one there is.
+    fn jobs_in(&self, run: &Run) -> Option<u32> {
+        let same = run
+            .points
+            .iter()
+            .filter(|p| p.key.test == self.point.key.test);
+        let mut jobs: Vec<u32> = same.map(|p| p.key.jobs).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        match jobs[..] {
+            [one] => Some(one),
+            _ => jobs
+                .contains(&self.point.key.jobs)
+                .then_some(self.point.key.jobs),
+        }
+    }
+
+    /// What a run says of it, with its distribution; `None` where no valid point tells its mean.
+    fn side(&self, run: &Run, jobs: u32) -> Option<(Side, Histogram)> {
+        let (mut sum_us, mut count, mut means_us) = (0.0, 0.0, Vec::new());
+        let mut histogram = Histogram::new();
+        let mut over_time = Vec::new();
+        let test = &self.point.key.test;
+        let same = |p: &&Point| p.valid() && (&p.key.test, p.key.jobs) == (test, jobs);
+        for point in run.points.iter().filter(same) {
+            let (mut own_us, mut own_count) = (0.0, 0.0);
+            let all = point.by_operation.times.iter();
+            let times = &self.times;
+            for part in all.filter(|t| t.is(&times.observer, &times.operation, &times.phase)) {
+                let (Some(n), Some(mean_us)) = (part.count, part.mean_us) else {
+                    continue;
+                };
+                own_us += mean_us * n as f64;
+                own_count += n as f64;
+                if let Some(more) = part.histogram() {
+                    histogram.merge(&more);
+                }
+            }
+            if own_count > 0.0 {
+                means_us.push(own_us / own_count);
+                sum_us += own_us;
+                count += own_count;
+                if over_time.is_empty() {
+                    over_time = self.over_time(point);
+                }
+            }
+        }
+        (count > 0.0).then(|| {
+            let all = histogram.count() as f64;
+            let side = Side {
+                mean_us: sum_us / count,
+                latency: Latency::of(&histogram),
+                tail_pct: (all > 0.0)
+                    .then(|| histogram.count_above_us(TAIL_US) as f64 * 100.0 / all),
+                over_time,
+                means_us,
+            };
+            (side, histogram)
+        })
+    }
+
+    fn over_time(&self, point: &Point) -> Vec<(f64, Option<f64>)> {
+        if self.times.observer != OperationTimes::OBSERVERS[0] {
+            return Vec::new();
+        }
+        let samples = point.by_operation.samples.iter();
+        let own = samples.filter(|s| s.operation == self.times.operation);
+        own.map(|s| {
+            let mean_us = match self.times.phase.as_str() {
+                "service" => s.service_us_mean,
+                _ => s.response_us_mean,
+            };
+            (s.at_s, mean_us)
+        })
+        .collect()
+    }
+
+    fn shift(
+        &self,
+        (before, times_before): (Side, Histogram),
+        (after, times_after): (Side, Histogram),
+        question: &Question,
+    ) -> Shift {
+        Shift {
+            test: self.point.key.test.clone(),
+            jobs: self.point.key.jobs,
+            jobs_after: self.point.key.jobs,
+            observer: self.times.observer.clone(),
+            operation: self.times.operation.clone(),
+            phase: self.times.phase.clone(),
+            certainty: certainty(&before, &after, question),
+            buckets: match times_before.is_empty() || times_after.is_empty() {
+                true => Vec::new(),
+                false => buckets(&times_before, &times_after),
+            },
+            before,
+            after,
+        }
+    }
+}
+
+fn certainty(before: &Side, after: &Side, question: &Question) -> Certainty {
+    let compared = compare(&before.means_us, &after.means_us, question);
+    if compared.ratio.is_some() {
+        return Certainty::Repetitions(compared);
+    }
+    match within(before, after, question.confidence) {
+        Ok((ratio, warnings)) => Certainty::Within { ratio, warnings },
+        Err(_) => Certainty::Nothing,
+    }
+}
+
+/// Ratio of the means, with the interval that follows from how much the means of single intervals scatter.
+///
+/// Formula: ln(b/a) ± t·√((eₐ/a)² + (e_b/b)²), e the standard errors of [`effective_size`], which knows that
+/// neighbours depend on each other, t Student's with the degrees of freedom of the smaller side. Limits: 16
+/// intervals a side; it holds for these two stretches of time and for no others.
+fn within(
+    before: &Side,
+    after: &Side,
+    confidence: f64,
+) -> Result<(Interval, Vec<Warning>), Warning> {
+    let series = |side: &Side| -> Vec<f64> { side.over_time.iter().filter_map(|s| s.1).collect() };
+    let (a, b) = (
+        effective_size(&series(before))?,
+        effective_size(&series(after))?,
+    );
+    let error = (a.mean_error / before.mean_us).hypot(b.mean_error / after.mean_us);
+    let freedom = (a.size.min(b.size) - 1.0).max(1.0);
+    let half = student_quantile(f64::midpoint(1.0, confidence), freedom) * error;
+    let estimate = after.mean_us / before.mean_us;
+    let mut warnings = a.warnings;
+    warnings.extend(b.warnings);
+    warnings.dedup();
+    let ratio = Interval {
+        estimate,
+        low: estimate * (-half).exp(),
+        high: estimate * half.exp(),
+        confidence,
+    };
+    Ok((ratio, warnings))
+}
+
+impl Shift {
+    /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more.
+    pub fn improvement_pct(&self) -> f64 {
+        let ratio = match &self.certainty {
+            Certainty::Repetitions(compared) => compared.ratio.as_ref().map(|r| r.estimate),
+            Certainty::Within { .. } | Certainty::Nothing => None,
+        };
+        improved(ratio.unwrap_or(self.after.mean_us / self.before.mean_us))
+    }
+
+    /// The interval of the improvement, in percent, lower end first.
+    pub fn improvement_interval_pct(&self) -> Option<(f64, f64)> {
+        let ratio = match &self.certainty {
+            Certainty::Repetitions(compared) => compared.ratio.as_ref()?,
+            Certainty::Within { ratio, .. } => ratio,
+            Certainty::Nothing => return None,
+        };
+        Some((improved(ratio.high), improved(ratio.low)))
+    }
+
+    /// The buckets joined to doublings, as the scales of storage arrays have them: one of their ends is 1 ms.
+    pub fn octaves(&self) -> Vec<Bucket> {
+        let mut octaves: Vec<Bucket> = Vec::new();
+        for fine in &self.buckets {
+            match octaves.last_mut() {
+                // Ends are powers of two times 1 ms, told apart well within a quarter of a doubling.
+                Some(octave) if fine.low_us < octave.high_us * 0.99 => {
+                    octave.before_pct += fine.before_pct;
+                    octave.after_pct += fine.after_pct;
+                }
+                _ => {
+                    let place = (fine.high_us / TAIL_US).log2() - 0.01;
+                    let high_us = TAIL_US * place.ceil().exp2();
+                    octaves.push(Bucket {
+                        low_us: high_us / 2.0,
+                        high_us,
+                        ..*fine
+                    });
+                }
+            }
+        }
+        octaves
+    }
+}
+
+/// Shares of both in buckets of [`PER_OCTAVE`] a doubling, one of whose ends is 1 ms, from the first that holds
+/// anything to the last.
+fn buckets(before: &Histogram, after: &Histogram) -> Vec<Bucket> {
+    let place = |us: f64| (PER_OCTAVE * (us.max(1e-3) / TAIL_US).log2()).ceil() as i32;
+    let edge = |place: i32| TAIL_US * (f64::from(place) / PER_OCTAVE).exp2();
+    let places = [before, after].map(|h| (place(h.min_us()), place(h.max_us())));
+    let first = places[0].0.min(places[1].0);
+    let last = places[0].1.max(places[1].1);
+    let shares = [before, after].map(|h| {
+        let mut shares = vec![0.0; (last - first + 1) as usize];
+        for (us, count) in h.buckets_us() {
+            let at = (place(us) - first).clamp(0, last - first) as usize;
+            shares[at] += count as f64 * 100.0 / h.count() as f64;
+        }
+        shares
+    });
+    (first..=last)
+        .zip(shares[0].iter().zip(&shares[1]))
+        .map(|(at, (before_pct, after_pct))| Bucket {
+            low_us: edge(at - 1),
+            high_us: edge(at),
+            before_pct: *before_pct,
+            after_pct: *after_pct,
+        })
+        .collect()
+}
+
+fn improved(ratio: f64) -> f64 {
+    (1.0 - ratio) * 100.0
+}

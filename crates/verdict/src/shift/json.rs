@@ -1,0 +1,48 @@
+//! Shifts as JSON, for programs (docs/FORMAT.md).
+
+use serde_json::{Value, json as value};
+
+use super::{Certainty, Shift, Side};
+use crate::compare::verdict_word;
+
+/// The shifts as a JSON list.
+pub fn json(shifts: &[Shift]) -> Value {
+    shifts.iter().map(shift).collect()
+}
+
+fn shift(shift: &Shift) -> Value {
+    let interval = shift.improvement_interval_pct();
+    let (known_by, verdict) = match &shift.certainty {
+        Certainty::Repetitions(compared) => ("repetitions", Some(verdict_word(compared.verdict))),
+        Certainty::Within { .. } => ("intervals within one run each", None),
+        Certainty::Nothing => ("means alone", None),
+    };
+    value!({
+        "test": shift.test,
+        "jobs_a": shift.jobs,
+        "jobs_b": shift.jobs_after,
+        "observer": shift.observer,
+        "operation": shift.operation,
+        "phase": shift.phase,
+        "a": side(&shift.before),
+        "b": side(&shift.after),
+        "improvement_pct": shift.improvement_pct(),
+        "improvement_pct_low": interval.map(|i| i.0),
+        "improvement_pct_high": interval.map(|i| i.1),
+        "known_by": known_by,
+        "verdict": verdict,
+        "buckets": shift.octaves().iter().map(|b| value!({
+            "low_us": b.low_us, "high_us": b.high_us, "pct_a": b.before_pct, "pct_b": b.after_pct,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn side(side: &Side) -> Value {
+    value!({
+        "mean_us": side.mean_us,
+        "p50_us": side.latency.map(|l| l.p50_us),
+        "p99_us": side.latency.map(|l| l.p99_us),
+        "p99_9_us": side.latency.map(|l| l.p99_9_us),
+        "above_1_ms_pct": side.tail_pct,
+    })
+}

@@ -1,0 +1,131 @@
+//! Times of I/Os below a database, before and after.
+
+use archive::{
+    ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, WorkDone,
+};
+use stats::Histogram;
+use stats::compare::Verdict;
+use verdict::shift::{Certainty, Shift, json, shifts};
+
+use super::frame;
+
+/// Writes of 330 µs but for every tenth, which takes 3 ms, `factor` times as fast, once in each repetition.
+fn storage_run(label: &str, factors: &[f64]) -> Run {
+    let mut run = frame(factors.len() as u32);
+    run.label = label.into();
+    run.points = factors
+        .iter()
+        .zip(1..)
+        .map(|(factor, repetition)| point(repetition, *factor))
+        .collect();
+    run
+}
+
+fn point(repetition: u32, factor: f64) -> Point {
+    let key = PointKey {
+        repetition,
+        step: 1,
+        target: 0,
+        test: "rd1".into(),
+        nodes: 1,
+        jobs: 4,
+        threads: 1,
+    };
+    let us = |i: u64| factor * if i.is_multiple_of(10) { 3_000.0 } else { 330.0 };
+    let mut histogram = Histogram::new();
+    (0..1_000).for_each(|i| histogram.record_ns((us(i) * 1e3) as u64));
+    let samples = (1..=24).map(|second| OperationSample {
+        at_s: f64::from(second),
+        operation: "write".into(),
+        operations: 40,
+        service_us_mean: Some(factor * (597.0 + f64::from(second % 3 - 1) * 6.0)),
+        response_us_mean: None,
+    });
+    let times = |observer, phase| OperationTimes::of(observer, "", "write", phase);
+    Point {
+        work: WorkDone {
+            below_database: true,
+            ..WorkDone::default()
+        },
+        by_operation: ByOperation {
+            times: vec![
+                times("driver", "service").with(&histogram),
+                times("device", "whole").counted(1_000, Some(factor * 500.0)),
+            ],
+            samples: samples.collect(),
+        },
+        ..Point::blank(key, "8k".into(), Component::Storage)
+    }
+}
+
+fn of<'a>(found: &'a [Shift], observer: &str) -> &'a Shift {
+    found.iter().find(|s| s.observer == observer).unwrap()
+}
+
+#[test]
+fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
+    let found = shifts(&storage_run("a", &[1.0]), &storage_run("b", &[0.5]), 0.02);
+    assert_eq!(found.len(), 2);
+    let driver = of(&found, "driver");
+    assert!((driver.improvement_pct() - 50.0).abs() < 0.2);
+    assert!(matches!(driver.certainty, Certainty::Within { .. }));
+    let (low, high) = driver.improvement_interval_pct().unwrap();
+    assert!(
+        low > 49.0 && low < 50.0 && high > 50.0 && high < 51.0,
+        "{low} {high}"
+    );
+    assert_eq!(driver.before.tail_pct, Some(10.0));
+    assert_eq!(driver.before.over_time.len(), 24);
+    // Nothing but the means is known of the device.
+    let device = of(&found, "device");
+    assert!((device.improvement_pct() - 50.0).abs() < 1e-9);
+    assert!(matches!(device.certainty, Certainty::Nothing));
+    assert_eq!(device.improvement_interval_pct(), None);
+    assert!(device.buckets.is_empty() && device.octaves().is_empty());
+}
+
+#[test]
+fn repetitions_carry_a_verdict() {
+    let wobble = [1.0, 1.01, 0.99, 1.005, 0.995, 1.002];
+    let half = wobble.map(|w| w / 2.0);
+    let found = shifts(&storage_run("a", &wobble), &storage_run("b", &half), 0.02);
+    for shift in &found {
+        let Certainty::Repetitions(compared) = &shift.certainty else {
+            panic!("{:?}", shift.certainty)
+        };
+        assert_eq!(compared.verdict, Verdict::Better);
+        let (low, high) = shift.improvement_interval_pct().unwrap();
+        assert!(low > 45.0 && high < 55.0);
+    }
+    let told = json(&found);
+    assert_eq!(told[0]["verdict"], "better");
+    assert_eq!(told[0]["known_by"], "repetitions");
+    assert!(told[1]["a"]["p99_us"].is_null());
+}
+
+#[test]
+fn buckets_are_those_of_arrays_and_hold_everything() {
+    let found = shifts(&storage_run("a", &[1.0]), &storage_run("b", &[0.5]), 0.02);
+    let octaves = of(&found, "driver").octaves();
+    let ends: Vec<f64> = octaves.iter().map(|b| b.high_us).collect();
+    assert_eq!(ends, [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0]);
+    let all = |share: fn(&verdict::shift::Bucket) -> f64| octaves.iter().map(share).sum::<f64>();
+    assert!((all(|b| b.before_pct) - 100.0).abs() < 1e-9);
+    assert!((all(|b| b.after_pct) - 100.0).abs() < 1e-9);
+    assert!(
+        (octaves[1].before_pct - 90.0).abs() < 1e-9,
+        "330 µs: {octaves:?}"
+    );
+    assert!((octaves[0].after_pct - 90.0).abs() < 1e-9, "165 µs");
+    assert!((octaves[4].before_pct - 10.0).abs() < 1e-9, "3 ms");
+}
+
+#[test]
+fn what_is_not_below_a_database_or_not_valid_shifts_nothing() {
+    let (before, mut after) = (storage_run("a", &[1.0]), storage_run("b", &[0.5]));
+    after.points[0].reasons = vec!["an I/O failed".into()];
+    assert!(shifts(&before, &after, 0.02).is_empty());
+    let mut through = before.clone();
+    through.points[0].work.below_database = false;
+    assert!(shifts(&through, &before, 0.02).is_empty());
+}
