@@ -190,3 +190,29 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
         refused.stderr
     );
 }
+
+#[test]
+fn tests_below_the_database_work_on_a_file_beside_its_data() {
+    let place = Place::new();
+    let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let data = format!("sqlite:{}", disk.path().join("bench.db").display());
+    let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\", \"D121\"]\njobs = [4]\n\
+        size = \"quick\"\nmode = \"time\"\nseconds = 2\n";
+    let plan = place.file("below.toml", plan);
+    place.fine(&["run", &plan, "--target", &data, "--yes"]);
+    let exported = place.export("last");
+    let points = common::points(&exported);
+    assert_eq!(points.len(), 2, "{exported}");
+    for (point, operation) in points.iter().zip(["write", "read"]) {
+        assert_eq!(point["valid"], true, "{point}");
+        assert_eq!(point["work"]["below_database"], true);
+        assert_eq!(point["jobs"], 4);
+        let count = times(point, "driver", operation, "service")[0]["count"].as_u64();
+        assert!(count.is_some_and(|n| n > 0));
+    }
+    let names: Vec<_> = std::fs::read_dir(disk.path()).unwrap().flatten().collect();
+    let left = names
+        .iter()
+        .any(|f| f.file_name().to_string_lossy().contains("below"));
+    assert!(!left, "the file is gone: {names:?}");
+}

@@ -75,6 +75,14 @@ impl HostWatch {
         self.device.as_deref().ok()
     }
 
+    /// Who times the requests of that device, or why nobody does.
+    ///
+    /// # Errors
+    /// In a sentence, where nobody does.
+    pub fn requests(&self) -> Result<&BlockWatch, &str> {
+        self.requests.as_ref().map_err(String::as_str)
+    }
+
     /// Begins a window.
     pub fn mark(&self) -> HostMark {
         let database = match &self.database {

@@ -6,7 +6,7 @@ use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
 use crate::plan::{OlapOrder, Used};
-use crate::{LabError, Plan, Result, Step, columnar, olap, oltp};
+use crate::{LabError, Plan, Result, Step, below, columnar, olap, oltp};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -142,7 +142,9 @@ fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
         return Ok(vec![library.script_at(path).ok_or_else(unread)?]);
     }
     if step.tests.is_empty() {
-        let is_own = |test: &&Test| test.script().is_none();
+        // What lies below the database is asked for by name: it says nothing of the database.
+        let is_own =
+            |test: &&Test| test.script().is_none() && !test.definition.exercise.is_below_database();
         let mut all: Vec<_> = library.tests().filter(is_own).collect();
         // Components in the order of the scorecard; within one, tests that write come last, so that
         // the tables of the reading ones stay as they were loaded.
@@ -180,14 +182,18 @@ pub(crate) fn foreseen<'a>(
     Ok(points.collect())
 }
 
-/// What works on tables may do without SQL of its own; a computation is nothing else.
+/// What works on tables, or below any, may do without SQL of its own; a computation is nothing else.
 fn is_wordless(test: &Test, engine: &str) -> bool {
-    !test.definition.exercise.uses_tables() && test.sql(engine).is_empty()
+    let exercise = &test.definition.exercise;
+    !exercise.uses_tables() && !exercise.is_below_database() && test.sql(engine).is_empty()
 }
 
 fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
     let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
     let lacking = lacking.or_else(|| test.script()?.lacks(&target.engine));
+    if test.definition.exercise.is_below_database() {
+        return below::test::place(target).err();
+    }
     let wordless = || {
         is_wordless(test, &target.engine).then(|| {
             format!(
@@ -206,6 +212,8 @@ pub fn sweep_obstacle(
     lacks: impl Fn(Feature) -> Option<String>,
 ) -> Option<String> {
     match test.definition.sweep {
+        // No engine's writer is in the way.
+        Sweep::Jobs if test.definition.exercise.is_below_database() => None,
         Sweep::Jobs if test.definition.writes && !contention => lacks(Feature::ConcurrentWriters),
         Sweep::Threads => lacks(Feature::ParallelStatement),
         Sweep::Jobs | Sweep::One => None,
@@ -295,6 +303,23 @@ mod tests {
         assert_eq!(agenda.points.len(), 1);
         let contended = lay("name='p'\n[[step]]\nuse='library'\ntests=['T311']\ncontention=true\n");
         assert_eq!(contended.points.len(), 4);
+    }
+
+    #[test]
+    fn below_the_database_is_measured_when_it_is_asked_for_and_there_is_a_place() {
+        let codes = |plan: &str| -> Vec<String> {
+            let agenda = lay(plan);
+            let points = agenda.points.into_iter().map(|p| p.test);
+            points
+                .chain(agenda.missing.into_iter().map(|m| m.test))
+                .collect()
+        };
+        let all = codes("name='p'\n[[step]]\nuse='library'\njobs=[1]\nthreads=[1]\n");
+        assert!(all.len() > 15 && !all.iter().any(|code| code.starts_with('D')));
+        // A database in memory lies on no device.
+        let agenda = lay("name='p'\n[[step]]\nuse='library'\ntests=['D121']\n");
+        assert_eq!((agenda.points.len(), agenda.missing.len()), (0, 1));
+        assert!(!agenda.missing[0].reason.is_empty());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! I/Os that go straight to files or devices, as points of the archive.
 
+pub(crate) mod test;
+
 use archive::{
     ByOperation, Component, Figures, Histograms, OperationSample, OperationTimes, Point, PointKey,
     Sample, Steady, WorkDone,

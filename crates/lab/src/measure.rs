@@ -10,6 +10,7 @@ use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
 use sha2::{Digest, Sha256};
 use target::Counters;
+use workload::library::Kind;
 use workload::{Amount, Bench, Exercise, Library, Meter, Test, exercise_for};
 
 use crate::agenda::sweep_obstacle;
@@ -19,7 +20,7 @@ use crate::plan::Mode;
 use crate::sight::Sight;
 use crate::start::Start;
 use crate::watcher::Watcher;
-use crate::{Result, Step, gates};
+use crate::{Result, Step, below, gates};
 
 /// Relative slope over a point that still counts as steady.
 pub(crate) const STEADY_LIMIT: f64 = 0.1;
@@ -88,6 +89,19 @@ pub(crate) fn measure(
     let target = &bay.targets[key.target as usize];
     let test = bay.library.test(&key.test)?;
     let size = bay.library.size(&step.size)?;
+    if let Kind::Below {
+        workload,
+        file_mib,
+        seconds,
+    } = &test.definition.exercise
+    {
+        let asked = below::test::Asked {
+            workload,
+            file_mib: *file_mib,
+            seconds: *seconds,
+        };
+        return below::test::measure(bay, step, key, (target, test, asked));
+    }
     let task = Task {
         bay,
         step,

@@ -126,6 +126,11 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
         Kind::BulkLoad { compressed } => Box::new(bulk_load::BulkLoad::new(bench, compressed)),
         Kind::BlobWrite {} => Box::new(blob_write::BlobWrite::new(bench)),
         Kind::Script(script) => Box::new(Scripted::new(bench, script)),
+        Kind::Below { .. } => {
+            unreachable!(
+                "what is below the database is measured without an exercise, and never benched"
+            )
+        }
         Kind::CreateIndex { table } => Box::new(create_index::CreateIndex::new(bench, table)),
     }
 }

@@ -142,7 +142,10 @@ impl Library {
             toml::from_str(sizes).map_err(|e| malformed("sizes.toml", toml_sentence(sizes, &e)))?;
         let mut tests = BTreeMap::new();
         for (name, text) in files {
-            let Some(code) = name.strip_suffix(".toml").filter(|c| c.starts_with('T')) else {
+            let Some(code) = name
+                .strip_suffix(".toml")
+                .filter(|c| c.starts_with(['D', 'T']))
+            else {
                 continue;
             };
             let test = Test::parse(code, text, files).map_err(|what| malformed(name, what))?;
@@ -389,7 +392,7 @@ mod tests {
         let codes: Vec<_> = library.tests().map(|t| t.code().to_owned()).collect();
         assert_eq!(
             codes.join(" "),
-            "T132 T133 T141 T151 T152 T153 T211 T311 T331 T332 T421 T426 T431 T512 T521 T531 \
+            "D111 D112 D121 D122 T132 T133 T141 T151 T152 T153 T211 T311 T331 T332 T421 T426 T431 T512 T521 T531 \
              T611 T616 T621 T626 T716 T721"
         );
         for test in library.tests() {

@@ -96,6 +96,7 @@ pub fn table_of(test: &Test) -> Option<Table> {
         | Kind::Insert {}
         | Kind::BulkLoad { .. }
         | Kind::BlobWrite {}
+        | Kind::Below { .. }
         | Kind::Script(_) => None,
     }
 }
@@ -108,6 +109,12 @@ pub fn of_table(size: SizeClass, table: Table) -> Volume {
 /// What one point of a test writes besides the table that it works on.
 pub fn of_point(test: &Test, size: SizeClass, extent: Extent, jobs: u32) -> Volume {
     let row = ROW_BYTES + ROW_OVERHEAD_BYTES;
+    if let Kind::Below {
+        file_mib, seconds, ..
+    } = &test.definition.exercise
+    {
+        return below(test, *file_mib, extent, f64::from(*seconds));
+    }
     let amount = match extent {
         Extent::Work(amount) => amount,
         Extent::Seconds(seconds) if test.definition.writes => {
@@ -130,7 +137,7 @@ pub fn of_point(test: &Test, size: SizeClass, extent: Extent, jobs: u32) -> Volu
         Kind::Insert {} | Kind::BulkLoad { .. } => rows.saturating_mul(row),
         Kind::BlobWrite {} => operations.saturating_mul(BLOB_BYTES),
         Kind::Script(_) if test.definition.writes => operations.saturating_mul(PAGE_BYTES),
-        Kind::Script(_) => 0,
+        Kind::Script(_) | Kind::Below { .. } => 0,
         // Between two checkpoints each page goes to the log whole at most once.
         Kind::Update { table, .. } => {
             let pages = rows
@@ -142,6 +149,24 @@ pub fn of_point(test: &Test, size: SizeClass, extent: Extent, jobs: u32) -> Volu
             .saturating_mul(size.rows(*table))
             .saturating_mul(INDEX_ENTRY_BYTES),
     })
+}
+
+/// The file, and what is written over it meanwhile; no log, and no engine that keeps to an amount.
+fn below(test: &Test, file_mib: u64, extent: Extent, own_seconds: f64) -> Volume {
+    let file_bytes = file_mib << 20;
+    let seconds = match extent {
+        Extent::Seconds(seconds) => seconds,
+        Extent::Work(_) => own_seconds,
+    };
+    // A second more: that of the warm-up.
+    let over_bytes = match test.definition.writes {
+        true => ((seconds + 1.0) * BULK_BYTES_PER_S) as u64,
+        false => 0,
+    };
+    Volume {
+        written_bytes: file_bytes.saturating_add(over_bytes),
+        room_bytes: file_bytes,
+    }
 }
 
 fn stored(bytes: u64) -> Volume {
@@ -178,6 +203,14 @@ mod tests {
             (10_000_000..2 * 2 * 160_000 * 360).contains(&update),
             "{update}"
         );
+    }
+
+    #[test]
+    fn below_the_database_the_file_takes_room_and_is_written_over() {
+        assert_eq!(point("D111", 8).written_bytes, 256 << 20);
+        let random = point("D122", 8);
+        assert_eq!(random.room_bytes, 256 << 20);
+        assert_eq!(random.written_bytes, (256 << 20) + 2_000_000_000);
     }
 
     #[test]

@@ -212,6 +212,15 @@ pub enum Kind {
     },
     /// Transactions that append one incompressible block of 1 MiB each.
     BlobWrite {},
+    /// I/Os below the database, on a file beside its data.
+    Below {
+        /// Parameters of a WD, as vdbench writes them.
+        workload: String,
+        /// Size of the file, MiB.
+        file_mib: u64,
+        /// Seconds that count, where the plan says nothing else.
+        seconds: u32,
+    },
     /// The transactions of a script, which no file of the library can be.
     #[serde(skip)]
     Script(Arc<Script>),
@@ -223,9 +232,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it works on tables; a statement that only computes does not.
+    /// Whether it works on tables; a statement that only computes does not, nor do I/Os below the database.
     pub fn uses_tables(&self) -> bool {
-        !matches!(self, Self::Expression { .. })
+        !matches!(self, Self::Expression { .. } | Self::Below { .. })
+    }
+
+    /// Whether no database takes part.
+    pub fn is_below_database(&self) -> bool {
+        matches!(self, Self::Below { .. })
     }
 
     /// Whether an operation works on all rows of a table, and so grows with it.
