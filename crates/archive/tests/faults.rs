@@ -288,13 +288,13 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> ArchiveError {
 
 #[test]
 fn a_newer_archive_is_refused_and_left_alone() {
-    let error = refused(|bytes| bytes[63] = 4);
+    let error = refused(|bytes| bytes[63] = 5);
     assert!(
         matches!(
             error,
             ArchiveError::Newer {
-                found: 4,
-                known: 3,
+                found: 5,
+                known: 4,
                 ..
             }
         ),
