@@ -9,6 +9,8 @@ use storage::run::{
     StorageDefinition, Stream,
 };
 
+use super::distribution;
+
 pub const KIB: u64 = 1024;
 pub const MIB: u64 = 1 << 20;
 pub const TRACE_MAX: usize = 3_000_000;
@@ -131,14 +133,10 @@ pub fn assert_share(
     share: f64,
     wanted: impl Fn(&TraceRecord) -> bool,
 ) {
-    let n = records.len() as f64;
-    assert!(n >= 500.0, "{what}: {n} I/Os are too few to judge by");
-    let seen = records.iter().filter(|record| wanted(record)).count() as f64 / n;
-    let allowed = 5.0 * (share * (1.0 - share) / n).sqrt();
-    assert!(
-        (seen - share).abs() <= allowed,
-        "{what}: {seen} of {n}, not {share} ± {allowed}"
-    );
+    let n = records.len();
+    assert!(n >= 500, "{what}: {n} I/Os are too few to judge by");
+    let seen = records.iter().filter(|record| wanted(record)).count();
+    distribution::assert_share(what, seen, n, share, 0.0);
 }
 
 pub fn reads(record: &TraceRecord) -> bool {

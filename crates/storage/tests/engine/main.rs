@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
+#[path = "../shared/distribution.rs"]
+mod distribution;
 mod faults;
 mod overload;
 mod proofs;

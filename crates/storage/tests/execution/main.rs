@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod checker;
+#[path = "../shared/distribution.rs"]
+mod distribution;
 mod list;
 mod pages;
 mod trace;

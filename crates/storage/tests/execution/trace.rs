@@ -1,143 +1,137 @@
-//! The parameter file of the published appendix: what its list says is what a recording of every I/O shows.
+//! The parameter file of the published appendix and all examples: what each line of the list says is what a recording of
+//! every I/O shows.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
-use storage::engine::{self, Operation, Options, TraceRecord};
-use storage::language::{Asked, Variable, script};
-use storage::run::{Run, Seek};
+use storage::engine::{self, Options, Outcome};
+use storage::language::{Asked, Script, Variable, heading, script, simulation};
+use storage::run::{Rate, Run};
 
 use super::Place;
+use super::checker::check;
 
-const SD_BYTES: u64 = 64 << 20;
-const BLOCK: u64 = 8192;
-/// I/Os of each worker that are recorded.
-const TRACE_MAX: usize = 200_000;
-/// I/Os among which the one before in the order of addresses is looked for.
-const NEAR: usize = 16;
+const SD_BYTES: u64 = 16 << 20;
+/// I/Os of each worker that are recorded; the memory is touched as far as it is needed.
+const TRACE_MAX: usize = 4_000_000;
+/// I/Os of a run with a rate, and the time of one without.
+const IOS: f64 = 400.0;
+const SHORTEST: Duration = Duration::from_millis(300);
 
-fn appendix(place: &Place) -> Vec<Run> {
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/vdbench")
+        .join(name)
+}
+
+/// The script of a file, whose paths lie in the place and whose sizes are small.
+fn read(place: &Place, name: &str) -> Script {
+    let folder = place.folder.path().display().to_string();
     let variable = |name: &str, value: String| Variable {
         name: name.to_owned(),
         value,
     };
+    let mut text = std::fs::read_to_string(example(name)).unwrap();
+    let mut variables = Vec::new();
+    if text.contains("$dir") {
+        variables.push(variable("dir", folder));
+        variables.push(variable("size", SD_BYTES.to_string()));
+    } else {
+        text = text.replace("/data/", &format!("{folder}/"));
+        text = text.replace("size=64m", &format!("size={SD_BYTES}"));
+    }
     let asked = Asked {
-        files: vec![PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/tests/vdbench/appendix_f.txt"
-        ))],
-        variables: vec![
-            variable("dir", place.folder.path().display().to_string()),
-            variable("size", SD_BYTES.to_string()),
-        ],
+        files: vec![PathBuf::from(name)],
+        variables,
         ..Asked::default()
     };
-    script(&asked, &storage::language::read_file).unwrap().runs
+    script(&asked, &|_| Ok(text.clone())).unwrap()
 }
 
-/// One second of a run, through the page cache so that it goes on any file system.
-fn recorded(mut run: Run) -> Vec<TraceRecord> {
-    run.elapsed_s = Some(1);
-    run.interval_s = 1;
-    run.warmup_s = 0;
-    run.storage
-        .iter_mut()
-        .for_each(|sd| sd.open_flags.direct = false);
+/// What is printed for a list is what the real tool showed, but for the run that formats.
+fn shown(name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(example(name)).unwrap();
+    let lines = text.lines().filter(|line| !line.contains("SD_format"));
+    lines.map(str::to_owned).collect()
+}
+
+/// A short piece of a run, through the page cache so that it goes on any file system.
+fn recorded(run: &Run) -> Outcome {
+    let mut run = run.clone();
+    run.elapsed_s = run.elapsed_s.map(|_| 30);
+    (run.interval_s, run.warmup_s) = (1, 0);
+    for sd in &mut run.storage {
+        sd.open_flags.direct = false;
+    }
+    let length = match run.rate {
+        Rate::Fixed { iops } => SHORTEST.max(Duration::from_secs_f64(IOS / iops)),
+        // Shares are seen beyond what one stream may be ahead of the others.
+        Rate::Max { controlled, .. } if controlled => SHORTEST * 4,
+        _ => SHORTEST,
+    };
     let stop = AtomicBool::new(false);
     let options = Options {
         trace_max: TRACE_MAX,
+        may_grow: run.elapsed_s.is_none(),
         ..Options::new(7, &stop)
     };
-    let outcome = engine::run(&run, &options, &mut |_| {}).unwrap();
-    assert_eq!(outcome.faults_count, 0, "{:?}", outcome.faults);
-    outcome.trace.unwrap().records
+    std::thread::scope(|scope| {
+        if run.elapsed_s.is_some() {
+            scope.spawn(|| {
+                sleep(length);
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
+        engine::run(&run, &options, &mut |_| {}).unwrap()
+    })
 }
 
-/// Asserts that `found` of `of` is `wanted`, within five deviations of a draw.
-fn share(what: &str, found: usize, of: usize, wanted: f64) {
-    let deviation = (wanted * (1.0 - wanted) / of as f64).sqrt();
-    let found = found as f64 / of as f64;
-    assert!(
-        (found - wanted).abs() <= 5.0 * deviation + 0.01,
-        "{what}: {found} of {of}, wanted {wanted}"
-    );
-}
-
-/// I/Os that do not go to the block behind one that began shortly before or after.
-fn jumps(records: &[&TraceRecord]) -> usize {
-    let near =
-        |index: usize| &records[index.saturating_sub(NEAR)..(index + NEAR).min(records.len())];
-    let jumps = records.iter().enumerate().filter(|(index, record)| {
-        let before = (record.offset_bytes + SD_BYTES - BLOCK) % SD_BYTES;
-        !near(*index)
-            .iter()
-            .any(|other| other.offset_bytes == before)
-    });
-    jumps.count()
+/// Every line of the list is done, and is what its recording shows.
+fn every_line_is_done(parameters: &str, list: &str) {
+    let place = Place::new();
+    let script = read(&place, parameters);
+    let lines = shown(list);
+    assert_eq!(script.runs.len(), lines.len());
+    for run in &script.runs {
+        for sd in run.storage.iter().filter(|sd| !sd.path.exists()) {
+            place.file(sd.path.file_name().unwrap().to_str().unwrap(), SD_BYTES);
+        }
+    }
+    let printed = simulation(&script.runs);
+    for ((run, line), printed) in script.runs.iter().zip(&lines).zip(printed.lines()) {
+        assert_eq!(printed, format!("Simulating {line}"));
+        // As in the list, where nothing has run: points of a curve are relative to 10,000 I/Os a second.
+        let run = engine::resolve(run, &[]);
+        assert_eq!(heading(&run, None), *line);
+        check(&run, &recorded(&run));
+    }
 }
 
 #[test]
-fn every_kind_of_the_appendix_does_what_its_list_says() {
-    let place = Place::new();
-    for number in 1..=10 {
-        place.file(&format!("mpath{number}.dat"), SD_BYTES);
-    }
-    let runs = appendix(&place);
-    let names = [
-        "rd_fill",
-        "rd_random_5w",
-        "rd_75per_random_10w",
-        "rd_50per_random_15w",
-        "rd_25per_random_20w",
-        "rd_sequential_30w",
-    ];
-    for name in names {
-        let run = runs.iter().find(|run| run.name == name).unwrap();
-        let records = recorded(run.clone());
-        assert!(records.len() > 1000, "{name}: only {} I/Os", records.len());
-        let reads = records
-            .iter()
-            .filter(|record| record.operation == Operation::Read)
-            .count();
-        share(name, reads, records.len(), run.streams[0].read_pct / 100.0);
-
-        let mut by_sd: BTreeMap<usize, Vec<&TraceRecord>> = BTreeMap::new();
-        for record in &records {
-            assert_eq!((record.size_bytes, record.offset_bytes % BLOCK), (BLOCK, 0));
-            assert!(record.offset_bytes + BLOCK <= SD_BYTES && record.stream == record.storage);
-            by_sd.entry(record.storage).or_default().push(record);
-        }
-        assert_eq!(by_sd.len(), 10, "{name}: every SD is used");
-        let (mut jumped, mut of) = (0, 0);
-        for records in by_sd.values_mut() {
-            records.sort_by_key(|record| record.issued_ns);
-            jumped += jumps(records);
-            of += records.len();
-            // At most 10 in flight: the eleventh begins when one has ended.
-            let most = in_flight_max(records);
-            assert!((1..=10).contains(&most), "{name}: {most} in flight");
-        }
-        let random = match run.streams[0].seek {
-            Seek::Random { pct } => pct / 100.0,
-            _ => 0.0,
-        };
-        share(name, jumped, of, random);
-    }
+fn every_run_of_the_appendix_does_what_its_line_says() {
+    every_line_is_done("appendix_f.txt", "appendix_f.runs");
 }
 
-fn in_flight_max(records: &[&TraceRecord]) -> i64 {
-    let begin = records.iter().map(|record| (record.submitted_ns, 1));
-    let end = records.iter().map(|record| (record.completed_ns, -1));
-    let mut changes: Vec<(u64, i64)> = begin.chain(end).collect();
-    changes.sort_unstable();
-    let mut now = 0;
-    changes
-        .iter()
-        .map(|(_, change)| {
-            now += change;
-            now
-        })
-        .max()
-        .unwrap_or(0)
+#[test]
+fn every_run_of_the_first_example_does_what_its_line_says() {
+    every_line_is_done("parm1.txt", "parm1.runs");
+}
+
+#[test]
+fn every_run_of_the_other_examples_does_what_its_line_says() {
+    every_line_is_done("parm2.txt", "parm2.runs");
+    every_line_is_done("parm3.txt", "parm3.runs");
+}
+
+/// What brings files to their size writes each of their blocks once.
+#[test]
+fn the_format_does_what_its_line_says() {
+    let place = Place::new();
+    let runs = read(&place, "parm3.txt").runs;
+    let format = engine::format_run(&runs, false, None).unwrap();
+    let list = std::fs::read_to_string(example("parm3.runs")).unwrap();
+    assert_eq!(list.lines().next(), Some(heading(&format, None).as_str()));
+    check(&format, &recorded(&format));
 }
