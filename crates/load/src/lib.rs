@@ -5,7 +5,7 @@
 //!   each job's own account, and the proof that the driver itself was not what was measured.
 //! - [`drive_stations`] does the same with many clients on one thread, for targets whose answers can be awaited.
 //! - [`crowd`] drives users, of whom there may be thousands, over a pool of connections.
-//! - [`search`] finds the highest rate that holds an [`Objective`]; [`UserSteps`] are the steps of a ramp.
+//! - [`search`] finds the highest rate that holds an [`Objective`], and [`hunt`] carries it out; [`UserSteps`] are the steps of a ramp.
 //! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
 //!   Neither knows of threads, so that both follow and record in the very same way.
 //! - [`mock`] is a target whose latency and stalls are programmed.
@@ -33,6 +33,7 @@ pub mod crowd;
 mod drive;
 mod event_loop;
 mod gate;
+pub mod hunt;
 mod job;
 pub mod mock;
 mod objective;
@@ -50,7 +51,7 @@ pub use crowd::{
 };
 pub use drive::{Drive, JOBS_MAX, drive};
 pub use event_loop::drive_stations;
-pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError};
+pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError, Window};
 pub use outcome::{DriverThreads, JobOutcome, Outcome};
 pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
 pub use recorder::Progress;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use stats::Histogram;
+
 use crate::crowd::CrowdOutcome;
 
 /// Failed operations in percent up to which an objective can be held, unless told otherwise.
@@ -38,27 +40,59 @@ pub struct Held {
     pub errors_pct: f64,
 }
 
+/// What was measured at one rate, as far as an objective looks at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Window<'a> {
+    /// How long.
+    pub elapsed: Duration,
+    /// Operations that were completed in it.
+    pub completed: u64,
+    /// Operations that failed in it.
+    pub errors: u64,
+    /// Operations that were asked for in it and not done.
+    pub unfinished: u64,
+    /// Response times of the completed ones.
+    pub response: &'a Histogram,
+    /// It was not broken off.
+    pub is_whole: bool,
+}
+
 impl Objective {
     /// Whether an outcome holds the objective.
+    pub fn held(&self, outcome: &CrowdOutcome) -> Held {
+        let total = outcome.total();
+        self.judge(&Window {
+            elapsed: outcome.elapsed,
+            completed: total.completed,
+            errors: total.errors,
+            unfinished: outcome.unfinished,
+            response: &total.response,
+            is_whole: outcome.fatal.is_none() && !outcome.interrupted,
+        })
+    }
+
+    /// Whether what was measured holds the objective.
     ///
     /// Operations that were asked for in the window and not done in it have no response time yet. As many as
     /// are in hand at any moment when the limit is held (the rate of completions times the limit, Little) are
     /// normal; what is beyond that counts as beyond the limit. A target that falls behind an open rate thereby
     /// fails although those it has completed were quick. Nothing completed holds nothing.
-    pub fn held(&self, outcome: &CrowdOutcome) -> Held {
-        let total = outcome.total();
-        let completed = total.completed as f64;
-        let errors = total.errors as f64;
-        let slow = total
-            .response
-            .count_above_us(self.limit.as_secs_f64() * 1e6) as f64;
-        let per_s = outcome.completed_per_s().unwrap_or(0.0);
-        let in_hand = per_s * self.limit.as_secs_f64();
-        let excess = (outcome.unfinished as f64 - in_hand.ceil()).max(0.0);
+    pub fn judge(&self, window: &Window<'_>) -> Held {
+        let completed = window.completed as f64;
+        let errors = window.errors as f64;
+        let limit_s = self.limit.as_secs_f64();
+        let slow = window.response.count_above_us(limit_s * 1e6) as f64;
+        let seconds = window.elapsed.as_secs_f64();
+        let per_s = if seconds > 0.0 {
+            completed / seconds
+        } else {
+            0.0
+        };
+        let excess = (window.unfinished as f64 - (per_s * limit_s).ceil()).max(0.0);
         let share_pct = |part: f64, of: f64| if of > 0.0 { 100.0 * part / of } else { 100.0 };
         let beyond_pct = share_pct(slow + excess, completed + excess);
         let errors_pct = share_pct(errors, completed + errors);
-        let sound = outcome.fatal.is_none() && !outcome.interrupted && total.completed > 0;
+        let sound = window.is_whole && window.completed > 0;
         let in_time = beyond_pct <= 100.0 - self.percentile + 1e-9;
         Held {
             holds: sound && in_time && errors_pct <= self.errors_pct_max,

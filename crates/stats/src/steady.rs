@@ -31,13 +31,7 @@ pub fn judge(rates: &[f64], limit: f64) -> Steady {
         return Steady::Unknown;
     }
     let middle = (n - 1) as f64 / 2.0;
-    let spread: f64 = (0..n).map(|i| (i as f64 - middle).powi(2)).sum();
-    let slope: f64 = rates
-        .iter()
-        .enumerate()
-        .map(|(i, r)| (i as f64 - middle) * (r - mean))
-        .sum::<f64>()
-        / spread;
+    let slope = slope(rates);
     if (slope * n as f64 / mean).abs() > limit {
         return Steady::Trend;
     }
@@ -53,9 +47,105 @@ pub fn judge(rates: &[f64], limit: f64) -> Steady {
     }
 }
 
+/// Rounds in the window on which [`rounds`] judges.
+pub const ROUNDS_MIN: usize = 5;
+/// Range of the window's values over their mean, in percent, up to which they are steady.
+pub const RANGE_PCT_MAX: f64 = 20.0;
+/// Rise or fall of the line fitted to the window over the mean, in percent, up to which they are steady.
+pub const SLOPE_PCT_MAX: f64 = 10.0;
+
+/// What the last [`ROUNDS_MIN`] of several equal rounds say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rounds {
+    /// Mean of the window.
+    pub mean: f64,
+    /// Its largest value less its smallest, in percent of the mean.
+    pub range_pct: f64,
+    /// What the fitted line rises from its first to its last round, in percent of the mean; negative when it falls.
+    pub slope_pct: f64,
+}
+
+impl Rounds {
+    /// Whether both lie within their limits.
+    pub fn is_steady(&self) -> bool {
+        self.range_pct <= RANGE_PCT_MAX && !self.is_trend()
+    }
+
+    /// Whether the values rise or fall by more than the limit.
+    pub fn is_trend(&self) -> bool {
+        self.slope_pct.abs() > SLOPE_PCT_MAX
+    }
+}
+
+/// Judges the last [`ROUNDS_MIN`] of the values that equal rounds came to, as solid state storage is judged.
+///
+/// Formula: range = (max − min) / mean; slope = b · (n − 1) / mean with b by least squares over the window.
+/// Source: SNIA Solid State Storage Performance Test Specification 2.0.2, steady state: at most 20 % and 10 %.
+/// Limits: [`ROUNDS_MIN`] finite values and a positive mean, else `None`.
+/// Golden: 100, 102, 104, 106, 108 have a range and a slope of 7.69 %.
+pub fn rounds(values: &[f64]) -> Option<Rounds> {
+    let window = &values[values.len().checked_sub(ROUNDS_MIN)?..];
+    let mean = window.iter().sum::<f64>() / window.len() as f64;
+    if mean <= 0.0 || !mean.is_finite() {
+        return None;
+    }
+    let highest = window.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = window.iter().copied().fold(f64::INFINITY, f64::min);
+    Some(Rounds {
+        mean,
+        range_pct: (highest - lowest) / mean * 100.0,
+        slope_pct: slope(window) * (window.len() - 1) as f64 / mean * 100.0,
+    })
+}
+
+/// Of the line through equally spaced values by least squares.
+fn slope(values: &[f64]) -> f64 {
+    let middle = values.len().saturating_sub(1) as f64 / 2.0;
+    let away = |i: usize| i as f64 - middle;
+    let spread: f64 = (0..values.len()).map(|i| away(i).powi(2)).sum();
+    let along = values.iter().enumerate().map(|(i, v)| away(i) * v);
+    along.sum::<f64>() / spread
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(values: &[f64]) -> Rounds {
+        rounds(values).unwrap()
+    }
+
+    #[test]
+    fn golden_rounds() {
+        let rising = of(&[100.0, 102.0, 104.0, 106.0, 108.0]);
+        assert_eq!(rising.mean, 104.0);
+        assert!((rising.range_pct - 800.0 / 104.0).abs() < 1e-9);
+        assert!((rising.slope_pct - 800.0 / 104.0).abs() < 1e-9);
+        assert!(rising.is_steady() && of(&[7.0; 5]).is_steady());
+        // A mean of 100, b = (−2·110 − 95 + 100 + 2·95) / 10 = −2.5.
+        let mixed = of(&[110.0, 95.0, 100.0, 100.0, 95.0]);
+        assert!((mixed.range_pct - 15.0).abs() < 1e-9 && (mixed.slope_pct + 10.0).abs() < 1e-9);
+        assert!(mixed.is_steady());
+    }
+
+    #[test]
+    fn rounds_beyond_either_limit_are_not_steady() {
+        // Scatter of 20.1 % around no trend, and a trend of 10.1 % within the range.
+        let scattered = of(&[100.0, 110.05, 100.0, 89.95, 100.0]);
+        assert!(!scattered.is_steady() && !scattered.is_trend());
+        let rising = of(&[94.95, 97.475, 100.0, 102.525, 105.05]);
+        assert!(rising.is_trend() && rising.range_pct < RANGE_PCT_MAX);
+        let falling = of(&[105.05, 102.525, 100.0, 97.475, 94.95]);
+        assert!(falling.is_trend() && falling.slope_pct < 0.0);
+    }
+
+    #[test]
+    fn only_the_last_rounds_count_and_fewer_say_nothing() {
+        assert!(of(&[900.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0]).is_steady());
+        assert!(!of(&[500.0, 100.0, 100.0, 100.0, 100.0]).is_steady());
+        assert_eq!(rounds(&[100.0; 4]), None);
+        assert_eq!((rounds(&[0.0; 5]), rounds(&[f64::NAN; 5])), (None, None));
+    }
 
     #[test]
     fn the_four_verdicts() {
