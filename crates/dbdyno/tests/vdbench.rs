@@ -216,3 +216,76 @@ fn tests_below_the_database_work_on_a_file_beside_its_data() {
         .any(|f| f.file_name().to_string_lossy().contains("below"));
     assert!(!left, "the file is gone: {names:?}");
 }
+
+#[test]
+fn the_profile_is_listed_and_writes_over_no_file_unasked() {
+    let place = Place::new();
+    let path = place.path("data");
+    let lun = format!("lun={}", path.display());
+    let profile = ["vdbench", "--profile", "database", &lun, "size=8m"];
+    let listed = place.fine(&[&profile[..], &["-s"]].concat()).stdout;
+    assert_eq!(listed.lines().count(), 39 + 1, "{listed}");
+    assert!(listed.contains("RD=small4_large2; I/O rate: Uncontrolled MAX; elapsed=30"));
+    assert!(!path.exists(), "nothing is made");
+    std::fs::write(&path, "precious").unwrap();
+    let refused = place.dbdyno(&profile);
+    assert_eq!(refused.status, FAILED);
+    assert!(
+        refused.sentence().contains("give --force"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    let without = place.dbdyno(&["vdbench", "--profile", "database", "size=8m", "-s"]);
+    assert!(
+        without.sentence().contains("give lun=VALUE"),
+        "{}",
+        without.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_before_anything_is_done() {
+    let place = Place::new();
+    let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2\n";
+    let file = place.file("parm.txt", text);
+    let refused = place.dbdyno(&["vdbench", "--slo", "fast", "-f", &file]);
+    assert_eq!(refused.status, FAILED);
+    assert!(
+        refused.sentence().contains("such as p95=50ms"),
+        "{}",
+        refused.stderr
+    );
+    let curve = place.file("curve.txt", &text.replace("iorate=200", "iorate=curve"));
+    let refused = place.dbdyno(&["vdbench", "--slo", "p99=1ms", "-f", &curve, "-s"]);
+    assert_eq!(refused.status, FAILED);
+    assert!(
+        refused.sentence().contains("--slo cannot search"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!place.path("f").exists(), "nothing was made");
+}
+
+#[test]
+fn rounds_are_kept_with_their_verdict() {
+    let place = Place::new();
+    let text =
+        "precondition=1\nsd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2,steady=5\n";
+    let file = place.file("parm.txt", text);
+    let ended = place.fine(&["vdbench", "-f", &file]);
+    let verdict = |text: &str| {
+        text.contains("steady at round 5") || text.contains("not steady within 5 rounds")
+    };
+    assert!(verdict(&ended.stdout), "{}", ended.stdout);
+    let exported = place.export("last");
+    assert_eq!(exported["run"]["valid"], true, "{exported}");
+    let points = common::points(&exported);
+    let codes: Vec<&str> = points.iter().filter_map(|p| p["test"].as_str()).collect();
+    assert_eq!(codes, ["SD_precondition time=1", "rd1"]);
+    let notes = points[1]["notes"].to_string();
+    assert!(
+        verdict(&notes) && notes.contains("rounds, ms an I/O: "),
+        "{notes}"
+    );
+}

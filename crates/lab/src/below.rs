@@ -7,7 +7,7 @@ use archive::{
     Sample, Steady, WorkDone,
 };
 use storage::engine::{Ended, Operation, Outcome, Tally, Way};
-use storage::execution::{Done, Lap};
+use storage::execution::{Done, Lap, Steadiness};
 use storage::language::heading;
 use storage::run::{Rate, Run};
 
@@ -60,7 +60,7 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
             response: all.response,
         },
         by_operation: by_operation(done, devices),
-        steady: steady(&rates),
+        steady: done.steadiness.map_or_else(|| steady(&rates), of_rounds),
         samples: counted.iter().map(|lap| sample(lap)).collect(),
         reasons: reasons(done),
         notes: notes(done),
@@ -71,7 +71,7 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
 fn by_operation(done: &Done<'_>, devices: Devices<'_>) -> ByOperation {
     let mut times = driver_times(done.outcome);
     times.extend(requests::operation_times(
-        &done.requests,
+        done.requests,
         devices.only.map(|name| (name, &done.rates)),
         devices.untimed,
     ));
@@ -201,6 +201,15 @@ fn steady(rates: &[f64]) -> Option<Steady> {
     }
 }
 
+fn of_rounds(steadiness: &Steadiness) -> Option<Steady> {
+    let window = steadiness.window?;
+    Some(match (window.is_steady(), window.is_trend()) {
+        (true, _) => Steady::Yes,
+        (_, true) => Steady::Trend,
+        _ => Steady::No,
+    })
+}
+
 fn reasons(done: &Done<'_>) -> Vec<String> {
     let outcome = done.outcome;
     let mut reasons: Vec<String> = outcome
@@ -210,6 +219,7 @@ fn reasons(done: &Done<'_>) -> Vec<String> {
         .map(ToString::to_string)
         .collect();
     reasons.extend(outcome.close_errors.iter().take(1).cloned());
+    reasons.extend(done.told.first().filter(|_| done.is_missed).cloned());
     if outcome.total().operations == 0 {
         reasons.push("no I/O was done in the time that counts".to_owned());
     }
@@ -221,7 +231,7 @@ fn reasons(done: &Done<'_>) -> Vec<String> {
 
 fn notes(done: &Done<'_>) -> Vec<String> {
     let outcome = done.outcome;
-    let mut notes = Vec::new();
+    let mut notes = done.told.to_vec();
     if let Way::Threads { reason } = &outcome.way {
         notes.push(format!("blocking threads instead of io_uring: {reason}"));
     }

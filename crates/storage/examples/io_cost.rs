@@ -49,6 +49,7 @@ fn main() {
         arrivals: Arrivals::Exponential,
         stop: Stop::default(),
         errors: ErrorLimit::default(),
+        rounds_max: None,
         storage: vec![StorageDefinition {
             name: "sd1".to_owned(),
             path: PathBuf::from(path),

@@ -2,6 +2,8 @@
 
 mod log;
 mod monitor;
+mod rounds;
+mod slo;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -10,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use host::block::{BlockWatch, DeviceTimes};
 use host::{Rates, Reader};
 use jiff::Timestamp;
+use load::search::SearchError;
 
 use crate::engine::{self, Ended, EngineError, Outcome, Proofs, Reached};
 use crate::language::{Repeat, Script};
@@ -17,6 +20,9 @@ use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
 pub use log::{Lap, Log};
 use monitor::{Monitored, monitored};
+pub use rounds::Steadiness;
+use rounds::{Round, Series};
+pub use slo::Slo;
 
 /// How soon an interruption is noticed while nothing runs.
 const NAP: Duration = Duration::from_millis(50);
@@ -57,6 +63,25 @@ pub enum ExecutionError {
         /// How far it may be.
         allowed_pct: f64,
     },
+    /// A run whose rate cannot be searched.
+    #[error("--slo cannot search the rate of the run {run}: {what}")]
+    Unsearchable {
+        /// Name of the run.
+        run: String,
+        /// Why, and what to do.
+        what: &'static str,
+    },
+    /// A search that cannot be made.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// No rate holds what was asked for.
+    #[error("in the run {run}, {what}; ask for a longer time, or begin with a lower iorate=")]
+    Missed {
+        /// Name of the run.
+        run: String,
+        /// What was found.
+        what: String,
+    },
     /// What follows a run could not be done.
     #[error("{0}")]
     Audience(String),
@@ -93,7 +118,24 @@ pub struct Done<'a> {
     /// What the machine did in the time that counts.
     pub rates: Rates,
     /// Requests of its devices in the time that counts; none where nobody times them.
-    pub requests: Vec<DeviceTimes>,
+    pub requests: &'a [DeviceTimes],
+    /// What was found by rounds or a search, in sentences.
+    pub told: &'a [String],
+    /// Whether its rounds became steady, where rounds were asked for; the figures are those of the last of them.
+    pub steadiness: Option<&'a Steadiness>,
+    /// No rate was found that holds the response time asked for; the figures are those of the last that was tried.
+    pub is_missed: bool,
+}
+
+/// What one line of the list came to.
+struct Measured {
+    /// With the rate that it was run at.
+    run: Run,
+    round: Round,
+    told: Vec<String>,
+    steadiness: Option<Steadiness>,
+    is_missed: bool,
+    monitor: Option<Monitored>,
 }
 
 /// Who looks on.
@@ -119,6 +161,8 @@ pub struct Execution<'a> {
     pub audience: &'a mut dyn Audience,
     /// How runs are carried out.
     pub options: engine::Options<'a>,
+    /// The highest rate of each run is searched that holds this; none: runs have the rate that they ask for.
+    pub slo: Option<Slo>,
     /// Set by Ctrl-C. A monitor file uses it to end a run.
     pub stop: &'a AtomicBool,
     /// The machine's counters.
@@ -202,7 +246,7 @@ impl Execution<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// One run from its heading to its totals. Tells whether the list ends with it.
+    /// One line of the list, however often it has to be run. Tells whether the list ends with it.
     fn one(
         &mut self,
         repetition: u32,
@@ -210,6 +254,85 @@ impl Execution<'_> {
         run: &Run,
         options: &engine::Options<'_>,
     ) -> Result<(Reached, Option<Completion>), ExecutionError> {
+        let measured = match self.slo.filter(|_| slo::is_searched(run)) {
+            Some(slo) => self.search(number, run, options, &slo)?,
+            None => self.rounds(number, run, options)?,
+        };
+        for sentence in &measured.told {
+            let shown = self.pages.remark(sentence, Timestamp::now())?;
+            self.audience.show(&shown);
+        }
+        let outcome = &measured.round.outcome;
+        let done = Done {
+            repetition,
+            number,
+            run: &measured.run,
+            started_at: measured.round.started_at,
+            outcome,
+            laps: &measured.round.laps,
+            rates: measured.round.rates(),
+            requests: &measured.round.requests,
+            told: &measured.told,
+            steadiness: measured.steadiness.as_ref(),
+            is_missed: measured.is_missed,
+        };
+        self.audience
+            .done(&done)
+            .map_err(ExecutionError::Audience)?;
+        judge(&done, self.script.skew_tolerance_pct)?;
+        let end = match measured.monitor {
+            Some(Monitored::EndRun) => {
+                self.stop.store(false, Ordering::Relaxed);
+                None
+            }
+            Some(Monitored::EndAll) => Some(Completion::Monitor),
+            None if self.stopped() => Some(Completion::Interrupted),
+            None => too_slow(run, outcome).then_some(Completion::ResponseTime),
+        };
+        Ok((Reached::of(outcome, run.streams.len()), end))
+    }
+
+    /// One line of the list, once or in rounds until it is steady.
+    fn rounds(
+        &mut self,
+        number: usize,
+        run: &Run,
+        options: &engine::Options<'_>,
+    ) -> Result<Measured, ExecutionError> {
+        let mut series = Series::of(run);
+        let (last, monitor) = loop {
+            let options = engine::Options {
+                // No round repeats the I/Os of the one before.
+                seed: options.seed.wrapping_add(series.done() as u64),
+                ..*options
+            };
+            let (round, monitor) = self.round(number, &series.next(), &options)?;
+            if !series.judge(&round) || monitor.is_some() || self.stopped() {
+                break (round, monitor);
+            }
+            series.keep(round);
+        };
+        let (round, steadiness) = series.finish(last);
+        let told = steadiness
+            .as_ref()
+            .map(|it| vec![it.to_string(), it.told()]);
+        Ok(Measured {
+            run: run.clone(),
+            round,
+            told: told.unwrap_or_default(),
+            steadiness,
+            is_missed: false,
+            monitor,
+        })
+    }
+
+    /// One run from its heading to its totals, and what the monitor file said meanwhile.
+    fn round(
+        &mut self,
+        number: usize,
+        run: &Run,
+        options: &engine::Options<'_>,
+    ) -> Result<(Round, Option<Monitored>), ExecutionError> {
         let started_at = Timestamp::now();
         let place = number - usize::from(self.format.is_none());
         self.audience
@@ -238,45 +361,27 @@ impl Execution<'_> {
             return Err(error.into());
         }
         self.monitored_since = SystemTime::now();
-        let (rates, requests) = (log.counted(), log.requests());
+        let requests = log.requests();
         let last = log.laps.last().map_or(1, |lap| lap.number);
+        let round = Round {
+            started_at,
+            outcome,
+            span: log.span(),
+            requests,
+            laps: log.laps,
+        };
+        let cpu = cpu(&round.rates());
         let shown = self
             .pages
-            .end(run, &outcome, last, cpu(&rates), Timestamp::now())?;
+            .end(run, &round.outcome, last, cpu, Timestamp::now())?;
         self.audience.show(&format!("{shown}\n"));
-        let done = Done {
-            repetition,
-            number,
-            run,
-            started_at,
-            outcome: &outcome,
-            laps: &log.laps,
-            rates,
-            requests,
-        };
-        self.audience
-            .done(&done)
-            .map_err(ExecutionError::Audience)?;
-        judge(run, &outcome, self.script.skew_tolerance_pct)?;
-        let end = match monitor {
-            Some(Monitored::EndRun) => {
-                self.stop.store(false, Ordering::Relaxed);
-                None
-            }
-            Some(Monitored::EndAll) => Some(Completion::Monitor),
-            None if self.stopped() => Some(Completion::Interrupted),
-            None => too_slow(run, &outcome).then_some(Completion::ResponseTime),
-        };
-        Ok((Reached::of(&outcome, run.streams.len()), end))
+        Ok((round, monitor))
     }
 }
 
 /// Failed I/Os end the list after their run, however few they are.
-fn judge(
-    run: &Run,
-    outcome: &Outcome,
-    skew_tolerance_pct: Option<f64>,
-) -> Result<(), ExecutionError> {
+fn judge(done: &Done<'_>, skew_tolerance_pct: Option<f64>) -> Result<(), ExecutionError> {
+    let (run, outcome) = (done.run, done.outcome);
     if outcome.faults_count > 0 || outcome.ended == Ended::Errors {
         return Err(ExecutionError::Failed {
             run: run.name.clone(),
@@ -289,6 +394,12 @@ fn judge(
     }
     if let Some(sentence) = outcome.close_errors.first() {
         return Err(ExecutionError::NotWrittenBack(sentence.clone()));
+    }
+    if let (true, Some(what)) = (done.is_missed, done.told.first()) {
+        return Err(ExecutionError::Missed {
+            run: run.name.clone(),
+            what: what.clone(),
+        });
     }
     match (skew_tolerance_pct, worst_share(run, outcome)) {
         (Some(allowed_pct), Some((workload, off_pct))) if off_pct > allowed_pct => {

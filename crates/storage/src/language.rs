@@ -17,6 +17,7 @@ mod lexer;
 mod list;
 mod loops;
 mod names;
+mod precondition;
 mod rd;
 mod resolve;
 mod sd;
@@ -35,6 +36,7 @@ pub use format::{Format, FormatPolicy};
 pub use general::Repeat;
 pub use histogram::Buckets;
 pub use list::{heading, simulation};
+pub use precondition::PRECONDITION_NAME;
 pub use rd::MAX_IOPS;
 pub use source::{ReadFile, Variable};
 

@@ -6,4 +6,5 @@ pub mod engine;
 pub mod execution;
 pub mod language;
 pub mod pages;
+pub mod profile;
 pub mod run;

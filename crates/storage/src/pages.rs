@@ -242,6 +242,15 @@ impl Pages {
         Ok(())
     }
 
+    /// A sentence about what was done. Gives what is shown on the terminal.
+    pub fn remark(&mut self, sentence: &str, now: Timestamp) -> Result<String> {
+        let line = format!("{} {sentence}\n", stamp::time_of_day(now));
+        for page in [&mut self.summary, &mut self.totals, &mut self.log] {
+            page.write(&escaped(&line))?;
+        }
+        Ok(line)
+    }
+
     /// Everything is over. Gives the line that wrappers look for, when nothing failed.
     pub fn finish(&mut self, failed: Option<&str>, now: Timestamp) -> Result<String> {
         let tod = stamp::time_of_day(now);

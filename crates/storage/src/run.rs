@@ -5,10 +5,12 @@
 //! one WD on one SD (or on several that are concatenated), with an order of addresses and an arrival process of
 //! its own.
 
+mod fill;
 mod pace;
 mod place;
 mod stream;
 
+pub use fill::{FILL_TRANSFER_BYTES, fill_transfer_bytes};
 pub use pace::{Arrivals, CurvePoint, DataLimit, Rate, RateStep, Stop, curve_rate_iops};
 pub use place::{
     DataContent, Dedup, DuplicateSets, Journal, OpenFlags, Range, StorageDefinition, Validation,
@@ -38,6 +40,8 @@ pub struct Run {
     pub stop: Stop,
     /// Failed I/Os after which everything ends.
     pub errors: ErrorLimit,
+    /// Done again and again until its figures are steady, so many times at most; none: done once.
+    pub rounds_max: Option<u32>,
     /// What the streams work on; each is opened once, however many streams use it.
     pub storage: Vec<StorageDefinition>,
     /// I/Os in flight over all streams and SDs together, where SDs are concatenated; none: each SD has its own limit.
@@ -89,6 +93,16 @@ impl Run {
         (self.warmup_s / self.interval_s.max(1)).max(1) + 1
     }
 
+    /// Number of the interval from which on everything is in the figures: a run that ends by itself has no warm-up to leave
+    /// out, and may be over within its first interval. Its pages call it `avg_2-1` all the same, as the original does.
+    #[must_use]
+    pub fn counts_from_interval(&self) -> u32 {
+        match self.elapsed_s {
+            Some(_) => self.first_counted_interval(),
+            None => 1,
+        }
+    }
+
     /// Whether anything is ever written to SD `index`; one that is not is opened for reading alone.
     #[must_use]
     pub fn writes_to(&self, index: usize) -> bool {
@@ -113,6 +127,7 @@ mod tests {
             arrivals: Arrivals::Exponential,
             stop: Stop::default(),
             errors: ErrorLimit::default(),
+            rounds_max: None,
             storage: Vec::new(),
             threads_shared: None,
             streams: Vec::new(),
@@ -138,6 +153,8 @@ mod tests {
         let mut format = run(1, 1, 0);
         format.elapsed_s = None;
         assert_eq!(format.intervals(), None);
+        assert_eq!(format.counts_from_interval(), 1);
+        assert_eq!(run(1, 1, 0).counts_from_interval(), 2);
         assert_eq!(format.loops_text(), "None");
     }
 }

@@ -12,10 +12,12 @@ use anyhow::{Result, bail};
 use archive::{Archive, RunName};
 use host::Reader;
 use jiff::Timestamp;
+use load::Objective;
 use storage::engine::{Options, format_run};
-use storage::execution::{Audience, Completion, Done, Execution};
+use storage::execution::{Audience, Completion, Done, Execution, Slo};
 use storage::language::{self, Asked, FormatPolicy, Script, command_line, script};
 use storage::pages::{Pages, folder};
+use storage::profile::Profile;
 use storage::run::Run;
 
 use super::print;
@@ -38,11 +40,20 @@ pub fn vdbench(asked: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
 }
 
 fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let asked = command_line(&arguments.options)?;
-    let (script, parameters) = read(&asked)?;
+    let profile = arguments.profile.as_deref().map(Profile::named);
+    let profile = profile.transpose()?;
+    let mut asked = command_line(&options(arguments, profile))?;
+    if profile.is_some() {
+        quote(&mut asked);
+    }
+    let (script, parameters) = read(&asked, profile)?;
+    let slo = slo(arguments, &script)?;
     if asked.simulate {
         print(&language::simulation(&script.runs))?;
         return Ok(Status::Fine);
+    }
+    if profile.is_some() && !arguments.force {
+        spare_files(&script)?;
     }
     lab::signal::install();
     let now = Timestamp::now();
@@ -70,6 +81,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
             force: arguments.force,
             ..Options::new(SEED, stop)
         },
+        slo,
         stop,
         counters: Reader::open(Path::new("/"), devices.only()),
         requests: devices.watch(),
@@ -92,11 +104,54 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     }
 }
 
+/// The options, with the profile as the first parameter file.
+fn options(arguments: &VdbenchArguments, profile: Option<Profile>) -> Vec<String> {
+    let file = profile.map(|profile| profile.path().display().to_string());
+    let first = file.map_or(Vec::new(), |file| vec!["-f".to_owned(), file]);
+    first.into_iter().chain(arguments.options.clone()).collect()
+}
+
+/// A blank ends what counts of a line, and may well stand in the path that is named to a profile.
+fn quote(asked: &mut Asked) {
+    for variable in &mut asked.variables {
+        if variable.value.contains(' ') {
+            variable.value = format!("\"{}\"", variable.value);
+        }
+    }
+}
+
+fn slo(arguments: &VdbenchArguments, script: &Script) -> Result<Option<Slo>> {
+    let Some(text) = &arguments.slo else {
+        return Ok(None);
+    };
+    Slo::check(&script.runs)?;
+    Ok(Some(Slo::usual(text.parse::<Objective>()?)))
+}
+
+/// Who writes a parameter file knows what it writes over; who names a file to a profile may not.
+fn spare_files(script: &Script) -> Result<()> {
+    for run in &script.runs {
+        for (index, sd) in run.storage.iter().enumerate() {
+            let there = std::fs::metadata(&sd.path).is_ok_and(|it| it.is_file() && it.len() > 0);
+            if there && run.writes_to(index) {
+                bail!(
+                    "{} exists, and the profile writes over it; name a file that is not there yet, or give --force if its contents may be lost",
+                    sd.path.display()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The script, and the text of all its files.
-fn read(asked: &Asked) -> Result<(Script, String)> {
+fn read(asked: &Asked, profile: Option<Profile>) -> Result<(Script, String)> {
     let texts: RefCell<Vec<(PathBuf, String)>> = RefCell::default();
     let script = script(asked, &|path| {
-        let text = language::read_file(path)?;
+        let text = match profile.filter(|profile| profile.path() == path) {
+            Some(profile) => profile.text().to_owned(),
+            None => language::read_file(path)?,
+        };
         let mut texts = texts.borrow_mut();
         if !texts.iter().any(|(known, _)| known == path) {
             texts.push((path.to_owned(), text.clone()));

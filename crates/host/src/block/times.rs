@@ -119,6 +119,13 @@ impl DeviceTimes {
         }
     }
 
+    /// Adds those of another time.
+    pub fn add(&mut self, other: &Self) {
+        for (all, more) in self.entries.iter_mut().zip(&other.entries) {
+            *all = all.saturating_add(*more);
+        }
+    }
+
     /// Upper ends of the classes of sizes in bytes; the last class has none.
     pub fn sizes() -> impl Iterator<Item = Option<u32>> {
         SIZES.into_iter().map(Some).chain([None])

@@ -146,7 +146,10 @@ pub(crate) fn measure(
         outcome: &outcome,
         laps: &log.laps,
         rates,
-        requests: counted,
+        requests: &counted,
+        told: &[],
+        steadiness: None,
+        is_missed: false,
     };
     let devices = Devices {
         only: watch.device(),

@@ -12,6 +12,8 @@ pub(crate) struct Request {
     /// Index of the file.
     pub file: u32,
     pub operation: Operation,
+    /// Not this, but the `fdatasync` behind it.
+    pub is_sync: bool,
     /// Address in the file.
     pub offset: u64,
     pub length: u32,

@@ -1,5 +1,6 @@
 //! I/Os on validated SDs are chains: a block is read and proven before it is written over, and, where asked for, read
-//! again after it. Only the I/O that the stream asked for is in the figures.
+//! again after it. Only the I/O that the stream asked for is in the figures. So are writes that are synchronized one by
+//! one, and there the whole chain is in the figures.
 
 use super::backend::{Backend, Request};
 use super::error::{Fault, Operation};
@@ -9,8 +10,12 @@ use super::worker::Worker;
 /// Where the chain of a slot stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The SD is not validated.
+    /// The SD is not validated, and the I/O stands alone.
     Plain,
+    /// A write with an `fdatasync` behind it.
+    WriteThenSync,
+    /// That `fdatasync`.
+    Sync,
     /// The read that was asked for.
     Read,
     /// Proof of what is about to be written over.
@@ -72,6 +77,9 @@ impl<B: Backend> Worker<'_, B> {
     pub(crate) fn go_on(&mut self, number: usize, is_whole: bool, now_ns: u64) -> Step {
         let request = self.slots[number].request;
         let phase = self.slots[number].phase;
+        if matches!(phase, Phase::WriteThenSync | Phase::Sync) {
+            return self.synchronize(number, is_whole);
+        }
         let found = match phase {
             Phase::Write => {
                 self.settle_write(&request, is_whole);
@@ -106,6 +114,22 @@ impl<B: Backend> Worker<'_, B> {
             validated.proof.give_back(blocks);
         }
         Step::Done(found.map(|c| (c.offset_bytes, Fault::Corrupt(c.what))))
+    }
+
+    /// Goes from the write in slot `number` to its `fdatasync`, or ends with that.
+    fn synchronize(&mut self, number: usize, is_whole: bool) -> Step {
+        let slot = &mut self.slots[number];
+        if slot.phase == Phase::WriteThenSync && is_whole {
+            slot.measured = slot.times;
+            slot.phase = Phase::Sync;
+            return Step::Next;
+        }
+        if slot.phase == Phase::Sync {
+            slot.times.submitted_ns = slot.measured.submitted_ns;
+        }
+        // The next I/O of the slot may be a read.
+        slot.phase = Phase::Plain;
+        Step::Done(None)
     }
 
     /// Holds what the slot has read against what is known; of a corrupted block nothing is known any more.

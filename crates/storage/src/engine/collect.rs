@@ -160,7 +160,7 @@ impl<'a> Collector<'a> {
                 length_ns,
                 cells,
             } => {
-                let first_counted = self.run.first_counted_interval();
+                let first_counted = self.run.counts_from_interval();
                 let interval = self.open.entry(number).or_insert_with(|| Interval {
                     number,
                     counted: number >= first_counted,

@@ -20,6 +20,14 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// There is no such file.
+    #[error("SD {sd}: {} does not exist; check the path, or give size= so that the file is made", path.display())]
+    Absent {
+        /// Name of the SD.
+        sd: String,
+        /// Its path.
+        path: PathBuf,
+    },
     /// Somebody else has the device.
     #[error(
         "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy what is there; unmount it, or give --force if its contents may be lost",

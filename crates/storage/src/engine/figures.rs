@@ -193,6 +193,16 @@ pub struct Driver {
     pub late_max: Duration,
 }
 
+impl Driver {
+    fn merge(&mut self, later: &Self) {
+        self.workers = self.workers.max(later.workers);
+        self.workers_cpu += later.workers_cpu;
+        self.process_cpu += later.process_cpu;
+        self.late_starts += later.late_starts;
+        self.late_max = self.late_max.max(later.late_max);
+    }
+}
+
 /// What a run amounts to.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -231,6 +241,34 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Adds a later run of the same streams, as if this one had gone on.
+    pub fn merge(&mut self, later: Self) {
+        self.counted += later.counted;
+        self.elapsed += later.elapsed;
+        for (mine, theirs) in self.cells.iter_mut().zip(&later.cells) {
+            mine.merge(theirs);
+        }
+        for (mine, theirs) in self.all_cells.iter_mut().zip(&later.all_cells) {
+            mine.merge(theirs);
+        }
+        let pairs = self.latencies.iter_mut().flatten();
+        for (mine, theirs) in pairs.zip(later.latencies.iter().flatten()) {
+            mine.merge(theirs);
+        }
+        self.drained += later.drained;
+        self.unserved += later.unserved;
+        self.unserved_wait_max = self.unserved_wait_max.max(later.unserved_wait_max);
+        self.faults_count += later.faults_count;
+        self.faults.extend(later.faults);
+        self.close_errors.extend(later.close_errors);
+        self.ended = later.ended;
+        self.driver.merge(&later.driver);
+        self.blocks_proven += later.blocks_proven;
+        if let (Some(mine), Some(theirs)) = (&mut self.trace, later.trace) {
+            mine.merge(theirs);
+        }
+    }
+
     /// Everything that counts, added up.
     #[must_use]
     pub fn total(&self) -> Tally {

@@ -114,15 +114,21 @@ fn open(
     // On a block device O_EXCL asks for it alone: the kernel refuses while it is mounted, or swapped or stacked upon.
     // An SD of this run that has it already has asked.
     let alone = is_block && writes && !has_it && !options.force;
+    // Without a size to grow to, a file would only lie there empty.
+    let may_make = options.may_grow && writes && kind.is_none() && !sd.is_device();
     let file = OpenOptions::new()
         .read(true)
         .write(writes)
-        .create(writes && kind.is_none() && !sd.is_device())
+        .create(may_make)
         .truncate(false)
         .mode(0o644)
         .custom_flags(flags(sd, alone))
         .open(&sd.path)
         .map_err(|source| match source.raw_os_error() {
+            Some(libc::ENOENT) => EngineError::Absent {
+                sd: sd.name.clone(),
+                path: sd.path.clone(),
+            },
             Some(libc::EBUSY) if alone => EngineError::InUse {
                 sd: sd.name.clone(),
                 path: sd.path.clone(),

@@ -56,18 +56,22 @@ pub(crate) struct Slot {
     /// The I/O that the stream asked for.
     pub request: Request,
     pub times: Times,
-    /// Times of the write while it is read again.
+    /// Times of the write while it is read again, or synchronized.
     pub measured: Times,
     /// Where reads go and where writes come from.
     pub buffers: [*mut u8; 2],
 }
 
 impl Slot {
-    /// What the kernel has of the I/O just now: itself, or a read that proves its blocks.
+    /// What the kernel has of the I/O just now: itself, a read that proves its blocks, or what makes it last.
     #[inline]
     pub fn handed(&self) -> Request {
         match self.phase {
-            Phase::Plain | Phase::Read | Phase::Write => self.request,
+            Phase::Plain | Phase::Read | Phase::Write | Phase::WriteThenSync => self.request,
+            Phase::Sync => Request {
+                is_sync: true,
+                ..self.request
+            },
             Phase::ReadBefore | Phase::ReadAfter => Request {
                 operation: Operation::Read,
                 buffer: self.buffer(Operation::Read),

@@ -96,6 +96,7 @@ fn carry_out(request: &Request, descriptor: i32) -> i32 {
     // SAFETY: the buffer has `length` bytes that are this request's alone, and the descriptor is open.
     let result = unsafe {
         match request.operation {
+            _ if request.is_sync => libc::fdatasync(descriptor) as isize,
             Operation::Read => libc::pread64(descriptor, request.buffer.cast(), length, offset),
             Operation::Write => libc::pwrite64(descriptor, request.buffer.cast(), length, offset),
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-use io_uring::types::{Fd, Fixed, SubmitArgs, Timespec};
+use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{Builder, IoUring, opcode, squeue};
 
 use super::backend::{Backend, Completion, Request};
@@ -175,6 +175,15 @@ fn entry(request: &Request, features: RingFeatures, descriptors: &[i32]) -> sque
     } = *request;
     let fixed = Fixed(request.file);
     let plain = Fd(descriptors[request.file as usize]);
+    if request.is_sync {
+        let entry = if features.fixed_files {
+            opcode::Fsync::new(fixed)
+        } else {
+            opcode::Fsync::new(plain)
+        };
+        let entry = entry.flags(FsyncFlags::DATASYNC).build();
+        return entry.user_data(u64::from(request.slot));
+    }
     let entry = match (
         request.operation,
         features.fixed_files,

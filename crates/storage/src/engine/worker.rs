@@ -140,11 +140,15 @@ impl<B: Backend> Worker<'_, B> {
             return;
         }
         slot.times.completed_ns = now_ns;
-        if let Some(trace) = &mut self.trace {
+        if let Some(trace) = self.trace.as_mut().filter(|_| slot.phase != Phase::Sync) {
             let stream = self.streams[slot.stream as usize].index;
             trace.push(record(&slot.handed(), &slot.times, stream, completion));
         }
-        let length = slot.request.length;
+        let length = if slot.phase == Phase::Sync {
+            0
+        } else {
+            slot.request.length
+        };
         let mut fault = match u64::try_from(completion.result) {
             Ok(done_bytes) if done_bytes == u64::from(length) => None,
             Ok(done_bytes) => Some((slot.request.offset, Fault::Short { done_bytes })),
@@ -319,6 +323,7 @@ impl<B: Backend> Worker<'_, B> {
             slot: number,
             file: file as u32,
             operation: planned.operation,
+            is_sync: false,
             offset: address + self.offsets[file],
             length: planned.size as u32,
             buffer: slot.buffer(planned.operation),
@@ -341,6 +346,9 @@ impl<B: Backend> Worker<'_, B> {
             let data =
                 unsafe { std::slice::from_raw_parts_mut(request.buffer, planned.size as usize) };
             self.contents[file].stamp(data, address);
+            if self.run.storage[file].open_flags.sync_each {
+                self.slots[number as usize].phase = Phase::WriteThenSync;
+            }
         }
         self.batch.push(request);
         true

@@ -110,14 +110,20 @@ impl<'a> Log<'a> {
         pairs.map(|(now, before)| now.since(before)).collect()
     }
 
-    /// Over the time that counts; over all of it when nothing counts.
+    /// What the machine did over the time that counts; over all of it when nothing counts.
     #[must_use]
     pub fn counted(&self) -> Rates {
+        let (from, to) = self.span();
+        Rates::between(&from, &to)
+    }
+
+    /// Counters at the begin and the end of the time that counts; of all of it when nothing counts.
+    pub fn span(&self) -> (Counters, Counters) {
         let from = if self.warm.at_ns < self.last.at_ns {
-            &self.warm
+            self.warm
         } else {
-            &self.begin
+            self.begin
         };
-        Rates::between(from, &self.last)
+        (from, self.last)
     }
 }

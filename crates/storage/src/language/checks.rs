@@ -3,7 +3,7 @@
 use super::error::Result;
 use super::rd::{CURVE_IOPS, Rd};
 use super::sections::Sections;
-use crate::run::{OpenFlags, Range, Run, Seek, Sizes, Stream};
+use crate::run::{OpenFlags, Range, Run, Seek, Sizes, StorageDefinition, Stream};
 
 /// Characters of an SD's name that fit into a stamped block.
 const STAMPED_NAME_MAX: usize = 8;
@@ -79,10 +79,30 @@ pub(super) fn run(rd: &Rd, run: &Run) -> Result<()> {
             ));
         }
     }
+    validated(run).map_or(Ok(()), wrong)?;
     if run.threads_shared.is_some() {
         concatenated(run).map_or(Ok(()), |what| wrong(what.to_owned()))?;
     }
     Ok(())
+}
+
+/// What is wrong with a run whose data is validated.
+fn validated(run: &Run) -> Option<String> {
+    let is_validated = |sd: &StorageDefinition| sd.content.validation.is_some();
+    let mut sds = run.storage.iter().filter(|sd| is_validated(sd));
+    if let Some(sd) = sds.find(|sd| sd.open_flags.sync_each) {
+        return Some(format!(
+            "sd={}: openflags=fdatasync cannot be used with data validation; o_dsync can",
+            sd.name
+        ));
+    }
+    let strides = run.streams.iter().filter(|s| s.stride.is_some());
+    let mut pairs = strides.flat_map(|s| s.storage.iter().map(move |sd| (s, &run.storage[*sd])));
+    let (stream, sd) = pairs.find(|(_, sd)| is_validated(sd))?;
+    Some(format!(
+        "wd={}: stride= leads between the blocks of sd={} that data validation proves; leave one of them out",
+        stream.workload, sd.name
+    ))
 }
 
 /// What is wrong with a run over concatenated SDs.

@@ -40,7 +40,10 @@ pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run
         ));
     }
     checks::validation_over_all(&expansion.runs, sections)?;
-    Ok(expansion.runs)
+    match sections.general.precondition {
+        Some(precondition) => precondition.precede(expansion.runs),
+        None => Ok(expansion.runs),
+    }
 }
 
 struct Expansion<'a> {

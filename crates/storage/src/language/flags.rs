@@ -22,11 +22,12 @@ pub(super) fn open_flags(parameter: &Parameter) -> Result<OpenFlags> {
             "o_direct" | "directio" => flags.direct = true,
             "o_dsync" | "o_rsync" | "o_sync" => flags.data_sync = true,
             "fsync" => flags.fsync_at_close = true,
+            "fdatasync" => flags.sync_each = true,
             _ => {
                 let digits = word.strip_prefix("0x");
                 let bits = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 let bits = bits.ok_or_else(|| {
-                    parameter.wrong("known are o_direct, directio, o_dsync, o_rsync, o_sync, fsync and a number such as 0x4000")
+                    parameter.wrong("known are o_direct, directio, o_dsync, o_rsync, o_sync, fsync, fdatasync and a number such as 0x4000")
                 })?;
                 if bits & REFUSED_BITS != 0 {
                     return Err(parameter.wrong(format!("0x{bits:x} has bits that would make, empty or append to files; leave them out")));

@@ -7,6 +7,7 @@ use super::error::Result;
 use super::format::FormatPolicy;
 use super::histogram;
 use super::lexer::Parameter;
+use super::precondition::Precondition;
 use super::value::{Unit, begins};
 use super::words::Section;
 use crate::run::{Dedup, DuplicateSets, ErrorLimit, Journal, Validation};
@@ -44,6 +45,7 @@ pub(super) struct General {
     pub skew_tolerance_pct: Option<f64>,
     pub repeat: Repeat,
     pub monitor: Option<PathBuf>,
+    pub precondition: Option<Precondition>,
 }
 
 impl Default for General {
@@ -62,6 +64,7 @@ impl Default for General {
             skew_tolerance_pct: None,
             repeat: Repeat::Times(1),
             monitor: None,
+            precondition: None,
         }
     }
 }
@@ -93,6 +96,7 @@ pub(super) enum Key {
     Loop,
     Timeout,
     WithoutMeaning,
+    Precondition,
 }
 
 /// In the language's order.
@@ -132,6 +136,8 @@ const KEYWORDS: &[(&str, Key)] = &[
     ("showlba", Key::WithoutMeaning),
     ("pattern_buffer", Key::WithoutMeaning),
     ("debug", Key::WithoutMeaning),
+    // Not in the language: behind it, so that nothing is an abbreviation of it.
+    ("precondition", Key::Precondition),
 ];
 
 /// Why no command of a file is carried out.
@@ -173,6 +179,7 @@ impl Section for General {
                 ));
             }
             Key::WithoutMeaning => {}
+            Key::Precondition => self.precondition = Some(Precondition::read(parameter)?),
         }
         Ok(())
     }

@@ -16,8 +16,11 @@ pub fn heading(run: &Run, rate_iops: Option<f64>) -> String {
     } else {
         String::new()
     };
+    let rounds = run
+        .rounds_max
+        .map_or(String::new(), |many| format!("; steady={many}"));
     format!(
-        "RD={}; I/O rate: {}; {elapsed}{warmup}; For loops: {}",
+        "RD={}; I/O rate: {}; {elapsed}{warmup}; For loops: {}{rounds}",
         run.name,
         rate_text(run, rate_iops),
         run.loops_text()

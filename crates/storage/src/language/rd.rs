@@ -1,5 +1,7 @@
 //! RDs: how WDs are run.
 
+use stats::steady::ROUNDS_MIN;
+
 use super::error::{Place, Result};
 use super::flags;
 use super::general::NO_COMMANDS;
@@ -21,6 +23,9 @@ const ELAPSED_DEFAULT_S: u32 = 30;
 const INTERVAL_DEFAULT_S: u32 = 1;
 /// Of all steps of a variable rate together.
 const VARIABLE_SECONDS_MAX: u32 = 3600;
+/// Rounds until steady, unless told otherwise and at most.
+const ROUNDS_DEFAULT: u32 = 25;
+const ROUNDS_MAX: u64 = 1000;
 /// Amounts of data below this are multiples of the size.
 const TIMES_BELOW: f64 = 100.0;
 
@@ -59,6 +64,7 @@ pub(super) struct Rd {
     pub arrivals: Arrivals,
     pub variable: bool,
     pub open_flags: Option<OpenFlags>,
+    pub rounds_max: Option<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -81,6 +87,7 @@ pub(super) enum Key {
     Distribution,
     Command,
     OpenFlags,
+    Steady,
 }
 
 /// In the language's order.
@@ -128,6 +135,8 @@ const KEYWORDS: &[(&str, Key)] = &[
     ("format", Key::FileSystem),
     ("openflags", Key::OpenFlags),
     ("mount", Key::FileSystem),
+    // Not in the language: behind it, so that nothing is an abbreviation of it.
+    ("steady", Key::Steady),
 ];
 
 impl Default for Rd {
@@ -149,6 +158,7 @@ impl Default for Rd {
             arrivals: Arrivals::default(),
             variable: false,
             open_flags: None,
+            rounds_max: None,
         }
     }
 }
@@ -188,6 +198,7 @@ impl Section for Rd {
             Key::Loop(over) => self.set_loop(Loop::read(over, parameter)?),
             Key::Distribution => self.set_distribution(parameter)?,
             Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
+            Key::Steady => self.rounds_max = rounds_max(parameter)?,
             Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
             Key::Command => return Err(parameter.wrong(NO_COMMANDS)),
             Key::FileSystem => return Err(parameter.wrong(NO_FILE_SYSTEMS)),
@@ -319,6 +330,19 @@ fn data_limit(parameter: &Parameter) -> Result<Option<DataLimit>> {
     } else {
         DataLimit::Bytes(value.min(u64::MAX as f64) as u64)
     }))
+}
+
+/// `yes`, `no`, or how many rounds at most.
+fn rounds_max(parameter: &Parameter) -> Result<Option<u32>> {
+    let word = parameter.word()?;
+    if begins("yes", word) {
+        return Ok(Some(ROUNDS_DEFAULT));
+    }
+    if begins("no", word) {
+        return Ok(None);
+    }
+    let many = parameter.whole(ROUNDS_MIN as u64, ROUNDS_MAX, Unit::Amount)?;
+    Ok(Some(many as u32))
 }
 
 /// Whole seconds.

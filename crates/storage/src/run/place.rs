@@ -40,6 +40,8 @@ pub struct OpenFlags {
     pub direct: bool,
     /// A write is over when its data is on stable storage (`O_DSYNC`).
     pub data_sync: bool,
+    /// Each write is followed by an `fdatasync` of its own, and is over with it.
+    pub sync_each: bool,
     /// Written back with one `fsync` when it is closed.
     pub fsync_at_close: bool,
     /// Further bits for `open(2)`, as given in hexadecimal.

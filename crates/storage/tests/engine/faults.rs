@@ -214,9 +214,16 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
     let missing = folder.path().join("missing");
     let told = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
     let cases = [
+        (told(&one(&missing, stream("wd1", 0))), "does not exist"),
         (
-            told(&one(&missing, stream("wd1", 0))),
-            "cannot be opened for reading",
+            told(&one(
+                &missing,
+                Stream {
+                    read_pct: 0.0,
+                    ..stream("wd1", 0)
+                },
+            )),
+            "give size= so that the file is made",
         ),
         (told(&one(folder.path(), stream("wd1", 0))), "a directory"),
         (

@@ -16,8 +16,28 @@ fn latencies(outcome: &Outcome) -> Latencies {
     outcome.latencies_of(|_, _, _| true)
 }
 
-/// Asks for half and for twice of what was reached at most, and holds the two views against each other.
-fn half_and_twice(asked: &Run, maximum_iops: f64) {
+/// A machine that is busy with other things shows nothing at times; it is asked again.
+const ATTEMPTS: usize = 3;
+
+fn in_one_attempt(mut attempt: impl FnMut() -> Result<(), String>) {
+    let mut wrong = Vec::new();
+    for _ in 0..ATTEMPTS {
+        match attempt() {
+            Ok(()) => return,
+            Err(what) => wrong.push(what),
+        }
+    }
+    panic!("{wrong:#?}");
+}
+
+fn told(is_right: bool, say: String) -> Result<(), String> {
+    println!("{say}");
+    if is_right { Ok(()) } else { Err(say) }
+}
+
+/// Asks for half and for twice of what is reached at most, and holds the two views against each other.
+fn half_and_twice(asked: &Run) -> Result<(), String> {
+    let maximum_iops = try_run(asked, |_| {}).unwrap().rate_iops();
     let offered = |share: f64| {
         let run = Run {
             rate: Rate::Fixed {
@@ -31,26 +51,30 @@ fn half_and_twice(asked: &Run, maximum_iops: f64) {
     };
     let (half, twice) = (offered(0.5), offered(2.0));
     let (calm, flooded) = (latencies(&half), latencies(&twice));
-    let say = format!(
-        "maximum {maximum_iops:.0}; half: service p50 {:.0} µs, response p50 {:.0} µs; twice: {:.0} and {:.0}",
-        calm.service.percentile_us(50.0),
-        calm.response.percentile_us(50.0),
-        flooded.service.percentile_us(50.0),
-        flooded.response.percentile_us(50.0),
-    );
-    println!("{say}");
+    let p50_us = |view: &Latencies| {
+        (
+            view.service.percentile_us(50.0),
+            view.response.percentile_us(50.0),
+        )
+    };
     // Flat but for the neighbours' load: an order of magnitude is far less than the queue.
-    let flat = calm.service.percentile_us(50.0) * 10.0;
-    assert!(flooded.service.percentile_us(50.0) < flat, "{say}");
+    let flat = p50_us(&calm).0 * 10.0;
+    let is_flat = p50_us(&flooded).0 < flat;
     // After four seconds at twice the rate half of what came is still waiting, the oldest for two seconds.
-    assert!(flooded.response.max_us() > 0.5e6, "{say}");
-    assert!(flooded.response.percentile_us(50.0) > flat, "{say}");
-    assert!(twice.unserved as f64 > maximum_iops, "{say}");
-    assert!(
-        twice.unserved_wait_max > Duration::from_millis(500),
-        "{say}"
-    );
-    assert!(twice.rate_iops() < maximum_iops * 1.6, "{say}");
+    let is_seen = p50_us(&flooded).1 > flat && flooded.response.max_us() > 0.5e6;
+    let queues = maximum_iops > 10.0
+        && twice.unserved as f64 > maximum_iops
+        && twice.unserved_wait_max > Duration::from_millis(500)
+        && twice.rate_iops() < maximum_iops * 1.6;
+    told(
+        is_flat && is_seen && queues,
+        format!(
+            "maximum {maximum_iops:.0}; p50 of service and response at half {:.0?} µs, at twice {:.0?} µs; not begun {}",
+            p50_us(&calm),
+            p50_us(&flooded),
+            twice.unserved
+        ),
+    )
 }
 
 /// Copying 1 MiB from the page cache takes its time on every machine, and one at a time is a device of a fixed speed.
@@ -63,13 +87,12 @@ fn a_slow_path_shows_its_queue() {
     };
     let mut asked = one(&file(folder.path(), "data", 64 * MIB), large);
     asked.storage[0].threads = 1;
-    let maximum = try_run(&asked, |_| {}).unwrap().rate_iops();
-    assert!(maximum > 10.0, "{maximum}");
-    half_and_twice(&asked, maximum);
+    in_one_attempt(|| half_and_twice(&asked));
 }
 
 const CHILD: &str = "DBDYNO_TEST_LIMITED_FILE";
-const LIMIT_IOPS: f64 = 500.0;
+const LIMIT_IOPS: f64 = 5000.0;
+const SECONDS: u32 = 4;
 
 /// The part that runs in the limited group; by itself it has nothing to do but to say so.
 #[test]
@@ -84,12 +107,49 @@ fn within_the_limited_group() {
     asked.storage[0] = sd("sd1", Path::new(&path));
     asked.storage[0].threads = 4;
     asked.storage[0].open_flags.direct = true;
-    let maximum = try_run(&asked, |_| {}).unwrap().rate_iops();
-    assert!(
-        (LIMIT_IOPS * 0.5..LIMIT_IOPS * 1.5).contains(&maximum),
-        "the limit of {LIMIT_IOPS} holds: {maximum}"
-    );
-    half_and_twice(&asked, LIMIT_IOPS);
+    asked.arrivals = Arrivals::Deterministic;
+    asked.elapsed_s = Some(SECONDS);
+    in_one_attempt(|| below_at_and_above(&asked));
+}
+
+/// Offers a tenth less than the limit, the limit and a tenth more: the limit holds, the service time stays what it is, and
+/// what is offered above it waits, as much as it must.
+fn below_at_and_above(asked: &Run) -> Result<(), String> {
+    let offered = [0.9, 1.0, 1.1].map(|share| {
+        let iops = LIMIT_IOPS * share;
+        let run = Run {
+            rate: Rate::Fixed { iops },
+            ..asked.clone()
+        };
+        try_run(&run, |_| {}).unwrap()
+    });
+    let views = offered.each_ref().map(latencies);
+    let p50_us = |view: usize| {
+        let Latencies {
+            service, response, ..
+        } = &views[view];
+        (service.percentile_us(50.0), response.percentile_us(50.0))
+    };
+    let unserved = offered.each_ref().map(|outcome| outcome.unserved as f64);
+    let rates = offered.each_ref().map(Outcome::rate_iops);
+    // In four seconds a tenth too much leaves 2000 I/Os behind. Below the limit they wait for a slice of 0.1 s at most.
+    let excess = LIMIT_IOPS * 0.1 * f64::from(SECONDS);
+    let holds = rates
+        .iter()
+        .all(|rate| (LIMIT_IOPS * 0.8..LIMIT_IOPS * 1.05).contains(rate));
+    let is_flat = p50_us(2).0 < p50_us(0).0 * 10.0;
+    let queues = unserved[2] > excess / 2.0 && unserved[0] < excess / 2.0;
+    let is_seen =
+        p50_us(2).1 > 0.05e6 && p50_us(2).1 > p50_us(0).1 && p50_us(2).1 > 20.0 * p50_us(2).0;
+    told(
+        holds && is_flat && queues && is_seen,
+        format!(
+            "rates {rates:.0?}, not begun {unserved:.0?}, p50 of service and response {:.0?} {:.0?} {:.0?} µs",
+            p50_us(0),
+            p50_us(1),
+            p50_us(2)
+        ),
+    )
 }
 
 /// The kernel holds a group of processes to so many reads a second of the device under the file.
@@ -109,7 +169,10 @@ fn a_limited_device_shows_its_queue() {
             return;
         }
     };
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    // What is looked at is the limit, not who else wants the processors.
+    let mut child = Command::new("nice")
+        .args(["-n", "-20"])
+        .arg(std::env::current_exe().unwrap())
         .args([
             "--exact",
             "overload::within_the_limited_group",

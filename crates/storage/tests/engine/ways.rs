@@ -1,6 +1,7 @@
 //! The ways to the kernel, and what it was told: the data on the disk is held against the recording.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use storage::engine::{self, Ended, Operation, Options, Way};
 use storage::run::{Rate, Run, Seek, Sizes, Stream, WeightedSize};
@@ -283,4 +284,41 @@ fn intervals_add_up_to_the_totals() {
     // Little's law, which the sum over time and the sum of times must both obey; what crosses an end is small.
     let depth_ns = outcome.cells[0].in_flight_ns as f64;
     assert!((depth_ns / total.issued_ns as f64 - 1.0).abs() < 0.5);
+}
+
+/// Each write is followed by an `fdatasync` that belongs to it: `/dev/null`, which takes any write, cannot be synchronized.
+#[test]
+fn writes_are_synchronized_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "data", MIB);
+    let half = Stream {
+        read_pct: 50.0,
+        ..stream("wd1", 0)
+    };
+    for without_ring in [false, true] {
+        let synced = |path: &Path, bytes: u64| {
+            let mut asked = one(path, half.clone());
+            asked.rate = Rate::Fixed { iops: 100.0 };
+            asked.storage[0].size_bytes = Some(bytes);
+            asked.storage[0].open_flags.sync_each = true;
+            asked.errors.count_max = 1_000_000;
+            try_run(&asked, |options| {
+                options.without_ring = without_ring;
+                options.trace_max = 10_000;
+            })
+            .unwrap()
+        };
+        let fine = synced(&path, MIB);
+        assert_eq!(fine.faults, []);
+        let records = fine.trace.unwrap().records;
+        assert!(records.iter().all(|r| r.result == 4096), "each I/O once");
+        let cell = fine.all_cells[0];
+        let [reads, writes] = cell.tallies.map(|tally| tally.operations);
+        assert!(reads > 20 && writes > 20, "{reads} reads, {writes} writes");
+
+        let refused = synced(Path::new("/dev/zero"), MIB);
+        let cell = refused.all_cells[0];
+        assert_eq!((cell.tallies[0].errors, cell.tallies[1].operations), (0, 0));
+        assert!(cell.tallies[0].operations > 20 && cell.tallies[1].errors > 20);
+    }
 }

@@ -7,6 +7,8 @@ mod checker;
 mod distribution;
 mod list;
 mod pages;
+mod slo;
+mod steady;
 mod trace;
 
 use std::os::unix::fs::FileExt;
@@ -17,7 +19,7 @@ use std::time::SystemTime;
 use host::Reader;
 use jiff::Timestamp;
 use storage::engine::{Options, format_run};
-use storage::execution::{Audience, Completion, Done, Execution, ExecutionError};
+use storage::execution::{Audience, Completion, Done, Execution, ExecutionError, Slo, Steadiness};
 use storage::language::{Asked, Script, script};
 use storage::pages::Pages;
 use storage::run::Run;
@@ -34,12 +36,23 @@ struct Played {
     onlooker: Onlooker,
 }
 
+/// A run that was done.
+struct Kept {
+    repetition: u32,
+    run: Run,
+    /// I/Os that counted, and their rate.
+    operations: u64,
+    rate: f64,
+    steadiness: Option<Steadiness>,
+    told: Vec<String>,
+    is_missed: bool,
+}
+
 /// Keeps what it is told.
 #[derive(Default)]
 struct Onlooker {
     shown: String,
-    /// Each run with the I/Os that counted and their rate.
-    done: Vec<(u32, Run, u64, f64)>,
+    done: Vec<Kept>,
     /// Written when the first interval is over, as (path, text).
     monitor: Option<(PathBuf, &'static str)>,
     /// A file that a stranger writes to behind the first run.
@@ -56,13 +69,15 @@ impl Audience for Onlooker {
 
     fn done(&mut self, done: &Done<'_>) -> Result<(), String> {
         let outcome = done.outcome;
-        let kept = (
-            done.repetition,
-            done.run.clone(),
-            outcome.total().operations,
-            outcome.rate_iops(),
-        );
-        self.done.push(kept);
+        self.done.push(Kept {
+            repetition: done.repetition,
+            run: done.run.clone(),
+            operations: outcome.total().operations,
+            rate: outcome.rate_iops(),
+            steadiness: done.steadiness.cloned(),
+            told: done.told.to_vec(),
+            is_missed: done.is_missed,
+        });
         if let Some(path) = self.spoiled.take() {
             let file = std::fs::File::options().write(true).open(path).unwrap();
             file.write_all_at(b"spoiled", 5 * 4096 + 100).unwrap();
@@ -108,8 +123,17 @@ impl Place {
         self.play_before(text, Onlooker::default())
     }
 
+    /// Searches rates.
+    fn search(&self, text: &str, slo: Slo) -> Played {
+        self.carry_out(text, Onlooker::default(), Some(slo))
+    }
+
     /// The same before an onlooker who does something.
-    fn play_before(&self, text: &str, mut onlooker: Onlooker) -> Played {
+    fn play_before(&self, text: &str, onlooker: Onlooker) -> Played {
+        self.carry_out(text, onlooker, None)
+    }
+
+    fn carry_out(&self, text: &str, mut onlooker: Onlooker, slo: Option<Slo>) -> Played {
         let script = self.script(text);
         let format = format_run(&script.runs, false, None);
         let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
@@ -124,6 +148,7 @@ impl Place {
             pages: &mut pages,
             audience: &mut onlooker,
             options: Options::new(1, &stop),
+            slo,
             stop: &stop,
             counters: Reader::open(Path::new("/"), None),
             requests: None,

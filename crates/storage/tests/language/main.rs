@@ -5,6 +5,8 @@
 mod chance;
 mod examples;
 mod options;
+mod own;
+mod profile;
 mod refusals;
 mod traps;
 

@@ -175,6 +175,7 @@ fn opened(sd: &StorageDefinition) -> String {
     let named = [
         (flags.direct, "o_direct"),
         (flags.data_sync, "o_dsync"),
+        (flags.sync_each, "fdatasync"),
         (flags.fsync_at_close, "fsync"),
     ];
     let named = named.iter().filter(|(is_set, _)| *is_set);

@@ -1,0 +1,232 @@
+//! Rounds of one run until its figures are steady, and what they come to together.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use host::block::DeviceTimes;
+use host::{Counters, Rates};
+use jiff::Timestamp;
+use stats::steady::{RANGE_PCT_MAX, ROUNDS_MIN, Rounds, SLOPE_PCT_MAX, rounds};
+
+use super::log::Lap;
+use crate::engine::{Ended, Outcome};
+use crate::run::{Rate, Run};
+
+/// One time through a run.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub started_at: Timestamp,
+    pub outcome: Outcome,
+    pub laps: Vec<Lap>,
+    /// The machine's counters where its counted time begins, and where it ends.
+    pub span: (Counters, Counters),
+    /// Requests of the devices in its counted time; none where nobody times them.
+    pub requests: Vec<DeviceTimes>,
+}
+
+impl Round {
+    pub fn rates(&self) -> Rates {
+        Rates::between(&self.span.0, &self.span.1)
+    }
+
+    /// Whether it went its whole way.
+    pub fn is_whole(&self) -> bool {
+        let ended = self.outcome.ended;
+        self.outcome.faults_count == 0 && !matches!(ended, Ended::Errors | Ended::Stopped)
+    }
+
+    /// Adds a later one, as if this had gone on.
+    fn merge(&mut self, later: Self) {
+        let before: Duration = self.outcome.elapsed;
+        self.laps.extend(later.laps.into_iter().map(|lap| Lap {
+            end: lap.end + before,
+            ..lap
+        }));
+        self.outcome.merge(later.outcome);
+        self.span.1 = later.span.1;
+        for (all, more) in self.requests.iter_mut().zip(&later.requests) {
+            all.add(more);
+        }
+    }
+}
+
+/// How a run became steady, or did not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Steadiness {
+    /// What was judged, of each round.
+    pub values: Vec<f64>,
+    /// What the values are.
+    pub unit: &'static str,
+    /// Of the last rounds; none: there were too few.
+    pub window: Option<Rounds>,
+}
+
+impl Steadiness {
+    /// Whether the last rounds are steady.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        self.window.is_some_and(|window| window.is_steady())
+    }
+
+    /// The value of every round.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let values: Vec<String> = self.values.iter().map(|value| number(*value)).collect();
+        format!("rounds, {}: {}", self.unit, values.join(", "))
+    }
+}
+
+/// The verdict in a sentence.
+impl fmt::Display for Steadiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done = self.values.len();
+        let Some(window) = &self.window else {
+            return write!(
+                f,
+                "broken off after {done} rounds: {ROUNDS_MIN} are needed to say whether it is steady"
+            );
+        };
+        if window.is_steady() {
+            write!(f, "steady at round {done}: ")?;
+        } else {
+            write!(f, "not steady within {done} rounds: ")?;
+        }
+        write!(
+            f,
+            "rounds {}-{done} have a mean of {} {}, a range of {:.1} % (at most {RANGE_PCT_MAX}) and a slope of {:.1} % (at most {SLOPE_PCT_MAX})",
+            done - ROUNDS_MIN + 1,
+            number(window.mean),
+            self.unit,
+            window.range_pct,
+            window.slope_pct
+        )
+    }
+}
+
+fn number(value: f64) -> String {
+    if value < 100.0 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+/// Rounds under way. Of those that may be in the window the figures are kept, of others what is judged.
+pub(super) struct Series<'a> {
+    run: &'a Run,
+    values: Vec<f64>,
+    kept: VecDeque<Round>,
+}
+
+impl<'a> Series<'a> {
+    pub fn of(run: &'a Run) -> Self {
+        Self {
+            run,
+            values: Vec::new(),
+            kept: VecDeque::with_capacity(ROUNDS_MIN),
+        }
+    }
+
+    /// The run as its next round is shown; a run that is done once is shown as it is.
+    pub fn next(&self) -> Run {
+        let mut run = self.run.clone();
+        if run.rounds_max.is_some() {
+            let space = if run.loops.is_empty() { "" } else { " " };
+            run.loops = format!("{}{space}round={}", run.loops, self.values.len() + 1);
+        }
+        run
+    }
+
+    /// Rounds that were judged.
+    pub fn done(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Judges a round that is over. Whether another one is wanted.
+    pub fn judge(&mut self, round: &Round) -> bool {
+        self.values.push(value(self.run, &round.outcome));
+        let is_steady = rounds(&self.values).is_some_and(|window| window.is_steady());
+        let rounds_max = self.run.rounds_max.unwrap_or(1) as usize;
+        round.is_whole() && !is_steady && self.values.len() < rounds_max
+    }
+
+    /// Keeps a round that another one follows.
+    pub fn keep(&mut self, round: Round) {
+        if self.kept.len() + 1 == ROUNDS_MIN {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(round);
+    }
+
+    /// What the rounds of the window come to together, and the verdict where rounds were asked for.
+    pub fn finish(mut self, last: Round) -> (Round, Option<Steadiness>) {
+        let all = match self.kept.pop_front() {
+            None => last,
+            Some(mut first) => {
+                let others = self.kept.into_iter().chain([last]);
+                others.for_each(|round| first.merge(round));
+                first
+            }
+        };
+        let steadiness = self.run.rounds_max.map(|_| Steadiness {
+            window: rounds(&self.values),
+            values: self.values,
+            unit: unit(self.run),
+        });
+        (all, steadiness)
+    }
+}
+
+/// What is judged: the rate where the storage decides it, else how long an I/O takes, because a rate that is given is
+/// steady by itself.
+fn value(run: &Run, outcome: &Outcome) -> f64 {
+    match run.rate {
+        Rate::Max { .. } => outcome.rate_iops(),
+        _ => outcome.total().issued_mean_ms().unwrap_or(0.0),
+    }
+}
+
+fn unit(run: &Run) -> &'static str {
+    match run.rate {
+        Rate::Max { .. } => "I/Os a second",
+        _ => "ms an I/O",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f64]) -> Steadiness {
+        Steadiness {
+            values: values.to_vec(),
+            unit: "I/Os a second",
+            window: rounds(values),
+        }
+    }
+
+    #[test]
+    fn verdicts_are_told() {
+        let steady = of(&[9000.0, 5000.0, 5100.0, 5000.0, 4900.0, 5000.0]);
+        assert!(steady.is_steady());
+        assert_eq!(
+            steady.to_string(),
+            "steady at round 6: rounds 2-6 have a mean of 5000 I/Os a second, a range of 4.0 % (at most 20) and a slope of -1.6 % (at most 10)"
+        );
+        assert_eq!(
+            of(&[1.0, 2.5]).told(),
+            "rounds, I/Os a second: 1.000, 2.500"
+        );
+        assert!(
+            of(&[1.0, 2.5])
+                .to_string()
+                .starts_with("broken off after 2 rounds")
+        );
+        let falling = of(&[900.0, 800.0, 700.0, 600.0, 500.0]).to_string();
+        assert!(
+            falling.starts_with("not steady within 5 rounds: rounds 1-5"),
+            "{falling}"
+        );
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs that write over everything once, from the first byte to the last: what brings files to their size, and storage
+//! to a known state before anything is measured.
+
+use super::{
+    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Sizes, Stop,
+    StorageDefinition, Stream,
+};
+
+/// Bytes of a write, unless others are asked for.
+pub const FILL_TRANSFER_BYTES: u64 = 128 * 1024;
+/// Smallest unit of any device.
+const SECTOR_BYTES: u64 = 512;
+
+/// The transfer that goes into `size_bytes` without a rest, and at least twice: as asked, or a half, a quarter … of it.
+#[must_use]
+pub fn fill_transfer_bytes(size_bytes: u64, asked_bytes: u64) -> u64 {
+    let mut transfer = asked_bytes;
+    while transfer > SECTOR_BYTES
+        && (!size_bytes.is_multiple_of(transfer) || size_bytes < 2 * transfer)
+    {
+        transfer /= 2;
+    }
+    transfer
+}
+
+impl Stream {
+    /// Writes SD number `storage` in sequence, and ends with it.
+    #[must_use]
+    pub fn fill(workload: String, storage: usize, transfer_bytes: u64, range: Range) -> Self {
+        Self {
+            workload,
+            storage: vec![storage],
+            share: 1.0,
+            share_asked: false,
+            iops: None,
+            priority: None,
+            sizes: Sizes::Fixed(transfer_bytes),
+            read_pct: 0.0,
+            seek: Seek::SequentialToEnd,
+            range,
+            hot_band: None,
+            read_hit_pct: 0.0,
+            write_hit_pct: 0.0,
+            stride: None,
+            sequential_streams: 1,
+        }
+    }
+}
+
+impl StorageDefinition {
+    /// As it is filled: synchronized once, and with other transfers than those of the runs, so that nothing of it could be
+    /// proven later.
+    #[must_use]
+    pub fn to_fill(&self, threads: u32) -> Self {
+        Self {
+            threads,
+            align_bytes: None,
+            open_flags: OpenFlags {
+                sync_each: false,
+                fsync_at_close: self.open_flags.fsync_at_close || self.open_flags.sync_each,
+                ..self.open_flags
+            },
+            content: DataContent {
+                validation: None,
+                ..self.content.clone()
+            },
+            ..self.clone()
+        }
+    }
+}
+
+impl Run {
+    /// As fast as it goes until all `streams` have ended, which share alike; the first I/O that fails ends it, because what
+    /// cannot be written cannot be measured either.
+    #[must_use]
+    pub fn fill(
+        name: &str,
+        loops: String,
+        storage: Vec<StorageDefinition>,
+        mut streams: Vec<Stream>,
+    ) -> Self {
+        let share = 1.0 / streams.len().max(1) as f64;
+        streams.iter_mut().for_each(|stream| stream.share = share);
+        Self {
+            name: name.to_owned(),
+            loops,
+            elapsed_s: None,
+            interval_s: 1,
+            warmup_s: 0,
+            pause_s: 0,
+            rate: Rate::Max {
+                controlled: false,
+                curve: false,
+            },
+            arrivals: Arrivals::Deterministic,
+            stop: Stop::default(),
+            errors: ErrorLimit {
+                count_max: 1,
+                after_first_s: None,
+            },
+            rounds_max: None,
+            storage,
+            threads_shared: None,
+            streams,
+        }
+    }
+
+    /// What the streams work on; an SD that none of them names is left alone.
+    pub fn used_storage(&self) -> impl Iterator<Item = &StorageDefinition> {
+        let is_used = |index: &usize| self.streams.iter().any(|s| s.storage.contains(index));
+        let indices = (0..self.storage.len()).filter(is_used);
+        indices.map(|index| &self.storage[index])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill_transfer_bytes;
+
+    #[test]
+    fn transfers_leave_no_rest() {
+        for (size, asked, found) in [
+            (1 << 30, 128 << 10, 128 << 10),
+            (128 << 10, 128 << 10, 64 << 10),
+            ((1 << 20) + 4096, 128 << 10, 4096),
+            (1536, 4096, 512),
+            (1000, 4096, 512),
+        ] {
+            assert_eq!(fill_transfer_bytes(size, asked), found, "{size}");
+        }
+    }
+}

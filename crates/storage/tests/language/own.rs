@@ -1,0 +1,77 @@
+//! Keywords that the original does not have: `precondition=` and `steady=`.
+
+use storage::language::{PRECONDITION_NAME, heading};
+use storage::run::{CurvePoint, Range, Rate, Seek, Sizes};
+
+use super::{refusal, runs};
+
+const FILES: &str = "sd=sd1,lun=/d/a,size=1m\nsd=sd2,lun=/d/b,size=4m,threads=3\nsd=sd3,lun=/d/c,size=1m\nsd=sd4,lun=/d/b,size=4m\n";
+
+#[test]
+fn preconditioning_writes_over_all_that_is_used_first() {
+    let text = format!(
+        "precondition=(2,1m)\n{FILES}wd=wd1,sd=(sd1,sd2,sd4),range=(10,20)\nrd=rd1,wd=wd1,iorate=curve,curve=(50),elapsed=2\n"
+    );
+    let runs = runs(&text);
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let first = PRECONDITION_NAME;
+    assert_eq!(names, [first, first, "rd1", "rd1_(50%)"]);
+    assert_eq!(
+        heading(&runs[1], None),
+        "RD=SD_precondition; I/O rate: Uncontrolled MAX; elapsed=(none); For loops: time=2"
+    );
+    // sd3 is used by nobody, and sd4 is the file of sd2.
+    let sds: Vec<(&str, u32)> = runs[0]
+        .storage
+        .iter()
+        .map(|sd| (sd.name.as_str(), sd.threads))
+        .collect();
+    assert_eq!(sds, [("sd1", 8), ("sd2", 3)]);
+    for (stream, transfer) in runs[0].streams.iter().zip([512 << 10, 1 << 20]) {
+        assert_eq!((stream.read_pct, stream.range), (0.0, Range::Whole));
+        assert_eq!(stream.seek, Seek::SequentialToEnd);
+        assert_eq!(stream.sizes, Sizes::Fixed(transfer));
+    }
+    let point = CurvePoint {
+        pct: 50.0,
+        maximum_run: 2,
+        shares_observed: true,
+    };
+    assert_eq!(runs[3].rate, Rate::Curve(point));
+}
+
+#[test]
+fn rounds_are_shown_in_the_list_and_nothing_else_is_changed() {
+    let rounds = |steady: &str| {
+        let text = format!("{FILES}rd=rd1,sd=sd1,iorate=max{steady}\n");
+        let run = runs(&text).remove(0);
+        (run.rounds_max, heading(&run, None).contains("; steady="))
+    };
+    assert_eq!(rounds(""), (None, false));
+    assert_eq!(rounds(",steady=no"), (None, false));
+    assert_eq!(rounds(",steady=yes"), (Some(25), true));
+    assert_eq!(rounds(",steady=7"), (Some(7), true));
+    // An abbreviation means what it meant.
+    let run = runs(&format!("{FILES}rd=rd1,sd=sd1,iorate=max,st=20\n")).remove(0);
+    assert_eq!(
+        (run.stop.response_ms_max, run.rounds_max),
+        (Some(20.0), None)
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (general, rd, said) in [
+        ("precondition=0\n", "", "from 1 to 100"),
+        ("precondition=(1,1000)\n", "", "multiple of 512"),
+        ("precondition=(1,2,3)\n", "", "how often"),
+        ("", ",steady=4", "from 5 to 1000"),
+        ("journal=recover\nprecondition=1\n", "", "journal=recover"),
+    ] {
+        let text = format!("{general}{FILES}rd=rd1,sd=sd1,iorate=max{rd}\n");
+        let refused = refusal(&text);
+        assert!(refused.contains(said), "{text}: {refused}");
+    }
+    let percent = format!("precondition=1\n{FILES}rd=rd1,sd=sd1,iorate=50%\n");
+    assert!(refusal(&percent).contains("percentage of the run before"));
+}
