@@ -64,14 +64,14 @@ pub fn predict(evidence: &Evidence) -> Interval {
     let plain = (evidence.bytes - last) * evidence.scale + last;
     let neighbours = evidence.neighbours_share.clamp(0.0, GAIN_MOST);
     let estimate = plain * (1.0 - neighbours / 2.0);
-    // Each group of the whole begins pieces of its own, by chance more or fewer.
+    // Each group of the whole begins pieces of its own: by chance more or fewer, or the last one of each half empty.
     let groups = (evidence.rows_of_whole / GROUP_ROWS as f64).max(1.0);
     let is_coarse = evidence.grain_bytes >= COARSE_BYTES;
     let scatter = [
         estimate * evidence.sampling_share,
         estimate * MODEL_SHARE,
         estimate * if is_coarse { COARSE_SHARE } else { 0.0 },
-        (evidence.grain_bytes * groups.sqrt()).min(plain / 2.0),
+        (evidence.grain_bytes * groups.sqrt().max(groups / 2.0)).min(plain / 2.0),
     ];
     let scatter = scatter.iter().map(|part| part * part).sum::<f64>().sqrt();
     let bias = plain * neighbours / 2.0;
