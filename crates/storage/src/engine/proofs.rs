@@ -11,7 +11,7 @@ use super::error::{EngineError, Fault, IoFault, Operation};
 use super::files::OpenStorage;
 use super::journal::{Journal, Left, recover};
 use super::proof::{BLOCKS_MAX, Corruption, Proof};
-use crate::run::{Run, Sizes, StorageDefinition, Stream, Validation};
+use crate::run::{Run, StorageDefinition, Stream, Validation};
 
 /// Reads of the proof after a recovery.
 const READ_BYTES: u64 = 1 << 20;
@@ -136,7 +136,7 @@ fn empty(
     }
     let sizes: Vec<u64> = streams
         .iter()
-        .flat_map(|stream| parts(&stream.sizes))
+        .flat_map(|stream| stream.sizes.parts_bytes())
         .collect();
     let block = sizes.iter().copied().min().unwrap_or(0).max(1);
     let jumps = streams.iter().any(|stream| stream.stride.is_some());
@@ -165,19 +165,6 @@ fn empty(
         block,
         open.offset_bytes,
     ))
-}
-
-/// What every transfer size is a sum of.
-fn parts(sizes: &Sizes) -> Vec<u64> {
-    match sizes {
-        Sizes::Fixed(bytes) => vec![*bytes],
-        Sizes::Weighted(sizes) => sizes.iter().map(|size| size.bytes).collect(),
-        Sizes::Uniform {
-            min_bytes,
-            align_bytes,
-            ..
-        } => vec![*min_bytes, *align_bytes],
-    }
 }
 
 /// Reads the blocks that the journal knows and settles those whose write was under way: old, new, or corrupted.

@@ -138,7 +138,7 @@ pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<(
         .iter()
         .filter(validated)
         .flat_map(|run| &run.streams)
-        .flat_map(transfer_sizes)
+        .flat_map(|stream| stream.sizes.parts_bytes())
         .collect();
     let Some(smallest) = sizes.iter().min() else {
         return Ok(());
@@ -165,17 +165,5 @@ pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<(
             "with data validation, all transfer sizes are multiples of the smallest; {size} is none of {smallest}"
         ))),
         None => Ok(()),
-    }
-}
-
-fn transfer_sizes(stream: &Stream) -> Vec<u64> {
-    match &stream.sizes {
-        Sizes::Fixed(bytes) => vec![*bytes],
-        Sizes::Weighted(sizes) => sizes.iter().map(|size| size.bytes).collect(),
-        Sizes::Uniform {
-            min_bytes,
-            align_bytes,
-            ..
-        } => vec![*min_bytes, *align_bytes],
     }
 }

@@ -68,6 +68,21 @@ pub enum Sizes {
     },
 }
 
+impl Sizes {
+    /// What every size is a sum of, in bytes.
+    pub(crate) fn parts_bytes(&self) -> Vec<u64> {
+        match self {
+            Sizes::Fixed(bytes) => vec![*bytes],
+            Sizes::Weighted(sizes) => sizes.iter().map(|size| size.bytes).collect(),
+            Sizes::Uniform {
+                min_bytes,
+                align_bytes,
+                ..
+            } => vec![*min_bytes, *align_bytes],
+        }
+    }
+}
+
 /// A size and how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightedSize {
