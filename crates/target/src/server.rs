@@ -6,6 +6,7 @@
 
 mod about;
 mod account;
+mod anchor;
 mod cache;
 mod find;
 mod group;
@@ -20,6 +21,7 @@ mod spec;
 mod staging;
 
 pub use account::Account;
+pub(crate) use anchor::Anchor;
 pub use find::{Installation, Surroundings, Version};
 pub(crate) use find::{ask_all, newest_first};
 pub use kind::{Layout, Segment, ServerKind, Signals};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use archive::TargetRecord;
 
@@ -14,7 +14,7 @@ use super::session::{MySqlSession, connect};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, watch};
-use crate::server::LocalServer;
+use crate::server::{Anchor, LocalServer};
 use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
@@ -29,10 +29,7 @@ pub(super) struct MySqlTarget {
     /// What the user may not see.
     rights_missing: Option<String>,
     compression: AtomicBool,
-    /// Holds the lock, and serves for everything that is not a job's; none while the server restarts.
-    anchor: Mutex<Option<Client>>,
-    /// The server, when dbdyno started it; dropped last.
-    server: Option<LocalServer>,
+    anchor: Anchor<Client>,
 }
 
 impl MySqlTarget {
@@ -64,53 +61,30 @@ impl MySqlTarget {
             version,
             rights_missing,
             compression: AtomicBool::new(false),
-            anchor: Mutex::new(None),
-            server,
+            anchor: Anchor::new(None, server),
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
         target.checkpoint()?;
         Ok(target)
     }
 
-    /// Does something on the anchor; connects it again when the server was restarted or has ended it.
     fn with_anchor<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut client = match anchor.take() {
-            Some(client) => client,
-            None => {
-                let mut fresh = self.connect()?;
-                guard::lock(&mut fresh, &self.access)?;
-                fresh
-            }
+        let connect = || {
+            let mut fresh = self.connect()?;
+            guard::lock(&mut fresh, &self.access)?;
+            Ok(fresh)
         };
-        match work(&mut client) {
-            Err(error) if error.kind == ErrorKind::Unreachable => Err(self.because(error)),
-            outcome => {
-                *anchor = Some(client);
-                outcome
-            }
-        }
+        self.anchor.with(connect, work)
     }
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Client> {
-        connect(&self.access).map_err(|error| self.because(error))
+        connect(&self.access).map_err(|error| self.anchor.because(error))
     }
 
-    /// The reason of a loss, where a local server knows a better one than its connection.
-    fn because(&self, error: TargetError) -> TargetError {
-        let server = self.server.as_ref();
-        let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
-        let reason = lost.and_then(LocalServer::reason_for_loss);
-        reason.unwrap_or(error)
-    }
-
-    /// Does something to the server that ends all its sessions; who needs the anchor next connects it again.
+    /// Does something to the server that ends all its sessions, and tells whether it comes back cold.
     fn restarted(&self, work: impl FnOnce() -> Result<Cooled>) -> Result<Cooled> {
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        *anchor = None;
-        let cooled = work()?;
-        drop(anchor);
+        let cooled = self.anchor.without_sessions(work)?;
         let loads =
             self.with_anchor(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
         if loads.as_deref() == Some("ON") {
@@ -120,16 +94,6 @@ impl MySqlTarget {
             ));
         }
         Ok(cooled)
-    }
-
-    /// The server, where dbdyno started it.
-    fn own_server(&self) -> Result<&LocalServer> {
-        self.server.as_ref().ok_or_else(|| {
-            TargetError::new(
-                ErrorKind::Statement,
-                "mysql: no copy is kept of servers that dbdyno did not start",
-            )
-        })
     }
 
     /// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
@@ -170,7 +134,7 @@ impl Target for MySqlTarget {
         if let Some(rights) = &self.rights_missing {
             settings.insert("dbdyno.rights".into(), rights.clone());
         }
-        if let Some(server) = &self.server {
+        if let Some(server) = self.anchor.server() {
             settings.extend(server.about());
         }
         TargetRecord {
@@ -217,7 +181,7 @@ impl Target for MySqlTarget {
     }
 
     fn data_path(&self) -> Option<&Path> {
-        self.server.as_ref().map(LocalServer::data_directory)
+        self.anchor.server().map(LocalServer::data_directory)
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
@@ -236,7 +200,7 @@ impl Target for MySqlTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        let Some(server) = &self.server else {
+        let Some(server) = self.anchor.server() else {
             return Ok(Cooled::Lukewarm(
                 "dbdyno did not start this server: it can neither restart it nor empty its buffer pool"
                     .into(),
@@ -251,13 +215,10 @@ impl Target for MySqlTarget {
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        match &self.server {
-            Some(_) => Ok(self),
-            None => Err(
-                "dbdyno did not start this server: it can neither stop it nor copy its files"
-                    .into(),
-            ),
-        }
+        let server = self.anchor.own_server();
+        server
+            .map(|_| self as &dyn Snapshot)
+            .map_err(|foreign| foreign.message)
     }
 
     fn threads(&self) -> u32 {
@@ -298,20 +259,20 @@ impl Target for MySqlTarget {
 
 impl Snapshot for MySqlTarget {
     fn label(&self) -> Result<Option<String>> {
-        self.own_server()?.snapshot_label()
+        self.anchor.own_server()?.snapshot_label()
     }
 
     fn take(&self, label: &str) -> Result<Cooled> {
-        let server = self.own_server()?;
+        let server = self.anchor.own_server()?;
         self.restarted(|| server.take_snapshot(label))
     }
 
     fn restore(&self) -> Result<Cooled> {
-        let server = self.own_server()?;
+        let server = self.anchor.own_server()?;
         self.restarted(|| server.restore_snapshot())
     }
 
     fn remove(&self) -> Result<()> {
-        self.own_server()?.remove_snapshot()
+        self.anchor.own_server()?.remove_snapshot()
     }
 }

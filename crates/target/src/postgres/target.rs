@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use archive::TargetRecord;
 
@@ -15,7 +14,7 @@ use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::source::PostgresSource;
 use super::watch::PostgresWatch;
-use crate::server::LocalServer;
+use crate::server::{Anchor, LocalServer};
 use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, Watch,
@@ -32,10 +31,7 @@ pub(super) struct PostgresTarget {
     facts: Facts,
     version: String,
     threads: AtomicU32,
-    /// Holds the lock, and serves for everything that is not a job's; none while the server restarts.
-    anchor: Mutex<Option<Connection>>,
-    /// The server, when dbdyno started it; dropped last.
-    server: Option<LocalServer>,
+    anchor: Anchor<Connection>,
 }
 
 impl PostgresTarget {
@@ -57,59 +53,22 @@ impl PostgresTarget {
             threads: AtomicU32::new(1),
             set_up,
             facts,
-            anchor: Mutex::new(Some(anchor)),
-            server,
+            anchor: Anchor::new(Some(anchor), server),
         })
     }
 
-    /// Does something on the anchor; connects it again when the server was restarted or has ended it.
     fn with_anchor<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut connection = match anchor.take() {
-            Some(connection) => connection,
-            None => {
-                let mut fresh = self.connect()?;
-                guard::claim(&mut fresh, self.set_up.others_allowed)?;
-                fresh
-            }
+        let connect = || {
+            let mut fresh = self.connect()?;
+            guard::claim(&mut fresh, self.set_up.others_allowed)?;
+            Ok(fresh)
         };
-        match work(&mut connection) {
-            Err(error) if error.kind == ErrorKind::Unreachable => Err(self.because(error)),
-            outcome => {
-                *anchor = Some(connection);
-                outcome
-            }
-        }
+        self.anchor.with(connect, work)
     }
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| self.because(error))
-    }
-
-    /// The reason of a loss, where a local server knows a better one than its connection.
-    fn because(&self, error: TargetError) -> TargetError {
-        let server = self.server.as_ref();
-        let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
-        let reason = lost.and_then(LocalServer::reason_for_loss);
-        reason.unwrap_or(error)
-    }
-
-    /// Does something to the server that ends all its sessions; who needs the anchor next connects it again.
-    fn without_sessions<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut anchor = self.anchor.lock().unwrap_or_else(PoisonError::into_inner);
-        *anchor = None;
-        work()
-    }
-
-    /// The server, where dbdyno started it.
-    fn own_server(&self) -> Result<&LocalServer> {
-        self.server.as_ref().ok_or_else(|| {
-            TargetError::new(
-                ErrorKind::Statement,
-                "PostgreSQL: no copy is kept of servers that dbdyno did not start",
-            )
-        })
+        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| self.anchor.because(error))
     }
 
     fn has_current_statistics(&self) -> bool {
@@ -130,7 +89,7 @@ impl Target for PostgresTarget {
         if !self.facts.notes.is_empty() {
             recorded.insert("dbdyno.rights".into(), self.facts.notes.join("; "));
         }
-        if let Some(server) = &self.server {
+        if let Some(server) = self.anchor.server() {
             recorded.extend(server.about());
         }
         TargetRecord {
@@ -169,7 +128,7 @@ impl Target for PostgresTarget {
     }
 
     fn data_path(&self) -> Option<&Path> {
-        self.server.as_ref().map(LocalServer::data_directory)
+        self.anchor.server().map(LocalServer::data_directory)
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
@@ -214,8 +173,8 @@ impl Target for PostgresTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match &self.server {
-            Some(server) => self.without_sessions(|| server.cool()),
+        match self.anchor.server() {
+            Some(server) => self.anchor.without_sessions(|| server.cool()),
             None => Ok(Cooled::Lukewarm(
                 "dbdyno did not start this server: it can neither restart it nor empty its page \
                  cache"
@@ -230,13 +189,10 @@ impl Target for PostgresTarget {
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        match &self.server {
-            Some(_) => Ok(self),
-            None => Err(
-                "dbdyno did not start this server: it can neither stop it nor copy its files"
-                    .into(),
-            ),
-        }
+        let server = self.anchor.own_server();
+        server
+            .map(|_| self as &dyn Snapshot)
+            .map_err(|foreign| foreign.message)
     }
 
     fn threads(&self) -> u32 {
@@ -289,20 +245,20 @@ impl Target for PostgresTarget {
 
 impl Snapshot for PostgresTarget {
     fn label(&self) -> Result<Option<String>> {
-        self.own_server()?.snapshot_label()
+        self.anchor.own_server()?.snapshot_label()
     }
 
     fn take(&self, label: &str) -> Result<Cooled> {
-        let server = self.own_server()?;
-        self.without_sessions(|| server.take_snapshot(label))
+        let server = self.anchor.own_server()?;
+        self.anchor.without_sessions(|| server.take_snapshot(label))
     }
 
     fn restore(&self) -> Result<Cooled> {
-        let server = self.own_server()?;
-        self.without_sessions(|| server.restore_snapshot())
+        let server = self.anchor.own_server()?;
+        self.anchor.without_sessions(|| server.restore_snapshot())
     }
 
     fn remove(&self) -> Result<()> {
-        self.own_server()?.remove_snapshot()
+        self.anchor.own_server()?.remove_snapshot()
     }
 }

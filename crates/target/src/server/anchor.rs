@@ -1,0 +1,81 @@
+//! The connection of a target that is no job's.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::LocalServer;
+use crate::{ErrorKind, Result, TargetError};
+
+/// One connection that holds the lock on the database and serves for everything that is not a job's, and the server
+/// under it, where dbdyno started that.
+pub(crate) struct Anchor<C> {
+    /// None while the server rests, and after it was lost.
+    connection: Mutex<Option<C>>,
+    /// Dropped last.
+    server: Option<LocalServer>,
+}
+
+impl<C> Anchor<C> {
+    pub fn new(connection: Option<C>, server: Option<LocalServer>) -> Self {
+        Self {
+            connection: Mutex::new(connection),
+            server,
+        }
+    }
+
+    /// Does something on the connection; `connect`s it again, lock and all, when the server was restarted or has ended
+    /// the session.
+    pub fn with<T>(
+        &self,
+        connect: impl FnOnce() -> Result<C>,
+        work: impl FnOnce(&mut C) -> Result<T>,
+    ) -> Result<T> {
+        let mut held = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut connection = match held.take() {
+            Some(connection) => connection,
+            None => connect()?,
+        };
+        match work(&mut connection) {
+            Err(error) if error.kind == ErrorKind::Unreachable => Err(self.because(error)),
+            outcome => {
+                *held = Some(connection);
+                outcome
+            }
+        }
+    }
+
+    /// Does something to the server that ends all its sessions; who needs the connection next opens it again.
+    pub fn without_sessions<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut held = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *held = None;
+        work()
+    }
+
+    /// The server, where dbdyno started it.
+    pub fn server(&self) -> Option<&LocalServer> {
+        self.server.as_ref()
+    }
+
+    /// The server, or the sentence for who wants what only a server of ours allows.
+    ///
+    /// # Errors
+    /// That sentence, where dbdyno did not start the server.
+    pub fn own_server(&self) -> Result<&LocalServer> {
+        let foreign = "dbdyno did not start this server: it can neither stop it nor copy its files";
+        self.server()
+            .ok_or_else(|| TargetError::new(ErrorKind::Statement, foreign))
+    }
+
+    /// The reason of a loss, where a local server knows a better one than its connection.
+    pub fn because(&self, error: TargetError) -> TargetError {
+        let server = self.server();
+        let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
+        let reason = lost.and_then(LocalServer::reason_for_loss);
+        reason.unwrap_or(error)
+    }
+}
