@@ -10,8 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use storage::engine::{self, Options};
 use storage::run::{
-    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Sizes, Stop,
-    StorageDefinition, Stream,
+    Arrivals, DataContent, ErrorLimit, OpenFlags, Rate, Run, Stop, StorageDefinition, Stream,
 };
 
 const BLOCK_BYTES: u64 = 4096;
@@ -66,21 +65,8 @@ fn main() {
         }],
         threads_shared: None,
         streams: vec![Stream {
-            workload: "wd1".to_owned(),
-            storage: vec![0],
-            share: 1.0,
-            share_asked: false,
-            iops: None,
-            priority: None,
-            sizes: Sizes::Fixed(BLOCK_BYTES),
             read_pct: if operation == "read" { 100.0 } else { 0.0 },
-            seek: Seek::Random { pct: 100.0 },
-            range: Range::Whole,
-            hot_band: None,
-            read_hit_pct: 0.0,
-            write_hit_pct: 0.0,
-            stride: None,
-            sequential_streams: 1,
+            ..Stream::random_reads("wd1", 0, BLOCK_BYTES)
         }],
     };
     let stop = AtomicBool::new(false);

@@ -55,5 +55,5 @@ fn format_stream(
         high: asked_bytes,
     };
     let name = format!("{FORMAT_NAME}_{}", sd.name);
-    Some(Stream::fill(name, index, transfer, range))
+    Some(Stream::fill(&name, index, transfer, range))
 }

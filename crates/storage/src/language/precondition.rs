@@ -81,7 +81,7 @@ impl Precondition {
                 fill_transfer_bytes(size_bytes, self.transfer_bytes)
             });
             streams.push(Stream::fill(
-                format!("{PRECONDITION_NAME}_{}", sd.name),
+                &format!("{PRECONDITION_NAME}_{}", sd.name),
                 storage.len(),
                 transfer_bytes,
                 Range::Whole,

@@ -2,8 +2,8 @@
 //! to a known state before anything is measured.
 
 use super::{
-    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Sizes, Stop,
-    StorageDefinition, Stream,
+    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Stop, StorageDefinition,
+    Stream,
 };
 
 /// Bytes of a write, unless others are asked for.
@@ -26,23 +26,12 @@ pub fn fill_transfer_bytes(size_bytes: u64, asked_bytes: u64) -> u64 {
 impl Stream {
     /// Writes SD number `storage` in sequence, and ends with it.
     #[must_use]
-    pub fn fill(workload: String, storage: usize, transfer_bytes: u64, range: Range) -> Self {
+    pub fn fill(workload: &str, storage: usize, transfer_bytes: u64, range: Range) -> Self {
         Self {
-            workload,
-            storage: vec![storage],
-            share: 1.0,
-            share_asked: false,
-            iops: None,
-            priority: None,
-            sizes: Sizes::Fixed(transfer_bytes),
             read_pct: 0.0,
             seek: Seek::SequentialToEnd,
             range,
-            hot_band: None,
-            read_hit_pct: 0.0,
-            write_hit_pct: 0.0,
-            stride: None,
-            sequential_streams: 1,
+            ..Self::random_reads(workload, storage, transfer_bytes)
         }
     }
 }

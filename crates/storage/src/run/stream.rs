@@ -39,6 +39,28 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// Random reads all over SD number `storage`, without anything special.
+    #[must_use]
+    pub fn random_reads(workload: &str, storage: usize, transfer_bytes: u64) -> Self {
+        Self {
+            workload: workload.to_owned(),
+            storage: vec![storage],
+            share: 1.0,
+            share_asked: false,
+            iops: None,
+            priority: None,
+            sizes: Sizes::Fixed(transfer_bytes),
+            read_pct: 100.0,
+            seek: Seek::Random { pct: 100.0 },
+            range: Range::Whole,
+            hot_band: None,
+            read_hit_pct: 0.0,
+            write_hit_pct: 0.0,
+            stride: None,
+            sequential_streams: 1,
+        }
+    }
+
     /// Largest transfer size.
     #[must_use]
     pub fn size_bytes_max(&self) -> u64 {

@@ -5,8 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use storage::engine::{self, EngineError, Operation, Options, Outcome, TraceRecord};
 use storage::run::{
-    Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Sizes, Stop,
-    StorageDefinition, Stream,
+    Arrivals, DataContent, ErrorLimit, OpenFlags, Rate, Run, Stop, StorageDefinition, Stream,
 };
 
 use super::distribution;
@@ -39,23 +38,7 @@ pub fn sd(name: &str, path: &Path) -> StorageDefinition {
 
 /// Random 4 KiB reads of SD number `storage`.
 pub fn stream(name: &str, storage: usize) -> Stream {
-    Stream {
-        workload: name.to_owned(),
-        storage: vec![storage],
-        share: 1.0,
-        share_asked: false,
-        iops: None,
-        priority: None,
-        sizes: Sizes::Fixed(4 * KIB),
-        read_pct: 100.0,
-        seek: Seek::Random { pct: 100.0 },
-        range: Range::Whole,
-        hot_band: None,
-        read_hit_pct: 0.0,
-        write_hit_pct: 0.0,
-        stride: None,
-        sequential_streams: 1,
-    }
+    Stream::random_reads(name, storage, 4 * KIB)
 }
 
 /// Two seconds, of which the second counts, as fast as it goes; shares are equal.
