@@ -225,10 +225,16 @@ impl Archive {
     /// An unknown run, or the environment.
     pub fn run_id(&self, name: &RunName) -> Result<i64> {
         let found = read::run_id(&self.connection, name).map_err(|e| e.at(&self.path))?;
-        found.ok_or_else(|| ArchiveError::UnknownRun {
-            path: self.path.clone(),
-            name: name.to_string(),
-        })
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    /// The name by which a run is called.
+    ///
+    /// # Errors
+    /// An unknown run, or the environment.
+    pub fn label(&self, run_id: i64) -> Result<String> {
+        let found = read::label(&self.connection, run_id).map_err(|e| e.at(&self.path))?;
+        found.ok_or_else(|| self.unknown(&RunName::Id(run_id)))
     }
 
     /// All runs, oldest first.
@@ -245,6 +251,13 @@ impl Archive {
     /// The environment.
     pub fn runs_of_plan(&self, plan_name: &str) -> Result<Vec<(i64, String)>> {
         read::runs_of_plan(&self.connection, plan_name).map_err(|e| e.at(&self.path))
+    }
+
+    fn unknown(&self, name: &RunName) -> ArchiveError {
+        ArchiveError::UnknownRun {
+            path: self.path.clone(),
+            name: name.to_string(),
+        }
     }
 
     fn require(&self, run_id: i64) -> Result<()> {

@@ -49,6 +49,13 @@ pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i
     .optional()?)
 }
 
+pub(super) fn label(connection: &Connection, run_id: i64) -> Result<Option<String>> {
+    let sql = "SELECT label FROM run WHERE id = ?1";
+    Ok(connection
+        .query_row(sql, [run_id], |row| row.get(0))
+        .optional()?)
+}
+
 pub(super) fn planned(connection: &Connection, run_id: i64) -> Result<Vec<PointKey>> {
     keys(connection, "planned", "seq", run_id)
 }

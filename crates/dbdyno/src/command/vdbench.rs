@@ -9,7 +9,6 @@ use std::rc::Rc;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
-use archive::{Archive, RunName};
 use host::Reader;
 use jiff::Timestamp;
 use load::Objective;
@@ -69,7 +68,6 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         SEED,
         Rc::clone(&devices),
     )?;
-    let (path, id) = (place::archive(archive), keeper.id());
     let mut onlooker = Onlooker { keeper };
     let stop = lab::signal::stop_flag();
     let execution = Execution {
@@ -88,10 +86,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         monitored_since: SystemTime::now(),
     };
     let ended = execution.carry_out();
-    onlooker.keeper.finish(&ended)?;
-    let label = Archive::open_read_only(&path)?
-        .load_run(&RunName::Id(id))?
-        .label;
+    let label = onlooker.keeper.finish(&ended)?;
     say(&format!(
         "pages: {}/summary.html; run {label} in the archive: dbdyno report {label}",
         folder.display()

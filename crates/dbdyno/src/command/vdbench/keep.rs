@@ -74,11 +74,6 @@ impl Keeper {
         })
     }
 
-    /// Number of the run in the archive.
-    pub fn id(&self) -> i64 {
-        self.id
-    }
-
     /// Commits one run of the list; the format before them is none of it.
     pub fn point(&mut self, done: &Done<'_>) -> Result<()> {
         let key = key(done.repetition, u32::try_from(done.number)?, done.run);
@@ -89,39 +84,36 @@ impl Keeper {
         Ok(())
     }
 
-    /// Closes the run. What a rule of the parameter file left out is named with the rule.
-    pub fn finish(mut self, ended: &Result<Completion, ExecutionError>) -> Result<()> {
+    /// Closes the run, and tells its name. What a rule of the parameter file left out is named with the rule.
+    pub fn finish(mut self, ended: &Result<Completion, ExecutionError>) -> Result<String> {
         let rule = match ended {
-            Ok(Completion::Whole) => None,
             Ok(Completion::ResponseTime) => Some("a response time was above stopcurve="),
             Ok(Completion::Monitor) => Some("the monitor file ended the list"),
-            Ok(Completion::Interrupted) | Err(_) => {
-                return Ok(self.archive.finish_run(
-                    self.id,
-                    RunState::Interrupted,
-                    Some(&now()),
-                )?);
-            }
+            Ok(Completion::Whole | Completion::Interrupted) | Err(_) => None,
         };
         if let Some(rule) = rule {
-            let finished = self.archive.finished(self.id)?;
-            let left: Vec<PointKey> = self
-                .planned
-                .iter()
-                .filter(|key| !finished.contains(key))
-                .cloned()
-                .collect();
-            let missing = Missing {
-                target: 0,
-                test: NAME.to_owned(),
-                title: format!("{} runs of the list", left.len()),
-                reason: rule.to_owned(),
-            };
-            self.archive.leave_out(self.id, &left, &missing)?;
+            self.leave_out(rule)?;
         }
-        Ok(self
-            .archive
-            .finish_run(self.id, RunState::Complete, Some(&now()))?)
+        let state = match ended {
+            Ok(Completion::Interrupted) | Err(_) => RunState::Interrupted,
+            Ok(_) => RunState::Complete,
+        };
+        self.archive.finish_run(self.id, state, Some(&now()))?;
+        Ok(self.archive.label(self.id)?)
+    }
+
+    /// Names the runs of the list that have no point with what left them out.
+    fn leave_out(&mut self, rule: &str) -> Result<()> {
+        let finished = self.archive.finished(self.id)?;
+        let unmeasured = |key: &&PointKey| !finished.contains(key);
+        let left: Vec<PointKey> = self.planned.iter().filter(unmeasured).cloned().collect();
+        let missing = Missing {
+            target: 0,
+            test: NAME.to_owned(),
+            title: format!("{} runs of the list", left.len()),
+            reason: rule.to_owned(),
+        };
+        Ok(self.archive.leave_out(self.id, &left, &missing)?)
     }
 }
 
