@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
+use archive::Run;
 use target::TargetUrl;
 
 /// Stands in every directory that dbdyno made and may therefore remove.
@@ -107,8 +108,9 @@ impl WorkFiles {
 }
 
 /// The work directory of a resumed run, when its targets lie in one that dbdyno made.
-pub fn work_files_of(url: &str) -> Option<WorkFiles> {
-    let file = TargetUrl::parse(url).ok()?.file()?;
+pub fn work_files_of(begun: &Run) -> Option<WorkFiles> {
+    let urls = lab::nodes::urls_of(begun.targets.first()?);
+    let file = TargetUrl::parse(urls.first()?).ok()?.file()?;
     let directory = file.parent()?.to_path_buf();
     is_work_directory(&directory).then_some(WorkFiles { directory })
 }

@@ -33,20 +33,8 @@ pub enum ColumnarVerb {
 in its source, or its level did not take"
 )]
 pub struct LiftArguments {
-    /// Database to read, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE; nothing is written to it
-    #[arg(long, value_name = "URL")]
-    pub from: String,
-    /// Tables to lift, as NAME or SCHEMA.NAME (default: all that this user may read)
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub tables: Vec<String>,
-    /// Columns, as TABLE.COLUMN: of a table with such only these are lifted; with a minus in front, all but these
-    #[arg(
-        long,
-        value_name = "TABLE.COLUMN,…",
-        value_delimiter = ',',
-        allow_hyphen_values = true
-    )]
-    pub columns: Vec<String>,
+    #[command(flatten)]
+    pub wanted: Wanted,
     /// How hard they are compressed: none, query-low, query-high, capacity-low or capacity-high
     #[arg(long)]
     pub level: Level,
@@ -59,6 +47,25 @@ pub struct LiftArguments {
     /// Print JSON (docs/COLUMNAR.md) instead of lines
     #[arg(long)]
     pub json: bool,
+}
+
+/// Tables of a database that is only read.
+#[derive(Debug, Args)]
+pub struct Wanted {
+    /// Database to read, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE; nothing is written to it
+    #[arg(long, value_name = "URL")]
+    pub from: String,
+    /// Tables, as NAME or SCHEMA.NAME (default: all that this user may read)
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub tables: Vec<String>,
+    /// Columns, as TABLE.COLUMN: of a table with such only these count; with a minus in front, all but these
+    #[arg(
+        long,
+        value_name = "TABLE.COLUMN,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub columns: Vec<String>,
 }
 
 /// `dbdyno columnar run`.
@@ -100,20 +107,8 @@ pub struct StudyArguments {
 /// `dbdyno columnar size`.
 #[derive(Debug, Args)]
 pub struct SizeArguments {
-    /// Database to read, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE; nothing is written to it
-    #[arg(long, value_name = "URL")]
-    pub from: String,
-    /// Tables to look at, as NAME or SCHEMA.NAME (default: all that this user may read)
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub tables: Vec<String>,
-    /// Columns, as TABLE.COLUMN: of a table with such only these count; with a minus in front, all but these
-    #[arg(
-        long,
-        value_name = "TABLE.COLUMN,…",
-        value_delimiter = ',',
-        allow_hyphen_values = true
-    )]
-    pub columns: Vec<String>,
+    #[command(flatten)]
+    pub wanted: Wanted,
     /// How hard they would be compressed: all, none, query-low, query-high, capacity-low or capacity-high
     #[arg(long, default_value = "all")]
     pub level: Levels,

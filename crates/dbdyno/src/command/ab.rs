@@ -201,10 +201,7 @@ fn like(plan: &Plan) -> Run {
 
 fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> Measured {
     let begun = Archive::open_read_only(archive)?.load_run(&RunName::Label(format!("{name}-a")))?;
-    let files = begun
-        .targets
-        .first()
-        .and_then(|t| place::work_files_of(lab::nodes::urls_of(t).first()?));
+    let files = place::work_files_of(&begun);
     let finished = study::resume(name, archive, library, fault::clock(), screen)?;
     Ok((finished, files))
 }

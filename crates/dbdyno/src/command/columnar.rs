@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use target::TargetUrl;
 use target::source::{Source, open_source};
-use workload::columnar::ColumnarError;
+use workload::columnar::{Chosen, ColumnarError};
 
 use crate::arguments::ColumnarVerb;
+use crate::arguments::columnar::Wanted;
 use crate::exit::{Status, Wrong};
 
 pub fn columnar(verb: &ColumnarVerb, archive: &Option<PathBuf>) -> Result<Status> {
@@ -23,10 +24,18 @@ pub fn columnar(verb: &ColumnarVerb, archive: &Option<PathBuf>) -> Result<Status
 }
 
 /// The database to read.
-fn source_of(url: &str) -> Result<Box<dyn Source>> {
-    let url = TargetUrl::parse(url).map_err(|e| Wrong(e.to_string()))?;
+fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
+    let url = TargetUrl::parse(&wanted.from).map_err(|e| Wrong(e.to_string()))?;
     target::find(&url).map_err(|e| Wrong(e.to_string()))?;
     Ok(open_source(&url)?)
+}
+
+/// What of it is meant.
+fn chosen_of(wanted: &Wanted) -> Chosen {
+    Chosen {
+        tables: wanted.tables.clone(),
+        columns: wanted.columns.clone(),
+    }
 }
 
 /// What is wrong in itself has a status of its own.

@@ -117,10 +117,7 @@ fn begin(
 fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> Measured {
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
-    let files = begun
-        .targets
-        .first()
-        .and_then(|t| place::work_files_of(lab::nodes::urls_of(t).first()?));
+    let files = place::work_files_of(&begun);
     let run = lab::resume(&name, archive, library, fault::clock(), screen)?;
     Ok((run, files))
 }

@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use target::source::Source;
 use workload::columnar::memory::words;
-use workload::columnar::{Chosen, LiftOptions, Lifted, LiftedTable};
+use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 
-use super::{source_of, told};
+use super::{chosen_of, source_of, told};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
 use crate::command::print;
@@ -18,13 +18,10 @@ use crate::exit::Status;
 const FORMAT: u32 = 1;
 
 pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
-    let source = source_of(&asked.from)?;
+    let source = source_of(&asked.wanted)?;
     lab::signal::install();
     let options = LiftOptions {
-        chosen: Chosen {
-            tables: asked.tables.clone(),
-            columns: asked.columns.clone(),
-        },
+        chosen: chosen_of(&asked.wanted),
         level: asked.level,
         memory_bytes: asked.memory,
         jobs: asked.jobs,

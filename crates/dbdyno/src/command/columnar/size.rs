@@ -6,11 +6,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use stats::Interval;
 use target::source::Source;
+use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
-use workload::columnar::{Chosen, Level};
 
-use super::{source_of, told};
+use super::{chosen_of, source_of, told};
 use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::print;
@@ -22,12 +22,9 @@ const FORMAT: u32 = 1;
 const PIECES_SHOWN: usize = 6;
 
 pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
-    let source = source_of(&asked.from)?;
+    let source = source_of(&asked.wanted)?;
     let options = SizeOptions {
-        chosen: Chosen {
-            tables: asked.tables.clone(),
-            columns: asked.columns.clone(),
-        },
+        chosen: chosen_of(&asked.wanted),
         levels: asked.level.levels(),
         budget: asked.budget,
         seed: asked.seed,
@@ -42,7 +39,7 @@ pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
     );
     bar.finish_and_clear();
     let sizes = outcome.map_err(told)?;
-    let in_order = !asked.tables.is_empty();
+    let in_order = !asked.wanted.tables.is_empty();
     let fits: Vec<Fit> = (asked.memory.iter())
         .flat_map(|memory| {
             let of = |level: &Level| fit(&sizes.tables, *level, *memory, in_order);
@@ -156,7 +153,7 @@ impl Answer<'_> {
 
     fn put_fits(&self, text: &mut String) {
         if let Some(memory) = self.asked.memory {
-            let rule = match self.asked.tables.is_empty() {
+            let rule = match self.asked.wanted.tables.is_empty() {
                 true => "those first that save most bytes of disk for each of memory",
                 false => "in the order of --tables",
             };
