@@ -232,9 +232,13 @@ impl TestGroup<'_> {
         let mut levels = self.curves.iter().flat_map(|c| &c.levels);
         levels.any(|level| level.first().work.below_database)
     }
+
+    fn first_step(&self) -> Option<u32> {
+        self.curves.iter().map(|curve| curve.step).min()
+    }
 }
 
-/// The tests of a run in the order of the scorecard: by component, then by `rank`, then by code.
+/// The tests of a run in the order of the scorecard: by component, then by `rank`, then by the plan's step, then by code.
 pub fn tests<'a>(run: &'a Run, rank: impl Fn(&str) -> usize) -> Vec<TestGroup<'a>> {
     let mut groups: Vec<TestGroup<'a>> = Vec::new();
     for (index, point) in run.points.iter().enumerate() {
@@ -255,9 +259,7 @@ pub fn tests<'a>(run: &'a Run, rank: impl Fn(&str) -> usize) -> Vec<TestGroup<'a
     for group in &mut groups {
         finish(group, run);
     }
-    groups.sort_by(|a, b| {
-        (a.component, rank(a.test), a.test).cmp(&(b.component, rank(b.test), b.test))
-    });
+    groups.sort_by_key(|g| (g.component, rank(g.test), g.first_step(), g.test));
     groups
 }
 

@@ -149,6 +149,14 @@ fn the_page_has_table_charts_and_what_was_published() {
 }
 
 #[test]
+fn runs_of_a_list_stand_in_its_order() {
+    let own = run("own", 1.0, &["rd_random_5w", "rd_random_10w", "rd_fill"]);
+    let text = report::terminal(&own, &[], 150, false);
+    let at = ["rd_random_5w", "rd_random_10w", "rd_fill"].map(|name| text.find(name).unwrap());
+    assert!(at.is_sorted(), "{text}");
+}
+
+#[test]
 fn the_database_is_held_against_the_device() {
     let mut own = run("own", 1.0, &["D121", "T626", "D111"]);
     for (point, iops) in own.points.iter_mut().zip([40_000.0, 10_000.0, 0.0]) {
