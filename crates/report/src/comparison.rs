@@ -5,6 +5,8 @@ mod forest;
 mod ramps;
 mod shifts;
 
+use std::collections::BTreeMap;
+
 use stats::Warning;
 use stats::compare::{Design, Verdict};
 use stats::forecast::Further;
@@ -206,7 +208,7 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
 }
 
 /// The ratio of the medians, where the data carry no interval.
-fn plain_ratio(row: &Row) -> String {
+pub(crate) fn plain_ratio(row: &Row) -> String {
     let median = stats::summary::median;
     match (median(&row.a), median(&row.b)) {
         (Some(a), Some(b)) if a > 0.0 => format!("{:.3}", b / a),
@@ -214,16 +216,33 @@ fn plain_ratio(row: &Row) -> String {
     }
 }
 
+/// What the metrics need that have no interval yet; those of a long list need the same and share a line.
+fn without_interval(compared: &Comparison, rows: &[&Row]) -> Vec<String> {
+    let mut needing: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for row in rows {
+        if let (Some(Further::More(n)), None) = (row.result.further, row.result.ratio) {
+            let name = clean(&row.metric.to_string());
+            needing.entry(n).or_default().push(name);
+        }
+    }
+    let line = |(n, names): (usize, Vec<String>)| {
+        let who = match names.as_slice() {
+            [one] => one.clone(),
+            several => format!("{} metrics", several.len()),
+        };
+        let repeats = repeats(compared.design);
+        format!("{who}: no interval can be given; {n} more {repeats} are the least")
+    };
+    needing.into_iter().map(line).collect()
+}
+
 /// What is still needed, and what weakens single metrics.
 fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines = without_interval(compared, rows);
     for row in rows {
         let name = clean(&row.metric.to_string());
         match (row.result.further, row.result.ratio) {
-            (Some(Further::More(n)), None) => lines.push(format!(
-                "{name}: no interval can be given; {n} more {} are the least",
-                repeats(compared.design)
-            )),
+            (Some(Further::More(_)), None) => {}
             (Some(further), _) => {
                 lines.push(format!("{name}: {}", needed(further, compared.design)))
             }

@@ -6,6 +6,7 @@ use stats::compare::Design;
 use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
 use verdict::metric;
 
+use crate::comparison::plain_ratio;
 use crate::number;
 use crate::scorecard::Against;
 use crate::svg::{Branch, forest};
@@ -28,6 +29,7 @@ struct Other {
     design: String,
     named: &'static str,
     cautions: Vec<String>,
+    /// Empty where no row has an interval: the table says it all.
     svg: String,
     rows: Vec<[String; 6]>,
     secondary: String,
@@ -74,16 +76,20 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     let primary: Vec<&Row> = compared.primary().collect();
     let drawn: Vec<&Row> = primary.iter().take(ROWS_MAX).copied().collect();
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
+    let svg = match branches.iter().any(|branch| branch.ratio.is_some()) {
+        true => forest(
+            "Ratios of this run to the other with their 95 % intervals",
+            &branches,
+        ),
+        false => String::new(),
+    };
     Other {
         label: other.label.clone(),
         refused: None,
         design: design(compared),
         named: named(compared.named),
         cautions: compared.cautions.clone(),
-        svg: forest(
-            "Ratios of this run to the other with their 95 % intervals",
-            &branches,
-        ),
+        svg,
         rows: drawn.iter().map(|row| cells(row)).collect(),
         secondary: secondary(compared),
         more: primary.len() - drawn.len(),
@@ -112,7 +118,7 @@ fn branch(row: &Row) -> Branch {
     let ratio = row.result.ratio;
     let text = match ratio {
         Some(r) => format!("{:.3}  {}", r.estimate, verdict_word(row.result.verdict)),
-        None => "no interval".to_owned(),
+        None => format!("{}  no interval", plain_ratio(row)),
     };
     Branch {
         label: label(row),
@@ -153,7 +159,7 @@ fn cells(row: &Row) -> [String; 6] {
             format!("{:.3}", r.estimate),
             format!("{:.3} … {:.3}", r.low, r.high),
         ),
-        None => (number::UNKNOWN.to_owned(), number::UNKNOWN.to_owned()),
+        None => (plain_ratio(row), number::UNKNOWN.to_owned()),
     };
     let verdict = match row.result.ratio {
         Some(_) => verdict_word(row.result.verdict),

@@ -13,6 +13,9 @@ use crate::ramp;
 use crate::remarks::{self, Numbered, Remark};
 use crate::scorecard::{Against, ENGINE_SPECIFIC, caution};
 
+/// Longest title, in characters, that stands in the table of contents.
+const CONTENTS_TITLE_MAX: usize = 48;
+
 /// The section.
 pub struct View {
     /// Fragment.
@@ -39,6 +42,16 @@ pub struct View {
     pub notes: Vec<Remark>,
     /// What holds for all rows of a curve, and why curves must not be compared.
     pub standing: Vec<String>,
+}
+
+impl View {
+    /// Code and title, or the code alone where the title tells everything that was asked for.
+    pub fn in_contents(&self) -> String {
+        match self.title.chars().count() {
+            0..=CONTENTS_TITLE_MAX => format!("{} {}", self.code, self.title),
+            _ => self.code.clone(),
+        }
+    }
 }
 
 /// One result row.
