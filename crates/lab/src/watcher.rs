@@ -20,6 +20,9 @@ const COST_SLACK: f64 = 0.1;
 const NEWEST: f64 = 0.2;
 /// Looks before the start, so that the first in the window are neither cold nor dear.
 const WARM_UP_LOOKS: usize = 3;
+/// A server that was just started cold answers the first look in seconds where its disk is busy; what nobody saw would
+/// be taken for time between driver and server. So the start waits for it, but no longer than this.
+const WARM_UP_MAX: Duration = Duration::from_secs(30);
 
 /// What was seen and counted in the measured window.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,6 +83,7 @@ impl Watched {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    WarmingUp,
     Ready,
     Watching,
     Over,
@@ -96,6 +100,15 @@ impl Bell {
     fn ring(&self, phase: Phase) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
         self.changed.notify_all();
+    }
+
+    /// The first looks are over, or will never be.
+    fn ring_ready(&self) {
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if *phase == Phase::WarmingUp {
+            *phase = Phase::Ready;
+            self.changed.notify_all();
+        }
     }
 
     /// Waits until the phase is another one than `phase`, at most so long; gives the phase.
@@ -124,8 +137,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Connects to every node; the looking begins with [`Watcher::begin`]. `None` where the engine runs
-    /// inside this process. That a server cannot be watched is told, and does not keep it from being
+    /// Connects to every node, and has looked once it returns; what counts begins with [`Watcher::begin`].
+    /// `None` where the engine runs inside this process. That a server cannot be watched is told, and does not keep it from being
     /// measured.
     pub fn open(nodes: &[Arc<dyn Target>]) -> Option<Self> {
         let mut watches = Vec::new();
@@ -136,19 +149,26 @@ impl Watcher {
                 Err(error) => return Some(Self::without(error.message)),
             }
         }
+        Some(Self::over(watches))
+    }
+
+    fn over(watches: Vec<Box<dyn Watch>>) -> Self {
         let bell = Arc::new(Bell {
-            phase: Mutex::new(Phase::Ready),
+            phase: Mutex::new(Phase::WarmingUp),
             changed: Condvar::new(),
         });
         let builder = std::thread::Builder::new().name("watcher".into());
         let ring = Arc::clone(&bell);
         match builder.spawn(move || watch_until_over(watches, &ring)) {
-            Ok(thread) => Some(Self {
-                bell,
-                thread: Some(thread),
-                problem: None,
-            }),
-            Err(error) => Some(Self::without(format!("no thread can be had ({error})"))),
+            Ok(thread) => {
+                bell.wait_while(Phase::WarmingUp, Some(WARM_UP_MAX));
+                Self {
+                    bell,
+                    thread: Some(thread),
+                    problem: None,
+                }
+            }
+            Err(error) => Self::without(format!("no thread can be had ({error})")),
         }
     }
 
@@ -200,6 +220,7 @@ fn watch_until_over(mut watches: Vec<Box<dyn Watch>>, bell: &Bell) -> Watched {
     let mut watched = Watched::default();
     if let Err(error) = watch(&mut watches, bell, &mut watched) {
         watched.problem = Some(error.message);
+        bell.ring_ready();
     }
     watched
 }
@@ -211,6 +232,7 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
         look.clear();
         price_s = look_at_all(watches, &mut look)?;
     }
+    bell.ring_ready();
     if bell.wait_while(Phase::Ready, None) == Phase::Over {
         return Ok(());
     }
@@ -338,6 +360,43 @@ mod tests {
             ..Watched::default()
         };
         assert!(none.note().unwrap().starts_with("too short"));
+    }
+
+    #[test]
+    fn what_counts_begins_behind_the_first_looks() {
+        /// A server whose first look takes long, and tells when it is over.
+        struct Slow(Arc<AtomicU64>);
+
+        impl Watch for Slow {
+            fn source(&self) -> &str {
+                "a table"
+            }
+
+            fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+                if self.0.load(Ordering::Relaxed) == 0 {
+                    std::thread::sleep(Duration::from_millis(300));
+                }
+                self.0.fetch_add(1, Ordering::Relaxed);
+                tally.session(WaitClass::Lock, "row", 1.0);
+                Ok(())
+            }
+
+            fn count(&mut self) -> target::Result<ServerCounts> {
+                Ok(ServerCounts::default())
+            }
+
+            fn server_cpu_ns(&self) -> Option<u64> {
+                Some(0)
+            }
+        }
+
+        let looks = Arc::new(AtomicU64::new(0));
+        let watcher = Watcher::over(vec![Box::new(Slow(Arc::clone(&looks)))]);
+        assert_eq!(looks.load(Ordering::Relaxed), WARM_UP_LOOKS as u64);
+        watcher.begin();
+        std::thread::sleep(Duration::from_millis(200));
+        let watched = watcher.finish();
+        assert!(watched.looks >= 1, "{watched:?}");
     }
 
     #[test]
