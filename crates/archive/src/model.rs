@@ -10,7 +10,7 @@ mod run;
 mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes};
-pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures};
+pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_PCT_MAX};
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};
 pub use platform::{BlockDevice, Platform};

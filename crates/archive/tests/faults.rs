@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use archive::store::SCHEMA_VERSION;
 use archive::{Archive, ArchiveError, Point, PointKey, RunName, RunState, Sample};
 use common::{key, measure, new_run, point};
 
@@ -288,13 +289,14 @@ fn refused(change: impl FnOnce(&mut Vec<u8>)) -> ArchiveError {
 
 #[test]
 fn a_newer_archive_is_refused_and_left_alone() {
-    let error = refused(|bytes| bytes[63] = 5);
+    const NEWER: i64 = SCHEMA_VERSION + 1;
+    let error = refused(|bytes| bytes[63] = NEWER as u8);
     assert!(
         matches!(
             error,
             ArchiveError::Newer {
-                found: 5,
-                known: 4,
+                found: NEWER,
+                known: SCHEMA_VERSION,
                 ..
             }
         ),
@@ -366,16 +368,22 @@ fn an_older_archive_is_read_and_continued() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.dbdyno");
     let mut old = point(key(1));
-    for name in [
+    let added = [
         "scaled_queries_per_h",
         "workers",
         "busy_cores_mean",
         "table_disk_mb",
         "table_memory_mb",
         "compress_factor",
-    ] {
+        "cpu_by_database_pct",
+        "cpu_by_driver_pct",
+        "cpu_by_kernel_pct",
+        "cpu_by_others_pct",
+    ];
+    for name in added {
         assert!(old.figures.set(name, None));
     }
+    let columns = added.map(|name| format!("ALTER TABLE point DROP COLUMN {name};"));
     old.by_operation = archive::ByOperation::default();
     measure(&mut Archive::open(&path).unwrap(), None, &[old.clone()]);
     let sqlite = rusqlite::Connection::open(&path).unwrap();
@@ -387,11 +395,8 @@ fn an_older_archive_is_read_and_continued() {
         )
         .unwrap();
     let as_it_was = format!(
-        "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample;
-         ALTER TABLE point DROP COLUMN scaled_queries_per_h;
-         ALTER TABLE point DROP COLUMN table_disk_mb; ALTER TABLE point DROP COLUMN table_memory_mb;
-         ALTER TABLE point DROP COLUMN compress_factor; ALTER TABLE point DROP COLUMN workers; ALTER TABLE point DROP COLUMN busy_cores_mean;
-         PRAGMA user_version = 1; {view}"
+        "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample; {} PRAGMA user_version = 1; {view}",
+        columns.concat()
     );
     sqlite.execute_batch(&as_it_was).unwrap();
     drop(sqlite);

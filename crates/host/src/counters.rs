@@ -24,6 +24,8 @@ pub struct CpuTicks {
     pub user: u64,
     /// Kernel with hard and soft interrupts.
     pub system: u64,
+    /// Hard and soft interrupts, which are in the kernel's time already.
+    pub interrupts: u64,
     /// Nothing to do.
     pub idle: u64,
     /// Nothing to do but wait for I/O.

@@ -8,6 +8,7 @@
 //! * [`memory`](mod@memory): what is left of it, and what this process takes.
 //! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
 //! * [`remote`]: another machine, through ssh; [`HostWatch`]: driver and database, wherever it runs.
+//! * [`CpuOwners`]: whose the processor time of a window was.
 //! * [`block`]: how long the requests of a block device take, as distributions.
 //! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and processor time.
 //!
@@ -19,10 +20,12 @@ pub mod clock;
 pub mod counters;
 mod device;
 mod facts;
+mod family;
 pub mod inventory;
 pub mod lint;
 pub mod memory;
 mod mounts;
+mod owners;
 mod rates;
 pub mod remote;
 mod room;
@@ -34,6 +37,7 @@ pub use clock::{SteppedClock, Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of};
 pub use facts::facts;
+pub use owners::{CpuOwners, Programs};
 pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};
 pub use room::{Room, room};

@@ -19,6 +19,8 @@ pub struct Rates {
     pub cpu_user_pct: Option<f64>,
     /// … in the kernel, with interrupts.
     pub cpu_system_pct: Option<f64>,
+    /// … for interrupts alone.
+    pub cpu_interrupts_pct: Option<f64>,
     /// Processor time idle with I/O outstanding.
     pub cpu_iowait_pct: Option<f64>,
     /// Processor time taken by the hypervisor.
@@ -117,6 +119,7 @@ impl Rates {
         self.cpu_pct = share(user + system + steal);
         self.cpu_user_pct = share(user);
         self.cpu_system_pct = share(system);
+        self.cpu_interrupts_pct = share(rise(start.interrupts, end.interrupts));
         self.cpu_iowait_pct = share(iowait);
         self.cpu_steal_pct = share(steal);
     }
@@ -189,6 +192,7 @@ mod tests {
             cpu: Some(CpuTicks {
                 user: 100,
                 system: 50,
+                interrupts: 5,
                 idle: 1000,
                 iowait: 20,
                 steal: 1,
@@ -231,6 +235,7 @@ mod tests {
             cpu: Some(CpuTicks {
                 user: 200,
                 system: 90,
+                interrupts: 13,
                 idle: 1200,
                 iowait: 60,
                 steal: 21,
@@ -273,6 +278,7 @@ mod tests {
             cpu_pct: Some(40.0),
             cpu_user_pct: Some(25.0),
             cpu_system_pct: Some(10.0),
+            cpu_interrupts_pct: Some(2.0),
             cpu_iowait_pct: Some(10.0),
             cpu_steal_pct: Some(5.0),
             read_iops: Some(100.0),

@@ -4,6 +4,7 @@
 //! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
 
 use crate::block::{BlockWatch, DeviceTimes};
+use crate::owners::{Owners, Programs};
 use crate::remote::{RemoteMark, RemoteSampler};
 use crate::sampler::{HostUse, Mark, Sampler};
 
@@ -31,6 +32,8 @@ pub struct HostMark {
     driver: Mark,
     database: Option<RemoteMark>,
     requests: Option<DeviceTimes>,
+    /// None where nothing is known of the machine, which is told already.
+    owners: Option<Result<Owners, String>>,
 }
 
 impl HostWatch {
@@ -83,8 +86,8 @@ impl HostWatch {
         self.requests.as_ref().map_err(String::as_str)
     }
 
-    /// Begins a window.
-    pub fn mark(&self) -> HostMark {
+    /// Begins a window of a database that is made of these programs, or of ones that are not known for this reason.
+    pub fn mark(&self, programs: Result<&Programs, &str>) -> HostMark {
         let database = match &self.database {
             Database::There(sampler) => Some(sampler.mark()),
             Database::Here | Database::Unknown(_) => None,
@@ -93,7 +96,17 @@ impl HostWatch {
             driver: self.driver.mark(),
             database,
             requests: self.requests_so_far().ok(),
+            owners: self.owners(programs),
         }
+    }
+
+    /// What each owner of processor time has used so far.
+    fn owners(&self, programs: Result<&Programs, &str>) -> Option<Result<Owners, String>> {
+        Some(match self.database {
+            Database::Here => programs.map_err(str::to_owned).and_then(Owners::of),
+            Database::There(_) => Err("it is told on the driver's own machine alone".into()),
+            Database::Unknown(_) => return None,
+        })
     }
 
     /// Requests of the device since the watch began.
@@ -116,9 +129,17 @@ impl HostWatch {
             (Err(reason), _) => (None, Some(reason)),
         };
         let used = self.machine(driver, mark.database);
+        let now = |then: Owners| then.until_now(&used.rates);
+        let (owners, owners_reason) = match mark.owners.map(|then| then.and_then(now)) {
+            None => (None, None),
+            Some(Ok(owners)) => (Some(owners), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
         HostUse {
             requests,
             requests_reason,
+            owners,
+            owners_reason,
             ..used
         }
     }

@@ -143,15 +143,15 @@ pub fn judge(evidence: &Evidence<'_>) -> Bottleneck {
     if busy_pct < BUSY_PCT_MIN {
         return named("none", words::idle(busy_pct, evidence.figures));
     }
-    if let Some(sentence) = memory(evidence.figures) {
-        return named("memory", sentence);
-    }
     let shares = served_by_page_cache(shares, evidence.figures);
     let shares = known_by_the_device(shares, evidence);
     let candidates = candidates(&shares, evidence.figures);
     let largest = candidates.iter().max_by(|a, b| a.1.total_cmp(&b.1));
     match largest {
         Some((resource, pct)) if *pct >= NAMED_PCT_MIN => {
+            if let Some(sentence) = memory(resource, *pct, evidence) {
+                return named("memory", sentence);
+            }
             let sentence = words::resource(resource, *pct, evidence);
             // Not every resource that takes the time is at its end.
             named(
@@ -239,7 +239,15 @@ fn known_by_the_device(mut shares: Shares, evidence: &Evidence<'_>) -> Shares {
     shares
 }
 
-fn memory(figures: &Figures) -> Option<String> {
+/// Memory that is too small shows as something else: pages are read that have been there before, and who needs one in
+/// the middle of its work is seen at work. So it is named in place of these, and of nothing else that the jobs waited for.
+fn memory(resource: &str, pct: f64, evidence: &Evidence<'_>) -> Option<String> {
+    let figures = evidence.figures;
+    let may_be = match resource {
+        "device" | "other wait" => true,
+        "cpu" => !processors_are_busy(figures),
+        _ => false,
+    };
     let elapsed_s = figures.elapsed_s.filter(|s| *s > 0.0);
     let swapped_mb = figures.swap_in_mb.zip(figures.swap_out_mb);
     let swap = swapped_mb
@@ -248,7 +256,7 @@ fn memory(figures: &Figures) -> Option<String> {
     let pressure = figures.pressure_memory_pct;
     let is_short = swap.is_some_and(|rate| rate >= SWAP_MB_PER_S_MIN)
         || pressure.is_some_and(|pct| pct >= MEMORY_PRESSURE_PCT_MIN);
-    is_short.then(|| words::memory(swap, pressure))
+    (may_be && is_short).then(|| words::memory(pct, swap, pressure, figures))
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ pub(crate) fn obstacle(targets: &[Nodes]) -> Option<String> {
     }
 }
 
-fn source_of(targets: &[Nodes]) -> Option<&Nodes> {
+/// The target whose tables are lifted.
+pub(crate) fn source_of(targets: &[Nodes]) -> Option<&Nodes> {
     targets.iter().find(|target| !is_replica(target))
 }
 

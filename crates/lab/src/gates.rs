@@ -101,6 +101,7 @@ pub fn notes(outcome: &Outcome, figures: &Figures) -> Vec<String> {
     if let Some(pct) = figures.cpu_steal_pct.filter(|pct| *pct > STEAL_PCT_NOTED) {
         notes.push(format!("the hypervisor took {pct:.0} % of the processors"));
     }
+    notes.extend(crowded_note(figures));
     if outcome.retries > 0 {
         notes.push(format!(
             "{} transactions were tried again after a conflict",
@@ -110,10 +111,25 @@ pub fn notes(outcome: &Outcome, figures: &Figures) -> Vec<String> {
     notes
 }
 
+/// What other programs took away from the database.
+fn crowded_note(figures: &Figures) -> Option<String> {
+    let pct = figures.cpu_by_others_pct?;
+    figures.is_crowded()?.then(|| {
+        format!(
+            "other programs than the database and the driver took {pct:.0} % of the processors: as much may be missing \
+             from the figures; measure again when they rest"
+        )
+    })
+}
+
 /// What the sampler could not see, and why.
 pub fn host_notes(used: &HostUse) -> Vec<String> {
     let about_host = [&used.unknown, &used.io_reason, &used.remark];
-    about_host.into_iter().flatten().cloned().collect()
+    let about_owners = used.owners_reason.as_ref();
+    let about_owners =
+        about_owners.map(|why| format!("whose the processor time was is not known: {why}"));
+    let about_host = about_host.into_iter().flatten().cloned();
+    about_host.chain(about_owners).collect()
 }
 
 /// Whether the wall clock was set meanwhile.
@@ -218,6 +234,20 @@ mod tests {
         let noted = notes(&of_one_job(100, 60, 30), &figures);
         assert!(noted[0].contains("40 %"), "{noted:?}");
         assert!(notes(&of_one_job(100, 60, 0), &figures).is_empty());
+    }
+
+    #[test]
+    fn a_point_beside_other_programs_is_marked() {
+        let noted = |others| {
+            let figures = Figures {
+                cpu_by_others_pct: others,
+                ..Figures::default()
+            };
+            notes(&of_one_job(100, 100, 0), &figures)
+        };
+        assert!(noted(Some(33.4))[0].contains("took 33 % of the processors"));
+        assert!(noted(Some(archive::OTHERS_PCT_MAX)).is_empty());
+        assert!(noted(None).is_empty());
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod observer;
 pub mod olap;
 pub mod oltp;
 pub mod plan;
+pub mod programs;
 mod requests;
 pub mod run;
 pub mod scripts;

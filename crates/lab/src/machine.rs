@@ -299,8 +299,9 @@ mod tests {
         assert_eq!(site.record.settings[HOST], ELSEWHERE);
         assert!(!site.properties().contains("another machine"));
         let watch = unknown.watch(&site, Duration::from_millis(50)).unwrap();
-        let used = watch.finish(watch.mark());
+        let used = watch.finish(watch.mark(Err("no server")));
         assert_eq!(used.rates.cpu_pct, None);
         assert!(used.unknown.unwrap().contains("--host"));
+        assert_eq!((used.owners, used.owners_reason), (None, None));
     }
 }

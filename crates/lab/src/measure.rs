@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use archive::{Component, Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
-use host::{HostUse, HostWatch, Stopwatch, WallClock};
+use host::{HostUse, HostWatch, Programs, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
 use sha2::{Digest, Sha256};
@@ -17,10 +17,11 @@ use crate::agenda::sweep_obstacle;
 use crate::done::Measured;
 use crate::nodes::{Nodes, OnNodes};
 use crate::plan::Mode;
+use crate::programs::programs_of;
 use crate::sight::Sight;
 use crate::start::Start;
 use crate::watcher::Watcher;
-use crate::{Result, Step, below, gates};
+use crate::{Result, Step, below, columnar, gates};
 
 /// Relative slope over a point that still counts as steady.
 pub(crate) const STEADY_LIMIT: f64 = 0.1;
@@ -55,6 +56,17 @@ impl Bay<'_> {
         let step = toml::to_string(step).unwrap_or_default();
         let platform = &self.platforms[key.target as usize];
         fingerprint(&[platform, definition, &step])
+    }
+
+    /// The programs that a target is made of; one that is a copy works together with what it is a copy of.
+    ///
+    /// # Errors
+    /// With the reason, where a server's process is not known.
+    pub(crate) fn programs(&self, target: u32) -> std::result::Result<Programs, String> {
+        let target = &self.targets[target as usize];
+        let source = columnar::source_of(self.targets).filter(|_| columnar::is_replica(target));
+        let both = std::iter::once(target).chain(source);
+        programs_of(both.flat_map(|target| &target.nodes))
     }
 
     /// A point of a step without figures, begun now; `definition` is the fingerprint of what is measured.
@@ -191,12 +203,8 @@ impl Task<'_> {
         }
         let watcher = Watcher::open(&self.target.nodes);
         let watch = &self.bay.samplers[self.key.target as usize];
-        let start = Start::new(
-            watch,
-            watcher.as_ref(),
-            self.target,
-            self.step.ramp_up_seconds.is_some(),
-        );
+        let timed = self.step.ramp_up_seconds.is_some();
+        let start = Start::new(self.bay, self.key.target, watcher.as_ref(), timed);
         let outcome = self.drive_all(exercise, &start, progress)?;
         if let Err(ended) = Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref()) {
             return Ok(ended);
@@ -414,6 +422,7 @@ pub(crate) fn figures_of(
     figures.little_error_pct = outcome.little_error_pct();
     figures.driver_cpu_pct =
         per_s((outcome.driver_cpu().as_secs_f64() + used.sampler_cpu_s) * 100.0);
+    used.write_owners_into(&mut figures);
     figures.late_starts = Some(outcome.late_starts as f64);
     figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
     figures

@@ -38,7 +38,7 @@ pub(crate) fn observed(
     let target = &bay.targets[blank.key.target as usize];
     let watcher = Watcher::open(&target.nodes);
     let watch = &bay.samplers[blank.key.target as usize];
-    let start = Start::new(watch, watcher.as_ref(), target, false);
+    let start = Start::new(bay, blank.key.target, watcher.as_ref(), false);
     let Driven {
         outcome,
         closing,

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host::{HostMark, HostUse, HostWatch};
+use host::{HostMark, HostUse, HostWatch, Programs};
 use load::{Done, Failure, Operator, Station, Turn};
 use target::Counters;
 use workload::Meter;
 
+use crate::measure::Bay;
 use crate::nodes::Nodes;
 use crate::watcher::Watcher;
 
@@ -16,22 +17,20 @@ use crate::watcher::Watcher;
 pub struct Start<'a> {
     sampler: &'a HostWatch,
     target: &'a Nodes,
+    programs: std::result::Result<Programs, String>,
     taken: Arc<Mutex<Option<(HostMark, Counters)>>>,
     watcher: Option<&'a Watcher>,
     timed: bool,
 }
 
 impl<'a> Start<'a> {
-    pub fn new(
-        sampler: &'a HostWatch,
-        watcher: Option<&'a Watcher>,
-        target: &'a Nodes,
-        timed: bool,
-    ) -> Self {
+    /// Of a target of the run, which is ready by now.
+    pub fn new(bay: &'a Bay<'_>, target: u32, watcher: Option<&'a Watcher>, timed: bool) -> Self {
         Self {
-            sampler,
+            sampler: &bay.samplers[target as usize],
             watcher,
-            target,
+            target: &bay.targets[target as usize],
+            programs: bay.programs(target),
             taken: Arc::default(),
             timed,
         }
@@ -41,7 +40,8 @@ impl<'a> Start<'a> {
     pub fn take(&self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
-            *taken = Some((self.sampler.mark(), engine_counters(self.target)));
+            let programs = self.programs.as_ref().map_err(String::as_str);
+            *taken = Some((self.sampler.mark(programs), engine_counters(self.target)));
             if let Some(watcher) = self.watcher {
                 watcher.begin();
             }

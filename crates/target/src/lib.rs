@@ -18,6 +18,7 @@ mod nonblocking;
 mod plain;
 mod plan_text;
 pub mod postgres;
+mod process;
 mod readable;
 pub mod server;
 mod session;

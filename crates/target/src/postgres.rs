@@ -7,6 +7,7 @@ mod explain;
 mod guard;
 pub mod local;
 mod placeholders;
+mod processes;
 mod session;
 mod set_up;
 mod settings;

@@ -296,6 +296,12 @@ pub trait Target: Send + Sync {
         Err(NO_DIRECTORY.into())
     }
 
+    /// The process of this machine whose children, with itself, are the server, or why none is known; `None` where the
+    /// database runs inside this process.
+    fn server_process(&self) -> Option<std::result::Result<u32, String>> {
+        None
+    }
+
     /// Everything of the engine as a whole that no single session counts.
     fn counters(&self) -> Counters;
 

@@ -2,11 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::process;
 use crate::readable::await_readable;
 
 /// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
@@ -49,6 +50,22 @@ impl Stream {
                 Ok(())
             }
             Stream::Tcp(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    /// The process that listens at the far end of a Unix socket of this machine.
+    pub(crate) fn listener(&self) -> Option<u32> {
+        match self {
+            Stream::Unix(stream, _) => process::listener(stream.as_fd()),
+            Stream::Tcp(_) => None,
+        }
+    }
+
+    /// The port of this end of a connection over the network.
+    pub(crate) fn own_port(&self) -> Option<u16> {
+        match self {
+            Stream::Unix(..) => None,
+            Stream::Tcp(stream) => Some(stream.local_addr().ok()?.port()),
         }
     }
 

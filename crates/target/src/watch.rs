@@ -271,13 +271,6 @@ pub trait Watch: Send {
     fn server_cpu_ns(&self) -> Option<u64>;
 }
 
-/// Processor time of another process of this machine; `None` where there is no such process to be seen.
-pub(crate) fn process_cpu_ns(pid: u32) -> Option<u64> {
-    // In nanoseconds, where /proc/PID/stat counts ticks of ten milliseconds.
-    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,11 +329,5 @@ mod tests {
         assert_eq!(counts, [Some(7), Some(4)]);
         sum.add(&node(&[], None));
         assert_eq!(sum.background[0].2.count, None);
-    }
-
-    #[test]
-    fn the_processor_time_of_a_process_is_told_in_nanoseconds() {
-        assert!(process_cpu_ns(std::process::id()).unwrap() > 0);
-        assert_eq!(process_cpu_ns(u32::MAX), None);
     }
 }

@@ -86,6 +86,7 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
         }
     }
     put("valid", point.valid().into());
+    put("crowded", point.figures.is_crowded().into());
     put("reasons", point.reasons.clone().into());
     put("notes", point.notes.clone().into());
     put("steady", point.steady.map(steady_name).into());

@@ -268,6 +268,13 @@ fn point_properties() -> Properties {
     }
     all.extend(properties([
         ("valid", flag("True when there are no reasons against it.")),
+        (
+            "crowded",
+            or_null(flag(
+                "True when programs other than the database and the driver took more of the processors than a point \
+                 should bear.",
+            )),
+        ),
         ("reasons", array(text("Why the point is invalid."))),
         (
             "notes",

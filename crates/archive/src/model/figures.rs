@@ -126,12 +126,27 @@ figures! {
     table_disk_mb, "MB", Neither, "Bytes of a table's rows on the disk of the database that it was lifted from, without indexes, in 10^6.";
     table_memory_mb, "MB", Lower, "Bytes that engine or kernel have allocated for a lifted table, in 10^6.";
     compress_factor, "times", Higher, "Size of a table on disk divided by its size in memory.";
+    cpu_by_database_pct, "%", Neither, "Share of processor time used by the database: its servers with all their processes, or the engine inside dbdyno's process.";
+    cpu_by_driver_pct, "%", Neither, "Share of processor time used by the driver: dbdyno's process, of which an embedded engine's work is taken out.";
+    cpu_by_kernel_pct, "%", Neither, "Share of processor time used by interrupts and by the kernel's own threads.";
+    cpu_by_others_pct, "%", Lower, "Share of processor time used by programs that are neither the database nor the driver.";
 }
 
 impl Figures {
     /// All figures with their values, in the order of [`FIGURES`].
     pub fn iter(&self) -> impl Iterator<Item = Figure> + '_ {
         FIGURES.iter().map(|info| (info, self.get(info.name)))
+    }
+}
+
+/// Processor time of other programs from which a point is marked. As much may be missing from its throughput: more than
+/// the 2 % within which two configurations count as equivalent, and more than two accounts of it disagree by.
+pub const OTHERS_PCT_MAX: f64 = 5.0;
+
+impl Figures {
+    /// Whether other programs took more of the processors than a point should bear; `None` where that is not known.
+    pub fn is_crowded(&self) -> Option<bool> {
+        self.cpu_by_others_pct.map(|pct| pct > OTHERS_PCT_MAX)
     }
 }
 

@@ -18,12 +18,21 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
 /// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new table in
 /// `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 4;
+pub const SCHEMA_VERSION: i64 = 5;
 
 /// The figures that a version added to those of the one before.
 const ADDED: &[(i64, &[&str])] = &[
     (2, &["scaled_queries_per_h", "workers", "busy_cores_mean"]),
     (3, &["table_disk_mb", "table_memory_mb", "compress_factor"]),
+    (
+        5,
+        &[
+            "cpu_by_database_pct",
+            "cpu_by_driver_pct",
+            "cpu_by_kernel_pct",
+            "cpu_by_others_pct",
+        ],
+    ),
 ];
 
 /// The tables that a version added, with their SQL.
@@ -192,7 +201,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_4_are_frozen() {
+    fn the_columns_of_version_5_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -206,7 +215,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 4);
-        assert_eq!(&digest[..16], "5a1c39b957db05b5", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 5);
+        assert_eq!(&digest[..16], "3f758163d4e12c66", "{columns:#?}");
     }
 }

@@ -1,4 +1,4 @@
--- The archive, schema version 4. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
+-- The archive, schema version 5. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
 -- STRICT tables and CHECKs let SQLite itself refuse what could not be read back.
 -- Unsigned 64-bit numbers stand as decimal text where they may exceed 2^63 (seeds).
 

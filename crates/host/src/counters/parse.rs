@@ -56,6 +56,7 @@ pub fn cpu(text: &[u8]) -> Option<CpuTicks> {
     Some(CpuTicks {
         user: user.saturating_add(nice),
         system: system.saturating_add(irq).saturating_add(softirq),
+        interrupts: irq.saturating_add(softirq),
         idle,
         iowait,
         steal,
@@ -186,6 +187,7 @@ mod tests {
         let ticks = CpuTicks {
             user: 40798,
             system: 3151,
+            interrupts: 102,
             idle: 126760,
             iowait: 445,
             steal: 45,

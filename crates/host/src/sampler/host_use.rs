@@ -4,6 +4,7 @@ use archive::{Figures, Sample};
 
 use crate::block::DeviceTimes;
 use crate::counters::Counters;
+use crate::owners::CpuOwners;
 use crate::rates::Rates;
 
 /// An interval as long as this part of the nominal one counts as whole: ticks come a little late,
@@ -37,6 +38,10 @@ pub struct HostUse {
     pub requests: Option<DeviceTimes>,
     /// Why nobody does; `None` when somebody does.
     pub requests_reason: Option<String>,
+    /// Whose the processor time was; `None` when nobody knows.
+    pub owners: Option<CpuOwners>,
+    /// Why nobody does; `None` when somebody does.
+    pub owners_reason: Option<String>,
     /// Why nothing of the machine is known; `None` when something is.
     pub unknown: Option<String>,
     /// What a reader should know about where the figures come from.
@@ -105,7 +110,14 @@ impl HostUse {
         }
     }
 
-    /// Sets all figures of the host; leaves those of the driver and the engine alone.
+    /// Sets the figures of whose the processor time was; what the driver itself took must stand there.
+    pub fn write_owners_into(&self, figures: &mut Figures) {
+        if let Some(owners) = &self.owners {
+            owners.write_into(figures);
+        }
+    }
+
+    /// Sets all other figures of the host; leaves those of the driver and the engine alone.
     pub fn write_into(&self, figures: &mut Figures) {
         let rates = &self.rates;
         figures.cpu_pct_avg = rates.cpu_pct;
@@ -313,6 +325,10 @@ mod tests {
             "table_disk_mb",
             "table_memory_mb",
             "compress_factor",
+            "cpu_by_database_pct",
+            "cpu_by_driver_pct",
+            "cpu_by_kernel_pct",
+            "cpu_by_others_pct",
         ];
         let some = Some;
         let rates = Rates {
@@ -320,6 +336,7 @@ mod tests {
             cpu_pct: some(1.0),
             cpu_user_pct: some(2.0),
             cpu_system_pct: some(3.0),
+            cpu_interrupts_pct: some(31.0),
             cpu_iowait_pct: some(4.0),
             cpu_steal_pct: some(5.0),
             read_iops: some(6.0),

@@ -121,7 +121,7 @@ fn jobs_that_pause_are_held_back_by_nothing() {
         swap_out_mb: Some(500.0),
         ..figures()
     };
-    let pausing = |idle: f64| [("idle", idle), ("CPU", 100.0 - idle)];
+    let pausing = |idle: f64| [("idle", idle), ("data read", 100.0 - idle)];
     assert_eq!(resource(&pausing(80.1), &busy), "none");
     assert_eq!(resource(&pausing(80.0), &busy), "memory");
     // Shares are of the time in which the jobs did not pause.
@@ -136,21 +136,43 @@ fn jobs_that_pause_are_held_back_by_nothing() {
 
 #[test]
 fn memory_is_named_from_its_borders_on() {
-    let lock = [("lock", 100.0)];
+    let read = [("data read", 100.0)];
     let swap = |mb: f64| Figures {
         swap_in_mb: Some(mb),
         swap_out_mb: Some(0.0),
         ..figures()
     };
-    assert_eq!(resource(&lock, &swap(SWAP_MB_PER_S_MIN * 10.0)), "memory");
-    assert_eq!(resource(&lock, &swap(SWAP_MB_PER_S_MIN * 9.9)), "lock");
+    assert_eq!(resource(&read, &swap(SWAP_MB_PER_S_MIN * 10.0)), "memory");
+    assert_eq!(resource(&read, &swap(SWAP_MB_PER_S_MIN * 9.9)), "device");
     let pressure = |pct: f64| Figures {
         pressure_memory_pct: Some(pct),
         ..figures()
     };
     let least = MEMORY_PRESSURE_PCT_MIN;
-    assert_eq!(resource(&lock, &pressure(least)), "memory");
-    assert_eq!(resource(&lock, &pressure(least - 0.1)), "lock");
+    assert_eq!(resource(&read, &pressure(least)), "memory");
+    assert_eq!(resource(&read, &pressure(least - 0.1)), "device");
+}
+
+/// Somebody else on the machine may be short of memory while the jobs wait for something that has nothing to do with it.
+#[test]
+fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
+    let short = |cpu_pct: f64| Figures {
+        pressure_memory_pct: Some(90.0),
+        cpu_pct_avg: Some(cpu_pct),
+        ..figures()
+    };
+    for (class, name) in [
+        ("data write", "memory"),
+        ("wait", "memory"),
+        ("CPU", "memory"),
+        ("lock", "lock"),
+        ("latch", "latch"),
+        ("log sync", "log sync"),
+        ("round trip", "network"),
+    ] {
+        assert_eq!(resource(&[(class, 100.0)], &short(30.0)), name, "{class}");
+    }
+    assert_eq!(resource(&[("CPU", 100.0)], &short(99.0)), "cpu");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use archive::{BackgroundEvent, Figures, TimedEvent};
 
-use super::{CPU_BUSY_PCT_MIN, Evidence};
+use super::{CPU_BUSY_PCT_MIN, Evidence, SWAP_MB_PER_S_MIN};
 
 /// Events that are named in a sentence.
 const NAMED_MAX: usize = 3;
@@ -47,12 +47,25 @@ pub(super) fn spread(evidence: &Evidence<'_>) -> String {
     )
 }
 
-pub(super) fn memory(swap_mb_per_s: Option<f64>, pressure_pct: Option<f64>) -> String {
+pub(super) fn memory(
+    pct: f64,
+    swap_mb_per_s: Option<f64>,
+    pressure_pct: Option<f64>,
+    figures: &Figures,
+) -> String {
     let mut numbers = Vec::new();
-    numbers.extend(swap_mb_per_s.map(|rate| format!("{rate:.1} MB/s went to and from swap")));
-    numbers
-        .extend(pressure_pct.map(|pct| format!("tasks waited for memory {pct:.0} % of the time")));
-    format!("Memory is too small: {}.", numbers.join(" and "))
+    numbers.extend(
+        pressure_pct
+            .map(|pct| format!("tasks of the machine waited for it {pct:.0} % of the time")),
+    );
+    let swapped = swap_mb_per_s.filter(|rate| *rate >= SWAP_MB_PER_S_MIN);
+    numbers.extend(swapped.map(|rate| format!("{rate:.1} MB/s went to and from swap")));
+    format!(
+        "Memory is too small: {}, and {pct:.0} % of the jobs' busy time went to what follows from that{}{}.",
+        numbers.join(", "),
+        processors(figures),
+        device_numbers(figures)
+    )
 }
 
 /// The sentence for a resource that took `pct` of the jobs' busy time.
@@ -99,20 +112,48 @@ fn cpu(pct: f64, figures: &Figures) -> String {
             let steal = steal.map_or(String::new(), |steal| {
                 format!("; the hypervisor took {steal:.0} %")
             });
+            let others = others(figures);
+            let whose = match others.is_empty() {
+                true => "",
+                false => ", and not by the database alone",
+            };
             format!(
-                "The processors are saturated: {busy:.0} % busy, and the jobs spent {pct:.0} % of \
+                "The processors are saturated{whose}: {busy:.0} % busy{others}, and the jobs spent {pct:.0} % of \
                  their busy time on them or waiting for one{steal}."
             )
         }
         Some(busy) => format!(
             "None saturated: the jobs spent {pct:.0} % of their busy time on processors, which were \
-             {busy:.0} % busy; more jobs would use more of them."
+             {busy:.0} % busy{}; more jobs would use more of them.",
+            others(figures)
         ),
         None => format!(
             "None known to be saturated: the jobs spent {pct:.0} % of their busy time on processors, \
              and how busy those were is not known."
         ),
     }
+}
+
+/// What of the processors' time was neither the database's nor the driver's, where that is worth a word.
+fn others(figures: &Figures) -> String {
+    let pct = figures
+        .cpu_by_others_pct
+        .filter(|_| figures.is_crowded() == Some(true));
+    let Some(pct) = pct else {
+        return String::new();
+    };
+    let own = [
+        ("database", figures.cpu_by_database_pct),
+        ("driver", figures.cpu_by_driver_pct),
+    ];
+    let own = own.map(|(who, pct)| match pct {
+        Some(pct) => format!("the {who} ({pct:.0} %)"),
+        None => format!("the {who}"),
+    });
+    format!(
+        ", {pct:.0} % of their time with other programs than {} and {}",
+        own[0], own[1]
+    )
 }
 
 fn device(pct: f64, evidence: &Evidence<'_>) -> String {
@@ -141,9 +182,9 @@ fn network(pct: f64, figures: &Figures) -> String {
 }
 
 fn processors(figures: &Figures) -> String {
-    figures
-        .cpu_pct_avg
-        .map_or(String::new(), |pct| format!("; processors {pct:.0} % busy"))
+    figures.cpu_pct_avg.map_or(String::new(), |pct| {
+        format!("; processors {pct:.0} % busy{}", others(figures))
+    })
 }
 
 fn device_numbers(figures: &Figures) -> String {

@@ -99,8 +99,7 @@ impl<'a> Level<'a> {
         let stopwatch = Stopwatch::start(Arc::clone(&bay.clock));
         let target = self.place.target();
         let watcher = Watcher::open(&target.nodes);
-        let watch = &bay.samplers[self.place.key.target as usize];
-        let start = Start::new(watch, watcher.as_ref(), target, true);
+        let start = Start::new(bay, self.place.key.target, watcher.as_ref(), true);
         let (crowd, counters) = match self.work.crowd() {
             Ok(opened) => opened,
             Err(error) => return Err(self.place.failed(error)),
@@ -210,6 +209,7 @@ impl<'a> Level<'a> {
         figures.little_error_pct = seen.total.little_error_pct();
         figures.driver_cpu_pct =
             per_s((seen.total.driver_cpu().as_secs_f64() + seen.used.sampler_cpu_s) * 100.0);
+        seen.used.write_owners_into(&mut figures);
         seen.sight.write_into(&mut figures);
         let watch = &self.place.bay.samplers[self.place.key.target as usize];
         let mut reasons = gates::reasons(&seen.total);

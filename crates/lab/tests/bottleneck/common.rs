@@ -6,12 +6,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use archive::{Figures, HeldBack, TimedEvent};
-use host::{Sampler, SamplerOptions};
+use host::{HostWatch, Sampler, SamplerOptions};
+use lab::programs::programs_of;
 use lab::sight::Sight;
 use lab::watcher::Watcher;
 use load::clock::{Usage, UsageMeter};
 use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Think};
 use target::{Session, Target, TargetUrl};
+
+use crate::bystanders::Bystanders;
 
 /// One provocation at a time.
 static TURN: Mutex<()> = Mutex::new(());
@@ -49,6 +52,10 @@ pub struct Judged {
     pub events: Vec<TimedEvent>,
     pub figures: Figures,
     pub note: Option<String>,
+    /// Why it is not known whose the processor time was.
+    pub owners_reason: Option<String>,
+    /// What all other programs of the machine took, in percent of its processors, by their own accounts.
+    pub bystanders_pct: f64,
     /// Share of its runnable time that a thread beside the jobs waited for a processor.
     queued_share: f64,
 }
@@ -115,6 +122,8 @@ pub fn drive(
         ..SamplerOptions::default()
     })
     .unwrap();
+    let watch = HostWatch::here(sampler, device.clone().ok_or("it has none".into()));
+    let programs = programs_of([target]);
     let operators = (0..jobs)
         .map(|job| {
             let mut session = target.open_session().unwrap();
@@ -123,7 +132,8 @@ pub fn drive(
         })
         .collect();
     let watcher = Watcher::open(std::slice::from_ref(target));
-    let mark = sampler.mark();
+    let bystanders = Bystanders::beside(programs.as_ref().map_or(&[], |p| &p.servers));
+    let mark = watch.mark(programs.as_ref().map_err(String::as_str));
     if let Some(watcher) = &watcher {
         watcher.begin();
     }
@@ -146,13 +156,18 @@ pub fn drive(
     );
     let queued_share = crowding.finish();
     assert_eq!(outcome.fatal, None);
-    let used = sampler.finish(mark);
+    let used = watch.finish(mark);
+    let bystanders_pct = bystanders.finish_pct();
     let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
     let mut figures = Figures {
         elapsed_s: Some(outcome.elapsed.as_secs_f64()),
+        driver_cpu_pct: Some(
+            100.0 * outcome.driver_cpu().as_secs_f64() / outcome.elapsed.as_secs_f64(),
+        ),
         ..Figures::default()
     };
     used.write_into(&mut figures);
+    used.write_owners_into(&mut figures);
     seen.write_into(&mut figures);
     let held_back = seen.held_back(&outcome, &figures, (device.as_deref(), &used));
     let judged = Judged {
@@ -160,9 +175,16 @@ pub fn drive(
         note: seen.note(),
         held_back,
         figures,
+        owners_reason: used.owners_reason,
+        bystanders_pct,
         queued_share,
     };
-    println!("{:?}\n{:?}", judged.bottleneck(), judged.note);
+    println!(
+        "{:?}\n{:?}\nothers {:?} %, by their own accounts {bystanders_pct:.1} %",
+        judged.bottleneck(),
+        judged.note,
+        judged.figures.cpu_by_others_pct,
+    );
     judged
 }
 

@@ -3,8 +3,11 @@
 
 #![allow(clippy::unwrap_used)] // a test ends where its server does not answer
 
+mod bystanders;
 mod common;
 mod embedded;
+mod memory;
 mod mysql;
+mod others;
 mod postgres;
 mod way;

@@ -93,7 +93,7 @@ const CORES_LEFT_AVG: &str = "cores_left_avg";
 const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 31] = [
+const COLUMNS: [Column; 33] = [
     column(
         ["rows", "/s"],
         "rows_per_s",
@@ -132,6 +132,18 @@ const COLUMNS: [Column; 31] = [
     ),
     column(["CPU", "% avg"], "cpu_pct_avg", number::whole, true),
     column(["CPU", "% peak"], "cpu_pct_peak", number::whole, false),
+    column(
+        ["CPU", "% database"],
+        "cpu_by_database_pct",
+        number::whole,
+        false,
+    ),
+    column(
+        ["CPU", "% others"],
+        "cpu_by_others_pct",
+        number::whole,
+        false,
+    ),
     column(
         ["cores", "left avg"],
         CORES_LEFT_AVG,

@@ -1,6 +1,6 @@
 //! The first thing on the page: is this a result, and how far can it be trusted?
 
-use archive::{Point, Run, RunState, Steady};
+use archive::{OTHERS_PCT_MAX, Point, Run, RunState, Steady};
 
 use super::id_of;
 use crate::level::{self, TestGroup};
@@ -93,6 +93,7 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
             steady(run),
             noise(run, groups),
             driver(run),
+            others(run),
             errors(run),
         ],
         reasons,
@@ -273,6 +274,28 @@ fn driver(run: &Run) -> Item {
             "not known".to_owned()
         },
         tone: if late > 0.0 { "warn" } else { "plain" },
+    }
+}
+
+/// What programs beside the database and the driver took of the processors.
+fn others(run: &Run) -> Item {
+    let shares: Vec<f64> = run
+        .points
+        .iter()
+        .filter_map(|p| p.figures.cpu_by_others_pct)
+        .collect();
+    let crowded = shares.iter().filter(|pct| **pct > OTHERS_PCT_MAX).count();
+    Item {
+        name: "Other programs",
+        text: match stats::summary::max(&shares) {
+            Some(most) => format!(
+                "took at most {} % of the processors; more than {OTHERS_PCT_MAX} % in {crowded} of {} points",
+                number::figure(most),
+                shares.len(),
+            ),
+            None => "not known".to_owned(),
+        },
+        tone: if crowded > 0 { "warn" } else { "plain" },
     }
 }
 

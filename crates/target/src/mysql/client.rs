@@ -91,6 +91,11 @@ impl Client {
         &self.wire.server().version
     }
 
+    /// The process of this machine that listens at the server's socket.
+    pub fn listener(&self) -> Option<u32> {
+        self.stream.listener()
+    }
+
     /// Whether a transaction is open, or may be: one that the server ended after an error counts as well.
     pub fn in_transaction(&self) -> bool {
         self.in_transaction

@@ -191,6 +191,11 @@ impl Target for MySqlTarget {
         }
     }
 
+    fn server_process(&self) -> Option<std::result::Result<u32, String>> {
+        let find = || self.with_anchor(|client| Ok(watch::server_process(client)));
+        Some(self.anchor.process(find))
+    }
+
     fn counters(&self) -> Counters {
         self.with_anchor(facts::counters).unwrap_or_default()
     }

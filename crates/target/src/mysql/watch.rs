@@ -9,12 +9,13 @@ mod threads;
 use super::access::Access;
 use super::client::Client;
 use super::session::connect;
-use crate::watch::process_cpu_ns;
+use crate::process;
 use crate::{Result, ServerCounts, Tally, WaitClass, Watch};
 pub(super) use counts::is_denied;
 
 use class::Meaning;
 use threads::Threads;
+pub(super) use threads::server_process;
 
 /// Columns of `SHOW PROCESSLIST`, which costs the server a tenth of the table of the same name.
 const ID: usize = 0;
@@ -122,6 +123,6 @@ impl Watch for MySqlWatch {
     }
 
     fn server_cpu_ns(&self) -> Option<u64> {
-        process_cpu_ns(self.own_thread?)
+        process::cpu_ns(self.own_thread?)
     }
 }

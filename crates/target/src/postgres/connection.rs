@@ -95,6 +95,16 @@ impl Connection {
         &self.version
     }
 
+    /// The process of this machine that listens at the server's socket.
+    pub(super) fn listener(&self) -> Option<u32> {
+        self.stream.listener()
+    }
+
+    /// The port of this end, over a network.
+    pub(super) fn own_port(&self) -> Option<u16> {
+        self.stream.own_port()
+    }
+
     /// State of the transaction when the server was last ready.
     pub(super) fn transaction(&self) -> Transaction {
         self.transaction

@@ -9,6 +9,7 @@ use archive::TargetRecord;
 use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::guard::{self, Facts};
+use super::processes::postmaster;
 use super::session::PostgresSession;
 use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
@@ -144,6 +145,11 @@ impl Target for PostgresTarget {
                     .into(),
             ),
         }
+    }
+
+    fn server_process(&self) -> Option<std::result::Result<u32, String>> {
+        let find = || self.with_anchor(|anchor| Ok(postmaster(anchor)));
+        Some(self.anchor.process(find))
     }
 
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of

@@ -10,9 +10,10 @@ use archive::WaitHistogram;
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
+use super::processes;
 use super::set_up::OF_SESSIONS;
 use super::wire::Prepared;
-use crate::watch::process_cpu_ns;
+use crate::process;
 use crate::{Result, ServerCounts, Tally, Watch};
 
 /// Parallel workers name their leader from this version on.
@@ -38,25 +39,17 @@ impl PostgresWatch {
     /// When the server lets no further connection in.
     pub(super) fn open(endpoint: &Endpoint, major: u32) -> Result<Self> {
         let mut connection = Connection::open(endpoint, OF_SESSIONS)?;
-        let pid = connection.texts("SELECT pg_backend_pid()::text", &[])?;
-        let pid = pid.into_iter().flatten().flatten().next();
-        let pid: Option<u32> = pid.and_then(|pid| pid.parse().ok());
+        let pid = processes::own(&mut connection)?;
         let is_local = endpoint.socket.is_some();
         let mut look = connection.prepare(&look_sql(major))?;
         look.columns.fill(0);
         Ok(Self {
             look,
             major,
-            process: pid.filter(|pid| is_local && is_postgres(*pid)),
+            process: pid.filter(|pid| is_local && processes::is_server(*pid)),
             connection,
         })
     }
-}
-
-/// A server in a container has numbers of its own, so that the same number may be another process here.
-fn is_postgres(pid: u32) -> bool {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-    name.is_ok_and(|name| name.starts_with("postgres"))
 }
 
 /// The function below the view, because the view joins names of databases and users to every session.
@@ -112,7 +105,7 @@ impl Watch for PostgresWatch {
     }
 
     fn server_cpu_ns(&self) -> Option<u64> {
-        process_cpu_ns(self.process?)
+        process::cpu_ns(self.process?)
     }
 }
 

@@ -61,6 +61,20 @@ impl<C> Anchor<C> {
         self.server.as_ref()
     }
 
+    /// The server's process; of a server that dbdyno did not start, the one that can be found.
+    ///
+    /// # Errors
+    /// With the reason, where there is none.
+    pub fn process(
+        &self,
+        find: impl FnOnce() -> Result<std::result::Result<u32, String>>,
+    ) -> std::result::Result<u32, String> {
+        match self.server() {
+            Some(server) => server.pid().ok_or_else(|| "the server is stopped".into()),
+            None => find().unwrap_or_else(|error| Err(error.message)),
+        }
+    }
+
     /// The server, or the sentence for who wants what only a server of ours allows.
     ///
     /// # Errors

@@ -85,12 +85,14 @@ fn passwords_sockets_and_ports() {
         );
         assert!(!error.message.contains("wrong_one"), "{error}");
     }
-    through_a_port(port_of(server.socket_path()));
+    through_a_port(port_of(server.socket_path()), server.pid().unwrap());
 }
 
-fn through_a_port(port: u16) {
+fn through_a_port(port: u16, pid: u32) {
     let url = |password: &str| format!("mysql://secretive:{password}@127.0.0.1:{port}/dbdyno");
     let target = opened(&url("hu%3Ash%401")).unwrap();
+    // The server tells the numbers of its threads, whatever lies between.
+    assert_eq!(target.server_process(), Some(Ok(pid)));
     let record = target.record();
     assert_eq!(
         record.url,

@@ -149,6 +149,7 @@ fn a_server_of_others_is_lukewarm_at_best() {
     };
     assert!(why.contains("did not start"), "{why}");
     assert_eq!(target.data_path(), None);
+    assert_eq!(target.server_process(), Some(Ok(server.pid().unwrap())));
     // The device under it is known all the same.
     let told = std::fs::canonicalize(target.server_directory().unwrap()).unwrap();
     let same = std::fs::canonicalize(server.data_directory()).unwrap();

@@ -12,7 +12,7 @@ use target::{ErrorKind, TargetUrl, find};
 use crate::common::*;
 
 /// Carries connections over the network to a server that listens on a socket only.
-fn network_to(socket: PathBuf) -> u16 {
+pub fn network_to(socket: PathBuf) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {

@@ -1,8 +1,9 @@
 //! The database as a whole: counters, cache, threads, settings.
 
-use target::{Cooled, Feature};
+use target::{Cooled, Feature, Session};
 
 use crate::common::*;
+use crate::logon::network_to;
 
 #[test]
 fn what_sessions_do_is_counted() {
@@ -193,6 +194,45 @@ fn a_table_larger_than_the_memory_is_read_from_the_device_twice() {
             "scan {scan} read {read} bytes from the device"
         );
     }
+}
+
+/// Whose processor time is the server's hangs on this number.
+#[test]
+fn the_servers_first_process_is_found() {
+    let own = local("");
+    let mut session = own.open_session().unwrap();
+    let parent = |session: &mut dyn Session| {
+        let pid = number(session, "SELECT pg_backend_pid()");
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+        line.unwrap().trim().parse::<u32>().unwrap()
+    };
+    assert_eq!(own.server_process(), Some(Ok(parent(session.as_mut()))));
+
+    let server = server();
+    let target = opened(&url_of(&server, "dbdyno", "")).unwrap();
+    assert_eq!(target.server_process(), Some(Ok(server.pid().unwrap())));
+
+    // An address of its own, because the usual port of the usual one may be somebody's.
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let address = format!("127.83.{high}.{low}");
+    let mut session = target.open_session().unwrap();
+    session
+        .batch(&format!("ALTER SYSTEM SET listen_addresses = '{address}'"))
+        .unwrap();
+    let rules = "local all all trust\nhost all all 127.0.0.0/8 trust\n";
+    std::fs::write(server.data_directory().join("pg_hba.conf"), rules).unwrap();
+    drop(session);
+    drop(target);
+    server.restart().unwrap();
+    let target = opened(&format!("postgres://dbdyno@{address}/postgres")).unwrap();
+    assert_eq!(target.server_process(), Some(Ok(server.pid().unwrap())));
+    drop(target);
+
+    let port = network_to(server.socket_path());
+    let target = opened(&format!("postgres://dbdyno@127.0.0.1:{port}/postgres")).unwrap();
+    let reason = target.server_process().unwrap().unwrap_err();
+    assert!(reason.contains("tunnel"), "{reason}");
 }
 
 /// Bytes that a process had the device read.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::super::client::Client;
-use crate::Result;
+use crate::{Result, process};
 
 /// Sessions whose threads are kept; more than any server is asked for.
 const SESSIONS_MAX: usize = 4096;
@@ -96,16 +96,27 @@ fn account(thread: u32) -> Option<Account> {
 pub(super) fn own(client: &mut Client) -> Option<u32> {
     let sql = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()";
     let thread: u32 = client.read_one(sql).ok()??.parse().ok()?;
-    (is_server(thread) && account(thread).is_some()).then_some(thread)
+    let server = process::of_thread(thread)?;
+    (is_server(server) && account(thread).is_some()).then_some(thread)
 }
 
-/// On another machine or in a container the same number is something else here.
-fn is_server(thread: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
-    let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    let name = group.map(|tgid| std::fs::read_to_string(format!("/proc/{}/comm", tgid.trim())));
-    name.and_then(std::result::Result::ok)
-        .is_some_and(|name| ["mariadbd", "mysqld"].contains(&name.trim()))
+/// The server's process.
+///
+/// # Errors
+/// With the reason, where it is none of this machine that could be found.
+pub(in super::super) fn server_process(client: &mut Client) -> std::result::Result<u32, String> {
+    let of_thread = |client: &mut Client| process::of_thread(own(client)?);
+    // MySQL tells no thread, and whoever listens need not be the server.
+    let listener = client.listener().filter(|pid| is_server(*pid));
+    listener.or_else(|| of_thread(client)).ok_or_else(|| {
+        "the server's process cannot be found on this machine: it is in a container or behind a tunnel or proxy, or tells \
+         no number; connect through its Unix socket"
+            .to_owned()
+    })
+}
+
+fn is_server(pid: u32) -> bool {
+    process::name(pid).is_some_and(|name| ["mariadbd", "mysqld"].contains(&name.as_str()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,50 @@
+//! A server that has less memory than the jobs keep going back to.
+
+use target::{Session, Value};
+
+use crate::common::{Work, drive, my_turn, open};
+
+/// Rows that the jobs go back to, three a page: 115 MB of a table of 400 MB, where 128 MiB have to do for all sessions as well.
+const HOT_ROWS: u32 = 42_000;
+/// Some of so many always have a page to wait for.
+const JOBS: u32 = 16;
+
+/// Pages that were there a moment ago are read again and again: that is what the kernel calls a stall for memory. The same
+/// table in a cache that is merely cold is the device's affair (`random_reads_of_a_table_that_is_not_in_memory`).
+#[test]
+fn pages_that_were_in_memory_a_moment_ago() {
+    let _turn = my_turn();
+    let target = open("postgres+local:?memory=128MiB&shared_buffers=16MB");
+    let mut session = target.open_session().unwrap();
+    session
+        .batch(
+            "CREATE TABLE big (id int PRIMARY KEY, filler text); \
+             ALTER TABLE big ALTER filler SET STORAGE PLAIN; \
+             INSERT INTO big SELECT n, repeat('x', 2400) FROM generate_series(1, 150000) n",
+        )
+        .unwrap();
+    target.checkpoint().unwrap();
+    drop(session);
+    let lookups = |session: &mut dyn Session, job: u32| {
+        let lookups = session.prepare(&format!(
+            "SELECT sum(length(filler))::text FROM generate_series(1, 100) n CROSS JOIN LATERAL \
+             (SELECT filler FROM big WHERE id = 1 + (hashint8(n + ?) & 2147483647) % {HOT_ROWS}) one"
+        ))?;
+        let work: Work = Box::new(move |session, index| {
+            let start = i64::from(job) * 100_000_000 + index as i64 * 100;
+            session.fetch(lookups, &[Value::Int(start)]).map(drop)
+        });
+        Ok(work)
+    };
+    // So that the pages have been there.
+    drive(&target, JOBS, 4.0, 0, lookups);
+    let judged = drive(&target, JOBS, 3.0, 0, lookups);
+    let pressure_pct = judged.figures.pressure_memory_pct;
+    assert!(
+        pressure_pct.is_some(),
+        "this kernel tells no pressure (psi=1)"
+    );
+    judged.assert("memory");
+    let sentence = judged.bottleneck().1;
+    assert!(sentence.contains("waited for it"), "{sentence}");
+}
