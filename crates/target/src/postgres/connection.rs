@@ -200,7 +200,7 @@ impl Connection {
         let mut outcome: Result<()> = Ok(());
         loop {
             match self.wire.next_event() {
-                Ok(None) => self.receive()?,
+                Ok(None) => self.receive_more()?,
                 Ok(Some(Event::CopyData(piece))) => {
                     if let Err(error) = take(piece) {
                         self.broken = Some(error.clone());
@@ -310,6 +310,18 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// As [`Connection::receive`] where more is on its way, so that it is not asked for first.
+    fn receive_more(&mut self) -> Result<()> {
+        match self.stream.try_read(self.wire.space(), false) {
+            Ok(bytes @ 1..) => {
+                self.wire.received(bytes);
+                Ok(())
+            }
+            // Nothing has come yet, or the end, which is told by the other.
+            _ => self.receive(),
+        }
     }
 
     fn receive(&mut self) -> Result<()> {

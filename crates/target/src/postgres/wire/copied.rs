@@ -11,6 +11,8 @@ const HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const BASE: u64 = 10_000;
 /// Digits of that base that a word holds.
 const WORD_DIGITS: usize = 4;
+/// Powers of ten by which a number of so many digits is moved within a word.
+const TENS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// Why a row cannot be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -193,26 +195,45 @@ fn numeric(cell: &[u8], places: u8) -> Option<Cell<'static>> {
     }
     // The power of ten by which the digits, taken as one number, are to be multiplied.
     let power = (i32::from(weight) - count as i32 + 1) * 4 + i32::from(places);
-    let magnitude = match count <= WORD_DIGITS {
-        true => i128::from(digits.iter().fold(0_u64, |sum, digit| {
-            sum * BASE + u64::from(u16::from_be_bytes(*digit))
-        })),
-        false => digits.iter().try_fold(0_i128, |sum, digit| {
-            let digit = i128::from(u16::from_be_bytes(*digit));
-            sum.checked_mul(i128::from(BASE))?.checked_add(digit)
-        })?,
-    };
-    let unit = 10_i128.checked_pow(power.unsigned_abs())?;
-    let unscaled = match power < 0 {
-        false => magnitude.checked_mul(unit)?,
-        true if magnitude % unit == 0 => magnitude / unit,
-        true => return None,
+    let unscaled = match in_a_word(digits, power) {
+        Some(unscaled) => i128::from(unscaled),
+        None => in_two_words(digits, power)?,
     };
     let unscaled = if sign == 0 { unscaled } else { -unscaled };
     Some(match i64::try_from(unscaled) {
         Ok(n) => Cell::Int(n),
         Err(_) => Cell::Wide(unscaled),
     })
+}
+
+/// Digits times a power of ten, where a word has room for all of it, as it has for most amounts.
+#[inline]
+fn in_a_word(digits: &[[u8; 2]], power: i32) -> Option<u64> {
+    let unit = *TENS.get(power.unsigned_abs() as usize)?;
+    if digits.len() > WORD_DIGITS {
+        return None;
+    }
+    let magnitude = digits.iter().fold(0, |sum, digit| {
+        sum * BASE + u64::from(u16::from_be_bytes(*digit))
+    });
+    match power < 0 {
+        false => magnitude.checked_mul(unit),
+        true => magnitude.is_multiple_of(unit).then(|| magnitude / unit),
+    }
+}
+
+/// The same of more digits; `None` when they are still too many, or lie behind the places that there are.
+#[cold]
+fn in_two_words(digits: &[[u8; 2]], power: i32) -> Option<i128> {
+    let magnitude = digits.iter().try_fold(0_i128, |sum, digit| {
+        let digit = i128::from(u16::from_be_bytes(*digit));
+        sum.checked_mul(i128::from(BASE))?.checked_add(digit)
+    })?;
+    let unit = 10_i128.checked_pow(power.unsigned_abs())?;
+    match power < 0 {
+        false => magnitude.checked_mul(unit),
+        true => (magnitude % unit == 0).then(|| magnitude / unit),
+    }
 }
 
 #[cfg(test)]
@@ -240,6 +261,14 @@ mod tests {
         assert_eq!(read(&[1, 1, 0, 0, 5000], 2), Some(Cell::Int(5_000_000_000)));
         let most = Some(Cell::Wide(10_i128.pow(37)));
         assert_eq!(read(&[1, 8, 0, 0, 10], 4), most);
+        // The last multiple of 10,000 that a word holds, and the first that it does not.
+        for (digit, whole) in [
+            (955, 18_446_744_073_709_550_000),
+            (956, 18_446_744_073_709_560_000),
+        ] {
+            let wide = read(&[4, 4, 0, 0, 1844, 6744, 737, digit], 0);
+            assert_eq!(wide, Some(Cell::Wide(whole)));
+        }
         // More places than the column has, no number, an infinite one, a damaged one.
         assert_eq!(read(&[1, -1_i16 as u16, 0, 3, 5], 2), None);
         for bad in [&[0, 0, 0xc000, 0][..], &[0, 0, 0xd000, 0], &[2, 0, 0, 0, 1]] {
