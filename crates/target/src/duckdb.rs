@@ -25,6 +25,7 @@ mod target;
 mod tests;
 mod texts;
 
+pub use appender::GROUP_ROWS;
 pub use target::DuckDb;
 
 /// The version that the tests run with and that `scripts/get-duckdb.sh` fetches.

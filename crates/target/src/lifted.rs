@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::Result;
+pub use crate::duckdb::GROUP_ROWS;
 pub use crate::duckdb::lifted::{Change, Codec, Store, Writer, available};
 
 /// A target whose tables are those of another one, lifted.

@@ -46,6 +46,9 @@ pub(crate) fn sessions(
 
 /// Hands parts out to so many sessions, each of which loads one after the other; gives what went wrong, in the order
 /// in which it did. The flag that `load` is given says that another session has failed.
+///
+/// A statement of theirs has one thread: with more, where all of them share a pool, it would take the processor from
+/// the other sessions' rows.
 pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
     target: &dyn Target,
     jobs: u32,
@@ -65,35 +68,48 @@ pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        for _ in 0..(jobs as usize).min(parts.len()) {
-            scope.spawn(|| {
-                if let Err(error) = work() {
-                    let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
-                    errors.push(error);
-                    failed.store(true, Ordering::Relaxed);
-                }
-            });
-        }
-    });
-    errors.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let all = || {
+        std::thread::scope(|scope| {
+            for _ in 0..(jobs as usize).min(parts.len()) {
+                scope.spawn(|| {
+                    if let Err(error) = work() {
+                        let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                        errors.push(error);
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        Ok::<(), E>(())
+    };
+    let kept = with_threads(target, 1, all);
+    let errors = errors.into_inner().unwrap_or_else(PoisonError::into_inner);
+    errors.into_iter().chain(kept.err()).collect()
 }
 
-/// Does `work` with as many threads inside a statement as sessions loaded, where the engine has such: indexes are built
-/// faster so. Sessions that are open already know nothing of it.
-pub(crate) fn with_threads<T, E: From<TargetError>>(
+/// Does `work` with at least as many threads inside a statement as sessions loaded: indexes are built faster so.
+pub(crate) fn in_parallel<T, E: From<TargetError>>(
     target: &dyn Target,
     jobs: u32,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
-    let threads = target.threads();
-    // A server that starts no workers builds its indexes alone.
-    let in_parallel = jobs > 1
+    with_threads(target, jobs.max(target.threads()), work)
+}
+
+/// Does `work` with so many threads inside a statement, where the engine has such and takes so many: a server that
+/// starts no workers builds its indexes alone. Sessions that are open already know nothing of it.
+fn with_threads<T, E: From<TargetError>>(
+    target: &dyn Target,
+    threads: u32,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let before = target.threads();
+    let is_set = threads != before
         && target.lacks(Feature::ParallelStatement).is_none()
-        && target.set_threads(jobs).is_ok();
+        && target.set_threads(threads).is_ok();
     let outcome = work();
-    if in_parallel {
-        target.set_threads(threads)?;
+    if is_set {
+        target.set_threads(before)?;
     }
     outcome
 }

@@ -1,13 +1,20 @@
 //! Bulk load through DuckDB's appender, in chunks whose columns are filled in place.
 
-use std::os::raw::c_char;
+mod column;
+mod heap;
+
 use std::ptr::null_mut;
 
-use super::capi::{Api, RawAppender, RawChunk, RawType, RawVector, SUCCESS, type_id};
+use super::capi::{Api, RawAppender, RawChunk, RawType, SUCCESS, type_id};
 use super::explain::explain;
 use super::handle::{Answered, Connection, c_string, message_at};
 use crate::source::{COLUMNS_MAX, Cell};
-use crate::{BulkRow, ErrorKind, Result, TargetError, Value};
+use crate::{BulkRow, ErrorKind, Result, TargetError};
+use column::Column;
+use heap::TextHeap;
+
+/// Rows that DuckDB packs together, in a database that was not made with other groups. Fewer of them may take more.
+pub const GROUP_ROWS: u64 = 122_880;
 
 /// A bulk load into one table.
 pub(super) struct Appender<'a> {
@@ -15,23 +22,15 @@ pub(super) struct Appender<'a> {
     raw: *mut RawAppender,
     chunk: *mut RawChunk,
     columns: Vec<Column>,
+    /// Texts of the rows in the chunk.
+    heap: TextHeap,
     /// Rows in the chunk.
     filled: usize,
     capacity: usize,
+    /// Rows of the group that has begun, without those in the chunk.
+    of_group: usize,
     /// The appender must not outlive its connection.
     connection: std::marker::PhantomData<&'a Connection>,
-}
-
-/// Where the cells of one column go.
-struct Column {
-    type_id: u32,
-    /// Of a DECIMAL: the type that stores it, and its digits behind the point.
-    stored: u32,
-    scale: u8,
-    vector: *mut RawVector,
-    data: *mut u8,
-    /// Null until the chunk has its first null.
-    validity: *mut u64,
 }
 
 impl<'a> Appender<'a> {
@@ -51,7 +50,9 @@ impl<'a> Appender<'a> {
             raw: null_mut(),
             chunk: null_mut(),
             columns: Vec::new(),
+            heap: TextHeap::default(),
             filled: 0,
+            of_group: 0,
             // SAFETY: the function takes nothing.
             capacity: unsafe { (api.vector_size)() } as usize,
             connection: std::marker::PhantomData,
@@ -115,7 +116,7 @@ impl<'a> Appender<'a> {
 
     /// Refuses a table with a column that takes no values of a workload.
     fn check_types(&self, table: &str) -> Result<()> {
-        match self.columns.iter().position(|c| !can_load(c.type_id)) {
+        match self.columns.iter().position(|c| !c.can_load()) {
             Some(column) => Err(refused(format!(
                 "column {} of {table} has a type that cannot be loaded; make it an integer, \
                  BOOLEAN, DOUBLE, DECIMAL, DATE, VARCHAR or BLOB",
@@ -141,8 +142,9 @@ impl<'a> Appender<'a> {
     pub(super) fn put(&mut self, row: &BulkRow<'_>) -> Result<()> {
         self.check_width(row.len())?;
         for (index, value) in row.iter().enumerate() {
-            // SAFETY: `filled` is less than the chunk's capacity, here and after every `put`.
-            let fits = unsafe { self.columns[index].write(self.api, self.filled, *value) };
+            // SAFETY: `filled` is less than the chunk's capacity, here and after every `put`, and the heap is cleared
+            // when the chunk was handed over.
+            let fits = unsafe { self.columns[index].write(&mut self.heap, self.filled, *value) };
             if !fits {
                 return Err(refused(format!(
                     "{value:?} does not fit the type of column {}",
@@ -159,14 +161,11 @@ impl<'a> Appender<'a> {
         self.check_width(row.len())?;
         let mut bytes = 0;
         for (index, cell) in row.iter().enumerate() {
+            let column = &mut self.columns[index];
             // SAFETY: as above.
-            let written = unsafe { self.columns[index].write_cell(self.api, self.filled, *cell) };
-            bytes += written.ok_or_else(|| {
-                refused(format!(
-                    "{cell:?} does not fit the type of column {}",
-                    index + 1
-                ))
-            })?;
+            let written =
+                unsafe { column.write_cell(self.api, &mut self.heap, self.filled, *cell) };
+            bytes += written.ok_or_else(|| misfit(cell, index + 1))?;
         }
         self.filled_one_more()?;
         Ok(bytes)
@@ -200,11 +199,31 @@ impl<'a> Appender<'a> {
         };
         self.checked(state)
             .map_err(|m| explain("bulk load failed", &m))?;
-        // SAFETY: the chunk is alive; texts of the rows handed over are released by this.
+        // SAFETY: the chunk is alive, and nothing of it is read after this.
         unsafe { (self.api.data_chunk_reset)(self.chunk) };
-        self.filled = 0;
+        self.heap.clear();
+        self.of_group += std::mem::take(&mut self.filled);
         self.take_vectors();
-        Ok(())
+        match self.of_group + self.capacity > GROUP_ROWS as usize {
+            true => self.end_group(),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts the rows of a whole group into the table. DuckDB does so after 204,800 rows by itself: what is then left
+    /// of a group is a small one of its own, for which a later checkpoint packs its neighbours anew.
+    fn end_group(&mut self) -> Result<()> {
+        self.of_group = 0;
+        // SAFETY: the appender is alive.
+        let state = unsafe { (self.api.appender_flush)(self.raw) };
+        self.checked(state)
+            .map_err(|m| explain("bulk load failed", &m))
+    }
+
+    /// Whether all rows that were put are whole groups.
+    #[inline]
+    pub(super) fn is_between_groups(&self) -> bool {
+        self.filled + self.of_group == 0
     }
 
     /// Hands the last rows over and makes DuckDB take everything into the transaction.
@@ -238,154 +257,15 @@ impl Drop for Appender<'_> {
     }
 }
 
-fn can_load(type_id: u32) -> bool {
-    use type_id::*;
-    [
-        BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, UTINYINT, USMALLINT, UINTEGER, UBIGINT,
-        HUGEINT, DOUBLE, VARCHAR, BLOB, DATE, DECIMAL,
-    ]
-    .contains(&type_id)
-}
-
-impl Column {
-    /// Writes one cell; false when the value does not fit the type.
-    ///
-    /// # Safety
-    /// `row` is less than the capacity of the chunk, which is alive.
-    unsafe fn write(&self, api: &Api, row: usize, value: Value<'_>) -> bool {
-        // SAFETY: promised by the caller; each type is written as DuckDB stores it.
-        unsafe {
-            match (self.type_id, value) {
-                (type_id::BIGINT, Value::Int(n)) => self.cell(row, Some(n)),
-                (type_id::VARCHAR, Value::Text(text)) => self.text(api, row, text),
-                (type_id::INTEGER, Value::Int(n)) => self.cell(row, i32::try_from(n).ok()),
-                (type_id::SMALLINT, Value::Int(n)) => self.cell(row, i16::try_from(n).ok()),
-                (type_id::TINYINT, Value::Int(n)) => self.cell(row, i8::try_from(n).ok()),
-                (type_id::BOOLEAN, Value::Int(n)) => {
-                    self.cell(row, u8::try_from(n).ok().filter(|b| *b <= 1))
-                }
-                (type_id::UBIGINT, Value::Int(n)) => self.cell(row, u64::try_from(n).ok()),
-                (type_id::UINTEGER, Value::Int(n)) => self.cell(row, u32::try_from(n).ok()),
-                (type_id::USMALLINT, Value::Int(n)) => self.cell(row, u16::try_from(n).ok()),
-                (type_id::UTINYINT, Value::Int(n)) => self.cell(row, u8::try_from(n).ok()),
-                (type_id::HUGEINT, Value::Int(n)) => self.cell(row, Some([n, n >> 63])),
-                (type_id::DOUBLE, Value::Int(n)) => self.cell(row, Some(n as f64)),
-                (type_id::DATE, Value::Date(days)) => self.cell(row, Some(days)),
-                (type_id::DECIMAL, Value::Decimal { unscaled, places }) if places == self.scale => {
-                    self.decimal(row, unscaled)
-                }
-                (type_id::BLOB, Value::Blob(bytes)) => self.bytes(api, row, bytes),
-                _ => false,
-            }
-        }
-    }
-
-    /// Writes one cell as another engine has handed it out, and gives its bytes; `None` when the value does not
-    /// fit the type. Nulls fit every type.
-    ///
-    /// # Safety
-    /// As for [`Column::write`].
-    #[inline]
-    unsafe fn write_cell(&mut self, api: &Api, row: usize, cell: Cell<'_>) -> Option<usize> {
-        /// What a text takes beside its bytes.
-        const TEXT_BYTES: usize = 16;
-        // SAFETY: promised by the caller; each type is written as DuckDB stores it.
-        unsafe {
-            let fits = match (self.type_id, cell) {
-                (_, Cell::Null) => self.null(api, row),
-                (type_id::VARCHAR | type_id::BLOB, Cell::Bytes(bytes)) => {
-                    self.bytes(api, row, bytes);
-                    return Some(TEXT_BYTES + bytes.len());
-                }
-                (type_id::DECIMAL, Cell::Int(n)) => self.decimal(row, n),
-                (type_id::DECIMAL, Cell::Wide(n)) if self.stored == type_id::HUGEINT => {
-                    self.cell(row, Some([n as u64, (n >> 64) as u64]))
-                }
-                (type_id::DATE, Cell::Int(days)) => self.cell(row, i32::try_from(days).ok()),
-                (type_id::TIME | type_id::TIMESTAMP | type_id::TIMESTAMP_TZ, Cell::Int(us)) => {
-                    self.cell(row, Some(us))
-                }
-                (_, Cell::Int(n)) => self.write(api, row, Value::Int(n)),
-                (type_id::UBIGINT, Cell::Wide(n)) => self.cell(row, u64::try_from(n).ok()),
-                (type_id::DOUBLE, Cell::Double(x)) => self.cell(row, Some(x)),
-                (type_id::FLOAT, Cell::Double(x)) => self.cell(row, Some(x as f32)),
-                _ => false,
-            };
-            fits.then_some(size_of::<u64>())
-        }
-    }
-
-    /// Marks a cell as null.
-    ///
-    /// # Safety
-    /// The column has the row, and its chunk is alive.
-    unsafe fn null(&mut self, api: &Api, row: usize) -> bool {
-        // SAFETY: promised by the caller; once it is made writable the mask has a bit for every row.
-        unsafe {
-            if self.validity.is_null() {
-                (api.vector_ensure_validity_writable)(self.vector);
-                self.validity = (api.vector_get_validity)(self.vector);
-            }
-            *self.validity.add(row / 64) &= !(1 << (row % 64));
-        }
-        true
-    }
-
-    /// Writes a decimal of as many places as the column has; false when it is too long.
-    ///
-    /// # Safety
-    /// The column is a DECIMAL and has the row.
-    unsafe fn decimal(&self, row: usize, unscaled: i64) -> bool {
-        // SAFETY: promised by the caller; a DECIMAL is stored as one of these.
-        unsafe {
-            match self.stored {
-                type_id::SMALLINT => self.cell(row, i16::try_from(unscaled).ok()),
-                type_id::INTEGER => self.cell(row, i32::try_from(unscaled).ok()),
-                type_id::BIGINT => self.cell(row, Some(unscaled)),
-                type_id::HUGEINT => self.cell(row, Some([unscaled, unscaled >> 63])),
-                _ => false,
-            }
-        }
-    }
-
-    /// # Safety
-    /// The column is stored as `T` and has the row.
-    unsafe fn cell<T>(&self, row: usize, value: Option<T>) -> bool {
-        let Some(value) = value else { return false };
-        // SAFETY: promised by the caller.
-        unsafe { self.data.cast::<T>().add(row).write(value) };
-        true
-    }
-
-    /// # Safety
-    /// The column is VARCHAR and has the row.
-    unsafe fn text(&self, api: &Api, row: usize, text: &str) -> bool {
-        // SAFETY: promised by the caller; a `str` is UTF-8, and DuckDB copies it.
-        unsafe {
-            (api.unsafe_vector_assign_string_element_len)(
-                self.vector,
-                row as u64,
-                text.as_ptr().cast::<c_char>(),
-                text.len() as u64,
-            );
-        }
-        true
-    }
-
-    /// # Safety
-    /// The column is VARCHAR or BLOB and has the row.
-    unsafe fn bytes(&self, api: &Api, row: usize, bytes: &[u8]) -> bool {
-        // SAFETY: promised by the caller; DuckDB copies the bytes.
-        unsafe {
-            (api.vector_assign_string_element_len)(
-                self.vector,
-                row as u64,
-                bytes.as_ptr().cast::<c_char>(),
-                bytes.len() as u64,
-            );
-        }
-        true
-    }
+#[cold]
+fn misfit(cell: &Cell<'_>, column: usize) -> TargetError {
+    refused(match cell {
+        Cell::Bytes(bytes) => format!(
+            "{} bytes of column {column} are no text in UTF-8, or do not fit its type; leave the column out",
+            bytes.len()
+        ),
+        _ => format!("{cell:?} does not fit the type of column {column}"),
+    })
 }
 
 fn refused(what: String) -> TargetError {

@@ -66,7 +66,7 @@ union RawStringContent {
 #[repr(C, packed(4))]
 #[derive(Clone, Copy)]
 struct RawStringPointer {
-    _prefix: [u8; 4],
+    prefix: [u8; 4],
     bytes: *const u8,
 }
 
@@ -74,6 +74,26 @@ const _: () = assert!(size_of::<RawString>() == 16 && size_of::<RawResult>() == 
 
 impl RawString {
     const INLINED_MAX: usize = 12;
+
+    /// A string of these bytes, which lie at the address that `keep` gives where they do not fit inside; `None`
+    /// when they are too many.
+    #[inline]
+    pub(super) fn new(bytes: &[u8], keep: impl FnOnce(&[u8]) -> *const u8) -> Option<Self> {
+        let length = u32::try_from(bytes.len()).ok()?;
+        let content = if bytes.len() <= Self::INLINED_MAX {
+            // DuckDB compares what is behind the text as well.
+            let mut inlined = [0; Self::INLINED_MAX];
+            inlined[..bytes.len()].copy_from_slice(bytes);
+            RawStringContent { inlined }
+        } else {
+            let pointer = RawStringPointer {
+                prefix: *bytes.first_chunk()?,
+                bytes: keep(bytes),
+            };
+            RawStringContent { pointer }
+        };
+        Some(Self { length, content })
+    }
 
     /// The bytes of the string.
     ///
@@ -121,27 +141,21 @@ pub(super) mod type_id {
 pub(super) const SUCCESS: c_int = 0;
 
 macro_rules! api {
-    ($(fn $name:ident $(or $older:ident)? ($($argument:ty),* $(,)?) $(-> $answer:ty)?;)*) => {
+    ($(fn $name:ident ($($argument:ty),* $(,)?) $(-> $answer:ty)?;)*) => {
         /// The functions, named as in the C API without the leading `duckdb_`.
         pub(super) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $answer)?,)*
         }
 
         impl Api {
-            /// Looks all functions up; where one is newer than the library, an older one that serves as well.
+            /// Looks all functions up.
             ///
             /// # Safety
             /// `library` is a DuckDB library and stays loaded as long as the table is used.
             pub(super) unsafe fn look_up(library: &Library) -> Result<Api, libloading::Error> {
                 Ok(Api {
                     // SAFETY: each signature is the one of DuckDB's published header.
-                    $($name: unsafe {
-                        let found = library.get(concat!("duckdb_", stringify!($name), "\0").as_bytes());
-                        $(let found = found.or_else(|_| {
-                            library.get(concat!("duckdb_", stringify!($older), "\0").as_bytes())
-                        });)?
-                        *found?
-                    },)*
+                    $($name: unsafe { *library.get(concat!("duckdb_", stringify!($name), "\0").as_bytes())? },)*
                 })
             }
         }
@@ -196,14 +210,12 @@ api! {
     fn vector_get_data(*mut RawVector) -> *mut c_void;
     fn vector_get_validity(*mut RawVector) -> *mut u64;
     fn vector_ensure_validity_writable(*mut RawVector);
-    fn vector_assign_string_element_len(*mut RawVector, u64, *const c_char, u64);
-    // Takes the text for UTF-8 without a look at it.
-    fn unsafe_vector_assign_string_element_len or vector_assign_string_element_len (*mut RawVector, u64, *const c_char, u64);
 
     fn appender_create(*mut RawConnection, *const c_char, *const c_char, *mut *mut RawAppender) -> c_int;
     fn appender_column_count(*mut RawAppender) -> u64;
     fn appender_column_type(*mut RawAppender, u64) -> *mut RawType;
     fn append_data_chunk(*mut RawAppender, *mut RawChunk) -> c_int;
+    fn appender_flush(*mut RawAppender) -> c_int;
     fn appender_close(*mut RawAppender) -> c_int;
     fn appender_error(*mut RawAppender) -> *const c_char;
     fn appender_destroy(*mut *mut RawAppender) -> c_int;

@@ -171,14 +171,15 @@ impl Instance {
         Ok((connection, SessionGuard(Arc::clone(self))))
     }
 
-    /// Sets the size of the pool, now and whenever the database is opened again.
-    pub(super) fn set_threads(&self, threads: u32) -> Result<()> {
+    /// Sets the size of the pool, now and whenever the database is opened again; `None` is one for each processor.
+    pub(super) fn set_threads(&self, threads: Option<u32>) -> Result<()> {
+        let sql = match threads {
+            Some(threads) => format!("SET GLOBAL threads = {threads}"),
+            None => "RESET GLOBAL threads".to_owned(),
+        };
         let mut state = self.state();
-        run(
-            &self.opened(&mut state)?.anchor,
-            &format!("SET GLOBAL threads = {threads}"),
-        )?;
-        state.set_up.threads = Some(threads);
+        run(&self.opened(&mut state)?.anchor, &sql)?;
+        state.set_up.threads = threads;
         Ok(())
     }
 

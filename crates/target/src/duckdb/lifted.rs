@@ -115,18 +115,22 @@ impl Store {
         "duckdb"
     }
 
-    /// Begins a table.
+    /// Begins a table, which so many are going to fill at the same time.
+    ///
+    /// Until it ends the engine has half as many threads of its own to pack with. More of them take statements away
+    /// from those that fill, which then do nothing but ask whether they are done, on the same processors.
     ///
     /// # Errors
     /// When a column has no kind, or a table of the name is there.
-    pub fn begin(&self, table: &SourceTable) -> Result<()> {
+    pub fn begin(&self, table: &SourceTable, writers: u32) -> Result<()> {
+        self.instance.set_threads(Some((writers / 2).max(1)))?;
         if self.level.zstd().is_none() {
             self.run(&create(&table.name, table)?)?;
         }
         Ok(())
     }
 
-    /// One of so many that fill a table at the same time.
+    /// One of those that fill a table.
     ///
     /// # Errors
     /// When the engine lets no further session in.
@@ -168,6 +172,7 @@ impl Store {
     /// # Errors
     /// What the engine says.
     pub fn finish(&self, table: &SourceTable) -> Result<()> {
+        self.instance.set_threads(None)?;
         if self.level.zstd().is_none() {
             return self.pack_all();
         }

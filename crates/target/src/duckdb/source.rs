@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::appender::GROUP_ROWS;
 use super::cells::hand_out;
 use super::explain::explain;
 use super::handle::{Connection, Database};
@@ -22,7 +23,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     text_bytes: "strlen({})",
 };
 /// Rows of a piece: whole row groups, of which DuckDB passes over those that lie outside.
-const PIECE_ROWS: u64 = 8 * 122_880;
+const PIECE_ROWS: u64 = 8 * GROUP_ROWS;
 
 /// Every column of every table of the database in use.
 const CATALOGUE: &str = "SELECT c.schema_name, c.table_name, t.estimated_size::VARCHAR, \

@@ -189,7 +189,7 @@ impl Target for DuckDbTarget {
                 format!("DuckDB: {threads} threads are not from 1 to {THREADS_MAX}"),
             ));
         }
-        self.instance.set_threads(threads)
+        self.instance.set_threads(Some(threads))
     }
 
     fn set_compression(&self, compressed: bool) -> Result<()> {

@@ -3,6 +3,7 @@
 mod device;
 mod errors;
 mod figures;
+mod loads;
 
 use std::sync::Arc;
 

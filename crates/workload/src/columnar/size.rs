@@ -16,14 +16,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use stats::Interval;
-use target::lifted::Level;
+use target::lifted::{GROUP_ROWS, Level};
 use target::source::{Source, SourceTable};
 
 use super::{Chosen, ColumnarError, Result};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
 pub use fit::{Cores, Fit, cores, fit};
-use predict::GROUP_ROWS;
 pub use sample::Piece;
 use sample::{Limits, Sample};
 

@@ -14,7 +14,7 @@ use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
 use super::rows::{Share, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
-use crate::loading::{Event, Observer, sessions, share_out, with_threads};
+use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::count;
 use crate::sql_folder::Step;
 
@@ -272,7 +272,7 @@ impl Load<'_> {
 
     /// Keys, statistics and the counts; then the database is whole.
     fn finish(&self) -> Result<Vec<(String, Duration)>> {
-        let mut took = with_threads(self.target, self.jobs, || self.finish_steps())?;
+        let mut took = in_parallel(self.target, self.jobs, || self.finish_steps())?;
         self.step("checkpoint", &mut took, || Ok(self.target.checkpoint()?))?;
         Ok(took)
     }

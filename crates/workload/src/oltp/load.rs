@@ -14,7 +14,7 @@ use super::metadata::{self, Metadata, OWNED};
 use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
-use crate::loading::{Event, Observer, sessions, share_out, with_threads};
+use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::count;
 
 /// What is asked for.
@@ -225,7 +225,7 @@ impl Load<'_> {
 
     /// Keys, foreign keys, statistics and the counts; then the database is whole.
     fn finish(&self, foreign_keys: bool) -> Result<()> {
-        with_threads(self.target, self.jobs, || self.finish_steps(foreign_keys))?;
+        in_parallel(self.target, self.jobs, || self.finish_steps(foreign_keys))?;
         (self.tell)(Event::Step("checkpoint"));
         Ok(self.target.checkpoint()?)
     }

@@ -64,11 +64,16 @@ impl<'a> Writer<'a> {
         let appender = self.appender.as_mut();
         let appender = appender.expect("the lines above have just filled this place");
         self.bytes += appender.put_cells(row)? as u64;
-        if self.bytes < self.batch_bytes {
-            return Ok(false);
+        // A batch of whole groups is packed once and for all: what is left of a group would be packed with the
+        // rows of another batch anew.
+        let is_full = match appender.is_between_groups() {
+            true => self.bytes >= self.batch_bytes / 2,
+            false => self.bytes >= self.batch_bytes,
+        };
+        if is_full {
+            self.commit()?;
         }
-        self.commit()?;
-        Ok(true)
+        Ok(is_full)
     }
 
     /// Commits what is left.

@@ -36,7 +36,7 @@ impl Run<'_> {
         (self.tell)(Event::Step(&format!("lifting {label}")));
         let before_bytes = self.store.allocated_bytes()?;
         let begun = Instant::now();
-        self.store.begin(table)?;
+        self.store.begin(table, readers.len() as u32)?;
         let digest = self.stream(readers, table)?;
         self.store.finish(table)?;
         let populate_took = begun.elapsed();

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use target::lifted::{Encoding, Level};
+use target::lifted::{Encoding, GROUP_ROWS, Level};
 use target::source::{Part, Reader, Source, SourceTable, Space};
 
-use super::predict::{Evidence, GROUP_ROWS};
+use super::predict::Evidence;
 use super::sample::{Piece, Sample, half_share};
 use crate::columnar::lift::populate;
 use crate::columnar::{LiftOptions, Lifted, Result};

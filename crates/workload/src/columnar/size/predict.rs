@@ -4,11 +4,10 @@
 //! and checked on others.
 
 use stats::Interval;
+use target::lifted::GROUP_ROWS;
 
 /// Confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
-/// Rows that the store packs together. Fewer of them may look as if they took more than they will.
-pub const GROUP_ROWS: u64 = 122_880;
 /// What a group of pieces from everywhere differs by from one that lies together, when nothing else tells.
 const MODEL_SHARE: f64 = 0.05;
 /// What a store differs by besides that allocates large pieces: how full they become depends on what comes last.

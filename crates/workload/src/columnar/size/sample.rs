@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use stats::random::Random;
-use target::lifted::{Level, Store, Writer};
+use target::lifted::{GROUP_ROWS, Level, Store, Writer};
 use target::source::{Cell, Source, SourceTable, Space};
 use target::{ErrorKind, TargetError};
 
-use super::predict::{CONFIDENCE, GROUP_ROWS};
+use super::predict::CONFIDENCE;
 use crate::columnar::{ColumnarError, Result};
 
 /// Rows of a piece: some thousand neighbours, so that what packs neighbours together finds them.
@@ -118,7 +118,7 @@ impl Limits<'_> {
 pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Result<Sample> {
     let begun = Instant::now();
     let store = Store::open(Level::None, STORE_BYTES)?;
-    store.begin(table)?;
+    store.begin(table, 1)?;
     let mut taker = Taker {
         source,
         table,
