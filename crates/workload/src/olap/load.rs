@@ -12,7 +12,7 @@ use target::{Session, Target};
 
 use super::metadata::{self, GENERATOR, Metadata, OWNED};
 use super::query::FOLDER;
-use super::rows::{Share, rows, shares};
+use super::rows::{Share, begin_words, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::count;
@@ -70,6 +70,7 @@ pub fn load(
     tell: Observer<'_>,
 ) -> Result<Loaded> {
     let tables = super::query::tables(engine)?;
+    begin_words();
     let jobs = sessions(target, options.jobs, jobs_default(), tell);
     let load = Load {
         target,

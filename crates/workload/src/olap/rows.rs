@@ -13,6 +13,7 @@ use tpchgen::generators::{
     OrderGenerator, Part, PartGenerator, PartSupp, PartSuppGenerator, Region, RegionGenerator,
     Supplier, SupplierGenerator,
 };
+use tpchgen::text::TextPool;
 
 use super::Scale;
 
@@ -50,6 +51,12 @@ pub fn shares(table: &'static str, scale: Scale, jobs: u32) -> Vec<Share> {
     };
     let share = |part| Share { table, part, of };
     (1..=of).map(share).collect()
+}
+
+/// Begins to make the words that all texts are cut out of: a second's work of one thread, which every first row would
+/// wait for, of every table.
+pub fn begin_words() {
+    std::thread::spawn(TextPool::get_or_init_default);
 }
 
 /// The rows of a part; when `stop` is set, an error instead of the next one.
