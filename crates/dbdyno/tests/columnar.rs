@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Place, faults, points};
+use common::{Place, faults, point_of, points};
 use serde_json::Value;
 
 fn lift(place: &Place, url: &str, level: &str) -> Value {
@@ -144,15 +144,21 @@ fn the_study_sets_levels_beside_the_disk() {
         "1,6",
         "--memory",
         "300MB",
+        "--oltp-users",
+        "2",
+        "--oltp-seconds",
+        "0.5",
         "--yes",
     ]);
     assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
     let exported = place.export("last");
     let all = points(&exported);
     // The load, eight tables and all of them at two levels, five points on three targets, and before and behind them
-    // three changes on disk, which both levels followed.
+    // three changes on disk, which both levels followed; order entry alone, and three points with each target.
     let changes = 2 * (3 + 2 * 6);
-    assert_eq!(all.len(), 1 + 2 * 9 + 3 * 5 + changes, "{}", ended.stderr);
+    let mixed = 1 + 3 * 3;
+    let count = 1 + 2 * 9 + 3 * 5 + changes + mixed;
+    assert_eq!(all.len(), count, "{}", ended.stderr);
     for point in all {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
     }
@@ -188,6 +194,15 @@ fn the_study_sets_levels_beside_the_disk() {
             assert!(seconds(change, "sqlite") > 0.0);
         }
     }
+    let alone = of("MIXED-OLTP-ALONE", "sqlite");
+    for target in ["sqlite", "duckdb+query-high", "duckdb+capacity-low"] {
+        let beside = of("MIXED-OLTP", target);
+        assert_eq!(beside["seed"], alone["seed"], "other inputs than alone");
+        assert!(beside["new_orders_per_min"].as_f64().unwrap() > 0.0);
+        // One user's passes of two queries.
+        let asked = of("MIXED-OLAP", target)["operations"].as_f64().unwrap();
+        assert!(asked >= 2.0 && asked % 2.0 == 0.0, "{asked}");
+    }
     let page = place.path("page.html");
     place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
@@ -195,12 +210,63 @@ fn the_study_sets_levels_beside_the_disk() {
         "Tables in memory",
         "Changes: time relative to disk",
         "Changes: lag of the copy",
+        "order entry alone",
+        "beside queries of the copy, capacity-low",
         "Table 1: Oracle table and in-memory sizes",
         "speed relative to disk",
         "2 users",
     ] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+/// On one server: order entry in a schema beside that of the queries. What is measured means nothing on a busy machine;
+/// that both loads went on, with the inputs of order entry alone, and that nothing broke, does.
+#[test]
+fn order_entry_and_queries_go_on_in_one_server() {
+    let place = Place::new();
+    let plan = "name = 'mixed'\nsample_ms = 100\n[[step]]\nuse = 'olap'\n[step.olap]\ndo = 'load'\nscale = 0.01\n\
+        [[step]]\nuse = 'mixed'\nseconds = 0.5\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nwarehouses = 1\n\
+        users = 2\n[step.olap]\ndo = 'run'\nqueries = '1,6,14'\nstreams = 2\n";
+    let plan = place.file("plan.toml", plan);
+    let ended = place.dbdyno(&[
+        "run",
+        &plan,
+        "--target",
+        "postgres+local:?version=15&fsync=off&shared_buffers=64MB",
+        "--yes",
+    ]);
+    assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+    let exported = place.export("last");
+    assert_eq!(points(&exported).len(), 1 + 4);
+    let of = |test: &str| {
+        let point = point_of(&exported, test);
+        assert_eq!(faults(point), [""; 0], "{test}");
+        point
+    };
+    of("MIXED-OLAP-ALONE");
+    let alone = of("MIXED-OLTP-ALONE");
+    let (users, queries) = (of("MIXED-OLTP"), of("MIXED-OLAP"));
+    for point in [alone, users] {
+        assert!(point["new_orders_per_min"].as_f64().unwrap() > 0.0);
+        assert_eq!(
+            (&point["jobs"], &point["seed"]),
+            (&2.into(), &alone["seed"])
+        );
+    }
+    // Whole passes of three queries by each of two users, all within the window of order entry.
+    let asked = queries["operations"].as_f64().unwrap();
+    assert!(asked >= 6.0 && asked % 3.0 == 0.0, "{asked}");
+    let [window_s, asked_s] = [users, queries].map(|p| p["elapsed_s"].as_f64().unwrap());
+    assert!(
+        asked_s >= 0.5 && window_s >= asked_s,
+        "{window_s} {asked_s}"
+    );
+    let page = place.path("page.html");
+    place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("beside queries of the rows, postgres"));
+    assert!(!page.contains("Sizes on disk and in memory"));
 }
 
 #[test]

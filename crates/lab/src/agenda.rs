@@ -6,7 +6,7 @@ use workload::{Library, Sweep, Test};
 
 use crate::nodes::Nodes;
 use crate::plan::{OlapOrder, Used};
-use crate::{LabError, Plan, Result, Step, below, columnar, olap, oltp};
+use crate::{LabError, Plan, Result, Step, below, columnar, mixed, olap, oltp};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -94,6 +94,11 @@ impl Agenda {
                     title = columnar::title;
                     let keys = columnar::keys(columnar, &base, target);
                     (keys, columnar::obstacle(targets))
+                }
+                Used::Mixed(oltp, olap) => {
+                    title = mixed::title;
+                    let keys = mixed::keys((oltp, olap), &base, target);
+                    (keys, mixed::obstacle(olap, targets, target))
                 }
                 Used::Oltp(oltp) if !is_replica => {
                     title = oltp::title;

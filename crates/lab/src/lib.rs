@@ -5,6 +5,7 @@
 //! * [`scripts`]: the user's own SQL that a plan names.
 //! * [`measure`]: one point from start to verdict.
 //! * [`columnar`]: lifted tables as steps of a plan.
+//! * [`mixed`]: order entry with analytical queries beside it as steps of a plan.
 //! * [`olap`]: the analytical workload as steps of a plan.
 //! * [`oltp`]: the order-entry workload as steps of a plan.
 //! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
@@ -24,6 +25,7 @@ pub mod error;
 pub mod gates;
 mod machine;
 pub mod measure;
+pub mod mixed;
 pub mod nodes;
 mod observed;
 mod observer;

@@ -126,6 +126,21 @@ impl Nodes {
         &self.nodes[0]
     }
 
+    /// The place beside the database of a target that is one, for tables of the same names.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn annex(&self, name: &str) -> target::Result<Self> {
+        let annex = self.first().annex(name)?;
+        Ok(Self {
+            engine: self.engine.clone(),
+            proven: vec![Arc::default()],
+            threads: vec![annex.threads()],
+            is_embedded: self.is_embedded,
+            nodes: vec![annex],
+        })
+    }
+
     /// The target as it is archived, without the device under its files.
     pub fn record(&self) -> TargetRecord {
         let mut record = self.first().record();

@@ -5,6 +5,7 @@ mod asked;
 mod beside;
 pub(crate) mod dop;
 mod load;
+mod passes;
 mod points;
 mod power;
 mod refresh;
@@ -23,8 +24,10 @@ use crate::nodes::Nodes;
 use crate::plan::{OlapOrder, OlapStep};
 use crate::{Result, Step, columnar};
 
-use points::Place;
 use refresh::Refreshes;
+
+pub(crate) use passes::in_passes;
+pub(crate) use points::Place;
 
 /// Loads the database.
 pub const LOAD: &str = "OLAP-LOAD";
@@ -146,14 +149,7 @@ impl<'a> Desk<'a> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        let place = Place {
-            bay: self.bay,
-            step,
-            olap,
-            key,
-            answers: self.answers_of(key),
-            rows: Rows::AsLoaded,
-        };
+        let place = self.place((step, olap), key);
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),
             POWER | COMPOSITE => {
@@ -170,6 +166,22 @@ impl<'a> Desk<'a> {
             _ => asked::at_degree(&place, progress),
         };
         measured.enter(archive, self.run)
+    }
+
+    /// Where the queries of a key are asked, as the rows were loaded.
+    pub fn place<'p>(
+        &'p self,
+        (step, olap): (&'p Step, &'p OlapStep),
+        key: &'p PointKey,
+    ) -> Place<'p> {
+        Place {
+            bay: self.bay,
+            step,
+            olap,
+            key,
+            answers: self.answers_of(key),
+            rows: Rows::AsLoaded,
+        }
     }
 
     fn answers_of(&self, key: &PointKey) -> Arc<Answers> {

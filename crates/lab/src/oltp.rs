@@ -24,7 +24,9 @@ use crate::nodes::Nodes;
 use crate::plan::{Check, OltpStep, Order};
 use crate::{Result, Step};
 
-pub(crate) use gate::Gate;
+pub(crate) use gate::{Gate, broken, put_off};
+pub(crate) use level::{Company, Level, Seen};
+pub(crate) use load::options;
 pub(crate) use points::Place;
 
 /// Loads the database.
@@ -143,6 +145,8 @@ impl<'a> Desk<'a> {
             step,
             oltp,
             key,
+            on: &self.bay.targets[key.target as usize],
+            site: key.target,
             journal: oltp.journal.then(|| self.journal(archive, key)),
         };
         let measured = match key.test.as_str() {

@@ -7,6 +7,7 @@ use verdict::metric::Metric;
 use crate::{LabError, Result};
 
 mod columnar;
+mod mixed;
 mod olap;
 mod oltp;
 mod step;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
+use archive::{Archive, NewRun, Platform, Run, RunName, RunState, TargetRecord};
 use host::WallClock;
 use host::inventory::Stated;
-use target::TargetUrl;
+use target::{Reach, TargetUrl};
 use workload::Library;
 
 use crate::agenda::{self, Agenda};
@@ -16,7 +16,7 @@ use crate::nodes::{Nodes, group, urls_of};
 use crate::observer::Observer;
 use crate::scripts;
 use crate::work::{Queue, Work};
-use crate::{Plan, columnar, olap, oltp};
+use crate::{Plan, columnar, mixed, olap, oltp};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -171,12 +171,21 @@ pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<(
 
 /// Nor may half of its points be measured with other tests than the rest.
 pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
+    let url_of = |target: &TargetRecord| urls_of(target).into_iter().next().unwrap_or_default();
+    let urls = begun.targets.iter().map(|t| TargetUrl::parse(&url_of(t)));
+    let urls = urls.collect::<std::result::Result<Vec<_>, _>>()?;
+    let is_replica = |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
     for point in &begun.points {
-        let target = begun.targets.get(point.key.target as usize);
-        let url = target.and_then(|target| urls_of(target).into_iter().next());
-        let url = TargetUrl::parse(&url.unwrap_or_default())?;
-        let (code, engine) = (&point.key.test, url.engine());
-        let definition = if oltp::owns(code) {
+        let Some(url) = urls.get(point.key.target as usize) else {
+            continue;
+        };
+        let code = &point.key.test;
+        let is_beside_copy = mixed::is_of_users(code) && is_replica(url);
+        let source = urls.iter().find(|url| is_beside_copy && !is_replica(url));
+        let engine = source.unwrap_or(url).engine();
+        let definition = if mixed::owns(code) {
+            mixed::definition(code, engine)
+        } else if oltp::owns(code) {
             workload::oltp::fingerprint(engine)
         } else if olap::owns(code) || columnar::owns(code) {
             workload::olap::fingerprint(engine)

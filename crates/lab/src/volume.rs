@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use workload::columnar::Level;
 use workload::volume::{
     Extent, Volume, of_analytical_load, of_order_entry_load, of_point, of_small_transactions,
     of_table, table_of,
@@ -9,7 +10,7 @@ use workload::volume::{
 use workload::{Library, Table};
 
 use crate::agenda::foreseen;
-use crate::plan::{Mode, OlapOrder, OltpStep, Order, Used};
+use crate::plan::{Mode, OlapOrder, OlapStep, OltpStep, Order, Used};
 use crate::{Plan, Result, Step};
 
 /// What one target is asked to write by a plan; the same for each node of a cluster together.
@@ -36,6 +37,7 @@ pub fn foretell(
                 (OlapOrder::Load, Some(scale)) => of_analytical_load(scale),
                 _ => Volume::default(),
             }),
+            Used::Mixed(oltp, olap) => Some(of_mixed(step, oltp, olap)),
             // Lifted tables are written to memory.
             Used::Columnar(_) => Some(Volume::default()),
         };
@@ -87,6 +89,20 @@ fn of_order_entry(step: &Step, oltp: &OltpStep) -> Volume {
     }
 }
 
+/// Order entry goes on alone, and at each degree beside queries of the target and of every copy that there may be; each
+/// time behind a load, of which a copy may be kept.
+fn of_mixed(step: &Step, oltp: &OltpStep, olap: &OlapStep) -> Volume {
+    let sides = 1 + Level::ALL.len() as u64;
+    let times = 1 + sides * olap.dop.len().max(1) as u64;
+    let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
+    let run = of_order_entry(step, oltp);
+    let written_bytes = load.written_bytes.saturating_add(run.written_bytes);
+    Volume {
+        written_bytes: written_bytes.saturating_mul(times),
+        room_bytes: (load.room_bytes.saturating_mul(2)).saturating_add(run.room_bytes),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +125,20 @@ mod tests {
         let volume = written(LOAD, false);
         assert_eq!(volume.written_bytes, 3 * (1 + 2) * load);
         assert_eq!(volume.room_bytes, 2 * load, "points drop what they loaded");
+    }
+
+    #[test]
+    fn order_entry_beside_queries_is_loaded_for_each_side() {
+        let mixed = |warehouses: u32| {
+            let text = format!(
+                "name='p'\n[[step]]\nuse='mixed'\nseconds=1\n[step.oltp]\ndo='run'\nwarehouses={warehouses}\n\
+                 [step.olap]\ndo='run'\n"
+            );
+            written(&text, false).written_bytes
+        };
+        let load = of_order_entry_load(2).written_bytes - of_order_entry_load(1).written_bytes;
+        // Alone, and beside the queries of six sides.
+        assert_eq!(mixed(2) - mixed(1), 7 * load);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::oltp::Desk;
 use crate::plan::Used;
-use crate::{Plan, Step, columnar, olap, oltp, signal};
+use crate::{Plan, Step, columnar, mixed, olap, oltp, signal};
 
 /// The points of a run that are still to be measured.
 pub(crate) struct Queue {
@@ -93,9 +93,10 @@ impl Work<'_> {
         let mut desk = Desk::new(&bay, queue.id);
         let analytical = olap::Desk::new(&bay, queue.id);
         let mut lifting = columnar::Desk::new(&bay, queue.id);
+        let mut together = mixed::Desk::new(&bay, queue.id);
         let mut finished = queue.finished;
         for key in &queue.todo {
-            if desk.has_passed(key) || lifting.has_passed(key) {
+            if desk.has_passed(key) || lifting.has_passed(key) || together.has_passed(key) {
                 continue;
             }
             let step = &self.plan.step[key.step as usize - 1];
@@ -111,6 +112,13 @@ impl Work<'_> {
                 Used::Columnar(columnar) => {
                     lifting.serve(archive, (step, columnar), key, &progress)?
                 }
+                Used::Mixed(oltp, olap) => match lifting.refill(key) {
+                    Ok(()) => {
+                        let asked = (step, oltp, olap);
+                        together.serve(archive, &analytical, asked, key, &progress)?
+                    }
+                    Err(done) => done,
+                },
                 Used::Tests => {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =
@@ -137,6 +145,7 @@ impl Work<'_> {
             Used::Oltp(_) => oltp::title(&key.test),
             Used::Olap(_) => olap::title(&key.test),
             Used::Columnar(_) => columnar::title(&key.test),
+            Used::Mixed(..) => mixed::title(&key.test),
             Used::Tests => self.library.test(&key.test)?.definition.title.clone(),
         })
     }

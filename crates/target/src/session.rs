@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use archive::TargetRecord;
@@ -324,6 +325,18 @@ pub trait Target: Send + Sync {
         Err(TargetError::new(
             ErrorKind::Statement,
             "this engine hands out no tables as a whole: name a database of another engine",
+        ))
+    }
+
+    /// Another place for tables of ours in the same server, called by `name`: for tables that bear names which are
+    /// taken here. Who opens it shares server, caches and log with this one, and neither its lock nor its copies.
+    ///
+    /// # Errors
+    /// When there is no such place, or it holds what is somebody else's.
+    fn annex(&self, _name: &str) -> Result<Arc<dyn Target>> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            "this engine has no second place for tables of the same names: use another engine",
         ))
     }
 

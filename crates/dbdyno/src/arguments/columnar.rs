@@ -100,6 +100,21 @@ pub struct StudyArguments {
     /// A query that takes longer is ended and invalid, and the run goes on (default: 3600)
     #[arg(long, value_name = "S")]
     pub query_limit: Option<f64>,
+    /// Users of an order-entry load in the same server: measured alone, and with the queries beside it on disk and at
+    /// each level (default: no such load)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub oltp_users: Option<u32>,
+    /// Warehouses of its database, which is loaded for it
+    #[arg(long, value_name = "W", default_value_t = 1, requires = "oltp_users")]
+    pub oltp_warehouses: u32,
+    /// Seconds that it is measured, and at least beside queries: their last pass is awaited
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 30.0,
+        requires = "oltp_users"
+    )]
+    pub oltp_seconds: f64,
     #[command(flatten)]
     pub occasion: Occasion,
 }

@@ -2,6 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::load::{Drive, End, Operator, Progress, RampUp, Schedule, Think};
 use archive::Figures;
@@ -10,6 +11,7 @@ use workload::olap::work::{Cache, Work};
 use workload::olap::{Function, OlapError, Query, order};
 
 use super::beside::Beside;
+use super::passes::{PASSES_MAX, Passes};
 use super::points::Place;
 use super::{THROUGHPUT, function_of, of_code};
 use crate::done::Measured;
@@ -19,14 +21,9 @@ use crate::observed::{Driven, observed};
 /// Bytes that every query reads at least at scale 1, of tables stored by columns.
 const READ_BYTES: f64 = 2e6;
 
-/// Asks what the key names at its degree of parallelism; what is measured behind it has that of the target again.
+/// Asks what the key names at its degree of parallelism.
 pub(super) fn at_degree(place: &Place, progress: &Progress) -> Measured {
-    let outcome = place.set_degree().map(|()| asked(place, progress));
-    let measured = outcome.unwrap_or_else(|error| place.failed(error.into()));
-    match place.target().set_threads(None) {
-        Ok(()) => measured,
-        Err(error) => place.failed(error.into()),
-    }
+    place.at_degree(|| asked(place, progress))
 }
 
 fn asked(place: &Place, progress: &Progress) -> Measured {
@@ -62,13 +59,15 @@ fn asked(place: &Place, progress: &Progress) -> Measured {
 
 /// What is going to be asked.
 #[derive(Default)]
-struct Asking {
+pub(super) struct Asking {
     streams: Vec<Vec<u32>>,
     /// Refresh functions that are measured instead of queries.
     functions: Vec<(Function, u32)>,
     /// Refresh functions that go on beside the streams, one after the other.
     beside: Vec<(Function, u32)>,
     per_stream: u64,
+    /// Streams ask in whole passes for at least so long.
+    least: Option<Duration>,
     cache: String,
     note: String,
 }
@@ -117,6 +116,22 @@ impl Asking {
         }
     }
 
+    /// The same streams without refreshes, in whole passes for at least so long.
+    pub fn in_passes(place: &Place, least: Duration) -> Self {
+        let asked = place.olap.queries();
+        let users = place.key.jobs;
+        Self {
+            streams: (1..=users).map(|s| order::of_stream(s, &asked)).collect(),
+            per_stream: PASSES_MAX * asked.len() as u64,
+            least: Some(least),
+            cache: "warm".into(),
+            note: "each stream asks in the order that the specification has for it, in whole passes; every answer was \
+                   compared"
+                .into(),
+            ..Self::default()
+        }
+    }
+
     fn of_function(function: Function) -> Self {
         let what = match function {
             Function::NewSales => "new orders with their line items, in one transaction",
@@ -135,7 +150,7 @@ impl Asking {
         }
     }
 
-    fn measure(
+    pub fn measure(
         &self,
         place: &Place,
         work: &Work,
@@ -188,7 +203,17 @@ impl Asking {
         meter: &Arc<Meter>,
     ) -> Result<Vec<Box<dyn Operator + 's>>, OlapError> {
         if self.functions.is_empty() {
-            return work.operators(&self.streams, meter);
+            let operators = work.operators(&self.streams, meter)?.into_iter();
+            let in_passes = |operator: Box<dyn Operator>| match self.least {
+                None => operator as Box<dyn Operator + 's>,
+                Some(least) => Box::new(Passes {
+                    operator,
+                    queries: place.olap.queries().len() as u64,
+                    least,
+                    begun: None,
+                }),
+            };
+            return Ok(operators.map(in_passes).collect());
         }
         let functions = self.functions.clone();
         Ok(vec![work.refresher(functions, meter, place.bay.stop)?])
@@ -200,7 +225,7 @@ impl Asking {
         if self.functions.is_empty() {
             figures.queries_per_min = figures.operations_per_s.map(|rate| rate * 60.0);
         }
-        if is_valid && place.key.test == THROUGHPUT {
+        if is_valid && (place.key.test == THROUGHPUT || self.least.is_some()) {
             let scale = work.scale().factor();
             figures.scaled_queries_per_h = figures.operations_per_s.map(|n| n * 3600.0 * scale);
         }

@@ -6,6 +6,7 @@ use workload::olap::work::Work;
 use workload::olap::{self, Query};
 
 use super::points::Place;
+use crate::done::Measured;
 use crate::measure::fingerprint;
 use crate::nodes::Nodes;
 
@@ -43,9 +44,17 @@ pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> target::Re
 }
 
 impl Place<'_> {
-    /// Sets the degree of the point for sessions to come.
-    pub fn set_degree(&self) -> target::Result<()> {
-        set_degree(&self.olap.dop, self.target(), self.key.threads)
+    /// Measures at the degree of the point; what is measured behind it has that of the target again.
+    pub fn at_degree(&self, measure: impl FnOnce() -> Measured) -> Measured {
+        let set = set_degree(&self.olap.dop, self.target(), self.key.threads);
+        let measured = match set {
+            Ok(()) => measure(),
+            Err(error) => self.failed(error.into()),
+        };
+        match self.target().set_threads(None) {
+            Ok(()) => measured,
+            Err(error) => self.failed(error.into()),
+        }
     }
 
     /// The degrees that were asked for and became the one of this point.

@@ -15,7 +15,7 @@ use crate::nodes::Nodes;
 use crate::plan::OlapStep;
 
 /// Where a point is measured: its step, and its key in the plan.
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     pub bay: &'a Bay<'a>,
     pub step: &'a Step,
     pub olap: &'a OlapStep,

@@ -9,7 +9,7 @@ use crate::plan::Check;
 
 /// Looks at every condition; broken ones are reasons, those put off are notes.
 pub(super) fn check(place: &Place) -> Measured {
-    let target = place.target();
+    let target = place.on;
     let is_light = place.oltp.check == Check::Light;
     let begun = std::time::Instant::now();
     let checked = match oltp::check(target.first().as_ref(), &target.engine, is_light) {
@@ -24,7 +24,7 @@ pub(super) fn check(place: &Place) -> Measured {
 }
 
 /// A sentence for each condition that is broken, with its first places.
-pub(super) fn broken(checked: &Checked) -> Vec<String> {
+pub(crate) fn broken(checked: &Checked) -> Vec<String> {
     let sentence = |finding: &oltp::Finding| match &finding.verdict {
         Verdict::Broken { count, places } => Some(format!(
             "{} is broken in {count} places: {}: {}",
@@ -37,7 +37,8 @@ pub(super) fn broken(checked: &Checked) -> Vec<String> {
     checked.findings.iter().filter_map(sentence).collect()
 }
 
-fn put_off(checked: &Checked) -> Vec<String> {
+/// A sentence for each condition that was put off.
+pub(crate) fn put_off(checked: &Checked) -> Vec<String> {
     let sentence = |finding: &oltp::Finding| match &finding.verdict {
         Verdict::PutOff(why) => Some(format!("{} was put off: {why}", name(finding.number))),
         Verdict::Holds | Verdict::Broken { .. } => None,

@@ -1,6 +1,7 @@
 //! One level of a ramp: so many users, for so long.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::load::crowd::{CrowdInterval, KindOutcome};
@@ -31,21 +32,32 @@ pub(super) fn level(place: &Place, progress: &Progress) -> Measured {
         Ok(level) => level,
         Err(error) => return place.failed(error),
     };
-    match level.measure(progress, place.step.rate_per_s) {
+    match level.measure(progress, place.step.rate_per_s, None) {
         Ok(seen) => Measured::Points(level.points(&seen)),
         Err(measured) => measured,
     }
 }
 
+/// Longest time of what goes on beside users.
+const COMPANY_MAX: Duration = Duration::from_secs(86_400);
+
+/// Something that goes on beside users and ends their measured window when it is over.
+pub(crate) struct Company<'c> {
+    /// Called when the window begins.
+    pub entered: &'c (dyn Fn() + Sync),
+    /// Set when it is over.
+    pub over: &'c AtomicBool,
+}
+
 /// Users and the database that they work on.
-pub(super) struct Level<'a> {
+pub(crate) struct Level<'a> {
     place: &'a Place<'a>,
     work: Work,
     users: u32,
 }
 
 /// What was seen while the users worked.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     started_at: String,
     /// Rate of arrivals; `None` where users waited for their answers.
     rate_per_s: Option<f64>,
@@ -85,36 +97,45 @@ impl<'a> Level<'a> {
             seed,
             journal: place.journal.clone(),
         };
-        let target = place.target();
+        let target = place.on;
         let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
         Ok(Self { place, work, users })
     }
 
-    /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered.
+    /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered; for as long as the
+    /// step says, or as something else goes on beside them.
     ///
     /// # Errors
     /// What became of the level instead.
-    pub fn measure(&self, progress: &Progress, rate_per_s: Option<f64>) -> Result<Seen, Measured> {
+    pub fn measure(
+        &self,
+        progress: &Progress,
+        rate_per_s: Option<f64>,
+        beside: Option<&Company<'_>>,
+    ) -> Result<Seen, Measured> {
         let bay = self.place.bay;
         let stopwatch = Stopwatch::start(Arc::clone(&bay.clock));
-        let target = self.place.target();
+        let target = self.place.on;
         let watcher = Watcher::open(&target.nodes);
-        let start = Start::new(bay, self.place.key.target, watcher.as_ref(), true);
+        let start = Start::new(bay, self.place.site, watcher.as_ref(), true);
         let (crowd, counters) = match self.work.crowd() {
             Ok(opened) => opened,
             Err(error) => return Err(self.place.failed(error)),
         };
-        let entering = || start.take();
-        let outcome = drive_crowd(
-            crowd.as_ref(),
-            counters,
-            Kind::ALL.len(),
-            &CrowdDrive {
-                entering: Some(&entering),
-                ..self.drive(progress, rate_per_s)
-            },
-        );
-        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
+        let entering = || {
+            start.take();
+            beside.into_iter().for_each(|company| (company.entered)());
+        };
+        let drive = self.drive(progress, rate_per_s);
+        let drive = CrowdDrive {
+            entering: Some(&entering),
+            window: beside.map_or(drive.window, |_| COMPANY_MAX),
+            stop: beside.map_or(drive.stop, |company| company.over),
+            ..drive
+        };
+        let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &drive);
+        let interrupted = outcome.interrupted && beside.is_none();
+        Measured::cut_short(interrupted, outcome.fatal.as_deref())?;
         let (used, counters) = start.finish(&Meter::default());
         let lost = self.work.reconcile();
         let lost = lost.map_err(|error| self.place.failed(error))?;
@@ -190,7 +211,7 @@ impl<'a> Level<'a> {
     }
 
     /// All transactions together.
-    fn total(&self, seen: &Seen) -> Point {
+    pub fn total(&self, seen: &Seen) -> Point {
         let all = seen.outcome.total();
         let mut figures = self.figures(&all, seen);
         seen.used.write_into(&mut figures);
@@ -211,7 +232,7 @@ impl<'a> Level<'a> {
             per_s((seen.total.driver_cpu().as_secs_f64() + seen.used.sampler_cpu_s) * 100.0);
         seen.used.write_owners_into(&mut figures);
         seen.sight.write_into(&mut figures);
-        let watch = &self.place.bay.samplers[self.place.key.target as usize];
+        let watch = &self.place.bay.samplers[self.place.site as usize];
         let mut reasons = gates::reasons(&seen.total);
         reasons.extend(self.work.audit(&seen.account));
         reasons.extend(seen.lost.clone());

@@ -6,21 +6,27 @@ use archive::{Figures, Point, WorkDone};
 use workload::oltp::{self, LoadOptions};
 
 use super::{LOAD, Measured, Place};
+use crate::plan::OltpStep;
 
 /// Every load has the same rows: what differs from run to run is what users ask for.
 const LOAD_SEED: u64 = 1;
 
+/// What a step asks to be loaded.
+pub(crate) fn options(oltp: &OltpStep) -> LoadOptions {
+    LoadOptions {
+        warehouses: oltp.warehouses.unwrap_or(1),
+        jobs: oltp.load_jobs,
+        seed: LOAD_SEED,
+        foreign_keys: oltp.foreign_keys,
+        replace: false,
+    }
+}
+
 /// Loads what is asked for. What is there is kept only when it is exactly that, and no transaction has run
 /// since; else it is loaded anew, because a run begins where the one before began.
 pub(super) fn load(place: &Place) -> Measured {
-    let target = place.target();
-    let options = LoadOptions {
-        warehouses: place.oltp.warehouses.unwrap_or(1),
-        jobs: place.oltp.load_jobs,
-        seed: LOAD_SEED,
-        foreign_keys: place.oltp.foreign_keys,
-        replace: false,
-    };
+    let target = place.on;
+    let options = options(place.oltp);
     let begun = std::time::Instant::now();
     let renewed = oltp::renew(
         target.first().as_ref(),

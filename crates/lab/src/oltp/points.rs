@@ -15,16 +15,15 @@ pub(crate) struct Place<'a> {
     pub step: &'a Step,
     pub oltp: &'a OltpStep,
     pub key: &'a PointKey,
+    /// The database that users work on: the target, or one beside it.
+    pub on: &'a Nodes,
+    /// Number of the target whose server it stands in.
+    pub site: u32,
     /// Where a log of acknowledged transactions goes, if one is kept.
     pub journal: Option<std::path::PathBuf>,
 }
 
 impl Place<'_> {
-    /// The target.
-    pub fn target(&self) -> &Nodes {
-        &self.bay.targets[self.key.target as usize]
-    }
-
     /// The seed of the key: the same on every target.
     pub fn seed(&self) -> u64 {
         point_seed(self.bay.seed, self.key)
@@ -36,7 +35,7 @@ impl Place<'_> {
             test: code.to_owned(),
             ..self.key.clone()
         };
-        let definition = oltp::fingerprint(&self.target().engine);
+        let definition = oltp::fingerprint(&self.on.engine);
         let about = (title(code), Component::Database);
         Point {
             // All points of a level are of the same users.

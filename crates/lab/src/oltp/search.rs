@@ -33,7 +33,7 @@ impl<'a> Hunt<'a> {
         let search = Search::new(plan).map_err(|error| Measured::Broken(error.to_string()))?;
         let hunted = hunt(search, |rate_per_s| {
             let level = self.level()?;
-            let seen = level.measure(self.progress, Some(rate_per_s))?;
+            let seen = level.measure(self.progress, Some(rate_per_s), None)?;
             if seen.lost.is_some() {
                 // A database that forgets what it acknowledged has no rate that is worth finding.
                 return Err(Measured::Points(level.points(&seen)));
@@ -54,7 +54,7 @@ impl<'a> Hunt<'a> {
         if let Some(rate_per_s) = self.place.step.rate_per_s {
             return Ok(rate_per_s);
         }
-        let pilot = self.level()?.measure(self.progress, None)?;
+        let pilot = self.level()?.measure(self.progress, None, None)?;
         let completed_per_s = pilot.outcome.completed_per_s().unwrap_or(0.0);
         Ok((completed_per_s / 2.0).max(1.0))
     }

@@ -8,9 +8,9 @@ use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
 use super::columnar::ColumnarStep;
-use super::nearest;
 use super::olap::OlapStep;
 use super::oltp::OltpStep;
+use super::{mixed, nearest};
 
 /// Keys of a step.
 pub(super) const STEP_KEYS: [&str; 18] = [
@@ -33,8 +33,15 @@ pub(super) const STEP_KEYS: [&str; 18] = [
     "olap",
     "columnar",
 ];
-/// What a step may use.
-const USES: [&str; 5] = ["library", "script", "oltp", "olap", "columnar"];
+/// What a step may use, with the tables that say what is asked of it.
+const USES: [(&str, &[&str]); 6] = [
+    ("library", &[]),
+    ("script", &[]),
+    ("oltp", &["oltp"]),
+    ("olap", &["olap"]),
+    ("columnar", &["columnar"]),
+    ("mixed", &["oltp", "olap"]),
+];
 /// Most jobs of a point.
 pub const JOBS_MAX: u32 = 4096;
 
@@ -42,7 +49,7 @@ pub const JOBS_MAX: u32 = 4096;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What is used: "library", "script", "oltp", "olap" or "columnar".
+    /// What is used: "library", "script", "oltp", "olap", "columnar" or "mixed".
     #[serde(rename = "use")]
     pub uses: String,
     /// File of the script.
@@ -113,6 +120,8 @@ pub enum Used<'a> {
     Olap(&'a OlapStep),
     /// Lifted tables.
     Columnar(&'a ColumnarStep),
+    /// Order entry with analytical queries beside it.
+    Mixed(&'a OltpStep, &'a OlapStep),
 }
 
 /// What bounds a point.
@@ -138,26 +147,27 @@ pub enum ArrivalKind {
 
 impl Step {
     pub(super) fn check(&self) -> std::result::Result<(), String> {
-        if !USES.contains(&self.uses.as_str()) {
+        let Some((_, tables)) = USES.iter().find(|(name, _)| *name == self.uses) else {
             return Err(format!(
                 "use = \"{}\" is nothing dbdyno can do{}",
                 self.uses,
-                nearest(&self.uses, &USES)
+                nearest(&self.uses, &USES.map(|(name, _)| name))
             ));
-        }
+        };
         match (self.uses.as_str(), &self.script) {
             ("script", None) => return Err("use = \"script\" needs script = \"FILE.toml\"".into()),
             ("script", Some(_)) if !self.tests.is_empty() => {
                 return Err("tests are of the library; a script is one test of its own".into());
             }
-            ("library" | "oltp" | "olap" | "columnar", Some(_)) => {
-                return Err("script needs use = \"script\"".into());
-            }
-            _ => {}
+            ("script", Some(_)) | (_, None) => {}
+            _ => return Err("script needs use = \"script\"".into()),
         }
-        self.check_table("oltp", &self.oltp, |oltp| oltp.check(self))?;
-        self.check_table("olap", &self.olap, OlapStep::check)?;
-        self.check_table("columnar", &self.columnar, ColumnarStep::check)?;
+        self.check_table("oltp", tables, &self.oltp, |oltp| oltp.check(self))?;
+        self.check_table("olap", tables, &self.olap, OlapStep::check)?;
+        self.check_table("columnar", tables, &self.columnar, ColumnarStep::check)?;
+        if let Used::Mixed(oltp, olap) = self.used() {
+            mixed::check(oltp, olap)?;
+        }
         if self
             .driver_threads
             .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
@@ -184,17 +194,19 @@ impl Step {
     /// What is asked of a workload stands where it is used, and nowhere else.
     fn check_table<T>(
         &self,
-        uses: &str,
+        name: &str,
+        used: &[&str],
         table: &Option<T>,
         check: impl FnOnce(&T) -> std::result::Result<(), String>,
     ) -> std::result::Result<(), String> {
-        match (self.uses == uses, table) {
-            (true, None) => Err(format!("use = \"{uses}\" needs [step.{uses}]")),
+        let uses = &self.uses;
+        match (used.contains(&name), table) {
+            (true, None) => Err(format!("use = \"{uses}\" needs [step.{name}]")),
             (true, Some(asked)) => {
                 self.check_only(uses)?;
                 check(asked)
             }
-            (false, Some(_)) => Err(format!("[step.{uses}] needs use = \"{uses}\"")),
+            (false, Some(_)) => Err(format!("[step.{name}] needs use = \"{name}\"")),
             (false, None) => Ok(()),
         }
     }
@@ -251,9 +263,10 @@ impl Step {
         Ok(())
     }
 
-    /// What it uses; a step that was checked has one table at most.
+    /// What it uses; a step that was checked has the tables of one use.
     pub fn used(&self) -> Used<'_> {
         match (&self.oltp, &self.olap, &self.columnar) {
+            (Some(oltp), Some(olap), _) => Used::Mixed(oltp, olap),
             (Some(oltp), _, _) => Used::Oltp(oltp),
             (_, Some(olap), _) => Used::Olap(olap),
             (_, _, Some(columnar)) => Used::Columnar(columnar),

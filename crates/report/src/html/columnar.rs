@@ -3,6 +3,7 @@
 
 mod asked;
 mod changes;
+mod mixed;
 mod sizes;
 
 use std::collections::BTreeSet;
@@ -33,12 +34,14 @@ pub struct View {
 /// What was found at one scale, or published.
 struct Study {
     title: String,
-    sizes: Vec<Sizes>,
+    sizes: Vec<Grid>,
     figures: Vec<Figure>,
+    /// What order entry and queries cost each other.
+    mixed: Option<Grid>,
 }
 
-/// A table of sizes.
-struct Sizes {
+/// A table with what it says.
+struct Grid {
     title: String,
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -46,7 +49,7 @@ struct Sizes {
 }
 
 impl View {
-    /// True where nothing was lifted.
+    /// True where nothing was lifted, nor measured beside order entry.
     pub fn is_empty(&self) -> bool {
         self.studies.is_empty()
     }
@@ -58,21 +61,29 @@ pub fn view(run: &Run) -> View {
     let replicas: BTreeSet<u32> = (run.points.iter().filter(is_lifted))
         .map(|point| point.key.target)
         .collect();
-    if replicas.is_empty() {
+    let mixed = mixed::grid(run);
+    let is_study = !replicas.is_empty();
+    if !is_study && mixed.is_none() {
         return View {
             studies: Vec::new(),
         };
     }
+    let own_sizes = is_study.then(|| sizes::own(run, &replicas));
     let own = Study {
         title: "This platform".into(),
-        sizes: vec![sizes::own(run, &replicas)],
-        figures: figures(run, &replicas)
-            .into_iter()
-            .chain(changes::figures(run, &replicas))
-            .collect(),
+        sizes: own_sizes.into_iter().collect(),
+        figures: match is_study {
+            true => figures(run, &replicas)
+                .into_iter()
+                .chain(changes::figures(run, &replicas))
+                .collect(),
+            false => Vec::new(),
+        },
+        mixed,
     };
+    let published = sizes::published().filter(|_| is_study);
     View {
-        studies: std::iter::once(own).chain(sizes::published()).collect(),
+        studies: std::iter::once(own).chain(published).collect(),
     }
 }
 

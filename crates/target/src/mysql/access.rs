@@ -110,7 +110,7 @@ pub(super) fn others_allowed(url: &TargetUrl) -> Result<bool> {
 }
 
 /// The name goes into statements, and a server has databases that are its own.
-fn refuse_odd_name(database: &str) -> Result<()> {
+pub(super) fn refuse_odd_name(database: &str) -> Result<()> {
     const BYTES_MAX: usize = 64;
     let is_plain = database
         .bytes()

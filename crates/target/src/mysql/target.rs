@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use archive::TargetRecord;
 
-use super::access::Access;
+use super::access::{Access, refuse_odd_name};
 use super::client::Client;
 use super::flavour::Flavour;
 use super::session::{MySqlSession, connect};
@@ -40,6 +40,15 @@ impl MySqlTarget {
         others_allowed: bool,
         server: Option<LocalServer>,
     ) -> Result<Self> {
+        Self::open_with(url, access, others_allowed, Anchor::new(None, server))
+    }
+
+    fn open_with(
+        url: &TargetUrl,
+        access: Access,
+        others_allowed: bool,
+        anchor: Anchor<Client>,
+    ) -> Result<Self> {
         let mut login = access.login();
         // The database may not be there yet.
         login.database = None;
@@ -61,7 +70,7 @@ impl MySqlTarget {
             version,
             rights_missing,
             compression: AtomicBool::new(false),
-            anchor: Anchor::new(None, server),
+            anchor,
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
         target.checkpoint()?;
@@ -205,18 +214,25 @@ impl Target for MySqlTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        let Some(server) = self.anchor.server() else {
-            return Ok(Cooled::Lukewarm(
-                "dbdyno did not start this server: it can neither restart it nor empty its buffer pool"
-                    .into(),
-            ));
-        };
-        self.restarted(|| server.cool())
+        match self.anchor.own_server() {
+            Ok(server) => self.restarted(|| server.cool()),
+            Err(why) => Ok(Cooled::Lukewarm(why.message)),
+        }
     }
 
     fn source(&self) -> Result<Box<dyn Source>> {
         let access = self.access.as_ref().clone();
         Ok(Box::new(MySqlSource::open(access, self.url.to_string())?))
+    }
+
+    fn annex(&self, name: &str) -> Result<Arc<dyn Target>> {
+        let mut access = self.access.as_ref().clone();
+        access.database = format!("{}_{name}", access.database);
+        refuse_odd_name(&access.database)?;
+        // Whether others are at work was looked at when this target was opened.
+        let anchor = self.anchor.of_annex(None);
+        let annex = Self::open_with(&self.url, access, true, anchor)?;
+        Ok(Arc::new(annex))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

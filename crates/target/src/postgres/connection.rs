@@ -59,6 +59,7 @@ impl Connection {
             ("user", endpoint.user.as_str()),
             ("database", endpoint.database.as_str()),
             ("client_encoding", "UTF8"),
+            ("search_path", endpoint.schema.as_str()),
         ];
         parameters.extend_from_slice(settings);
         self.wire.start_up(&parameters).map_err(|e| unaskable(&e))?;

@@ -4,10 +4,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::set_up::SCHEMA;
 use crate::{Address, ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port of a server that gives none.
 const PORT_DEFAULT: u16 = 5432;
+/// The server cuts names off behind 63 bytes; a part is left for what is put behind.
+const SCHEMA_BYTES_MAX: usize = 50;
 /// Longer password files are nobody's.
 const PASSWORD_FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -24,6 +27,8 @@ pub(super) struct Endpoint {
     pub user: String,
     /// The database.
     pub database: String,
+    /// The schema in it that is dbdyno's own.
+    pub schema: String,
     /// Password, when one is known.
     pub password: Option<Password>,
 }
@@ -53,6 +58,7 @@ impl Endpoint {
             port,
             user,
             database,
+            schema: own_schema(url)?,
             password: url.password.clone(),
         };
         if endpoint.password.is_none() {
@@ -72,6 +78,7 @@ impl Endpoint {
             port: PORT_DEFAULT,
             user: user.to_owned(),
             database: "postgres".into(),
+            schema: SCHEMA.into(),
             password: None,
         }
     }
@@ -112,6 +119,27 @@ impl Endpoint {
         let asked = [host, &port, &self.database, &self.user];
         Ok(text.lines().find_map(|line| password_in(line, asked)))
     }
+}
+
+/// The schema that a URL names, or the usual one. The name goes into statements as it stands.
+///
+/// # Errors
+/// When it is none that needs no quotes.
+pub(super) fn own_schema(url: &TargetUrl) -> Result<String> {
+    let name = url.settings.get("schema").map_or(SCHEMA, String::as_str);
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    let begins = name.bytes().next().is_some_and(|b| !b.is_ascii_digit());
+    let is_ours = begins && name.bytes().all(is_plain) && !name.starts_with("pg_");
+    if is_ours && name.len() <= SCHEMA_BYTES_MAX {
+        return Ok(name.to_owned());
+    }
+    Err(TargetError::new(
+        ErrorKind::Statement,
+        format!(
+            "schema={} cannot be dbdyno's own schema; name one of small letters, digits and _, for example {SCHEMA}",
+            name.escape_debug()
+        ),
+    ))
 }
 
 fn password_file() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, own_schema};
 use super::local::PostgresServer;
 use super::set_up::{SETTINGS, SetUp};
 use super::source::PostgresSource;
@@ -39,12 +39,17 @@ impl Engine for Postgres {
     fn check(&self, url: &TargetUrl) -> Result<()> {
         url.address()
             .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        own_schema(url)?;
         SetUp::from_url(url).map(|_| ())
     }
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
         let endpoint = Endpoint::from_url(url)?;
-        Ok(Box::new(PostgresSource::open(endpoint, url.to_string())?))
+        Ok(Box::new(PostgresSource::open(
+            endpoint,
+            url.to_string(),
+            None,
+        )?))
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {

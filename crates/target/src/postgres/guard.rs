@@ -8,7 +8,6 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::connection::Connection;
-use super::set_up::SCHEMA;
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError, Value};
 
 /// The comment on the schema.
@@ -33,7 +32,7 @@ pub(super) struct Facts {
     pub notes: Vec<String>,
 }
 
-/// Checks that the database may be used and makes the schema; `connection` keeps the lock.
+/// Checks that the database may be used; `connection` keeps the lock.
 pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
     let mut facts = Facts {
         major: major(connection.version())?,
@@ -44,7 +43,6 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
         facts.notes.extend(refuse_others(connection)?);
     }
     lock(connection)?;
-    schema(connection)?;
     let workers = one(
         connection,
         "SELECT least(current_setting('max_parallel_workers')::int, \
@@ -156,31 +154,32 @@ fn lock(connection: &mut Connection) -> Result<()> {
     }
 }
 
-fn schema(connection: &mut Connection) -> Result<()> {
+/// Makes the schema, or makes sure that it is dbdyno's own.
+pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
     let rows = connection.texts(
         "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace \
          WHERE nspname = $1",
-        &[Value::Text(SCHEMA)],
+        &[Value::Text(schema)],
     )?;
     let foreign = |what: &str| {
         TargetError::new(
             ErrorKind::Foreign,
             format!(
-                "PostgreSQL: the schema \"{SCHEMA}\" {what}; name another database, dbdyno does not \
+                "PostgreSQL: the schema \"{schema}\" {what}; name another database, dbdyno does not \
                  load tests into somebody's schema"
             ),
         )
     };
     match rows.first().map(|row| row.first().cloned().flatten()) {
         None => connection.batch(&format!(
-            "CREATE SCHEMA {SCHEMA}; COMMENT ON SCHEMA {SCHEMA} IS '{MARK}'"
+            "CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}'"
         ))?,
         Some(mark) if mark.as_deref() == Some(MARK) => {}
         Some(_) => return Err(foreign("is there already and was not made by dbdyno")),
     }
-    let register = format!("SELECT coalesce(to_regclass('{SCHEMA}.{OWN_TABLES}')::text, '')");
+    let register = format!("SELECT coalesce(to_regclass('{schema}.{OWN_TABLES}')::text, '')");
     let registered = match one(connection, &register, &[])?.is_empty() {
-        false => format!("SELECT name FROM {SCHEMA}.{OWN_TABLES}"),
+        false => format!("SELECT name FROM {schema}.{OWN_TABLES}"),
         true => "''".to_owned(),
     };
     let stranger = one(
@@ -190,7 +189,7 @@ fn schema(connection: &mut Connection) -> Result<()> {
              WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f') \
              AND relname NOT LIKE 'dbdyno\\_%' AND relname NOT IN ({registered}) ORDER BY 1 LIMIT 1"
         ),
-        &[Value::Text(SCHEMA)],
+        &[Value::Text(schema)],
     )?;
     match stranger.is_empty() {
         true => Ok(()),

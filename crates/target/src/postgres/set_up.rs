@@ -3,7 +3,7 @@
 
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
-/// The schema that everything of dbdyno's is in.
+/// The schema that everything of dbdyno's is in, unless a URL names another.
 pub(super) const SCHEMA: &str = "dbdyno";
 /// More parallel workers than any server starts.
 pub(super) const THREADS_MAX: u32 = 1024;
@@ -20,6 +20,10 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "others",
         "allow: measure although other sessions are active (default refuse)",
+    ),
+    (
+        "schema",
+        "schema of the database that is dbdyno's own (default dbdyno)",
     ),
 ];
 
@@ -55,10 +59,9 @@ impl SetUp {
     }
 }
 
-/// Settings of every session from its beginning. Limits on time would end what is measured.
+/// Settings of every session from its beginning, beside the schema in which names are looked up. Limits on time would end what is measured.
 pub(super) const OF_SESSIONS: &[(&str, &str)] = &[
     ("application_name", "dbdyno"),
-    ("search_path", SCHEMA),
     ("TimeZone", "UTC"),
     ("DateStyle", "ISO"),
     ("default_transaction_isolation", "read committed"),

@@ -46,6 +46,8 @@ pub(super) struct PostgresSource {
     endpoint: Endpoint,
     url: String,
     version: String,
+    /// The only schema whose tables are meant; all that this user may read without it.
+    only: Option<String>,
     snapshot: String,
     /// In the transaction that has exported the snapshot.
     keeper: Mutex<Connection>,
@@ -56,7 +58,7 @@ impl PostgresSource {
     ///
     /// # Errors
     /// When the server cannot be reached.
-    pub(super) fn open(endpoint: Endpoint, url: String) -> Result<Self> {
+    pub(super) fn open(endpoint: Endpoint, url: String, only: Option<String>) -> Result<Self> {
         let mut keeper = Connection::open(&endpoint, OF_SESSIONS)?;
         keeper.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
         let snapshot = keeper.texts("SELECT pg_export_snapshot()", &[])?;
@@ -65,6 +67,7 @@ impl PostgresSource {
             endpoint,
             url,
             version: keeper.version().to_owned(),
+            only,
             snapshot: snapshot.unwrap_or_default(),
             keeper: Mutex::new(keeper),
         })
@@ -106,6 +109,9 @@ impl Source for PostgresSource {
             let mut cells = row.into_iter().map(Option::unwrap_or_default);
             let mut cell = || cells.next().unwrap_or_default();
             let (schema, name, kind) = (cell(), cell(), cell());
+            if self.only.as_ref().is_some_and(|only| *only != schema) {
+                continue;
+            }
             let (rows, bytes, blocks) = (cell(), cell(), cell());
             let column = column(cell(), cell(), &cell(), &cell(), &cell());
             let table = SourceTable {

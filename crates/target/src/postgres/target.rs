@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use archive::TargetRecord;
@@ -46,6 +47,7 @@ impl PostgresTarget {
     ) -> Result<Self> {
         let mut anchor = Connection::open(&endpoint, OF_SESSIONS)?;
         let facts = guard::claim(&mut anchor, set_up.others_allowed)?;
+        guard::own_schema(&mut anchor, &endpoint.schema)?;
         Ok(Self {
             scheme,
             url,
@@ -61,7 +63,10 @@ impl PostgresTarget {
     fn with_anchor<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
         let connect = || {
             let mut fresh = self.connect()?;
-            guard::claim(&mut fresh, self.set_up.others_allowed)?;
+            if !self.anchor.is_annex() {
+                guard::claim(&mut fresh, self.set_up.others_allowed)?;
+            }
+            guard::own_schema(&mut fresh, &self.endpoint.schema)?;
             Ok(fresh)
         };
         self.anchor.with(connect, work)
@@ -179,19 +184,36 @@ impl Target for PostgresTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match self.anchor.server() {
-            Some(server) => self.anchor.without_sessions(|| server.cool()),
-            None => Ok(Cooled::Lukewarm(
-                "dbdyno did not start this server: it can neither restart it nor empty its page \
-                 cache"
-                    .into(),
-            )),
+        match self.anchor.own_server() {
+            Ok(server) => self.anchor.without_sessions(|| server.cool()),
+            Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }
     }
 
     fn source(&self) -> Result<Box<dyn Source>> {
-        let source = PostgresSource::open(self.endpoint.clone(), self.url.clone())?;
+        let only = Some(self.endpoint.schema.clone());
+        let source = PostgresSource::open(self.endpoint.clone(), self.url.clone(), only)?;
         Ok(Box::new(source))
+    }
+
+    fn annex(&self, name: &str) -> Result<Arc<dyn Target>> {
+        let endpoint = Endpoint {
+            schema: format!("{}_{name}", self.endpoint.schema),
+            ..self.endpoint.clone()
+        };
+        let connection = Connection::open(&endpoint, OF_SESSIONS);
+        let mut connection = connection.map_err(|error| self.anchor.because(error))?;
+        guard::own_schema(&mut connection, &endpoint.schema)?;
+        Ok(Arc::new(Self {
+            scheme: self.scheme,
+            url: self.url.clone(),
+            endpoint,
+            set_up: self.set_up.clone(),
+            facts: self.facts.clone(),
+            version: self.version.clone(),
+            threads: AtomicU32::new(1),
+            anchor: self.anchor.of_annex(Some(connection)),
+        }))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

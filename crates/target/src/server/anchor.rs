@@ -1,6 +1,6 @@
 //! The connection of a target that is no job's.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::LocalServer;
 use crate::{ErrorKind, Result, TargetError};
@@ -10,16 +10,33 @@ use crate::{ErrorKind, Result, TargetError};
 pub(crate) struct Anchor<C> {
     /// None while the server rests, and after it was lost.
     connection: Mutex<Option<C>>,
+    /// Whether it is that of an annex: its first target holds the lock, and alone restarts the server.
+    is_annex: bool,
     /// Dropped last.
-    server: Option<LocalServer>,
+    server: Option<Arc<LocalServer>>,
 }
 
 impl<C> Anchor<C> {
     pub fn new(connection: Option<C>, server: Option<LocalServer>) -> Self {
         Self {
             connection: Mutex::new(connection),
-            server,
+            is_annex: false,
+            server: server.map(Arc::new),
         }
+    }
+
+    /// That of an annex of the target that has this one.
+    pub fn of_annex(&self, connection: Option<C>) -> Self {
+        Self {
+            connection: Mutex::new(connection),
+            is_annex: true,
+            server: self.server.clone(),
+        }
+    }
+
+    /// Whether it is that of an annex.
+    pub fn is_annex(&self) -> bool {
+        self.is_annex
     }
 
     /// Does something on the connection; `connect`s it again, lock and all, when the server was restarted or has ended
@@ -58,7 +75,7 @@ impl<C> Anchor<C> {
 
     /// The server, where dbdyno started it.
     pub fn server(&self) -> Option<&LocalServer> {
-        self.server.as_ref()
+        self.server.as_deref()
     }
 
     /// The server's process; of a server that dbdyno did not start, the one that can be found.
@@ -78,11 +95,15 @@ impl<C> Anchor<C> {
     /// The server, or the sentence for who wants what only a server of ours allows.
     ///
     /// # Errors
-    /// That sentence, where dbdyno did not start the server.
+    /// That sentence, where dbdyno did not start the server, or another target hangs on it.
     pub fn own_server(&self) -> Result<&LocalServer> {
         let foreign = "dbdyno did not start this server: it can neither stop it nor copy its files";
-        self.server()
-            .ok_or_else(|| TargetError::new(ErrorKind::Statement, foreign))
+        let shared = "the server's files and caches are another database's of this run as well";
+        match self.server() {
+            Some(_) if self.is_annex => Err(TargetError::new(ErrorKind::Statement, shared)),
+            Some(server) => Ok(server),
+            None => Err(TargetError::new(ErrorKind::Statement, foreign)),
+        }
     }
 
     /// The reason of a loss, where a local server knows a better one than its connection.

@@ -377,6 +377,20 @@ impl Target for SqliteTarget {
         }
     }
 
+    /// A file of its own beside this one: with its own writer, its own log and its own cache.
+    fn annex(&self, name: &str) -> Result<Arc<dyn Target>> {
+        let url = TargetUrl::parse(&self.url);
+        let mut url = url.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        if url.path.is_empty() {
+            return Err(TargetError::new(
+                ErrorKind::Statement,
+                "SQLite: a database in memory has no second one beside it; name one in a file",
+            ));
+        }
+        url.path = format!("{}-{name}", url.path);
+        Sqlite.open(&url)
+    }
+
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         match &self.place {
             Place::File(_) => Ok(self),

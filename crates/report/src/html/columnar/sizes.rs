@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use archive::reference::{self, Cell, PublishedTable};
 use archive::{Figures, Point, Run};
 
-use super::{OF_TABLE, Sizes, Study, figure_of, name};
+use super::{Grid, OF_TABLE, Study, figure_of, name};
 use crate::number;
 
 /// The study whose tables stand beside.
 const REFERENCE: &str = "dl580-inmemory";
 
 /// The table of a run: sizes and compress factor of each table at each level.
-pub(super) fn own(run: &Run, replicas: &BTreeSet<u32>) -> Sizes {
+pub(super) fn own(run: &Run, replicas: &BTreeSet<u32>) -> Grid {
     let mut codes: Vec<&str> = Vec::new();
     for point in run
         .points
@@ -52,7 +52,7 @@ pub(super) fn own(run: &Run, replicas: &BTreeSet<u32>) -> Sizes {
         }
         row
     };
-    Sizes {
+    Grid {
         title: "Sizes on disk and in memory, compress factors and times to populate".into(),
         rows: codes.iter().map(row).collect(),
         heads,
@@ -74,8 +74,8 @@ fn factor(factor: Option<f64>) -> String {
 pub(super) fn published() -> Option<Study> {
     let reference = reference::load(REFERENCE).ok()?;
     let is_sizes = |table: &&PublishedTable| table.kind == "sizes";
-    let sizes: Vec<Sizes> = (reference.tables.iter().filter(is_sizes))
-        .map(|table| Sizes {
+    let sizes: Vec<Grid> = (reference.tables.iter().filter(is_sizes))
+        .map(|table| Grid {
             title: format!("{}: {}", table.place, table.title),
             heads: table.columns.clone(),
             rows: table
@@ -90,6 +90,7 @@ pub(super) fn published() -> Option<Study> {
         title: format!("Published: {}", reference.title),
         sizes,
         figures: Vec::new(),
+        mixed: None,
     })
 }
 

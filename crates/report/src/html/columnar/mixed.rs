@@ -1,0 +1,163 @@
+//! What a running order-entry load and analytical queries cost each other: on the same rows' server, and where the
+//! queries are asked of a copy in memory.
+
+use std::collections::BTreeSet;
+
+use archive::{Point, Run};
+use stats::Histogram;
+
+use super::{DISK, Grid, figure_of, name};
+use crate::number;
+
+/// Order entry on its own.
+const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
+/// Queries on their own.
+const QUERIES_ALONE: &str = "MIXED-OLAP-ALONE";
+/// Order entry with queries beside it.
+const USERS: &str = "MIXED-OLTP";
+/// Those queries.
+const QUERIES: &str = "MIXED-OLAP";
+/// The percentile of the response time that is told.
+const PERCENTILE: f64 = 95.0;
+
+/// A line for order entry alone, and one for each target whose queries went on beside it; nothing where nobody
+/// measured that.
+pub(super) fn grid(run: &Run) -> Option<Grid> {
+    let places: BTreeSet<(u32, u32, u32)> = (run.points.iter())
+        .filter(|point| point.key.test == USERS)
+        .map(|point| (point.key.step, point.key.target, point.key.threads))
+        .collect();
+    if places.is_empty() {
+        return None;
+    }
+    let degrees: BTreeSet<u32> = places.iter().map(|(_, _, threads)| *threads).collect();
+    let mut rows = Vec::new();
+    let mut alone = Side::default();
+    let mut step = None;
+    for (of_step, target, threads) in places {
+        let side = |test: &str| Side::of(run, test, of_step, target);
+        let first = side(USERS_ALONE);
+        if !first.0.is_empty() || step != Some(of_step) {
+            step = Some(of_step);
+            alone = first;
+            rows.push(line("order entry alone".into(), &alone, &alone, None));
+        }
+        let name = match degrees.len() {
+            1 => name(run, target),
+            _ => format!("{} @{threads}", name(run, target)),
+        };
+        let queries = [QUERIES, QUERIES_ALONE].map(|test| side(test).at(threads));
+        let users = side(USERS).at(threads);
+        let label = match target == DISK {
+            true => format!("beside queries of the rows, {name}"),
+            false => format!("beside queries of the copy, {name}"),
+        };
+        rows.push(line(label, &users, &alone, Some(&queries)));
+    }
+    Some(Grid {
+        title: "What a running order-entry load and the queries cost each other".into(),
+        heads: HEADS.map(str::to_owned).into(),
+        rows,
+        how: how(run),
+    })
+}
+
+const HEADS: [&str; 8] = [
+    "Measured",
+    "new orders/min",
+    "% of alone",
+    "p95 ms",
+    "CPU %",
+    "a query s",
+    "alone s",
+    "times as long",
+];
+
+fn how(run: &Run) -> String {
+    let users = run.points.iter().find(|point| point.key.test == USERS);
+    let asked = run.points.iter().find(|point| point.key.test == QUERIES);
+    let count = |point: Option<&Point>| point.map_or(0, |point| point.key.jobs);
+    let size = users.map_or(String::new(), |point| point.work.size.clone());
+    format!(
+        "Users of order entry: {}, with {size}; of queries: {}. Its tables stand beside the analytical ones in the same server \
+         (for embedded databases in a file of its own): both share processors, memory, log and devices, and no rows. \
+         Copies in memory hold the analytical tables, which order entry does not change. Each measurement of order entry \
+         begins with a fresh database, and its conditions are checked behind it. p95: response time of all \
+         transactions. CPU: of the whole machine, both loads and the driver together. A query: the mean over whole \
+         passes of all that are asked.",
+        count(users),
+        count(asked)
+    )
+}
+
+/// One line; of order entry alone there are no queries.
+fn line(
+    label: String,
+    users: &Side<'_>,
+    alone: &Side<'_>,
+    queries: Option<&[Side<'_>; 2]>,
+) -> Vec<String> {
+    let orders = users.orders_per_min();
+    let share = |part: Option<f64>, whole: Option<f64>| Some(part? / whole.filter(|n| *n > 0.0)?);
+    let [beside_s, alone_s] = match queries {
+        Some(queries) => [queries[0].query_s(), queries[1].query_s()],
+        None => [None, None],
+    };
+    let of_alone_pct = share(orders, alone.orders_per_min()).map(|share| share * 100.0);
+    vec![
+        label,
+        number::whole(orders),
+        number::whole(of_alone_pct),
+        number::figure_or_unknown(users.response_ms()),
+        number::whole(figure_of(users.points(), |point| point.figures.cpu_pct_avg)),
+        number::figure_or_unknown(beside_s),
+        number::figure_or_unknown(alone_s),
+        number::figure_or_unknown(share(beside_s, alone_s)),
+    ]
+}
+
+/// The repetitions of one measurement.
+#[derive(Default)]
+struct Side<'r>(Vec<&'r Point>);
+
+impl<'r> Side<'r> {
+    fn of(run: &'r Run, test: &str, step: u32, target: u32) -> Self {
+        let is_mine = |point: &&Point| {
+            point.key.test == test && (point.key.step, point.key.target) == (step, target)
+        };
+        Self(run.points.iter().filter(is_mine).collect())
+    }
+
+    fn at(self, threads: u32) -> Self {
+        let is_mine = |point: &&Point| point.key.threads == threads;
+        Self(self.0.into_iter().filter(is_mine).collect())
+    }
+
+    fn points(&self) -> impl Iterator<Item = &'r Point> {
+        self.0.iter().copied()
+    }
+
+    fn orders_per_min(&self) -> Option<f64> {
+        figure_of(self.points(), |point| point.figures.new_orders_per_min)
+    }
+
+    /// Mean time of a query, of each user.
+    fn query_s(&self) -> Option<f64> {
+        figure_of(self.points(), |point| {
+            let operations = point.figures.operations.filter(|n| *n > 0.0)?;
+            Some(f64::from(point.key.jobs) * point.figures.elapsed_s? / operations)
+        })
+    }
+
+    /// Of all repetitions together; of none where one is not valid.
+    fn response_ms(&self) -> Option<f64> {
+        let mut all = Histogram::default();
+        for point in self.points() {
+            if !point.valid() {
+                return None;
+            }
+            all.merge(&point.histograms.response);
+        }
+        (!all.is_empty()).then(|| all.percentile_us(PERCENTILE) / 1e3)
+    }
+}
