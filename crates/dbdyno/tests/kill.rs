@@ -1,7 +1,8 @@
 //! `kill -9` at random moments of a run, from its first millisecond to its last: every archive opens,
 //! no finished point is lost, and the resumed run is complete.
 //!
-//! `scripts/kill-test.sh N` kills N times instead of 50.
+//! `scripts/kill-test.sh N` kills N times instead of 50. A study of lifted tables is killed where it would do most harm:
+//! while the rows of its source are changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,11 +10,12 @@ mod common;
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Place, points};
+use common::{Place, faults, points};
 use load::random::Random;
 use serde_json::Value;
 
@@ -166,6 +168,17 @@ fn kill_and_resume(number: u32, tally: &Tally) {
 
 /// Starts the command, kills it at a moment, and gives what it had said on standard error.
 fn killed(place: &Place, arguments: &[&str], at: Moment) -> String {
+    let is_time = |said: &str| reported(said) >= at.reported;
+    killed_when(place, arguments, &is_time, at.after)
+}
+
+/// The same so long after what it had said was enough.
+fn killed_when(
+    place: &Place,
+    arguments: &[&str],
+    is_time: &dyn Fn(&str) -> bool,
+    after: Duration,
+) -> String {
     let said = place.path("stderr");
     let mut child = place
         .command(arguments)
@@ -173,13 +186,13 @@ fn killed(place: &Place, arguments: &[&str], at: Moment) -> String {
         .stderr(File::create(&said).unwrap())
         .spawn()
         .unwrap();
-    let told = || reported(&std::fs::read_to_string(&said).unwrap());
+    let comes = || !is_time(&std::fs::read_to_string(&said).unwrap());
     let begun = Instant::now();
-    while told() < at.reported && child.try_wait().unwrap().is_none() {
+    while comes() && child.try_wait().unwrap().is_none() {
         assert!(begun.elapsed() < PATIENCE, "{arguments:?} hangs");
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(at.after);
+    std::thread::sleep(after);
     child.kill().unwrap();
     child.wait().unwrap();
     std::fs::read_to_string(said).unwrap()
@@ -235,4 +248,113 @@ fn assert_whole(place: &Place, earlier: &[Value], context: &str) {
         points[..earlier.len()] == *earlier,
         "{context}: a finished point was changed"
     );
+}
+
+/// Points of the study in their order: the load; eight tables and all of them lifted; three changes on disk, and with
+/// their lags six that the copy follows; one query, alone and by one of one users, on both sides; and changes again.
+const STUDY_POINTS: usize = 1 + 9 + 3 + 6 + 2 * 2 + 3 + 6;
+/// Points before a cycle of changes: on disk, and behind the queries with the copy.
+const BEFORE_CYCLES: [usize; 2] = [1 + 9, 1 + 9 + 3 + 6 + 4 + 3];
+/// A cycle is over in a tenth of a second: who comes too late comes again.
+const TRIES: usize = 10;
+
+#[test]
+fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
+    common::need_duckdb();
+    let place = Place::new();
+    let url = place.url("sqlite", "olap");
+    place.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let database = place.path("olap");
+    let right = sums(&database);
+    for before in BEFORE_CYCLES {
+        let caught = (0..TRIES).any(|_| killed_in_a_cycle(&place, &url, before));
+        assert!(
+            caught,
+            "no kill behind {before} points met a cycle of changes"
+        );
+        assert_eq!(sums(&database), right, "behind {before} points");
+    }
+}
+
+/// Kills a study while the rows of its source are changed, and resumes it; false when it had put them back by then.
+fn killed_in_a_cycle(place: &Place, url: &str, before: usize) -> bool {
+    let study = [
+        "columnar",
+        "run",
+        "--from",
+        url,
+        "--scale",
+        "0.01",
+        "--levels",
+        "query-high",
+        "--dop",
+        "1",
+        "--users",
+        "1",
+        "--queries",
+        "6",
+        "--memory",
+        "200MB",
+        "--yes",
+    ];
+    let database = place.path("olap");
+    let is_time = |said: &str| reported(said) >= before && is_changed(&database);
+    killed_when(place, &study, &is_time, Duration::ZERO);
+    let was_changed = is_changed(&database);
+    let kept = finished(place).expect("the study has reported points");
+    let is_cut = kept["run"]["state"] != "complete";
+    if is_cut {
+        let resumed = place.dbdyno(&["run", "--resume", "last"]);
+        assert!([0, 3].contains(&resumed.status), "{}", resumed.stderr);
+    }
+    let exported = place.export("last");
+    assert_eq!(exported["run"]["state"], "complete");
+    let all = points(&exported);
+    let key = |p: &Value| {
+        let parts = ["step", "target", "test", "jobs", "threads"];
+        parts.map(|part| p[part].to_string()).join(" ")
+    };
+    let keys: HashSet<String> = all.iter().map(key).collect();
+    assert_eq!((all.len(), keys.len()), (STUDY_POINTS, STUDY_POINTS));
+    let earlier = points(&kept);
+    assert!(
+        all[..earlier.len()] == *earlier,
+        "a finished point was changed"
+    );
+    for point in all {
+        assert_eq!(faults(point), [""; 0], "{}", point["test"]);
+    }
+    assert!(!is_changed(&database));
+    place.fine(&["olap", "check", "--target", url]);
+    was_changed && is_cut && earlier.len() == before
+}
+
+/// Whether the database says of itself that its rows are not those of its load.
+fn is_changed(database: &Path) -> bool {
+    let sql = "SELECT count(*) FROM dbdyno_olap WHERE name = 'before_refreshed'";
+    read(database, sql) == ["1"]
+}
+
+/// What tells the rows that changes are about from others.
+fn sums(database: &Path) -> Vec<String> {
+    read(
+        database,
+        "SELECT count(*) || ' ' || sum(o_orderkey) || ' ' || sum(o_custkey) || ' ' || sum(length(o_comment)) FROM orders \
+         UNION ALL SELECT count(*) || ' ' || sum(l_orderkey) || ' ' || sum(l_partkey * l_linenumber) || ' ' || \
+         sum(length(l_comment)) FROM lineitem",
+    )
+}
+
+fn read(database: &Path, sql: &str) -> Vec<String> {
+    let database = rusqlite::Connection::open(database).unwrap();
+    database.busy_timeout(PATIENCE).unwrap();
+    let mut statement = database.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| {
+        Ok(match row.get::<_, rusqlite::types::Value>(0)? {
+            rusqlite::types::Value::Integer(n) => n.to_string(),
+            rusqlite::types::Value::Text(text) => text,
+            other => format!("{other:?}"),
+        })
+    });
+    rows.unwrap().map(Result::unwrap).collect()
 }
