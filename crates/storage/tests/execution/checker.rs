@@ -33,8 +33,9 @@ pub fn check(run: &Run, outcome: &Outcome) {
             stream,
             records,
         };
-        of_stream.check(outcome.unserved);
+        of_stream.check();
     }
+    check_rest(&name, run, outcome);
     check_depth(&name, run, &trace.records);
     check_shares(&name, run, &trace.records);
 }
@@ -48,7 +49,7 @@ struct OfStream<'a> {
 }
 
 impl OfStream<'_> {
-    fn check(&self, unserved: u64) {
+    fn check(&self) {
         let (what, stream, n) = (&self.what, self.stream, self.records.len());
         assert!(n >= FEWEST, "{what}: only {n} I/Os");
         assert_eq!(stream.storage.len(), 1, "{what}: concatenation");
@@ -64,7 +65,7 @@ impl OfStream<'_> {
         self.check_sizes();
         self.check_addresses();
         match self.run.rate {
-            Rate::Fixed { iops } => self.check_pace(iops * stream.share, unserved),
+            Rate::Fixed { iops } => self.check_pace(iops * stream.share),
             Rate::Max { .. } => assert!(
                 self.records.iter().all(|r| r.intended_ns == r.issued_ns),
                 "{what}: nothing is intended at a maximum"
@@ -179,7 +180,7 @@ impl OfStream<'_> {
     }
 
     /// Intended starts have the rate and the distribution of their gaps, and no I/O starts before its own.
-    fn check_pace(&self, iops: f64, unserved: u64) {
+    fn check_pace(&self, iops: f64) {
         let what = &self.what;
         let mut stamps: Vec<u64> = self.records.iter().map(|r| r.intended_ns).collect();
         stamps.sort_unstable();
@@ -205,11 +206,27 @@ impl OfStream<'_> {
         );
         let early = self.count(|r| r.issued_ns < r.intended_ns || r.submitted_ns < r.issued_ns);
         assert_eq!(early, 0, "{what}: I/Os before their time");
+    }
+}
+
+/// What was not begun is what has been due since the oldest of it, and most of a run was begun.
+fn check_rest(name: &str, run: &Run, outcome: &Outcome) {
+    let (unserved, done) = (
+        outcome.unserved,
+        outcome.trace.iter().map(|t| t.records.len()).sum::<usize>(),
+    );
+    if let Rate::Fixed { iops } = run.rate {
+        let due = iops * outcome.unserved_wait_max.as_secs_f64();
+        let most = due + 5.0 * due.sqrt() + 1.0 + run.streams.len() as f64;
         assert!(
-            unserved as f64 <= n,
-            "{what}: {unserved} not begun, {n} done"
+            unserved as f64 <= most,
+            "{name}: {unserved} not begun of {due} due"
         );
     }
+    assert!(
+        unserved <= done as u64,
+        "{name}: {unserved} not begun, {done} done"
+    );
 }
 
 /// No SD has more in flight than its threads, and flat out it has as many.
