@@ -4,8 +4,8 @@
 
 mod change;
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 use ::load::Progress;
 use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
@@ -100,8 +100,6 @@ pub(crate) struct Desk<'a> {
     lifted: HashMap<(u32, u32, u32), Report>,
     /// The tables of the source, which takes a while to describe them.
     described: Option<Vec<SourceTable>>,
-    /// Keys that were entered with another one.
-    passed: HashSet<PointKey>,
 }
 
 /// Why a step could not be carried out.
@@ -146,13 +144,7 @@ impl<'a> Desk<'a> {
             run,
             lifted: HashMap::new(),
             described: None,
-            passed: HashSet::new(),
         }
-    }
-
-    /// Whether a key was entered with another one.
-    pub fn has_passed(&self, key: &PointKey) -> bool {
-        self.passed.contains(key)
     }
 
     /// Does what a key asks for.
@@ -175,12 +167,7 @@ impl<'a> Desk<'a> {
                 self.change((step, columnar), key, progress)
             }
         };
-        measured.enter_by(|points| {
-            archive.append_points(self.run, points)?;
-            self.passed
-                .extend(points.iter().map(|point| point.key.clone()));
-            Ok(())
-        })
+        measured.enter(archive, self.run)
     }
 
     fn lift(&mut self, (step, columnar): (&Step, &ColumnarStep), key: &PointKey) -> Measured {

@@ -7,18 +7,16 @@
 
 mod together;
 
-use std::collections::HashSet;
-
 use ::load::Progress;
-use archive::{Archive, Point, PointKey};
+use archive::PointKey;
 use workload::oltp;
 
 use crate::columnar::{is_replica, source_of};
-use crate::done::Done;
+use crate::done::Measured;
 use crate::measure::Bay;
 use crate::nodes::Nodes;
 use crate::plan::{OlapStep, OltpStep};
-use crate::{Result, Step, olap};
+use crate::{Step, olap};
 use together::Scene;
 
 /// Order entry on its own.
@@ -101,64 +99,30 @@ pub(crate) fn definition(code: &str, engine: &str) -> String {
     }
 }
 
-/// Measures the points of these steps, and enters them.
-pub(crate) struct Desk<'a> {
-    bay: &'a Bay<'a>,
-    run: i64,
-    /// Keys that were entered with another one.
-    passed: HashSet<PointKey>,
-}
-
-impl<'a> Desk<'a> {
-    /// Nothing done yet.
-    pub fn new(bay: &'a Bay<'a>, run: i64) -> Self {
-        Self {
-            bay,
-            run,
-            passed: HashSet::new(),
-        }
-    }
-
-    /// Whether a key was entered with another one.
-    pub fn has_passed(&self, key: &PointKey) -> bool {
-        self.passed.contains(key)
-    }
-
-    /// Does what a key asks for; `analytical` knows what the queries answered before.
-    ///
-    /// # Errors
-    /// The archive.
-    pub fn serve(
-        &mut self,
-        archive: &mut Archive,
-        analytical: &olap::Desk<'_>,
-        (step, oltp, olap): (&Step, &OltpStep, &OlapStep),
-        key: &PointKey,
-        progress: &Progress,
-    ) -> Result<Done> {
-        let (targets, own) = (self.bay.targets, key.target as usize);
-        let source = match is_replica(&targets[own]) {
-            true => targets.iter().position(|target| !is_replica(target)),
-            false => None,
-        };
-        let scene = Scene {
-            bay: self.bay,
-            analytical,
-            step,
-            oltp,
-            olap,
-            key,
-            source: source.unwrap_or(own),
-            progress,
-        };
-        let measured = scene.measure();
-        measured.enter_by(|points: &[Point]| {
-            archive.append_points(self.run, points)?;
-            self.passed
-                .extend(points.iter().map(|point| point.key.clone()));
-            Ok(())
-        })
-    }
+/// Measures what a key asks for; `analytical` knows what the queries answered before.
+pub(crate) fn measure(
+    bay: &Bay<'_>,
+    analytical: &olap::Desk<'_>,
+    (step, oltp, olap): (&Step, &OltpStep, &OlapStep),
+    key: &PointKey,
+    progress: &Progress,
+) -> Measured {
+    let own = key.target as usize;
+    let source = match is_replica(&bay.targets[own]) {
+        true => bay.targets.iter().position(|target| !is_replica(target)),
+        false => None,
+    };
+    let scene = Scene {
+        bay,
+        analytical,
+        step,
+        oltp,
+        olap,
+        key,
+        source: source.unwrap_or(own),
+        progress,
+    };
+    scene.measure()
 }
 
 #[cfg(test)]

@@ -107,8 +107,8 @@ pub(crate) fn owns(code: &str) -> bool {
 pub(crate) struct Desk<'a> {
     pub bay: &'a Bay<'a>,
     pub run: i64,
-    /// Keys that were entered with others or left out.
-    passed: HashSet<PointKey>,
+    /// Keys that were left out.
+    left_out: HashSet<PointKey>,
     /// Ramps whose target was warmed up.
     warm: HashSet<Ramp>,
 }
@@ -119,14 +119,14 @@ impl<'a> Desk<'a> {
         Self {
             bay,
             run,
-            passed: HashSet::new(),
+            left_out: HashSet::new(),
             warm: HashSet::new(),
         }
     }
 
-    /// Whether a key was entered with another one, or left out.
-    pub fn has_passed(&self, key: &PointKey) -> bool {
-        self.passed.contains(key)
+    /// Whether a key was left out.
+    pub fn has_left_out(&self, key: &PointKey) -> bool {
+        self.left_out.contains(key)
     }
 
     /// Does what a key asks for.
@@ -167,14 +167,13 @@ impl<'a> Desk<'a> {
     ) -> Result<()> {
         let gate = Gate { run: self.run, key };
         match key.test.as_str() {
-            BEFORE => self.passed.extend(gate.before(archive, points)?),
+            BEFORE => self.left_out.extend(gate.before(archive, points)?),
             AFTER => gate.after(archive, points)?,
             _ => {}
         }
         archive.append_points(self.run, points)?;
-        self.passed.extend(points.iter().map(|p| p.key.clone()));
         if key.test == TOTAL && oltp.stop {
-            self.passed.extend(self.end_by_rule(archive, oltp, key)?);
+            self.left_out.extend(self.end_by_rule(archive, oltp, key)?);
         }
         Ok(())
     }

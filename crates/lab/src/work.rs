@@ -1,5 +1,6 @@
 //! The loop: measure a point, commit it to the archive, go on to the next.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -93,10 +94,11 @@ impl Work<'_> {
         let mut desk = Desk::new(&bay, queue.id);
         let analytical = olap::Desk::new(&bay, queue.id);
         let mut lifting = columnar::Desk::new(&bay, queue.id);
-        let mut together = mixed::Desk::new(&bay, queue.id);
         let mut finished = queue.finished;
+        // A key may be entered with another one.
+        let mut entered: HashSet<PointKey> = HashSet::new();
         for key in &queue.todo {
-            if desk.has_passed(key) || lifting.has_passed(key) || together.has_passed(key) {
+            if entered.contains(key) || desk.has_left_out(key) {
                 continue;
             }
             let step = &self.plan.step[key.step as usize - 1];
@@ -115,7 +117,8 @@ impl Work<'_> {
                 Used::Mixed(oltp, olap) => match lifting.refill(key) {
                     Ok(()) => {
                         let asked = (step, oltp, olap);
-                        together.serve(archive, &analytical, asked, key, &progress)?
+                        let measured = mixed::measure(&bay, &analytical, asked, key, &progress);
+                        measured.enter(archive, queue.id)?
                     }
                     Err(done) => done,
                 },
@@ -132,6 +135,7 @@ impl Work<'_> {
                 Done::Broken(message) => return Err(queue.broken(message, finished)),
             };
             finished += points.len();
+            entered.extend(points.iter().map(|point| point.key.clone()));
             points.iter().for_each(|point| observer.point_ends(point));
             if signal::stop_flag().load(Ordering::Relaxed) {
                 return Err(queue.interrupted(finished));
