@@ -214,7 +214,7 @@ impl Target for MySqlTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match self.anchor.own_server() {
+        match (self.anchor).own_server_to("restart it nor empty its buffer pool") {
             Ok(server) => self.restarted(|| server.cool()),
             Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }

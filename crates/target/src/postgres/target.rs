@@ -184,7 +184,7 @@ impl Target for PostgresTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match self.anchor.own_server() {
+        match (self.anchor).own_server_to("restart it nor empty its page cache") {
             Ok(server) => self.anchor.without_sessions(|| server.cool()),
             Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }

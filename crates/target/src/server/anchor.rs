@@ -97,12 +97,20 @@ impl<C> Anchor<C> {
     /// # Errors
     /// That sentence, where dbdyno did not start the server, or another target hangs on it.
     pub fn own_server(&self) -> Result<&LocalServer> {
-        let foreign = "dbdyno did not start this server: it can neither stop it nor copy its files";
+        self.own_server_to("stop it nor copy its files")
+    }
+
+    /// The same for who wants something else of it, as it stands behind "it can neither".
+    ///
+    /// # Errors
+    /// As [`Self::own_server`].
+    pub fn own_server_to(&self, wanted: &str) -> Result<&LocalServer> {
+        let foreign = || format!("dbdyno did not start this server: it can neither {wanted}");
         let shared = "the server's files and caches are another database's of this run as well";
         match self.server() {
             Some(_) if self.is_annex => Err(TargetError::new(ErrorKind::Statement, shared)),
             Some(server) => Ok(server),
-            None => Err(TargetError::new(ErrorKind::Statement, foreign)),
+            None => Err(TargetError::new(ErrorKind::Statement, foreign())),
         }
     }
 
