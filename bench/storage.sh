@@ -5,16 +5,20 @@
 #                                           buffers, fixed files, one thread; there is no device, so this is the driver
 #   IOPS of an O_DIRECT file, random reads  (meant: at least 0.99 × fio), with CPU, p50 and p99; depth 32
 #   rate control on that file, exponential gaps at 50 and 90 % of what dbdyno reaches at most: IOPS by what was asked
-#                                           (meant: within 0.5 %), of both
+#                                           (meant: within 0.5 %), of both. `capped`: the kernel holds the device to
+#                                           20,000 reads a second, so that its most does not change from run to run
 # CPU is that of the driving thread and the kernel's work for it: fio's own account of its job, getrusage elsewhere.
 # Usage: bench/storage.sh [PAIRS]    (default 10; about six minutes). Needs fio, cc and liburing (liburing-dev).
 #   FILE=PATH  where the file of 1 GiB lies (default: a new directory)    SECONDS_EACH=N  length of one block (3)
-#   CASES="null disk rate"   which of them
+#   RATE_SECONDS=N  length of one with a rate (20): 3 s of exponential gaps are by chance 0.3 % more or fewer
+#   CASES="null disk rate capped"   which of them (default without capped, which needs root)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 pairs=${1:-10}
 length=${SECONDS_EACH:-3}
+rate_length=${RATE_SECONDS:-20}
+cap_iops=20000
 cases=${CASES:-null disk rate}
 out=$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-storage.XXXXXX")
 trap 'rm -rf "$out"' EXIT
@@ -36,7 +40,7 @@ fio_block() {
     [ "$1" = read ] || first=47
     fio --name=block --filename="$2" --rw="$rw" --bs=4k --size=1g --direct="$3" --ioengine=io_uring --iodepth=32 \
         --iodepth_batch_submit="$4" --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --fixedbufs \
-        --registerfiles --norandommap --randrepeat=0 --thread --time_based --runtime="$length" --invalidate=0 \
+        --registerfiles --norandommap --randrepeat=0 --thread --time_based --runtime="${seconds:-$length}" --invalidate=0 \
         "${@:5}" --minimal |
         awk -F';' -v f="$first" '{
             for (i = f + 12; i < f + 32; i++) { split($i, p, "="); if (p[1] + 0 == 50) p50 = p[2]; if (p[1] + 0 == 99) p99 = p[2] }
@@ -47,7 +51,7 @@ fio_block() {
 
 # dbdyno_block OPERATION PATH DIRECT BATCH [IOPS]: the same.
 dbdyno_block() {
-    "$examples/io_cost" "$1" "$2" 32 "$4" "$length" $((1 << 30)) "$([ "$3" = 0 ] && echo cached || echo direct)" "${@:5}"
+    "$examples/io_cost" "$1" "$2" 32 "$4" "${seconds:-$length}" $((1 << 30)) "$([ "$3" = 0 ] && echo cached || echo direct)" "${@:5}"
 }
 
 null_case() {
@@ -77,25 +81,52 @@ disk_case() {
     echo "O_DIRECT: fio $fio; dbdyno ${dbdyno% errors*}" >&2
 }
 
-rate_case() {
-    local maximum asked fio dbdyno
-    maximum=$(dbdyno_block read "$file" 1 32 | field iops)
+# rates NAME MAXIMUM: what is reached of 50 and of 90 % of the maximum.
+rates() {
+    local seconds=$rate_length asked fio dbdyno
     for share in 50 90; do
-        asked=$((maximum * share / 100))
+        asked=$(($2 * share / 100))
         for who in $(shuf -e fio dbdyno); do
             case $who in
             fio) fio=$(fio_block read "$file" 1 1 --rate_iops="$asked" --rate_process=poisson | field iops) ;;
-            dbdyno) dbdyno=$(dbdyno_block read "$file" 1 32 "$asked") ;;
+            dbdyno) dbdyno=$(dbdyno_block read "$file" 1 32 "$asked" "$RANDOM") ;;
             esac
         done
-        printf 'rate %s %% dbdyno to asked,%s,%s\nrate %s %% fio to asked,%s,%s\n' "$share" "$asked" \
-            "$(echo "$dbdyno" | field iops)" "$share" "$asked" "$fio" >>"$table"
-        echo "asked $asked ($share %): fio $fio; dbdyno $(echo "$dbdyno" | field iops) $(echo "$dbdyno" | tail -n 1)" >&2
+        printf '%s %s %% dbdyno to asked,%s,%s\n%s %s %% fio to asked,%s,%s\n' "$1" "$share" "$asked" \
+            "$(echo "$dbdyno" | field iops)" "$1" "$share" "$asked" "$fio" >>"$table"
+        echo "$1, asked $asked ($share %): fio $fio; dbdyno $(echo "$dbdyno" | field iops) $(echo "$dbdyno" | tail -n 1)" >&2
     done
 }
 
+rate_case() { rates rate "$(dbdyno_block read "$file" 1 32 | field iops)"; }
+
+capped_case() {
+    local group
+    if [ -d /sys/fs/cgroup/blkio ]; then
+        group=/sys/fs/cgroup/blkio/dbdyno-bench-$$
+        mkdir -p "$group"
+        echo "$(device) $cap_iops" >"$group/blkio.throttle.read_iops_device"
+    else
+        group=/sys/fs/cgroup/dbdyno-bench-$$
+        mkdir -p "$group"
+        echo "$(device) riops=$cap_iops" >"$group/io.max"
+    fi
+    # A shell of its own, because whoever has entered stays.
+    (
+        echo "$BASHPID" >"$group/cgroup.procs"
+        rates capped "$cap_iops"
+    )
+    rmdir "$group"
+}
+# The numbers of the device under the file, of the whole disk: partitions take no limits.
+device() {
+    local of
+    of=$(stat -c '%Hd:%Ld' "$file")
+    if [ -e "/sys/dev/block/$of/partition" ]; then cat "/sys/dev/block/$of/../dev"; else echo "$of"; fi
+}
+
 file=${FILE:-$out/file}
-case " $cases " in *" disk "* | *" rate "*)
+case " $cases " in *" disk "* | *" rate "* | *" capped "*)
     # Written once, so that reads reach the device rather than holes.
     fio --name=prepare --filename="$file" --rw=write --bs=1m --size=1g --direct=1 --end_fsync=1 --minimal >/dev/null ;;
 esac

@@ -1,9 +1,10 @@
 //! What one I/O costs the driver: one stream of 4 KiB I/Os on one file, as fast as it goes.
 //!
-//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS]]]`. Prints IOPS and processor
-//! time for each I/O, of the process and its share of user mode, with percentiles of the service time. With IOPS they
-//! arrive at that rate with exponential gaps, and how far the real gaps are from that distribution (the distance of
-//! Kolmogorov and Smirnov) and how many I/Os were not begun are printed as well.
+//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS [SEED]]]]`. Prints IOPS and
+//! processor time for each I/O, of the process and its share of user mode, with percentiles of the service time. With
+//! IOPS they arrive at that rate with exponential gaps, and how far the real gaps are from that distribution (the
+//! distance of Kolmogorov and Smirnov) and how many I/Os were not begun are printed as well. A seed has its own gaps: so
+//! few of them as a short run has are by chance a few thousandths more or fewer than asked.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +20,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [operation, path, depth, batch, seconds, more @ ..] = &arguments[..] else {
         eprintln!(
-            "usage: io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS]]]"
+            "usage: io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS [SEED]]]]"
         );
         std::process::exit(2);
     };
@@ -31,6 +32,7 @@ fn main() {
     };
     let size_bytes = more.first().map_or(1 << 30, number);
     let iops = more.get(2).map(|word| number(word) as f64);
+    let seed = more.get(3).map_or(1, number);
     let run = Run {
         name: "io_cost".to_owned(),
         loops: String::new(),
@@ -73,7 +75,7 @@ fn main() {
     let options = Options {
         batch_max: number(batch) as usize,
         trace_max: iops.map_or(0, |iops| (iops * 2.0) as usize * number(seconds) as usize),
-        ..Options::new(1, &stop)
+        ..Options::new(seed, &stop)
     };
     let user_begin = user_seconds();
     let outcome = engine::run(&run, &options, &mut |_| {}).unwrap_or_else(|error| {

@@ -14,7 +14,7 @@ use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 use tpchgen::text::TextPool;
 
 use super::Scale;
-use super::rows::{made, put_line_item, put_order};
+use super::rows::made;
 
 /// Sets that fit into the second eight keys.
 pub const SETS_MAX: u32 = 1000;
@@ -138,10 +138,7 @@ impl RefreshSet {
             item.l_orderkey = self.key(item.l_orderkey, eight);
             item
         });
-        [
-            made(orders, put_order, stop),
-            made(items, put_line_item, stop),
-        ]
+        [made(orders, stop), made(items, stop)]
     }
 }
 

@@ -3,6 +3,7 @@
 //! A table is made in parts, each independent of the others, so that several sessions load it together.
 
 use std::fmt::{Display, Write};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use target::{BulkRow, ErrorKind, Result, RowSource, TargetError, Value};
@@ -19,9 +20,16 @@ use super::Scale;
 
 /// Places of every amount.
 const PLACES: u8 = 2;
-/// Rows of a table's own scale that a part holds: enough for a bulk load to be worth its beginning, few enough
-/// for the sessions to end together.
-const ROWS_PER_PART: u64 = 250_000;
+/// Rows that a part holds at most: few enough for the sessions to end together, and for one transaction.
+const ROWS_PER_PART_MAX: u64 = 1_000_000;
+/// A table of fewer rows for each session is not divided: a bulk load has to be worth its beginning, and column stores
+/// pack the ends of short parts anew.
+const ROWS_PER_PART_MIN: u64 = 125_000;
+/// Line items of an order, on average.
+const ITEMS_OF_ORDER: u64 = 4;
+/// Rows that are made ahead, so that their comments come into the caches at the same time: each is cut out of hundreds
+/// of megabytes somewhere else.
+const ROWS_AHEAD: usize = 16;
 
 /// A part of a table: `part` of `of`, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +44,14 @@ pub struct Share {
 
 /// The parts of a table for so many sessions: one where one session loads it, else several.
 pub fn shares(table: &'static str, scale: Scale, jobs: u32) -> Vec<Share> {
-    // Line items are made order by order.
-    let rows = scale.rows(table).or(scale.rows("orders")).unwrap_or(1);
+    let rows = (scale.rows(table))
+        .or_else(|| Some(scale.rows("orders")? * ITEMS_OF_ORDER))
+        .unwrap_or(1);
     let of = match jobs {
         1 => 1,
-        jobs => rows
-            .div_ceil(ROWS_PER_PART)
-            .max(u64::from(jobs).min(rows / 1000)),
+        jobs => (rows / ROWS_PER_PART_MIN)
+            .min(jobs.into())
+            .max(rows.div_ceil(ROWS_PER_PART_MAX)),
     };
     // The two smallest tables are made as a whole.
     let of = match table {
@@ -64,67 +73,78 @@ pub fn rows<'a>(share: Share, scale: Scale, stop: &'a AtomicBool) -> Box<dyn Row
     let Share { table, part, of } = share;
     let sf = scale.factor();
     match table {
-        "region" => made(RegionGenerator::new(sf, 1, 1).iter(), put_region, stop),
-        "nation" => made(NationGenerator::new(sf, 1, 1).iter(), put_nation, stop),
-        "supplier" => made(
-            SupplierGenerator::new(sf, part, of).iter(),
-            put_supplier,
-            stop,
-        ),
-        "part" => made(PartGenerator::new(sf, part, of).iter(), put_part, stop),
-        "partsupp" => made(
-            PartSuppGenerator::new(sf, part, of).iter(),
-            put_partsupp,
-            stop,
-        ),
-        "customer" => made(
-            CustomerGenerator::new(sf, part, of).iter(),
-            put_customer,
-            stop,
-        ),
-        "orders" => made(OrderGenerator::new(sf, part, of).iter(), put_order, stop),
-        _ => made(
-            LineItemGenerator::new(sf, part, of).iter(),
-            put_line_item,
-            stop,
-        ),
+        "region" => made(RegionGenerator::new(sf, 1, 1).iter(), stop),
+        "nation" => made(NationGenerator::new(sf, 1, 1).iter(), stop),
+        "supplier" => made(SupplierGenerator::new(sf, part, of).iter(), stop),
+        "part" => made(PartGenerator::new(sf, part, of).iter(), stop),
+        "partsupp" => made(PartSuppGenerator::new(sf, part, of).iter(), stop),
+        "customer" => made(CustomerGenerator::new(sf, part, of).iter(), stop),
+        "orders" => made(OrderGenerator::new(sf, part, of).iter(), stop),
+        _ => made(LineItemGenerator::new(sf, part, of).iter(), stop),
     }
 }
 
 /// Texts that are made for a row, kept from one to the next so that none is allocated anew.
-pub(super) type Texts = [String; 4];
-pub(super) type Sink<'s> = &'s mut dyn FnMut(&BulkRow<'_>) -> Result<()>;
-pub(super) type Put<T> = fn(&T, &mut Texts, Sink<'_>) -> Result<()>;
+type Texts = [String; 4];
+type Sink<'s> = &'s mut dyn FnMut(&BulkRow<'_>) -> Result<()>;
+
+/// A row as the generator makes it.
+pub(super) trait GeneratedRow {
+    /// Its words.
+    fn comment(&self) -> &str;
+    /// Hands its values out, in the order of the columns.
+    fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()>;
+}
 
 struct Made<'a, I: Iterator> {
     rows: I,
-    put: Put<I::Item>,
+    /// The next rows, of which `given` have been handed out.
+    ahead: Vec<I::Item>,
+    given: usize,
     texts: Texts,
     stop: &'a AtomicBool,
 }
 
-pub(super) fn made<'a, I: Iterator + 'a>(
-    rows: I,
-    put: Put<I::Item>,
-    stop: &'a AtomicBool,
-) -> Box<dyn RowSource + 'a> {
+pub(super) fn made<'a, I>(rows: I, stop: &'a AtomicBool) -> Box<dyn RowSource + 'a>
+where
+    I: Iterator<Item: GeneratedRow> + 'a,
+{
     Box::new(Made {
         rows,
-        put,
+        ahead: Vec::with_capacity(ROWS_AHEAD),
+        given: 0,
         texts: Texts::default(),
         stop,
     })
 }
 
-impl<I: Iterator> RowSource for Made<'_, I> {
+impl<I: Iterator<Item: GeneratedRow>> Made<'_, I> {
+    /// Makes the next rows. Their words are looked at one right behind the other, so that the processor waits for the
+    /// memory of all of them once instead of for each.
+    fn make_ahead(&mut self) {
+        self.ahead.clear();
+        self.ahead.extend(self.rows.by_ref().take(ROWS_AHEAD));
+        self.given = 0;
+        for row in &self.ahead {
+            let words = row.comment().as_bytes();
+            black_box([words.first().copied(), words.last().copied()]);
+        }
+    }
+}
+
+impl<I: Iterator<Item: GeneratedRow>> RowSource for Made<'_, I> {
     fn next_row(&mut self, sink: Sink<'_>) -> Result<bool> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(TargetError::new(ErrorKind::Statement, "interrupted"));
         }
-        let Some(row) = self.rows.next() else {
+        if self.given == self.ahead.len() {
+            self.make_ahead();
+        }
+        let Some(row) = self.ahead.get(self.given) else {
             return Ok(false);
         };
-        (self.put)(&row, &mut self.texts, sink).map(|()| true)
+        self.given += 1;
+        row.put(&mut self.texts, sink).map(|()| true)
     }
 }
 
@@ -147,113 +167,161 @@ fn day(date: TPCHDate) -> Value<'static> {
     Value::Date(date.to_unix_epoch())
 }
 
-fn put_region(row: &Region<'_>, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    sink(&[
-        Value::Int(row.r_regionkey),
-        Value::Text(row.r_name),
-        Value::Text(row.r_comment),
-    ])
+impl GeneratedRow for Region<'_> {
+    fn comment(&self) -> &str {
+        self.r_comment
+    }
+
+    fn put(&self, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        sink(&[
+            Value::Int(self.r_regionkey),
+            Value::Text(self.r_name),
+            Value::Text(self.r_comment),
+        ])
+    }
 }
 
-fn put_nation(row: &Nation<'_>, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    sink(&[
-        Value::Int(row.n_nationkey),
-        Value::Text(row.n_name),
-        Value::Int(row.n_regionkey),
-        Value::Text(row.n_comment),
-    ])
+impl GeneratedRow for Nation<'_> {
+    fn comment(&self) -> &str {
+        self.n_comment
+    }
+
+    fn put(&self, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        sink(&[
+            Value::Int(self.n_nationkey),
+            Value::Text(self.n_name),
+            Value::Int(self.n_regionkey),
+            Value::Text(self.n_comment),
+        ])
+    }
 }
 
-fn put_supplier(row: &Supplier, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    let [name, address, phone, _] = texts;
-    sink(&[
-        Value::Int(row.s_suppkey),
-        shown(name, &row.s_name),
-        shown(address, &row.s_address),
-        Value::Int(row.s_nationkey),
-        shown(phone, &row.s_phone),
-        money(row.s_acctbal),
-        Value::Text(&row.s_comment),
-    ])
+impl GeneratedRow for Supplier {
+    fn comment(&self) -> &str {
+        &self.s_comment
+    }
+
+    fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        let [name, address, phone, _] = texts;
+        sink(&[
+            Value::Int(self.s_suppkey),
+            shown(name, &self.s_name),
+            shown(address, &self.s_address),
+            Value::Int(self.s_nationkey),
+            shown(phone, &self.s_phone),
+            money(self.s_acctbal),
+            Value::Text(&self.s_comment),
+        ])
+    }
 }
 
-fn put_part(row: &Part<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    let [name, manufacturer, brand, _] = texts;
-    sink(&[
-        Value::Int(row.p_partkey),
-        shown(name, &row.p_name),
-        shown(manufacturer, &row.p_mfgr),
-        shown(brand, &row.p_brand),
-        Value::Text(row.p_type),
-        Value::Int(row.p_size.into()),
-        Value::Text(row.p_container),
-        money(row.p_retailprice),
-        Value::Text(row.p_comment),
-    ])
+impl GeneratedRow for Part<'_> {
+    fn comment(&self) -> &str {
+        self.p_comment
+    }
+
+    fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        let [name, manufacturer, brand, _] = texts;
+        sink(&[
+            Value::Int(self.p_partkey),
+            shown(name, &self.p_name),
+            shown(manufacturer, &self.p_mfgr),
+            shown(brand, &self.p_brand),
+            Value::Text(self.p_type),
+            Value::Int(self.p_size.into()),
+            Value::Text(self.p_container),
+            money(self.p_retailprice),
+            Value::Text(self.p_comment),
+        ])
+    }
 }
 
-fn put_partsupp(row: &PartSupp<'_>, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    sink(&[
-        Value::Int(row.ps_partkey),
-        Value::Int(row.ps_suppkey),
-        Value::Int(row.ps_availqty.into()),
-        money(row.ps_supplycost),
-        Value::Text(row.ps_comment),
-    ])
+impl GeneratedRow for PartSupp<'_> {
+    fn comment(&self) -> &str {
+        self.ps_comment
+    }
+
+    fn put(&self, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        sink(&[
+            Value::Int(self.ps_partkey),
+            Value::Int(self.ps_suppkey),
+            Value::Int(self.ps_availqty.into()),
+            money(self.ps_supplycost),
+            Value::Text(self.ps_comment),
+        ])
+    }
 }
 
-fn put_customer(row: &Customer<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    let [name, address, phone, _] = texts;
-    sink(&[
-        Value::Int(row.c_custkey),
-        shown(name, &row.c_name),
-        shown(address, &row.c_address),
-        Value::Int(row.c_nationkey),
-        shown(phone, &row.c_phone),
-        money(row.c_acctbal),
-        Value::Text(row.c_mktsegment),
-        Value::Text(row.c_comment),
-    ])
+impl GeneratedRow for Customer<'_> {
+    fn comment(&self) -> &str {
+        self.c_comment
+    }
+
+    fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        let [name, address, phone, _] = texts;
+        sink(&[
+            Value::Int(self.c_custkey),
+            shown(name, &self.c_name),
+            shown(address, &self.c_address),
+            Value::Int(self.c_nationkey),
+            shown(phone, &self.c_phone),
+            money(self.c_acctbal),
+            Value::Text(self.c_mktsegment),
+            Value::Text(self.c_comment),
+        ])
+    }
 }
 
-pub(super) fn put_order(row: &Order<'_>, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    let [clerk, ..] = texts;
-    sink(&[
-        Value::Int(row.o_orderkey),
-        Value::Int(row.o_custkey),
-        Value::Text(row.o_orderstatus.as_str()),
-        money(row.o_totalprice),
-        day(row.o_orderdate),
-        Value::Text(row.o_orderpriority),
-        shown(clerk, &row.o_clerk),
-        Value::Int(row.o_shippriority.into()),
-        Value::Text(row.o_comment),
-    ])
+impl GeneratedRow for Order<'_> {
+    fn comment(&self) -> &str {
+        self.o_comment
+    }
+
+    fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        let [clerk, ..] = texts;
+        sink(&[
+            Value::Int(self.o_orderkey),
+            Value::Int(self.o_custkey),
+            Value::Text(self.o_orderstatus.as_str()),
+            money(self.o_totalprice),
+            day(self.o_orderdate),
+            Value::Text(self.o_orderpriority),
+            shown(clerk, &self.o_clerk),
+            Value::Int(self.o_shippriority.into()),
+            Value::Text(self.o_comment),
+        ])
+    }
 }
 
-pub(super) fn put_line_item(row: &LineItem<'_>, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
-    sink(&[
-        Value::Int(row.l_orderkey),
-        Value::Int(row.l_partkey),
-        Value::Int(row.l_suppkey),
-        Value::Int(row.l_linenumber.into()),
-        // The generator counts whole pieces; the column is a decimal.
-        Value::Decimal {
-            unscaled: row.l_quantity * 100,
-            places: PLACES,
-        },
-        money(row.l_extendedprice),
-        money(row.l_discount),
-        money(row.l_tax),
-        Value::Text(row.l_returnflag),
-        Value::Text(row.l_linestatus),
-        day(row.l_shipdate),
-        day(row.l_commitdate),
-        day(row.l_receiptdate),
-        Value::Text(row.l_shipinstruct),
-        Value::Text(row.l_shipmode),
-        Value::Text(row.l_comment),
-    ])
+impl GeneratedRow for LineItem<'_> {
+    fn comment(&self) -> &str {
+        self.l_comment
+    }
+
+    fn put(&self, _: &mut Texts, sink: Sink<'_>) -> Result<()> {
+        sink(&[
+            Value::Int(self.l_orderkey),
+            Value::Int(self.l_partkey),
+            Value::Int(self.l_suppkey),
+            Value::Int(self.l_linenumber.into()),
+            // The generator counts whole pieces; the column is a decimal.
+            Value::Decimal {
+                unscaled: self.l_quantity * 100,
+                places: PLACES,
+            },
+            money(self.l_extendedprice),
+            money(self.l_discount),
+            money(self.l_tax),
+            Value::Text(self.l_returnflag),
+            Value::Text(self.l_linestatus),
+            day(self.l_shipdate),
+            day(self.l_commitdate),
+            day(self.l_receiptdate),
+            Value::Text(self.l_shipinstruct),
+            Value::Text(self.l_shipmode),
+            Value::Text(self.l_comment),
+        ])
+    }
 }
 
 #[cfg(test)]
@@ -290,7 +358,10 @@ mod tests {
                 assert_eq!(all.len() as u64, rows, "{table}");
             }
         }
-        assert_eq!(shares("lineitem", Scale::new(1.0).unwrap(), 2).len(), 6);
+        let parts = |table, jobs| shares(table, Scale::new(1.0).unwrap(), jobs).len();
+        assert_eq!((parts("lineitem", 2), parts("lineitem", 16)), (6, 16));
+        // Whole ones pack better than the ends of many.
+        assert_eq!((parts("orders", 2), parts("customer", 2)), (2, 1));
     }
 
     #[test]
