@@ -10,24 +10,11 @@ use std::time::Duration;
 use storage::engine::{Latencies, Outcome};
 use storage::run::{Arrivals, Rate, Run, Sizes, Stream};
 
+use super::attempts::in_one_attempt;
 use super::common::{KIB, MIB, file, one, sd, stream, try_run};
 
 fn latencies(outcome: &Outcome) -> Latencies {
     outcome.latencies_of(|_, _, _| true)
-}
-
-/// A machine that is busy with other things shows nothing at times; it is asked again.
-const ATTEMPTS: usize = 3;
-
-fn in_one_attempt(mut attempt: impl FnMut() -> Result<(), String>) {
-    let mut wrong = Vec::new();
-    for _ in 0..ATTEMPTS {
-        match attempt() {
-            Ok(()) => return,
-            Err(what) => wrong.push(what),
-        }
-    }
-    panic!("{wrong:#?}");
 }
 
 fn told(is_right: bool, say: String) -> Result<(), String> {
@@ -87,7 +74,7 @@ fn a_slow_path_shows_its_queue() {
     };
     let mut asked = one(&file(folder.path(), "data", 64 * MIB), large);
     asked.storage[0].threads = 1;
-    in_one_attempt(|| half_and_twice(&asked));
+    in_one_attempt(|| half_and_twice(&asked).unwrap());
 }
 
 const CHILD: &str = "DBDYNO_TEST_LIMITED_FILE";
@@ -109,7 +96,7 @@ fn within_the_limited_group() {
     asked.storage[0].open_flags.direct = true;
     asked.arrivals = Arrivals::Deterministic;
     asked.elapsed_s = Some(SECONDS);
-    in_one_attempt(|| below_at_and_above(&asked));
+    in_one_attempt(|| below_at_and_above(&asked).unwrap());
 }
 
 /// Offers a tenth less than the limit, the limit and a tenth more: the limit holds, the service time stays what it is, and

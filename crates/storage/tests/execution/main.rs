@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../shared/attempts.rs"]
+mod attempts;
 mod checker;
 #[path = "../shared/distribution.rs"]
 mod distribution;

@@ -11,7 +11,7 @@ use storage::language::{Asked, Script, Variable, heading, script, simulation};
 use storage::run::{Rate, Run};
 
 use super::Place;
-use super::checker::check;
+use super::checker::{FEWEST, check};
 
 const SD_BYTES: u64 = 16 << 20;
 /// I/Os of each worker that are recorded; the memory is touched as far as it is needed.
@@ -59,11 +59,13 @@ fn shown(name: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// A recording in which most of what was due was begun, if one of a few is.
+/// A recording in which most of what was due was begun, and enough of each stream to judge it, if one of a few is.
 fn recorded(run: &Run) -> Outcome {
     let is_kept_up = |outcome: &Outcome| {
-        let trace = outcome.trace.as_ref();
-        trace.is_some_and(|trace| outcome.unserved <= trace.records.len() as u64)
+        let records = &outcome.trace.as_ref().unwrap().records;
+        let of_stream = |index| records.iter().filter(|r| r.stream == index).count();
+        let is_seen = (0..run.streams.len()).all(|index| of_stream(index) >= FEWEST);
+        is_seen && outcome.unserved <= records.len() as u64
     };
     let mut outcome = recorded_once(run);
     for _ in 1..RECORDINGS_MAX {
