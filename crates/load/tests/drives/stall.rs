@@ -19,8 +19,14 @@ fn stalled(schedule: Schedule) -> Outcome {
     )
 }
 
-/// The open drive at 200/s, done once for all tests that look at it.
-static OPEN: LazyLock<Outcome> = LazyLock::new(|| stalled(open(200.0)));
+/// The open drive at 200/s, done once for all tests that look at it; anew, a few times at most, when the machine itself
+/// halted as well, which only adds to what is seen.
+static OPEN: LazyLock<Outcome> = LazyLock::new(|| {
+    let is_halted = |outcome: &Outcome| outcome.response.max_us() > 2.1e6;
+    let attempt = |_| stalled(open(200.0));
+    let mut attempts = (0..4).map(attempt).skip_while(is_halted);
+    attempts.next().unwrap_or_else(|| attempt(0))
+});
 
 /// At 200/s, 400 ticks fall into the stall and wait for its end: their response times are uniform over
 /// 0–2 s. Of all 800, that is 200 above 1 s, and the 8 slowest in a hundredth: p99 = 2 s · (1 − 8/400).
@@ -84,9 +90,8 @@ fn the_series_shows_when_it_was() {
         .iter()
         .filter(|i| i.operations == 0)
         .count();
-    // A machine that halts itself meanwhile adds its own.
     assert!(
-        (15..=26).contains(&empty),
+        (15..=22).contains(&empty),
         "{empty} empty intervals of 100 ms, not 19 or 20"
     );
     let crest = outcome
