@@ -11,7 +11,7 @@ use workload::olap::{LoadOptions, Scale, load};
 use crate::shapes::{TUNED, UNTUNED};
 use crate::{in_file, sized, source, truth};
 
-/// Trials, rows of each shape and scale of the analytical workload, as "20,1000000,0.1".
+/// Trials, rows of each shape and scale of the analytical workload (0 leaves it out), as "20,1000000,0.1".
 const ASKED: &str = "DBDYNO_SIZE_COVERAGE";
 
 #[test]
@@ -32,17 +32,11 @@ fn predictions_are_true_as_often_as_they_say() {
         panic!("{ASKED}={asked} is not TRIALS,ROWS,SCALE")
     };
     let (trials, rows) = (trials as u64, rows as u64);
-    let url = format!("sqlite:{place}/analytical.db");
-    let options = LoadOptions {
-        scale: Scale::new(scale).unwrap(),
-        jobs: None,
-        replace: true,
-    };
-    let target = open(&TargetUrl::parse(&url).unwrap()).unwrap();
-    let never = AtomicBool::new(false);
-    load(target.as_ref(), "sqlite", &options, &never, &|_| {}).unwrap();
-    drop(target);
-    wrong.extend(table("analytical workload", &url, trials));
+    if scale > 0.0 {
+        let url = format!("sqlite:{place}/analytical.db");
+        load_analytical(&url, scale);
+        wrong.extend(table("analytical workload", &url, trials));
+    }
     for shape in TUNED.iter().chain(&UNTUNED) {
         let url = format!("sqlite:{place}/{}.db", shape.name);
         in_file(&url, |session| shape.load(session, rows, 7));
@@ -51,14 +45,30 @@ fn predictions_are_true_as_often_as_they_say() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+fn load_analytical(url: &str, scale: f64) {
+    let options = LoadOptions {
+        scale: Scale::new(scale).unwrap(),
+        jobs: None,
+        replace: true,
+    };
+    let target = open(&TargetUrl::parse(url).unwrap()).unwrap();
+    let never = AtomicBool::new(false);
+    load(target.as_ref(), "sqlite", &options, &never, &|_| {}).unwrap();
+}
+
 /// Prints the lines of a database, one for each level; gives those where fewer than 19 of 20 trials hold the truth or
 /// the estimate is off by more than a tenth.
 fn table(name: &str, url: &str, trials: u64) -> Vec<String> {
     let source = source(url);
     let truths = Level::ALL.map(|level| truth(source.as_ref(), level));
     let mut found = Level::ALL.map(|_| Vec::new());
+    // What is judged is the estimate and not the machine: no time ends the reading.
+    let budget = Budget {
+        time: None,
+        ..Budget::default()
+    };
     for seed in 1..=trials {
-        let sizes = sized(source.as_ref(), &Level::ALL, Budget::default(), seed);
+        let sizes = sized(source.as_ref(), &Level::ALL, budget, seed);
         for (level, found) in Level::ALL.into_iter().zip(&mut found) {
             found.push(sizes.total(level).unwrap());
         }
