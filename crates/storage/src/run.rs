@@ -103,6 +103,20 @@ impl Run {
         }
     }
 
+    /// The streams on SD `index`, or, where SDs are concatenated, all: their transfers have to go into each other.
+    pub(crate) fn streams_beside(&self, index: usize) -> impl Iterator<Item = &Stream> {
+        let is_shared = self.threads_shared.is_some();
+        let streams = self.streams.iter();
+        streams.filter(move |stream| is_shared || stream.storage.contains(&index))
+    }
+
+    /// The smallest transfer of these streams, which is what a validated block is as large as; at least 1.
+    pub(crate) fn transfer_bytes_min(&self, index: usize) -> u64 {
+        let sizes = self.streams_beside(index);
+        let sizes = sizes.flat_map(|stream| stream.sizes.parts_bytes());
+        sizes.min().unwrap_or(0).max(1)
+    }
+
     /// Whether anything is ever written to SD `index`; one that is not is opened for reading alone.
     #[must_use]
     pub fn writes_to(&self, index: usize) -> bool {

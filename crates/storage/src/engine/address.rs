@@ -25,6 +25,8 @@ pub(crate) struct Rule {
     pub seek: Seek,
     pub stride: Option<Stride>,
     pub align_bytes: Option<u64>,
+    /// Multiple that starts of strides are of.
+    pub jump_bytes: u64,
     /// The area is a hot band.
     pub hot: bool,
 }
@@ -86,7 +88,7 @@ impl Area {
     #[inline]
     fn anywhere(&mut self, rule: &Rule, size: u64, random: &mut Random) -> u64 {
         if let Some(stride) = rule.stride {
-            return self.jump(stride, rule.align_bytes, size, random);
+            return self.jump(stride, rule.jump_bytes, size, random);
         }
         if rule.hot {
             let blocks = self.blocks_of(size);
@@ -102,10 +104,9 @@ impl Area {
     }
 
     /// Ahead of the last I/O by a random distance, from the beginning again past the end.
-    fn jump(&self, stride: Stride, align: Option<u64>, size: u64, random: &mut Random) -> u64 {
+    fn jump(&self, stride: Stride, unit: u64, size: u64, random: &mut Random) -> u64 {
         let span = stride.max_bytes.saturating_sub(stride.min_bytes);
         let distance = stride.min_bytes + random.below(span.max(1));
-        let unit = align.unwrap_or(super::files::SECTOR_BYTES);
         let address = self.low + (self.next - self.low + distance) / unit * unit;
         if address + size > self.high {
             self.low
@@ -140,6 +141,7 @@ mod tests {
             seek,
             stride: None,
             align_bytes: None,
+            jump_bytes: 512,
             hot: false,
         }
     }

@@ -5,7 +5,7 @@ use load::random::Random;
 use super::address::{Area, Rule};
 use super::arrival::ArrivalProcess;
 use super::error::EngineError;
-use super::files::OpenStorage;
+use super::files::{OpenStorage, SECTOR_BYTES};
 use super::source::{Pace, Source};
 use crate::run::{Arrivals, Range, Rate, Run, Seek, Stream};
 
@@ -17,27 +17,64 @@ const CONTROLLED_IOPS: f64 = 9_999_988.0;
 /// The addresses of one stream: those of its SDs, one behind the other.
 #[derive(Debug, Clone)]
 pub(crate) struct Space {
-    /// (index of the SD, first address, end) in order.
-    members: Vec<(usize, u64, u64)>,
+    /// In order.
+    members: Vec<Member>,
+    /// First address that may be used.
+    first: u64,
+}
+
+/// The addresses of one SD within those of a stream.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    start: u64,
+    end: u64,
+    /// First address that may be used on the SD.
+    first: u64,
 }
 
 impl Space {
-    pub fn new(stream: &Stream, storage: &[OpenStorage]) -> Self {
+    /// Where several SDs are concatenated, each gives whole transfers of the smallest size, so that those of the next one are
+    /// aligned as well, and every device spares its first block.
+    pub fn new(run: &Run, stream: &Stream, storage: &[OpenStorage]) -> Self {
+        let largest = block_bytes(run, stream);
+        let spared = |sd: usize| {
+            if storage[sd].spare_first_block {
+                largest
+            } else {
+                0
+            }
+        };
+        if let [only] = stream.storage[..] {
+            let (first, end) = (spared(only), storage[only].size_bytes);
+            let alone = Member {
+                start: 0,
+                end,
+                first: 0,
+            };
+            return Self {
+                members: vec![alone],
+                first,
+            };
+        }
         let mut end = 0;
-        let members = stream
-            .storage
-            .iter()
-            .map(|&index| {
-                let start = end;
-                end += storage[index].size_bytes;
-                (index, start, end)
-            })
-            .collect();
-        Self { members }
+        let member = |&sd: &usize| {
+            let (start, first) = (end, spared(sd));
+            let unit = run.transfer_bytes_min(sd);
+            end += storage[sd].size_bytes.saturating_sub(first) / unit * unit;
+            Member { start, end, first }
+        };
+        let members = stream.storage.iter().map(member).collect();
+        Self { members, first: 0 }
     }
 
     pub fn size(&self) -> u64 {
-        self.members.last().map_or(0, |(_, _, end)| *end)
+        self.members.last().map_or(0, |member| member.end)
+    }
+
+    /// What the smallest of the SDs has room for.
+    fn narrowest(&self) -> u64 {
+        let widths = self.members.iter().map(|member| member.end - member.start);
+        widths.min().unwrap_or(0)
     }
 
     /// Place among the members, and address on that SD; what would straddle two goes to the start of the second.
@@ -46,11 +83,15 @@ impl Space {
         if self.members.len() == 1 {
             return (0, address);
         }
-        let member = self.members.partition_point(|(_, _, end)| *end <= address);
-        match self.members.get(member) {
-            Some((_, start, end)) if address + size <= *end => (member, address - start),
-            Some(_) if member + 1 < self.members.len() => (member + 1, 0),
-            _ => (0, 0),
+        let number = self.members.partition_point(|member| member.end <= address);
+        match self.members.get(number) {
+            Some(member) if address + size <= member.end => {
+                (number, address - member.start + member.first)
+            }
+            _ => {
+                let next = (number + 1) % self.members.len();
+                (next, self.members[next].first)
+            }
         }
     }
 }
@@ -63,14 +104,10 @@ pub(crate) fn source(
     seed: u64,
 ) -> Result<Source, EngineError> {
     let stream = &run.streams[index];
-    let space = Space::new(stream, storage);
+    let space = Space::new(run, stream, storage);
     let block = block_bytes(run, stream);
     let wrap_at = space.size() / block * block;
-    let first = if stream.storage.iter().any(|i| storage[*i].spare_first_block) {
-        block
-    } else {
-        0
-    };
+    let first = space.first;
     let banded = stream.hot_band.is_some();
     let range = stream.hot_band.unwrap_or(stream.range);
     let (low, high) = bounds(range, space.size(), banded);
@@ -83,8 +120,8 @@ pub(crate) fn source(
         size_bytes: block,
     };
     let width = high.saturating_sub(low);
-    if width < 2 * block {
-        return Err(narrow(width));
+    if width < 2 * block || space.narrowest() < stream.size_bytes_max() {
+        return Err(narrow(width.min(space.narrowest())));
     }
     let mut random = Random::stream(seed, index as u64);
     let (hit_area, rest) = hit_area(run, stream, low, high, block).ok_or_else(|| narrow(width))?;
@@ -97,6 +134,8 @@ pub(crate) fn source(
             area.begin_anywhere(block, &mut random);
         }
     }
+    let mut sds = stream.storage.iter().map(|sd| &run.storage[*sd]);
+    let align_bytes = sds.find_map(|sd| sd.align_bytes.filter(|align| *align > 0));
     Ok(Source {
         random,
         pace: pace(run, stream),
@@ -109,16 +148,20 @@ pub(crate) fn source(
         rule: Rule {
             seek: stream.seek,
             stride: stream.stride,
-            align_bytes: stream
-                .storage
-                .iter()
-                .find_map(|sd| run.storage[*sd].align_bytes)
-                .filter(|align| *align > 0),
+            align_bytes,
+            jump_bytes: align_bytes.unwrap_or_else(|| jump_bytes(run, stream)),
             hot: banded,
         },
         wrap_at,
         first,
     })
+}
+
+/// What the start of a stride is a multiple of without `align=`: a sector, or a block, where blocks are proven.
+fn jump_bytes(run: &Run, stream: &Stream) -> u64 {
+    let mut sds = stream.storage.iter();
+    let proven = sds.find(|sd| run.storage[**sd].content.validation.is_some());
+    proven.map_or(SECTOR_BYTES, |sd| run.transfer_bytes_min(*sd))
 }
 
 /// Names of the SDs of a stream, for messages.

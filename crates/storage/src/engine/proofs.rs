@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::buffers::Buffers;
 use super::error::{EngineError, Fault, IoFault, Operation};
-use super::files::OpenStorage;
+use super::files::{OpenStorage, SECTOR_BYTES};
 use super::journal::{Journal, Left, recover};
 use super::proof::{BLOCKS_MAX, Corruption, Proof};
-use crate::run::{Run, StorageDefinition, Stream, Validation};
+use crate::run::{Run, StorageDefinition, Validation};
 
 /// Reads of the proof after a recovery.
 const READ_BYTES: u64 = 1 << 20;
@@ -58,21 +58,16 @@ pub(crate) fn begin(
     let mut recovered = Recovered::default();
     let mut all = Vec::with_capacity(run.storage.len());
     for (index, (sd, open)) in run.storage.iter().zip(storage).enumerate() {
-        let streams: Vec<&Stream> = run
-            .streams
-            .iter()
-            .filter(|s| s.storage.contains(&index))
-            .collect();
-        let Some(settings) = sd
-            .content
-            .validation
-            .clone()
-            .filter(|_| !streams.is_empty())
-        else {
+        let is_used = run.streams.iter().any(|s| s.storage.contains(&index));
+        let Some(settings) = sd.content.validation.clone().filter(|_| is_used) else {
+            if let Some(proofs) = proofs.filter(|_| run.writes_to(index)) {
+                // What is written without stamps is not what was known.
+                proofs.lock().remove(&sd.path);
+            }
             all.push(None);
             continue;
         };
-        let mut proof = empty(run, sd, open, &streams)?.ignoring_zeros(settings.ignore_zero_reads);
+        let mut proof = empty(run, index, open)?.ignoring_zeros(settings.ignore_zero_reads);
         let known = proofs.and_then(|proofs| proofs.lock().remove(&sd.path));
         match (known, &settings.journal) {
             (Some(known), _) if known.fits(&proof) => {
@@ -118,35 +113,21 @@ impl Validated {
 }
 
 /// Knows nothing yet; refuses what cannot be validated.
-fn empty(
-    run: &Run,
-    sd: &StorageDefinition,
-    open: &OpenStorage,
-    streams: &[&Stream],
-) -> Result<Proof, EngineError> {
+fn empty(run: &Run, index: usize, open: &OpenStorage) -> Result<Proof, EngineError> {
+    let sd = &run.storage[index];
     let unusable = |what: String| EngineError::Unusable {
         run: run.name.clone(),
         what,
     };
-    if run.threads_shared.is_some() {
-        return Err(unusable(format!(
-            "SD {} is concatenated with others, and only an SD by itself can be validated",
-            sd.name
-        )));
-    }
-    let sizes: Vec<u64> = streams
-        .iter()
-        .flat_map(|stream| stream.sizes.parts_bytes())
-        .collect();
-    let block = sizes.iter().copied().min().unwrap_or(0).max(1);
-    let jumps = streams.iter().any(|stream| stream.stride.is_some());
+    let block = run.transfer_bytes_min(index);
+    let sizes = run.streams_beside(index);
+    let sizes = sizes.flat_map(|stream| stream.sizes.parts_bytes());
     let are_whole = sizes
-        .iter()
-        .chain(&sd.align_bytes)
-        .all(|size| size % block == 0);
-    if jumps || !are_whole || block % super::files::SECTOR_BYTES != 0 {
+        .chain(sd.align_bytes)
+        .all(|size| size.is_multiple_of(block));
+    if !are_whole || !block.is_multiple_of(SECTOR_BYTES) {
         return Err(unusable(format!(
-            "SD {} cannot be validated: all transfers and align= must be multiples of the smallest transfer, that of 512, and there can be no stride=",
+            "SD {} cannot be validated: all transfers and align= must be multiples of the smallest transfer, and that of 512",
             sd.name
         )));
     }

@@ -43,7 +43,7 @@ impl ActiveStream {
         Ok(Self {
             index,
             front: source.next(),
-            space: Space::new(stream, storage),
+            space: Space::new(run, stream, storage),
             source,
             first_cell,
             storage: stream.storage.clone(),

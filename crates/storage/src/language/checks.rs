@@ -79,30 +79,18 @@ pub(super) fn run(rd: &Rd, run: &Run) -> Result<()> {
             ));
         }
     }
-    validated(run).map_or(Ok(()), wrong)?;
-    if run.threads_shared.is_some() {
-        concatenated(run).map_or(Ok(()), |what| wrong(what.to_owned()))?;
-    }
-    Ok(())
-}
-
-/// What is wrong with a run whose data is validated.
-fn validated(run: &Run) -> Option<String> {
-    let is_validated = |sd: &StorageDefinition| sd.content.validation.is_some();
-    let mut sds = run.storage.iter().filter(|sd| is_validated(sd));
+    let is_validated = |sd: &&StorageDefinition| sd.content.validation.is_some();
+    let mut sds = run.storage.iter().filter(is_validated);
     if let Some(sd) = sds.find(|sd| sd.open_flags.sync_each) {
-        return Some(format!(
+        return wrong(format!(
             "sd={}: openflags=fdatasync cannot be used with data validation; o_dsync can",
             sd.name
         ));
     }
-    let strides = run.streams.iter().filter(|s| s.stride.is_some());
-    let mut pairs = strides.flat_map(|s| s.storage.iter().map(move |sd| (s, &run.storage[*sd])));
-    let (stream, sd) = pairs.find(|(_, sd)| is_validated(sd))?;
-    Some(format!(
-        "wd={}: stride= leads between the blocks of sd={} that data validation proves; leave one of them out",
-        stream.workload, sd.name
-    ))
+    if run.threads_shared.is_some() {
+        concatenated(run).map_or(Ok(()), |what| wrong(what.to_owned()))?;
+    }
+    Ok(())
 }
 
 /// What is wrong with a run over concatenated SDs.
@@ -124,9 +112,6 @@ fn concatenated(run: &Run) -> Option<&'static str> {
     }
     if !run.streams.iter().all(plain) {
         return Some("range=, rhpct= and whpct= cannot be used with concatenated SDs");
-    }
-    if run.storage.iter().any(|sd| sd.content.validation.is_some()) {
-        return Some("data cannot be validated on concatenated SDs");
     }
     None
 }

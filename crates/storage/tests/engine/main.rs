@@ -11,6 +11,7 @@ mod distribution;
 mod faults;
 mod overload;
 mod proofs;
+mod proven_spaces;
 mod rates;
 mod streams;
 mod ways;

@@ -7,22 +7,22 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use storage::engine::{Ended, Fault, Operation, Outcome, Proofs};
+use storage::engine::{Ended, Fault, Operation, Outcome, Proofs, TraceRecord};
 use storage::run::{Journal, Rate, Run, Seek, Sizes, Stream, Validation, WeightedSize};
 
 use super::common::{KIB, MIB, file, one, sd, stream, try_run};
 
-const BLOCK: u64 = 4 * KIB;
-const SIZE: u64 = 2 * MIB;
+pub const BLOCK: u64 = 4 * KIB;
+pub const SIZE: u64 = 2 * MIB;
 
-fn validated(path: &Path, stream: Stream, validation: Validation) -> Run {
+pub fn validated(path: &Path, stream: Stream, validation: Validation) -> Run {
     let mut run = one(path, stream);
     run.storage[0].content.validation = Some(validation);
     run
 }
 
 /// Every block once, from the first to the last.
-fn writes_all(path: &Path, validation: Validation) -> Run {
+pub fn writes_all(path: &Path, validation: Validation) -> Run {
     let all = Stream {
         read_pct: 0.0,
         seek: Seek::SequentialToEnd,
@@ -34,13 +34,13 @@ fn writes_all(path: &Path, validation: Validation) -> Run {
     }
 }
 
-fn reads_all(path: &Path, validation: Validation) -> Run {
+pub fn reads_all(path: &Path, validation: Validation) -> Run {
     let mut run = writes_all(path, validation);
     run.streams[0].read_pct = 100.0;
     run
 }
 
-fn with(run: &Run, proofs: &Proofs) -> Outcome {
+pub fn with(run: &Run, proofs: &Proofs) -> Outcome {
     try_run(run, |options| {
         options.trace_max = 1_000_000;
         options.proofs = Some(proofs);
@@ -48,12 +48,12 @@ fn with(run: &Run, proofs: &Proofs) -> Outcome {
     .unwrap()
 }
 
-fn change(path: &Path, at: u64, bytes: &[u8]) {
+pub fn change(path: &Path, at: u64, bytes: &[u8]) {
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
     file.write_all_at(bytes, at).unwrap();
 }
 
-fn block_at(path: &Path, at: u64) -> Vec<u8> {
+pub fn block_at(path: &Path, at: u64) -> Vec<u8> {
     let mut block = vec![0; BLOCK as usize];
     std::fs::File::open(path)
         .unwrap()
@@ -87,22 +87,27 @@ fn a_mixed_load_proves_itself_either_way() {
         .unwrap();
         assert_eq!(outcome.faults, []);
         assert!(outcome.blocks_proven > 500, "{}", outcome.blocks_proven);
-        // One I/O at a time on every block, and the writes are read before: more reads than were asked for.
+        // Writes are read before: more reads than were asked for.
         let records = &outcome.trace.as_ref().unwrap().records;
-        let mut last_end: HashMap<u64, u64> = HashMap::new();
-        let mut in_order = records.clone();
-        in_order.sort_by_key(|r| r.completed_ns);
-        for record in &in_order {
-            let blocks =
-                record.offset_bytes / BLOCK..(record.offset_bytes + record.size_bytes) / BLOCK;
-            for block in blocks {
-                let end = last_end.insert(block, record.completed_ns).unwrap_or(0);
-                assert!(record.submitted_ns >= end, "{record:?} overlaps");
-            }
-        }
+        assert_one_at_a_time(records);
         let reads = records.iter().filter(|r| r.operation == Operation::Read);
         let asked = outcome.all_cells[0].of(Operation::Read).operations;
         assert!(reads.count() as u64 > asked + 300);
+    }
+}
+
+/// One I/O at a time on every block.
+pub fn assert_one_at_a_time(records: &[TraceRecord]) {
+    let mut last_end: HashMap<(usize, u64), u64> = HashMap::new();
+    let mut in_order = records.to_vec();
+    in_order.sort_by_key(|r| r.completed_ns);
+    for record in &in_order {
+        let end = record.offset_bytes + record.size_bytes;
+        for block in record.offset_bytes / BLOCK..end / BLOCK {
+            let place = (record.storage, block);
+            let end = last_end.insert(place, record.completed_ns).unwrap_or(0);
+            assert!(record.submitted_ns >= end, "{record:?} overlaps");
+        }
     }
 }
 
@@ -240,7 +245,7 @@ fn writes_are_proven_before_or_after_as_asked() {
     );
 }
 
-fn journaled(folder: &Path, recover: bool) -> Validation {
+pub fn journaled(folder: &Path, recover: bool) -> Validation {
     Validation {
         no_preread: true,
         journal: Some(Journal {
@@ -368,13 +373,17 @@ fn what_cannot_be_validated_is_refused() {
     let nowhere = folder.path().join("nowhere");
     let no_journal = told(&reads_all(&path, journaled(&nowhere, true)));
     assert!(no_journal.contains("sd1.map"), "{no_journal}");
+    // A block of 4 KiB on one SD of a space is one on all of them.
     let mut together = validated(&path, stream("wd1", 0), Validation::default());
-    let second = file(folder.path(), "more", SIZE);
-    together.storage.push(sd("sd2", &second));
-    together.streams[0].storage = vec![0, 1];
+    let second = sd("sd2", &file(folder.path(), "more", SIZE));
+    together.storage.push(second);
     together.threads_shared = Some(4);
+    together.streams.push(Stream {
+        sizes: Sizes::Fixed(6 * KIB),
+        ..stream("wd2", 1)
+    });
     let together = told(&together);
-    assert!(together.contains("concatenated"), "{together}");
+    assert!(together.contains("multiples of the smallest"), "{together}");
     let mut twice = validated(&path, stream("wd1", 0), Validation::default());
     twice.storage.push(sd("sd2", &path));
     twice.streams.push(stream("wd2", 1));

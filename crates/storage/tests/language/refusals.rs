@@ -225,12 +225,8 @@ fn validation_and_concatenation_have_their_conditions() {
             "10240 is none of 4096",
         ),
         (
-            "validate=yes\nconcat=yes\nsd=sd1,lun=/d/f\nrd=rd1,sd=*,iorate=1,threads=2",
-            "cannot be validated on concatenated",
-        ),
-        (
-            "validate=yes\nsd=sd1,lun=/d/f\nwd=wd1,sd=sd1,stride=(8k,16k)\nrd=rd1,wd=wd1,iorate=1",
-            "stride= leads between the blocks of sd=sd1",
+            "validate=yes\nconcat=yes\nsd=sd1,lun=/d/f,offset=4k\nrd=rd1,sd=*,iorate=1,threads=2",
+            "offset= and align= cannot be used with concatenated",
         ),
         (
             "validate=yes\nsd=sd1,lun=/d/f,openflags=fdatasync\nrd=rd1,sd=sd1,iorate=1",

@@ -301,6 +301,11 @@ fn concatenated_sds_are_one_space_with_threads_in_common() {
     );
     let without = refusal(&format!("{sds}rd=rd1,sd=*,iorate=max"));
     assert!(without.contains("threads= of wd= or rd="), "{without}");
+    let proven = &runs(&format!(
+        "validate=yes\n{sds}wd=wd1,sd=sd*,stride=(8k,16k)\nrd=rd1,wd=wd1,iorate=1,threads=2"
+    ))[0];
+    let is_proven = |index: &usize| proven.storage[*index].content.validation.is_some();
+    assert!(proven.streams[0].storage.iter().all(is_proven));
 }
 
 #[test]
