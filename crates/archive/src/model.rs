@@ -13,7 +13,7 @@ pub use by_operation::{ByOperation, OperationSample, OperationTimes};
 pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_PCT_MAX};
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};
-pub use platform::{BlockDevice, Platform};
+pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,
 };

@@ -151,7 +151,7 @@ fn btrfs_devices(root: &Path, device: &std::ffi::OsStr) -> Option<usize> {
 }
 
 /// Name of the device that a link in `/sys` leads to, climbing from a partition to its disk.
-fn whole_device(link: &Path) -> Option<String> {
+pub(crate) fn whole_device(link: &Path) -> Option<String> {
     let mut directory = std::fs::canonicalize(link).ok()?;
     if directory.join("partition").exists() {
         directory.pop();

@@ -3,6 +3,7 @@
 //! Read once, from files of `/proc`, `/sys` and `/etc` below any root. A file that is missing, cut
 //! short or odd makes its fact `None`; nothing is guessed and nothing fails.
 
+mod control_group;
 mod disks;
 mod processor;
 mod virtualisation;
@@ -49,6 +50,7 @@ pub fn facts(root: &Path) -> Platform {
         memory_bytes: memory_bytes(root, "MemTotal:"),
         swap_bytes: memory_bytes(root, "SwapTotal:"),
         block_devices: disks::read(root),
+        control_group: control_group::read(root),
     }
 }
 

@@ -21,6 +21,7 @@ mod udev;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use archive::ControlGroup;
 use serde::{Deserialize, Serialize};
 
 use crate::facts;
@@ -49,6 +50,8 @@ pub struct Inventory {
     pub processor: Processor,
     /// Main memory and huge pages.
     pub memory: Memory,
+    /// Caps that hold dbdyno and all that it starts.
+    pub control_group: Option<ControlGroup>,
     /// Block devices with their queue settings, without those that hold nothing.
     pub block_devices: Vec<Block>,
     /// Mounted file systems that lie on a device or on the network.
@@ -124,6 +127,7 @@ pub fn inventory(root: &Path) -> Result<Inventory, InventoryError> {
     Ok(Inventory {
         processor: processor::read(root, &basic),
         memory: memory::read(root, &basic),
+        control_group: basic.control_group,
         block_devices: blocks::read(root),
         file_systems: file_systems::read(root),
         fibre_channel_ports: adapters::fibre_channel_ports(root),

@@ -8,12 +8,16 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Mount {
     /// Device number "major:minor"; major 0 where there is no block device.
     pub number: String,
+    /// What of the file system is mounted: "/", or a directory in it.
+    pub root: PathBuf,
     /// Where it is mounted.
     pub point: PathBuf,
     /// Type of the file system.
     pub file_system: String,
     /// What was mounted, e.g. "/dev/sda2".
     pub source: PathBuf,
+    /// Options of the file system itself, e.g. "rw,memory".
+    pub options: String,
 }
 
 /// The mount table below `root`; empty when it cannot be read, without the lines that are odd.
@@ -37,15 +41,19 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount>
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut words = line.split(|&byte| byte == b' ');
     let number = String::from_utf8(words.nth(2)?.to_vec()).ok()?;
-    let point = unescape(words.nth(1)?);
+    let root = unescape(words.next()?);
+    let point = unescape(words.next()?);
     words.find(|word| *word == b"-")?;
     let file_system = String::from_utf8_lossy(words.next()?).into_owned();
     let source = unescape(words.next()?);
+    let options = words.next().unwrap_or_default();
     Some(Mount {
         number,
+        root,
         point,
         file_system,
         source,
+        options: String::from_utf8_lossy(options).into_owned(),
     })
 }
 
@@ -86,9 +94,11 @@ mod tests {
             parse_line(b"36 35 8:2 /sub /data\\040one rw,noatime master:1 x:2 - ext4 /dev/sda2 rw");
         let golden = Mount {
             number: "8:2".into(),
+            root: "/sub".into(),
             point: "/data one".into(),
             file_system: "ext4".into(),
             source: "/dev/sda2".into(),
+            options: "rw".into(),
         };
         assert_eq!(mount, Some(golden));
         assert_eq!(parse_line(b"36 35 8:2 / /data rw"), None);
@@ -100,9 +110,11 @@ mod tests {
     fn the_longest_and_last_mount_point_holds_a_path() {
         let mount = |point: &str, source: &str| Mount {
             number: "0:1".into(),
+            root: "/".into(),
             point: point.into(),
             file_system: "x".into(),
             source: source.into(),
+            options: "rw".into(),
         };
         let mounts = [
             mount("/", "a"),

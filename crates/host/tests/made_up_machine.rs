@@ -4,14 +4,15 @@ use std::fs::{create_dir_all, write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{BlockDevice, Figures, Platform};
+use archive::{BlockDevice, ControlGroup, DeviceCap, Figures, Platform};
 use host::{Reader, Sampler, SamplerOptions, facts};
 
 const CPUINFO: &str = "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) CPU X7560  @ 2.27GHz\ncpu MHz\t\t: 2266.5\n\
     physical id\t: 0\ncore id\t\t: 0\nflags\t\t: fpu sse2 hypervisor\n\n\
     processor\t: 1\nmodel name\t: Intel(R) Xeon(R) CPU X7560  @ 2.27GHz\nphysical id\t: 1\ncore id\t\t: 0\n\n";
 const MOUNTINFO: &str = "22 27 0:21 / /proc rw - proc proc rw\n27 1 8:1 / / rw,noatime - ext4 /dev/sda1 rw\n\
-    28 27 253:0 / /data\\040one rw - xfs /dev/mapper/vg-data rw\n29 27 253:0 / /data\\040one rw - xfs /dev/mapper/vg-data rw\n";
+    28 27 253:0 / /data\\040one rw - xfs /dev/mapper/vg-data rw\n29 27 253:0 / /data\\040one rw - xfs /dev/mapper/vg-data rw\n\
+    30 27 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
 const NET_HEAD: &str = "Inter-|   Receive |  Transmit\n face |bytes packets errs drop\n";
 
 /// Every file of the machine: its path and its content.
@@ -49,6 +50,14 @@ fn files() -> Vec<(&'static str, String)> {
         (
             "etc/os-release",
             "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
+        ),
+        ("proc/self/cgroup", "0::/bench\n"),
+        ("sys/fs/cgroup/bench/cpu.max", "50000 100000\n"),
+        ("sys/fs/cgroup/bench/cpuset.cpus.effective", "1\n"),
+        ("sys/fs/cgroup/bench/memory.max", "1048576\n"),
+        (
+            "sys/fs/cgroup/bench/io.max",
+            "253:0 rbps=max wbps=max riops=500 wiops=max\n",
         ),
         ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
         ("sys/class/dmi/id/product_name", "Standard PC (Q35)\n"),
@@ -143,6 +152,17 @@ fn golden() -> Platform {
                 mounts: vec!["/data one (xfs)".into()],
             },
         ],
+        control_group: Some(ControlGroup {
+            cpu_max_threads: Some(0.5),
+            threads: some("1"),
+            memory_max_bytes: Some(1 << 20),
+            devices: vec![DeviceCap {
+                name: "253:0".into(),
+                read_max_iops: Some(500),
+                ..DeviceCap::default()
+            }],
+            ..ControlGroup::default()
+        }),
     }
 }
 

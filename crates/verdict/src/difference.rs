@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use archive::{Inventory, Platform, Run, TargetRecord};
+use archive::{ControlGroup, Inventory, Platform, Run, TargetRecord};
 
 /// One row of the difference; `None` where a side does not have it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -220,7 +220,10 @@ fn basic(platform: &Platform) -> Rows {
         ]
         .map(|(name, value)| (format!("block device {} {name}", device.name), value))
     });
+    let caps = platform.control_group.iter().flat_map(ControlGroup::caps);
+    let caps = caps.map(|(name, value)| (format!("control group {name}"), Some(value)));
     rows.chain(devices)
+        .chain(caps)
         .filter_map(|(name, value)| Some((name, value?)))
         .collect()
 }

@@ -167,6 +167,28 @@ fn platform_properties() -> Properties {
         ("model", or_null(text("Vendor and model."))),
         ("mounts", array(text("Mount point and file system."))),
     ]);
+    let cap = || or_null(count("At most; null without a limit."));
+    let capped = properties([
+        ("name", text("Kernel name, or the number of the device.")),
+        ("read_max_bytes_per_s", cap()),
+        ("write_max_bytes_per_s", cap()),
+        ("read_max_iops", cap()),
+        ("write_max_iops", cap()),
+    ]);
+    let control_group = properties([
+        (
+            "cpu_max_threads",
+            or_null(real("Processor time at most, in hardware threads.")),
+        ),
+        (
+            "threads",
+            or_null(text("Hardware threads that may be used, where not all.")),
+        ),
+        ("memory_max_bytes", cap()),
+        ("memory_high_bytes", cap()),
+        ("swap_max_bytes", cap()),
+        ("devices", array(object(capped))),
+    ]);
     properties([
         ("host_name", or_null(text("Name of the host."))),
         (
@@ -189,6 +211,7 @@ fn platform_properties() -> Properties {
         ("memory_bytes", or_null(count("Main memory."))),
         ("swap_bytes", or_null(count("Swap space."))),
         ("block_devices", array(object(device))),
+        ("control_group", or_null(object(control_group))),
     ])
 }
 

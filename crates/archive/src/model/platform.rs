@@ -36,6 +36,81 @@ pub struct Platform {
     pub swap_bytes: Option<u64>,
     /// Block devices that hold something.
     pub block_devices: Vec<BlockDevice>,
+    /// What the control group of the driver may use of the machine; `None` when it cannot be told.
+    pub control_group: Option<ControlGroup>,
+}
+
+/// The caps that hold the driver and all that it starts; without any where every field is empty. Of nested groups the tightest counts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlGroup {
+    /// Processor time, as how many hardware threads could give it.
+    pub cpu_max_threads: Option<f64>,
+    /// Hardware threads that may be used where these are not all, as the kernel lists them, e.g. "0-3,8".
+    pub threads: Option<String>,
+    /// Memory, page cache included, beyond which the group is held back or something is killed.
+    pub memory_max_bytes: Option<u64>,
+    /// Memory beyond which the group is slowed down.
+    pub memory_high_bytes: Option<u64>,
+    /// Swap space.
+    pub swap_max_bytes: Option<u64>,
+    /// Rates at which block devices may be used.
+    pub devices: Vec<DeviceCap>,
+}
+
+/// Rates at which a control group may use one block device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceCap {
+    /// Kernel name, e.g. "nvme0n1", or its number where it has none.
+    pub name: String,
+    /// Bytes read in a second.
+    pub read_max_bytes_per_s: Option<u64>,
+    /// Bytes written in a second.
+    pub write_max_bytes_per_s: Option<u64>,
+    /// Requests read in a second.
+    pub read_max_iops: Option<u64>,
+    /// Requests written in a second.
+    pub write_max_iops: Option<u64>,
+}
+
+impl ControlGroup {
+    /// Every cap that there is, by name and as people write it.
+    #[must_use]
+    pub fn caps(&self) -> Vec<(String, String)> {
+        let bytes = |value: Option<u64>| value.map(whole_units);
+        let own = [
+            (
+                "processor time",
+                self.cpu_max_threads.map(|n| format!("{n} threads")),
+            ),
+            ("threads", self.threads.clone()),
+            ("memory", bytes(self.memory_max_bytes)),
+            (
+                "memory before it is slowed down",
+                bytes(self.memory_high_bytes),
+            ),
+            ("swap", bytes(self.swap_max_bytes)),
+        ];
+        let own = own
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        let devices = self.devices.iter().flat_map(|device| {
+            let cap = |what: &str, value: Option<u64>, unit: &str| {
+                let value = value.map(|value| format!("{value} {unit}"));
+                (format!("{} {what}", device.name), value)
+            };
+            [
+                cap("reads", device.read_max_iops, "a second"),
+                cap("writes", device.write_max_iops, "a second"),
+                cap("bytes read", device.read_max_bytes_per_s, "a second"),
+                cap("bytes written", device.write_max_bytes_per_s, "a second"),
+            ]
+        });
+        own.chain(devices)
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
 }
 
 /// One block device.
@@ -54,4 +129,14 @@ pub struct BlockDevice {
     pub model: Option<String>,
     /// Where its file systems are mounted, with their type, e.g. "/ (ext4)".
     pub mounts: Vec<String>,
+}
+
+/// Exactly so many bytes, in the largest unit of which they are a multiple.
+fn whole_units(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fits = |(bits, _): &&(u32, &str)| bytes > 0 && bytes.trailing_zeros() >= *bits;
+    match units.iter().find(fits) {
+        Some((bits, unit)) => format!("{} {unit}", bytes >> bits),
+        None => format!("{bytes} bytes"),
+    }
 }

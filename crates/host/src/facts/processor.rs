@@ -93,9 +93,13 @@ fn threads(root: &Path, cpuinfo: &str) -> Option<u32> {
         .or_else(|| count_numbered(&root.join(CPUS), "cpu"))
 }
 
-/// The list of processors in use, e.g. "0-3,8".
-fn online(root: &Path) -> Option<u32> {
-    let list = first_line(root, &format!("{CPUS}/online"))?;
+/// Processors in use.
+pub(super) fn online(root: &Path) -> Option<u32> {
+    listed(&first_line(root, &format!("{CPUS}/online"))?)
+}
+
+/// How many processors a list like "0-3,8" has.
+pub(super) fn listed(list: &str) -> Option<u32> {
     let mut count = 0u32;
     for range in list.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use archive::ControlGroup;
+
 use super::difference::shown;
 use super::{Block, Changed, Inventory, Role, Stated};
 
@@ -17,6 +19,7 @@ pub fn sections(found: &Inventory) -> String {
         ("Machine (found)", machine(found)),
         ("Processor (found)", processor(found)),
         ("Memory (found)", memory(found)),
+        ("Control group (found)", control_group(found)),
     ] {
         section(&mut text, title, &rows);
     }
@@ -205,6 +208,15 @@ fn memory(found: &Inventory) -> Vec<(String, String)> {
         rows.push((node.name.clone(), value));
     }
     rows
+}
+
+fn control_group(found: &Inventory) -> Vec<(String, String)> {
+    let caps = found.control_group.as_ref().map(ControlGroup::caps);
+    match caps {
+        None => vec![row("caps", None::<String>)],
+        Some(caps) if caps.is_empty() => vec![row("caps", Some("none"))],
+        Some(caps) => caps,
+    }
 }
 
 fn blocks(found: &Inventory) -> Vec<Vec<String>> {

@@ -1,6 +1,6 @@
 //! What was tested: the machine, the targets with their settings, and the platforms set beside them.
 
-use archive::Run;
+use archive::{ControlGroup, Run};
 
 use crate::number;
 use crate::scorecard::Against;
@@ -70,6 +70,18 @@ fn platform(run: &Run) -> Vec<Fact> {
     let mhz = p
         .processor_mhz
         .map(|mhz| format!("{} MHz", number::whole(Some(mhz))));
+    let caps = p.control_group.as_ref().map(ControlGroup::caps);
+    let caps = caps.map(|caps| {
+        let caps: Vec<String> = caps
+            .iter()
+            .map(|(name, cap)| format!("{name}: {cap}"))
+            .collect();
+        if caps.is_empty() {
+            "no caps".to_owned()
+        } else {
+            caps.join("; ")
+        }
+    });
     vec![
         fact("Host", p.host_name.clone()),
         fact("Machine", p.product.clone()),
@@ -85,6 +97,7 @@ fn platform(run: &Run) -> Vec<Fact> {
         fact("Operating system", p.distribution.clone()),
         fact("Kernel", p.kernel.clone()),
         fact("Architecture", p.architecture.clone()),
+        fact("Control group", caps),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Differences of made-up runs.
 
-use archive::{Fact, Inventory, Platform, Run, RunState, TargetRecord};
+use archive::{ControlGroup, DeviceCap, Fact, Inventory, Platform, Run, RunState, TargetRecord};
 
 use super::*;
 
@@ -130,6 +130,31 @@ fn a_run_without_an_inventory_is_held_by_its_basic_facts() {
         Some(&row("machine: memory", "8 bytes", "16 bytes"))
     );
     assert!(found.contains(&row("plan: text", "–", "not = [toml")));
+}
+
+/// What a control group caps is named, in whichever way the run holds its facts.
+#[test]
+fn runs_under_other_caps_are_told_apart() {
+    let (mut a, mut b) = (run(PLAN, vec![]), run(PLAN, vec![]));
+    a.platform.control_group = Some(ControlGroup::default());
+    b.platform.control_group = Some(ControlGroup {
+        cpu_max_threads: Some(1.5),
+        memory_max_bytes: Some(1537 << 20),
+        swap_max_bytes: Some(0),
+        devices: vec![DeviceCap {
+            name: "sda".into(),
+            read_max_iops: Some(5000),
+            ..DeviceCap::default()
+        }],
+        ..ControlGroup::default()
+    });
+    let want = [
+        row("machine: control group memory", "–", "1537 MiB"),
+        row("machine: control group processor time", "–", "1.5 threads"),
+        row("machine: control group sda reads", "–", "5000 a second"),
+        row("machine: control group swap", "–", "0 bytes"),
+    ];
+    assert_eq!(rows(&a, &b), want);
 }
 
 #[test]
