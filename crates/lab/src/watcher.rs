@@ -33,7 +33,7 @@ pub struct Watched {
     pub counts: ServerCounts,
     /// Where the waits were looked up; empty when they were not.
     pub source: String,
-    /// How often.
+    /// How often, by this watch or by the server itself.
     pub looks: u64,
     /// From the start of the window to the last look.
     pub elapsed: Duration,
@@ -230,38 +230,74 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
     let mut price_s = 0.0;
     for _ in 0..WARM_UP_LOOKS {
         look.clear();
-        price_s = look_at_all(watches, &mut look)?;
+        price_s = look_at_all(watches, &mut look)?.sum_s();
     }
     bell.ring_ready();
     if bell.wait_while(Phase::Ready, None) == Phase::Over {
         return Ok(());
     }
-    watched.source = watches.first().map_or("", |w| w.source()).to_owned();
+    for watch in watches.iter_mut() {
+        watch.begin()?;
+    }
     let begin = Instant::now();
     let before = count_all(watches)?;
+    let server_before = server_cpu_ns(watches);
+    let mut cost = Cost::default();
     let mut last = begin;
-    loop {
+    let mut is_over = false;
+    while !is_over {
         let pause = Duration::from_secs_f64(price_s / COST_MAX).clamp(INTERVAL_MIN, INTERVAL_MAX);
-        if bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over {
-            break;
-        }
+        is_over = bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over;
         look.clear();
-        let cost_s = look_at_all(watches, &mut look)?;
-        price_s += NEWEST * (cost_s - price_s);
+        if is_over {
+            if !look_a_last_time(watches, &mut look)? {
+                break;
+            }
+        } else {
+            let of_look = look_at_all(watches, &mut look)?;
+            price_s += NEWEST * (of_look.sum_s() - price_s);
+            cost.add(&of_look);
+        }
         // A look stands for the time since the one before.
         let now = Instant::now();
         watched.seconds.add_times(&look, (now - last).as_secs_f64());
         last = now;
         watched.looks += 1;
         watched.elapsed = now - begin;
-        watched.cost += Duration::from_secs_f64(cost_s);
+    }
+    // What samples by itself costs something between the looks as well.
+    if let Some((after, before)) = server_cpu_ns(watches).zip(server_before) {
+        cost.server_ns = after.saturating_sub(before);
+    }
+    watched.cost = Duration::from_secs_f64(cost.sum_s());
+    if let Some(first) = watches.first() {
+        watched.source = first.source();
+        watched.looks = first.samples().unwrap_or(watched.looks);
     }
     watched.counts = count_all(watches)?.since(&before);
     Ok(())
 }
 
-/// Looks at every node; gives the cost in seconds of a core.
-fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<f64> {
+/// Processor time of looks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    driver_ns: u64,
+    server_ns: u64,
+}
+
+impl Cost {
+    fn sum_s(&self) -> f64 {
+        (self.driver_ns + self.server_ns) as f64 / 1e9
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.driver_ns += other.driver_ns;
+        self.server_ns += other.server_ns;
+    }
+}
+
+/// Looks at every node.
+fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<Cost> {
     let own_before = host::thread_cpu_ns();
     let mut server_ns = 0;
     for watch in watches {
@@ -272,8 +308,25 @@ fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Res
         let spent = watch.server_cpu_ns().zip(before);
         server_ns += spent.map_or(answer_ns, |(after, before)| after.saturating_sub(before));
     }
-    let own_ns = host::thread_cpu_ns().saturating_sub(own_before);
-    Ok((own_ns + server_ns) as f64 / 1e9)
+    Ok(Cost {
+        driver_ns: host::thread_cpu_ns().saturating_sub(own_before),
+        server_ns,
+    })
+}
+
+/// Whether every node could tell what was left.
+fn look_a_last_time(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<bool> {
+    for watch in watches {
+        if !watch.last_look(tally)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Processor time of all nodes for being watched; `None` where one of them does not tell.
+fn server_cpu_ns(watches: &[Box<dyn Watch>]) -> Option<u64> {
+    watches.iter().map(|watch| watch.server_cpu_ns()).sum()
 }
 
 /// The counters of all nodes together.
@@ -303,8 +356,8 @@ mod tests {
     }
 
     impl Watch for Dear {
-        fn source(&self) -> &str {
-            "a table"
+        fn source(&self) -> String {
+            "a table".into()
         }
 
         fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
@@ -368,8 +421,8 @@ mod tests {
         struct Slow(Arc<AtomicU64>);
 
         impl Watch for Slow {
-            fn source(&self) -> &str {
-                "a table"
+            fn source(&self) -> String {
+                "a table".into()
             }
 
             fn look(&mut self, tally: &mut Tally) -> target::Result<()> {

@@ -252,13 +252,36 @@ fn histogram_since(now: &WaitHistogram, before: &[WaitHistogram]) -> WaitHistogr
 /// Watches the sessions of one target on a connection of its own.
 pub trait Watch: Send {
     /// Where the waits are looked up, e.g. "pg_stat_activity".
-    fn source(&self) -> &str;
+    fn source(&self) -> String;
 
-    /// Adds what the sessions and the server's own processes are doing at this moment.
+    /// The measured window begins: where looks add up what was sampled since the one before, the first one
+    /// begins here.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn begin(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Adds what the sessions and the server's own processes are doing at this moment, or did on average since
+    /// the last look.
     ///
     /// # Errors
     /// When the server does not answer.
     fn look(&mut self, tally: &mut Tally) -> Result<()>;
+
+    /// The window is over: adds what was sampled since the last look, and says whether that is known.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn last_look(&mut self, _tally: &mut Tally) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Samples that looks have added up since [`Watch::begin`], where a look is not just one.
+    fn samples(&self) -> Option<u64> {
+        None
+    }
 
     /// The server's cumulative counters now.
     ///

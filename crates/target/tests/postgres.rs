@@ -15,5 +15,7 @@ mod losses;
 mod session;
 #[path = "postgres/target.rs"]
 mod target_itself;
+#[path = "postgres/wait_sampling.rs"]
+mod wait_sampling;
 #[path = "postgres/watch.rs"]
 mod watch;

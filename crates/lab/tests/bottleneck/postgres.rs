@@ -7,15 +7,33 @@ use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerSpec};
 use target::{TargetUrl, Value};
 
-use crate::common::{Work, burn, drive, my_turn, open};
+use crate::common::{Judged, Work, burn, drive, my_turn, open};
 use crate::way::long_way_to;
 
 const SERVER: &str = "postgres+local:";
+/// One that counts waits itself.
+const COUNTING: &str = "postgres+local:?version=15&shared_preload_libraries=pg_wait_sampling";
 
 #[test]
 fn processors_that_are_all_busy_with_the_jobs() {
     let _turn = my_turn();
-    let judged = drive(&open(SERVER), 6, 2.5, 0, |session, _| {
+    busy_processors(SERVER);
+}
+
+#[test]
+fn processors_that_are_all_busy_as_the_server_counts_it() {
+    let _turn = my_turn();
+    let judged = busy_processors(COUNTING);
+    assert!(
+        judged
+            .note
+            .unwrap()
+            .contains("from pg_wait_sampling_profile,")
+    );
+}
+
+fn busy_processors(server: &str) -> Judged {
+    let judged = drive(&open(server), 6, 2.5, 0, |session, _| {
         let loops = session.prepare("SELECT sum(n % 7) FROM generate_series(1, 200000) n")?;
         Ok(Box::new(move |session, _| {
             session.fetch(loops, &[]).map(drop)
@@ -23,12 +41,23 @@ fn processors_that_are_all_busy_with_the_jobs() {
     });
     judged.assert("cpu");
     assert!(judged.events[0].event.contains("CPU"));
+    judged
 }
 
 #[test]
 fn a_row_that_all_jobs_update() {
     let _turn = my_turn();
-    let target = open(SERVER);
+    row_of_all_jobs(SERVER);
+}
+
+#[test]
+fn a_row_that_all_jobs_update_as_the_server_counts_it() {
+    let _turn = my_turn();
+    row_of_all_jobs(COUNTING);
+}
+
+fn row_of_all_jobs(server: &str) {
+    let target = open(server);
     let mut session = target.open_session().unwrap();
     session
         .batch("CREATE TABLE one (id int PRIMARY KEY, n bigint); INSERT INTO one VALUES (1, 0)")
@@ -150,7 +179,17 @@ fn a_page_that_somebody_holds() {
 #[test]
 fn a_client_that_works_itself() {
     let _turn = my_turn();
-    let judged = drive(&open(SERVER), 1, 1.5, 0, |session, _| {
+    working_client(SERVER);
+}
+
+#[test]
+fn a_client_that_works_itself_as_the_server_counts_it() {
+    let _turn = my_turn();
+    working_client(COUNTING);
+}
+
+fn working_client(server: &str) {
+    let judged = drive(&open(server), 1, 1.5, 0, |session, _| {
         let one = session.prepare("SELECT 1")?;
         let work: Work = Box::new(move |session, _| {
             session.fetch(one, &[])?;

@@ -74,10 +74,11 @@ impl MySqlWatch {
 }
 
 impl Watch for MySqlWatch {
-    fn source(&self) -> &str {
+    fn source(&self) -> String {
+        let list = "the server's process list";
         match self.threads {
-            Some(_) => "the server's process list and the kernel's account of its threads",
-            None => "the server's process list",
+            Some(_) => format!("{list} and the kernel's account of its threads"),
+            None => list.into(),
         }
     }
 

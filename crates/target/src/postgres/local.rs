@@ -126,6 +126,8 @@ impl ServerKind for PostgresServer {
         let shared_buffers = format!("{shared_buffers_kib}kB");
         let connections = (SESSIONS_MAX + SESSIONS_RESERVE).to_string();
         let workers = workers.to_string();
+        let libraries = spec.settings.get("shared_preload_libraries");
+        let samples_waits = libraries.is_some_and(|list| list.contains("pg_wait_sampling"));
         [
             // What a commit promises: written out, so that nobody has to look up that it is kept.
             ("fsync", "on"),
@@ -149,8 +151,11 @@ impl ServerKind for PostgresServer {
             ("log_min_messages", "log"),
             ("log_min_error_statement", "panic"),
         ]
+        .into_iter()
+        // Counts by statement are not asked for, and make a count for each of them.
+        .chain(samples_waits.then_some(("pg_wait_sampling.profile_queries", "off")))
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .into()
+        .collect()
     }
 
     fn memory_need_bytes(&self, settings: &BTreeMap<String, String>, sessions: u32) -> u64 {

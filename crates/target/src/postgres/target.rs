@@ -258,7 +258,8 @@ impl Target for PostgresTarget {
     }
 
     fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
-        let watch = PostgresWatch::open(&self.endpoint, self.facts.major)?;
+        let is_own_server = self.anchor.server().is_some();
+        let watch = PostgresWatch::open(&self.endpoint, self.facts.major, is_own_server)?;
         Ok(Some(Box::new(watch)))
     }
 

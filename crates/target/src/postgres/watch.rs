@@ -1,10 +1,12 @@
-//! What sessions of PostgreSQL wait for, sampled from `pg_stat_activity`, and what the server counts of
-//! its own work. PostgreSQL keeps no times of waits, so that looking often is the only way.
+//! What sessions of PostgreSQL wait for, and what the server counts of its own work. PostgreSQL keeps no times
+//! of waits, so that looking often is the only way: at `pg_stat_activity`, or through the extension
+//! `pg_wait_sampling`, which looks from within where it is loaded.
 
+mod activity;
 mod class;
 mod counts;
-
-use std::collections::HashMap;
+mod profile;
+mod rise;
 
 use archive::WaitHistogram;
 
@@ -14,86 +16,134 @@ use super::processes;
 use super::set_up::OF_SESSIONS;
 use super::wire::Prepared;
 use crate::process;
-use crate::{Result, ServerCounts, Tally, Watch};
-
-/// Parallel workers name their leader from this version on.
-const VERSION_OF_LEADERS: u32 = 13;
+use crate::{Result, ServerCounts, Tally, TargetError, Watch};
+use activity::{Asked, Seen};
+use profile::{Found, Profile};
 
 /// Why there are no histograms.
 const NO_HISTOGRAM: &str =
     "PostgreSQL keeps no distribution of its waits; those of the device's requests stand beside";
+
+/// The extension's view.
+const COUNTS: &str = "pg_wait_sampling_profile";
 
 /// A watch over one server.
 pub(super) struct PostgresWatch {
     connection: Connection,
     look: Prepared,
     major: u32,
+    /// The extension's counts, where they can be had …
+    profile: Option<Profile>,
+    /// … or why they cannot, although it is loaded.
+    unusable: Option<String>,
     /// The server's process that serves this watch, when it is one of this machine.
     process: Option<u32>,
 }
 
 impl PostgresWatch {
-    /// Connects and prepares what is asked often.
+    /// Connects and prepares what is asked often; on a server of dbdyno's own the extension is made where its
+    /// library is loaded.
     ///
     /// # Errors
     /// When the server lets no further connection in.
-    pub(super) fn open(endpoint: &Endpoint, major: u32) -> Result<Self> {
+    pub(super) fn open(endpoint: &Endpoint, major: u32, is_own_server: bool) -> Result<Self> {
         let mut connection = Connection::open(endpoint, OF_SESSIONS)?;
         let pid = processes::own(&mut connection)?;
         let is_local = endpoint.socket.is_some();
-        let mut look = connection.prepare(&look_sql(major))?;
-        look.columns.fill(0);
+        let found = match pid {
+            Some(pid) => Profile::find(&mut connection, pid, is_own_server),
+            None => Found::Nothing,
+        };
+        let (profile, unusable) = match found {
+            Found::Nothing => (None, None),
+            Found::Unusable(why) => (None, Some(why)),
+            Found::Usable(profile) => (Some(profile), None),
+        };
+        let asked = match profile {
+            Some(_) => Asked::All,
+            None => Asked::AtWork,
+        };
+        let look = prepare(&mut connection, major, asked)?;
         Ok(Self {
             look,
             major,
+            profile,
+            unusable,
             process: pid.filter(|pid| is_local && processes::is_server(*pid)),
             connection,
         })
     }
+
+    /// From now on what is seen is all there is.
+    fn do_without(&mut self, error: TargetError) -> Result<()> {
+        self.profile = None;
+        self.unusable = Some(error.message);
+        self.connection.batch("SET statement_timeout = 0")?;
+        self.look = prepare(&mut self.connection, self.major, Asked::AtWork)?;
+        Ok(())
+    }
 }
 
-/// The function below the view, because the view joins names of databases and users to every session.
-fn look_sql(major: u32) -> String {
-    let leader = if major >= VERSION_OF_LEADERS {
-        "coalesce(leader_pid, pid)"
-    } else {
-        "pid"
-    };
-    format!(
-        "SELECT {leader}::text, backend_type, wait_event_type, wait_event \
-         FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid() AND \
-         CASE backend_type \
-         WHEN 'client backend' THEN application_name = 'dbdyno' AND state = 'active' \
-         WHEN 'parallel worker' THEN application_name = 'dbdyno' \
-         ELSE backend_type IN ('checkpointer', 'background writer', 'walwriter', \
-         'autovacuum worker', 'io worker') \
-         AND coalesce(wait_event_type, '') NOT IN ('Activity', 'Timeout') END"
-    )
-}
-
-/// One process as it was seen.
-struct Seen {
-    leader: String,
-    kind: String,
-    wait: Option<(String, String)>,
-}
-
-fn seen(row: Vec<Option<String>>) -> Option<Seen> {
-    let mut cells = row.into_iter();
-    let (leader, kind) = (cells.next()??, cells.next()??);
-    let wait = cells.next()?.zip(cells.next()?);
-    Some(Seen { leader, kind, wait })
+fn prepare(connection: &mut Connection, major: u32, asked: Asked) -> Result<Prepared> {
+    let mut look = connection.prepare(&activity::sql(major, asked))?;
+    // An unknown type is asked for as text.
+    look.columns.fill(0);
+    Ok(look)
 }
 
 impl Watch for PostgresWatch {
-    fn source(&self) -> &str {
-        "pg_stat_activity"
+    fn source(&self) -> String {
+        let looks = "pg_stat_activity";
+        let Some(profile) = &self.profile else {
+            let why = self.unusable.as_ref();
+            let why = why.map(|why| format!(" (pg_wait_sampling is loaded, but not used: {why})"));
+            return looks.to_owned() + &why.unwrap_or_default();
+        };
+        match profile.taken() {
+            taken if taken.collected == 0 && taken.alone > 0 => looks.into(),
+            taken if taken.beside_workers > 0 => {
+                format!("{COUNTS} and, while statements had parallel workers, {looks}")
+            }
+            _ => COUNTS.into(),
+        }
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if self.profile.is_some() {
+            self.look(&mut Tally::default())?;
+        }
+        if let Some(profile) = &mut self.profile {
+            profile.begin();
+        }
+        Ok(())
     }
 
     fn look(&mut self, tally: &mut Tally) -> Result<()> {
         let rows = self.connection.texts_of(&self.look, "the waits", &[])?;
-        add(rows.into_iter().filter_map(seen).collect(), tally);
+        let processes: Vec<Seen> = rows.into_iter().filter_map(Seen::of).collect();
+        match &mut self.profile {
+            None => activity::add(processes.iter(), tally),
+            Some(profile) => {
+                let added = profile.look(&mut self.connection, &processes, tally);
+                if let Err(error) = added {
+                    self.do_without(error)?;
+                    activity::add(processes.iter(), tally);
+                }
+            }
+        }
         Ok(())
+    }
+
+    fn last_look(&mut self, tally: &mut Tally) -> Result<bool> {
+        match &mut self.profile {
+            None => Ok(false),
+            Some(profile) => profile.last_look(&mut self.connection, tally),
+        }
+    }
+
+    fn samples(&self) -> Option<u64> {
+        let taken = self.profile.as_ref()?.taken();
+        Some(taken.collected + taken.alone)
     }
 
     fn count(&mut self) -> Result<ServerCounts> {
@@ -105,78 +155,8 @@ impl Watch for PostgresWatch {
     }
 
     fn server_cpu_ns(&self) -> Option<u64> {
-        process::cpu_ns(self.process?)
-    }
-}
-
-/// A session and its parallel workers share one weight, because they do one job's statement together; a
-/// leader that only waits for its workers leaves the weight to them.
-fn add(processes: Vec<Seen>, tally: &mut Tally) {
-    let mut groups: HashMap<&str, Vec<&Seen>> = HashMap::new();
-    for process in &processes {
-        match process.kind.as_str() {
-            "client backend" | "parallel worker" => {
-                groups.entry(&process.leader).or_default().push(process);
-            }
-            kind => {
-                let wait = process.wait.as_ref();
-                let event = wait.map_or("CPU", |(_, event)| event.as_str());
-                tally.background(kind, event, 1.0);
-            }
-        }
-    }
-    for members in groups.values() {
-        let has_workers = members.iter().any(|p| p.kind == "parallel worker");
-        let waits_for_workers = |p: &Seen| {
-            let ipc = p.wait.as_ref().is_some_and(|(kind, _)| kind == "IPC");
-            ipc && p.kind == "client backend"
-        };
-        let counted: Vec<_> = members
-            .iter()
-            .filter(|p| !(has_workers && waits_for_workers(p)))
-            .collect();
-        let weight = 1.0 / counted.len().max(1) as f64;
-        for process in counted {
-            let (class, event) = class::of(process.wait.as_ref());
-            tally.session(class, &event, weight);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::WaitClass;
-
-    fn process(leader: &str, kind: &str, wait: Option<(&str, &str)>) -> Seen {
-        Seen {
-            leader: leader.into(),
-            kind: kind.into(),
-            wait: wait.map(|(kind, event)| (kind.into(), event.into())),
-        }
-    }
-
-    #[test]
-    fn a_leader_that_waits_for_its_workers_leaves_its_weight_to_them() {
-        let mut tally = Tally::default();
-        add(
-            vec![
-                process("7", "client backend", Some(("IPC", "ExecuteGather"))),
-                process("7", "parallel worker", None),
-                process("7", "parallel worker", Some(("IO", "DataFileRead"))),
-                process("8", "client backend", Some(("Lock", "transactionid"))),
-                process("9", "checkpointer", Some(("IO", "DataFileWrite"))),
-            ],
-            &mut tally,
-        );
-        let weight = |class: WaitClass| -> f64 {
-            let of_class = tally.sessions.iter().filter(|((c, _), _)| *c == class);
-            of_class.map(|(_, weight)| weight).sum()
-        };
-        assert_eq!(weight(WaitClass::Cpu), 0.5);
-        assert_eq!(weight(WaitClass::DataRead), 0.5);
-        assert_eq!(weight(WaitClass::Lock), 1.0);
-        assert_eq!(weight(WaitClass::Other), 0.0);
-        assert_eq!(tally.background.len(), 1);
+        let own_ns = process::cpu_ns(self.process?)?;
+        let collector = self.profile.as_ref().and_then(Profile::collector);
+        Some(own_ns + collector.and_then(process::cpu_ns).unwrap_or(0))
     }
 }

@@ -32,7 +32,13 @@ pub fn local(settings: &str) -> Arc<dyn Target> {
 
 /// A server to be reached by its address, as one that dbdyno did not start.
 pub fn server() -> LocalServer {
-    let url = TargetUrl::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
+    server_with("")
+}
+
+/// The same with settings.
+pub fn server_with(settings: &str) -> LocalServer {
+    let url = format!("postgres+local:?version=15&shared_buffers=16MB{settings}");
+    let url = TargetUrl::parse(&url).unwrap();
     let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
     LocalServer::start(&PostgresServer, &spec).unwrap()
 }

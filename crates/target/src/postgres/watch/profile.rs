@@ -1,0 +1,271 @@
+//! What processes waited for between two looks, from the counts of the extension `pg_wait_sampling`, whose
+//! collector looks a hundred times a second inside the server.
+//!
+//! Its counts alone do not tell everything that a look at `pg_stat_activity` tells, so that each look is at
+//! both:
+//! - Before version 1.1.6 processes that wait for nothing are not counted, later on only where `sample_cpu`
+//!   is on: what a process is short of the collector's looks, it was at work. These looks are not told
+//!   either. Somebody waits at every one of them (this watch's own session does), so that they are as many
+//!   as the most that any one process was counted.
+//! - `ClientRead` is a session without a statement as well as one that waits for more rows of a COPY. What
+//!   is counted is taken for the first; the second is what is seen at the moment of the look.
+//! - Parallel workers come and go between two looks, and their counts do not name their leader. While there
+//!   are any, all sessions are as they are seen at the moments of the looks.
+
+use std::collections::HashMap;
+
+use super::super::connection::Connection;
+use super::super::wire::Prepared;
+use super::activity::{self, Seen};
+use super::rise::{Counts, Rise, Standing};
+use crate::{Result, Tally, Value};
+
+/// A collector that looks less often knows little more than looks at `pg_stat_activity` do.
+const PERIOD_MS_MAX: u64 = 100;
+/// Counts of processes that have ended stay, and every look reads all there are: at 1 µs each, more of them
+/// would cost more than what is gained.
+const ENTRIES_MAX: u64 = 20_000;
+/// On a server of dbdyno's own they are forgotten from so many on.
+const ENTRIES_KEPT: u64 = 1_000;
+/// Without its collector some versions wait for it for ever.
+const ANSWER_TIMEOUT: &str = "30s";
+
+/// What is set on the server, and the schema of the extension. Settings of a library that is not loaded are
+/// in nobody's list.
+const FACTS: &str = "SELECT \
+    (SELECT setting FROM pg_settings WHERE name = 'pg_wait_sampling.profile_pid'), \
+    (SELECT setting FROM pg_settings WHERE name = 'pg_wait_sampling.profile_period'), \
+    (SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace \
+     WHERE extname = 'pg_wait_sampling'), \
+    (SELECT min(pid)::text FROM pg_stat_get_activity(NULL) \
+     WHERE backend_type = 'pg_wait_sampling collector')";
+
+/// What there is of the extension.
+pub(super) enum Found {
+    /// It is not loaded.
+    Nothing,
+    /// It is loaded, and cannot be used for this reason.
+    Unusable(String),
+    Usable(Profile),
+}
+
+/// The counts, and where they stood.
+pub(super) struct Profile {
+    sums: Prepared,
+    own: u32,
+    collector: Option<u32>,
+    before: Option<Standing>,
+    taken: Taken,
+}
+
+/// What was taken into account since the window began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// Looks of the collector.
+    pub collected: u64,
+    /// Looks of this watch that stood for themselves …
+    pub alone: u64,
+    /// … because there were parallel workers.
+    pub beside_workers: u64,
+}
+
+impl Profile {
+    /// Looks for the extension; `is_own_server` allows to make it, and to forget its counts.
+    pub(super) fn find(connection: &mut Connection, own: u32, is_own_server: bool) -> Found {
+        Self::try_find(connection, own, is_own_server)
+            .unwrap_or_else(|error| Found::Unusable(error.message))
+    }
+
+    fn try_find(connection: &mut Connection, own: u32, is_own_server: bool) -> Result<Found> {
+        let row = connection.texts(FACTS, &[])?.into_iter().next();
+        let mut cells = row.into_iter().flatten();
+        let mut cell = || cells.next().flatten();
+        let (by_process, period, schema, collector) = (cell(), cell(), cell(), cell());
+        let Some(by_process) = by_process else {
+            return Ok(Found::Nothing);
+        };
+        let unusable = |why: String| Ok(Found::Unusable(why));
+        if by_process == "off" {
+            let why = "pg_wait_sampling.profile_pid is off, so that its counts cannot be told apart by session";
+            return unusable(why.into());
+        }
+        let period_ms = period.and_then(|ms| ms.parse().ok()).unwrap_or(u64::MAX);
+        if period_ms > PERIOD_MS_MAX {
+            return unusable(format!(
+                "pg_wait_sampling.profile_period is {period_ms} ms, and above {PERIOD_MS_MAX} ms it tells too little"
+            ));
+        }
+        let schema = match schema {
+            Some(schema) => schema,
+            None if is_own_server => {
+                // Not in dbdyno's own schema, which holds nothing but tables of tests.
+                connection.batch("CREATE EXTENSION pg_wait_sampling SCHEMA public")?;
+                "public".into()
+            }
+            None => {
+                return unusable(
+                    "CREATE EXTENSION pg_wait_sampling was not done in this database".into(),
+                );
+            }
+        };
+        let entries = tidy(connection, &schema, is_own_server)?;
+        if entries > ENTRIES_MAX {
+            return unusable(format!(
+                "it holds {entries} counts, all of which would be read with every look; SELECT \
+                 {schema}.pg_wait_sampling_reset_profile() to forget them"
+            ));
+        }
+        let mut sums = connection.prepare(&format!(
+            "SELECT pid::text, event_type, event, sum(count)::text \
+             FROM {schema}.pg_wait_sampling_profile JOIN unnest($1::text::int4[]) AS asked (pid) \
+             USING (pid) GROUP BY pid, event_type, event"
+        ))?;
+        sums.columns.fill(0);
+        Ok(Found::Usable(Self {
+            sums,
+            own,
+            collector: collector.and_then(|pid| pid.parse().ok()),
+            before: None,
+            taken: Taken::default(),
+        }))
+    }
+
+    /// The process that looks, as the server numbers it.
+    pub(super) fn collector(&self) -> Option<u32> {
+        self.collector
+    }
+
+    /// What is added from now on is of the measured window.
+    pub(super) fn begin(&mut self) {
+        self.taken = Taken::default();
+    }
+
+    /// What was added since then.
+    pub(super) fn taken(&self) -> Taken {
+        self.taken
+    }
+
+    /// Adds what `processes`, which are there now, did since the last look.
+    ///
+    /// # Errors
+    /// When the server does not answer; then nothing has been added.
+    pub(super) fn look(
+        &mut self,
+        connection: &mut Connection,
+        processes: &[Seen],
+        tally: &mut Tally,
+    ) -> Result<()> {
+        if processes.iter().any(Seen::is_worker) {
+            self.before = None;
+            self.add_alone(processes, true, tally);
+            return Ok(());
+        }
+        let now = Standing {
+            counts: self.read(connection, processes)?,
+            processes: processes.to_vec(),
+        };
+        let before = self.before.as_ref();
+        let rise = before.and_then(|before| Rise::between(before, &now));
+        let has_workers = rise.as_ref().is_some_and(Rise::has_waits_for_workers);
+        match &rise {
+            Some(rise) if rise.samples > 0 && !has_workers => {
+                self.taken.collected += rise.samples;
+                rise.add(processes, tally);
+            }
+            _ => self.add_alone(processes, has_workers, tally),
+        }
+        // Until the collector has looked again, its counts go on from where they stood.
+        if rise.is_none_or(|rise| rise.samples > 0) {
+            self.before = Some(now);
+        }
+        Ok(())
+    }
+
+    /// Adds what is seen at this moment.
+    fn add_alone(&mut self, processes: &[Seen], has_workers: bool, tally: &mut Tally) {
+        self.taken.alone += 1;
+        self.taken.beside_workers += u64::from(has_workers);
+        activity::add(processes.iter(), tally);
+    }
+
+    /// Adds what is left since the last look, of sessions that may have ended meanwhile: their counts stay.
+    /// Whether there was anything.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn last_look(
+        &mut self,
+        connection: &mut Connection,
+        tally: &mut Tally,
+    ) -> Result<bool> {
+        let Some(before) = self.before.take() else {
+            return Ok(false);
+        };
+        let mut processes = before.processes.clone();
+        // Nobody was seen at this moment.
+        processes.iter_mut().for_each(|p| p.is_at_work = false);
+        let now = Standing {
+            counts: self.read(connection, &processes)?,
+            processes,
+        };
+        let Some(rise) = Rise::between(&before, &now).filter(|rise| rise.samples > 0) else {
+            return Ok(false);
+        };
+        self.taken.collected += rise.samples;
+        rise.add(&now.processes, tally);
+        Ok(true)
+    }
+
+    /// Counts of these processes and of this watch's own; those without any are there, too.
+    fn read(
+        &self,
+        connection: &mut Connection,
+        processes: &[Seen],
+    ) -> Result<HashMap<u32, Counts>> {
+        let pids = || processes.iter().map(|p| p.pid).chain([self.own]);
+        let asked: Vec<String> = pids().map(|pid| pid.to_string()).collect();
+        let asked = format!("{{{}}}", asked.join(","));
+        let context = "the counts of pg_wait_sampling";
+        let rows = connection.texts_of(&self.sums, context, &[Value::Text(&asked)])?;
+        let mut counts: HashMap<u32, Counts> = pids().map(|pid| (pid, Counts::new())).collect();
+        for row in rows {
+            let mut cells = row.into_iter();
+            let mut cell = || cells.next().flatten();
+            let (pid, kind, event, count) = (cell(), cell(), cell(), cell());
+            let number = pid.and_then(|pid| pid.parse().ok());
+            let count = count.and_then(|count| count.parse().ok());
+            if let Some((pid, count)) = number.zip(count) {
+                counts
+                    .entry(pid)
+                    .or_default()
+                    .insert(kind.zip(event), count);
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// Gives the number of counts that there are, after those of a server of dbdyno's own were forgotten.
+fn tidy(connection: &mut Connection, schema: &str, is_own_server: bool) -> Result<u64> {
+    connection.batch(&format!("SET statement_timeout = '{ANSWER_TIMEOUT}'"))?;
+    let many = entries(connection, schema)?;
+    if !is_own_server || many <= ENTRIES_KEPT {
+        return Ok(many);
+    }
+    // The collector forgets them when it wakes up; a question that comes before would be answered instead.
+    connection.batch(&format!(
+        "SELECT {schema}.pg_wait_sampling_reset_profile(), pg_sleep(0.05)"
+    ))?;
+    entries(connection, schema)
+}
+
+fn entries(connection: &mut Connection, schema: &str) -> Result<u64> {
+    let sql = format!("SELECT count(*)::text FROM {schema}.pg_wait_sampling_profile");
+    let cell = connection
+        .texts(&sql, &[])?
+        .into_iter()
+        .flatten()
+        .flatten()
+        .next();
+    Ok(cell.and_then(|n| n.parse().ok()).unwrap_or(u64::MAX))
+}
