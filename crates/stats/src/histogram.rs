@@ -138,6 +138,14 @@ impl Histogram {
         bytes
     }
 
+    /// The same in some hundred bytes, for histograms that have to wait in numbers.
+    pub fn pack(&self) -> PackedHistogram {
+        PackedHistogram {
+            bytes: self.encode(),
+            clipped: self.clipped,
+        }
+    }
+
     /// Reads what [`Histogram::encode`] wrote.
     ///
     /// # Errors
@@ -152,6 +160,23 @@ impl Histogram {
             .add(&read)
             .map_err(|e| HistogramError::Damaged(e.to_string()))?;
         Ok(whole)
+    }
+}
+
+/// A histogram that nothing is recorded into or read from until it is unpacked.
+#[derive(Debug, Clone)]
+pub struct PackedHistogram {
+    bytes: Vec<u8>,
+    clipped: u64,
+}
+
+impl PackedHistogram {
+    /// The histogram as it was.
+    pub fn unpack(&self) -> Histogram {
+        let mut whole = Histogram::decode(&self.bytes)
+            .expect("the bytes are what a histogram of the same bounds was encoded to");
+        whole.clipped = self.clipped;
+        whole
     }
 }
 
@@ -191,6 +216,9 @@ mod tests {
         for ns in [0, 1, 999, 1_234_567, LATENCY_NS_MAX] {
             h.record_ns(ns);
         }
+        h.record_ns(LATENCY_NS_MAX + 1);
+        let unpacked = h.pack().unpack();
+        assert_eq!((&unpacked, unpacked.clipped()), (&h, 1));
         let back = Histogram::decode(&h.encode()).unwrap();
         assert_eq!(back, h);
         assert!(Histogram::decode(&h.encode()[..7]).is_err());

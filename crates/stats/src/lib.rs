@@ -27,6 +27,6 @@ pub mod usl;
 pub mod warmup;
 pub mod warning;
 
-pub use histogram::{Histogram, HistogramError};
+pub use histogram::{Histogram, HistogramError, PackedHistogram};
 pub use interval::Interval;
 pub use warning::Warning;

@@ -50,7 +50,7 @@ fn main() {
         arrivals: Arrivals::Exponential,
         stop: Stop::default(),
         errors: ErrorLimit::default(),
-        rounds_max: None,
+        steady: None,
         storage: vec![StorageDefinition {
             name: "sd1".to_owned(),
             path: PathBuf::from(path),

@@ -246,7 +246,7 @@ fn check(run: &Run) -> Result<(), EngineError> {
 }
 
 /// What runs behind may want to know of one that is over; an [`Outcome`] with its distributions is too large to keep.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reached {
     /// I/Os a second that counted.
     pub iops: f64,

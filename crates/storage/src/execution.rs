@@ -4,6 +4,7 @@ mod log;
 mod monitor;
 mod rounds;
 mod slo;
+mod turns;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -20,8 +21,8 @@ use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
 pub use log::{Lap, Log};
 use monitor::{Monitored, monitored};
-pub use rounds::Steadiness;
-use rounds::{Round, Series};
+use rounds::Round;
+pub use rounds::{Decides, Steadiness};
 pub use slo::Slo;
 
 /// How soon an interruption is noticed while nothing runs.
@@ -205,19 +206,18 @@ impl Execution<'_> {
                 may_grow: true,
                 ..options
             };
-            if let Some(end) = self.one(0, 0, format, &growing)?.1 {
+            if let Some(end) = self.lines(0, 0, std::slice::from_ref(format), &growing)?.1 {
                 return Ok(end);
             }
         }
         for repetition in 1.. {
             let mut reached: Vec<Reached> = Vec::with_capacity(script.runs.len());
-            for (index, run) in script.runs.iter().enumerate() {
-                if !self.rest(run) {
-                    return Ok(Completion::Interrupted);
-                }
-                let run = engine::resolve(run, &reached);
-                let (this, end) = self.one(repetition, index + 1, &run, &options)?;
-                reached.push(this);
+            for lines in script.runs.chunk_by(Run::takes_turns_with) {
+                let resolved = lines.iter().map(|run| engine::resolve(run, &reached));
+                let resolved: Vec<Run> = resolved.collect();
+                let number = reached.len() + 1;
+                let (these, end) = self.lines(repetition, number, &resolved, &options)?;
+                reached.extend(these);
                 if let Some(end) = end {
                     return Ok(end);
                 }
@@ -246,27 +246,44 @@ impl Execution<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// One line of the list, however often it has to be run. Tells whether the list ends with it.
-    fn one(
+    /// One line of the list, or those that take turns, however often they have to be run. Tells what each came to, and whether
+    /// the list ends with them.
+    fn lines(
         &mut self,
         repetition: u32,
         number: usize,
-        run: &Run,
+        lines: &[Run],
         options: &engine::Options<'_>,
+    ) -> Result<(Vec<Reached>, Option<Completion>), ExecutionError> {
+        match (self.slo, lines) {
+            (Some(slo), [run]) if slo::is_searched(run) => {
+                if !self.rest(run) {
+                    return Ok((Vec::new(), Some(Completion::Interrupted)));
+                }
+                let measured = self.search(number, run, options, &slo)?;
+                let (reached, end) = self.conclude(repetition, number, &measured)?;
+                Ok((vec![reached], end))
+            }
+            _ => self.in_turns(repetition, number, lines, options),
+        }
+    }
+
+    /// Keeps what one line of the list came to. Tells whether the list ends with it.
+    fn conclude(
+        &mut self,
+        repetition: u32,
+        number: usize,
+        measured: &Measured,
     ) -> Result<(Reached, Option<Completion>), ExecutionError> {
-        let measured = match self.slo.filter(|_| slo::is_searched(run)) {
-            Some(slo) => self.search(number, run, options, &slo)?,
-            None => self.rounds(number, run, options)?,
-        };
         for sentence in &measured.told {
             let shown = self.pages.remark(sentence, Timestamp::now())?;
             self.audience.show(&shown);
         }
-        let outcome = &measured.round.outcome;
+        let (run, outcome) = (&measured.run, &measured.round.outcome);
         let done = Done {
             repetition,
             number,
-            run: &measured.run,
+            run,
             started_at: measured.round.started_at,
             outcome,
             laps: &measured.round.laps,
@@ -290,40 +307,6 @@ impl Execution<'_> {
             None => too_slow(run, outcome).then_some(Completion::ResponseTime),
         };
         Ok((Reached::of(outcome, run.streams.len()), end))
-    }
-
-    /// One line of the list, once or in rounds until it is steady.
-    fn rounds(
-        &mut self,
-        number: usize,
-        run: &Run,
-        options: &engine::Options<'_>,
-    ) -> Result<Measured, ExecutionError> {
-        let mut series = Series::of(run);
-        let (last, monitor) = loop {
-            let options = engine::Options {
-                // No round repeats the I/Os of the one before.
-                seed: options.seed.wrapping_add(series.done() as u64),
-                ..*options
-            };
-            let (round, monitor) = self.round(number, &series.next(), &options)?;
-            if !series.judge(&round) || monitor.is_some() || self.stopped() {
-                break (round, monitor);
-            }
-            series.keep(round);
-        };
-        let (round, steadiness) = series.finish(last);
-        let told = steadiness
-            .as_ref()
-            .map(|it| vec![it.to_string(), it.told()]);
-        Ok(Measured {
-            run: run.clone(),
-            round,
-            told: told.unwrap_or_default(),
-            steadiness,
-            is_missed: false,
-            monitor,
-        })
     }
 
     /// One run from its heading to its totals, and what the monitor file said meanwhile.

@@ -40,14 +40,23 @@ pub struct Run {
     pub stop: Stop,
     /// Failed I/Os after which everything ends.
     pub errors: ErrorLimit,
-    /// Done again and again until its figures are steady, so many times at most; none: done once.
-    pub rounds_max: Option<u32>,
+    /// Done again and again until its figures are steady; none: done once.
+    pub steady: Option<Steady>,
     /// What the streams work on; each is opened once, however many streams use it.
     pub storage: Vec<StorageDefinition>,
     /// I/Os in flight over all streams and SDs together, where SDs are concatenated; none: each SD has its own limit.
     pub threads_shared: Option<u32>,
     /// Who does what where.
     pub streams: Vec<Stream>,
+}
+
+/// Rounds until figures are steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steady {
+    /// So many at most.
+    pub rounds_max: u32,
+    /// Number of a matrix: the runs that have the same, one behind the other, take turns in each round. None: the run repeats by itself.
+    pub matrix: Option<usize>,
 }
 
 /// Failed I/Os (or corrupted blocks) that are put up with.
@@ -103,6 +112,13 @@ impl Run {
         }
     }
 
+    /// Whether `next`, which stands behind this run, takes turns with it.
+    #[must_use]
+    pub fn takes_turns_with(&self, next: &Run) -> bool {
+        let matrix = |run: &Run| run.steady.and_then(|steady| steady.matrix);
+        matrix(self).is_some() && matrix(self) == matrix(next)
+    }
+
     /// The streams on SD `index`, or, where SDs are concatenated, all: their transfers have to go into each other.
     pub(crate) fn streams_beside(&self, index: usize) -> impl Iterator<Item = &Stream> {
         let is_shared = self.threads_shared.is_some();
@@ -141,7 +157,7 @@ mod tests {
             arrivals: Arrivals::Exponential,
             stop: Stop::default(),
             errors: ErrorLimit::default(),
-            rounds_max: None,
+            steady: None,
             storage: Vec::new(),
             threads_shared: None,
             streams: Vec::new(),

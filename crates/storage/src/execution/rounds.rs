@@ -8,9 +8,10 @@ use host::block::DeviceTimes;
 use host::{Counters, Rates};
 use jiff::Timestamp;
 use stats::steady::{RANGE_PCT_MAX, ROUNDS_MIN, Rounds, SLOPE_PCT_MAX, rounds};
+use stats::{Histogram, PackedHistogram};
 
 use super::log::Lap;
-use crate::engine::{Ended, Outcome};
+use crate::engine::{Ended, Latencies, Outcome};
 use crate::run::{Rate, Run};
 
 /// One time through a run.
@@ -51,9 +52,56 @@ impl Round {
     }
 }
 
+/// A round that is over. Distributions take megabytes, and of each run of a matrix several rounds are kept at once: where
+/// others follow they are packed.
+struct Kept {
+    round: Round,
+    /// The distributions that the round has not: reads, then writes of each cell; service, issued and response time of each.
+    latencies: Vec<[[PackedHistogram; 3]; 2]>,
+}
+
+impl Kept {
+    fn of(mut round: Round, is_packed: bool) -> Self {
+        let mut latencies = Vec::new();
+        if is_packed {
+            let pack =
+                |all: &Latencies| [&all.service, &all.issued, &all.response].map(Histogram::pack);
+            let pairs = std::mem::take(&mut round.outcome.latencies);
+            latencies = pairs.iter().map(|pair| pair.each_ref().map(pack)).collect();
+        }
+        Self { round, latencies }
+    }
+
+    fn unpack(self) -> Round {
+        let unpack = |[service, issued, response]: [PackedHistogram; 3]| Latencies {
+            service: service.unpack(),
+            issued: issued.unpack(),
+            response: response.unpack(),
+        };
+        let mut round = self.round;
+        let pairs = self.latencies.into_iter();
+        let unpacked = pairs.map(|pair| pair.map(unpack));
+        round.outcome.latencies.extend(unpacked);
+        round
+    }
+}
+
+/// Whose steadiness ends the rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decides {
+    /// This run alone.
+    Alone,
+    /// This run, for all that take turns with it.
+    ForAll,
+    /// Others that it takes turns with.
+    Not,
+}
+
 /// How a run became steady, or did not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steadiness {
+    /// Whether that ended the rounds.
+    pub decides: Decides,
     /// What was judged, of each round.
     pub values: Vec<f64>,
     /// What the values are.
@@ -69,9 +117,23 @@ impl Steadiness {
         self.window.is_some_and(|window| window.is_steady())
     }
 
-    /// The value of every round.
+    /// The verdict, and the value of every round. A run that others take turns with is named: all of them are told together.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn told(&self, run: &Run) -> Vec<String> {
+        let values = self.listed();
+        let name = format!("{} {}", run.name, run.loops);
+        let name = name.trim_end();
+        match self.decides {
+            Decides::Alone => vec![self.to_string(), values],
+            Decides::ForAll => vec![
+                format!("{name}, by which the matrix is judged: {self}"),
+                format!("{name}: {values}"),
+            ],
+            Decides::Not => vec![format!("{name}: {self}"), format!("{name}: {values}")],
+        }
+    }
+
+    fn listed(&self) -> String {
         let values: Vec<String> = self.values.iter().map(|value| number(*value)).collect();
         format!("rounds, {}: {}", self.unit, values.join(", "))
     }
@@ -87,10 +149,11 @@ impl fmt::Display for Steadiness {
                 "broken off after {done} rounds: {ROUNDS_MIN} are needed to say whether it is steady"
             );
         };
-        if window.is_steady() {
-            write!(f, "steady at round {done}: ")?;
-        } else {
-            write!(f, "not steady within {done} rounds: ")?;
+        match (self.decides, window.is_steady()) {
+            (Decides::Not, true) => write!(f, "steady as well: ")?,
+            (Decides::Not, false) => write!(f, "not steady by itself: ")?,
+            (_, true) => write!(f, "steady at round {done}: ")?,
+            (_, false) => write!(f, "not steady within {done} rounds: ")?,
         }
         write!(
             f,
@@ -112,11 +175,11 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Rounds under way. Of those that may be in the window the figures are kept, of others what is judged.
+/// Rounds of one run under way. Of those that may be in the window the figures are kept, of others what is judged.
 pub(super) struct Series<'a> {
-    run: &'a Run,
+    pub run: &'a Run,
     values: Vec<f64>,
-    kept: VecDeque<Round>,
+    kept: VecDeque<Kept>,
 }
 
 impl<'a> Series<'a> {
@@ -131,50 +194,47 @@ impl<'a> Series<'a> {
     /// The run as its next round is shown; a run that is done once is shown as it is.
     pub fn next(&self) -> Run {
         let mut run = self.run.clone();
-        if run.rounds_max.is_some() {
+        if run.steady.is_some() {
             let space = if run.loops.is_empty() { "" } else { " " };
             run.loops = format!("{}{space}round={}", run.loops, self.values.len() + 1);
         }
         run
     }
 
-    /// Rounds that were judged.
+    /// Rounds that were taken.
     pub fn done(&self) -> usize {
         self.values.len()
     }
 
-    /// Judges a round that is over. Whether another one is wanted.
-    pub fn judge(&mut self, round: &Round) -> bool {
+    /// Takes a round that is over.
+    pub fn take(&mut self, round: Round) {
         self.values.push(value(self.run, &round.outcome));
-        let is_steady = rounds(&self.values).is_some_and(|window| window.is_steady());
-        let rounds_max = self.run.rounds_max.unwrap_or(1) as usize;
-        round.is_whole() && !is_steady && self.values.len() < rounds_max
-    }
-
-    /// Keeps a round that another one follows.
-    pub fn keep(&mut self, round: Round) {
-        if self.kept.len() + 1 == ROUNDS_MIN {
+        if self.kept.len() == ROUNDS_MIN {
             self.kept.pop_front();
         }
-        self.kept.push_back(round);
+        self.kept
+            .push_back(Kept::of(round, self.run.steady.is_some()));
     }
 
-    /// What the rounds of the window come to together, and the verdict where rounds were asked for.
-    pub fn finish(mut self, last: Round) -> (Round, Option<Steadiness>) {
-        let all = match self.kept.pop_front() {
-            None => last,
-            Some(mut first) => {
-                let others = self.kept.into_iter().chain([last]);
-                others.for_each(|round| first.merge(round));
-                first
-            }
-        };
-        let steadiness = self.run.rounds_max.map(|_| Steadiness {
+    /// Whether the last rounds are steady.
+    pub fn is_steady(&self) -> bool {
+        rounds(&self.values).is_some_and(|window| window.is_steady())
+    }
+
+    /// What the rounds of the window come to together, and the verdict where rounds were asked for; none where no round was
+    /// begun.
+    pub fn finish(mut self, decides: Decides) -> Option<(Round, Option<Steadiness>)> {
+        let mut all = self.kept.pop_front()?.unpack();
+        self.kept
+            .into_iter()
+            .for_each(|round| all.merge(round.unpack()));
+        let steadiness = self.run.steady.map(|_| Steadiness {
+            decides,
             window: rounds(&self.values),
             values: self.values,
             unit: unit(self.run),
         });
-        (all, steadiness)
+        Some((all, steadiness))
     }
 }
 
@@ -200,6 +260,7 @@ mod tests {
 
     fn of(values: &[f64]) -> Steadiness {
         Steadiness {
+            decides: Decides::Alone,
             values: values.to_vec(),
             unit: "I/Os a second",
             window: rounds(values),
@@ -215,7 +276,7 @@ mod tests {
             "steady at round 6: rounds 2-6 have a mean of 5000 I/Os a second, a range of 4.0 % (at most 20) and a slope of -1.6 % (at most 10)"
         );
         assert_eq!(
-            of(&[1.0, 2.5]).told(),
+            of(&[1.0, 2.5]).listed(),
             "rounds, I/Os a second: 1.000, 2.500"
         );
         assert!(

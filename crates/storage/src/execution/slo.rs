@@ -72,7 +72,7 @@ fn obstacle(run: &Run) -> Option<&'static str> {
     if !is_searched(run) {
         return None;
     }
-    if run.rounds_max.is_some() {
+    if run.steady.is_some() {
         return Some("steady= repeats one rate; leave it out");
     }
     if run.streams.iter().any(|stream| stream.iops.is_some()) {

@@ -5,6 +5,8 @@ use super::rd::{CURVE_IOPS, Rd};
 use super::sections::Sections;
 use crate::run::{OpenFlags, Range, Run, Seek, Sizes, StorageDefinition, Stream};
 
+/// Runs of one matrix: the figures of several rounds of each are kept until the last round.
+const MATRIX_RUNS_MAX: usize = 500;
 /// Characters of an SD's name that fit into a stamped block.
 const STAMPED_NAME_MAX: usize = 8;
 
@@ -46,6 +48,30 @@ pub(super) fn rates(rd: &Rd, is_first: bool) -> Result<()> {
     }
     if is_first && rd.rates[0] < 0.0 {
         return wrong("iorate= is a percentage of the run before, and there is none");
+    }
+    Ok(())
+}
+
+/// Runs that take turns have rates of their own, and are not too many to be kept until all are steady.
+pub(super) fn matrix(rd: &Rd, runs: usize) -> Result<()> {
+    if rd.steady.is_none_or(|steady| steady.matrix.is_none()) {
+        return Ok(());
+    }
+    let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
+    if rd
+        .rates
+        .iter()
+        .any(|rate| *rate < 0.0 || *rate == CURVE_IOPS)
+    {
+        return wrong(
+            "with steady=matrix every run has a rate of its own; give iorate= numbers or max, no curve and no percentage"
+                .to_owned(),
+        );
+    }
+    if runs > MATRIX_RUNS_MAX {
+        return wrong(format!(
+            "steady=matrix would go over {runs} runs in turn, and {MATRIX_RUNS_MAX} are allowed; take fewer values in its loops"
+        ));
     }
     Ok(())
 }

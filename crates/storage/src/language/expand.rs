@@ -31,8 +31,8 @@ pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run
         runs: Vec::new(),
         parts: 0,
     };
-    for rd in &sections.rds.named {
-        expansion.add(rd)?;
+    for (number, rd) in sections.rds.named.iter().enumerate() {
+        expansion.add(number, rd)?;
     }
     if expansion.runs.is_empty() {
         return Err(LanguageError::Command(
@@ -60,11 +60,14 @@ struct SdSet {
 }
 
 impl Expansion<'_> {
-    fn add(&mut self, rd: &Rd) -> Result<()> {
+    fn add(&mut self, number: usize, rd: &Rd) -> Result<()> {
         let mut rd = rd.clone();
         self.resolver.overrides.apply(&mut rd);
         checks::timing(&rd)?;
         checks::rates(&rd, self.runs.is_empty())?;
+        if let Some(matrix) = rd.steady.as_mut().and_then(|steady| steady.matrix.as_mut()) {
+            *matrix = number;
+        }
         let sets = self.sd_sets(&rd)?;
         let is_curve = rd.rates.contains(&CURVE_IOPS);
         let rates = match (rd.variable, is_curve) {
@@ -82,6 +85,7 @@ impl Expansion<'_> {
                 rd.name
             )));
         }
+        checks::matrix(&rd, many)?;
         for set in sets {
             let base = self.resolver.run(&rd, &set.suffix, set.sds.as_deref())?;
             let combinations = rd

@@ -1,7 +1,7 @@
 //! The list of runs as it is shown before anything is done.
 
 use super::value::number_text;
-use crate::run::{Rate, Run, curve_rate_iops};
+use crate::run::{Rate, Run, Steady, curve_rate_iops};
 
 /// What heads every report of a run: `rd1; I/O rate: 2000; elapsed=4 warmup=1; For loops: None`. `rate` is what the
 /// rate came to, for runs whose rate depends on runs before them.
@@ -16,9 +16,14 @@ pub fn heading(run: &Run, rate_iops: Option<f64>) -> String {
     } else {
         String::new()
     };
-    let rounds = run
-        .rounds_max
-        .map_or(String::new(), |many| format!("; steady={many}"));
+    let rounds = match run.steady {
+        None => String::new(),
+        Some(Steady {
+            rounds_max,
+            matrix: None,
+        }) => format!("; steady={rounds_max}"),
+        Some(Steady { rounds_max, .. }) => format!("; steady=(matrix,{rounds_max})"),
+    };
     format!(
         "RD={}; I/O rate: {}; {elapsed}{warmup}; For loops: {}{rounds}",
         run.name,

@@ -11,7 +11,7 @@ use super::sections::{NO_FILE_SYSTEMS, NO_REPLAY};
 use super::value::{Unit, begins, number};
 use super::wd::IOPS_MAX;
 use super::words::{Definition, Section};
-use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Stop};
+use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Steady, Stop};
 
 /// The number that `max` stands for, in rates and in reports of what was asked.
 pub const MAX_IOPS: f64 = 9_999_988.0;
@@ -64,7 +64,8 @@ pub(super) struct Rd {
     pub arrivals: Arrivals,
     pub variable: bool,
     pub open_flags: Option<OpenFlags>,
-    pub rounds_max: Option<u32>,
+    /// Its matrix gets its number when the list is made.
+    pub steady: Option<Steady>,
 }
 
 #[derive(Clone, Copy)]
@@ -158,7 +159,7 @@ impl Default for Rd {
             arrivals: Arrivals::default(),
             variable: false,
             open_flags: None,
-            rounds_max: None,
+            steady: None,
         }
     }
 }
@@ -198,7 +199,7 @@ impl Section for Rd {
             Key::Loop(over) => self.set_loop(Loop::read(over, parameter)?),
             Key::Distribution => self.set_distribution(parameter)?,
             Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
-            Key::Steady => self.rounds_max = rounds_max(parameter)?,
+            Key::Steady => self.steady = steady(parameter)?,
             Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
             Key::Command => return Err(parameter.wrong(NO_COMMANDS)),
             Key::FileSystem => return Err(parameter.wrong(NO_FILE_SYSTEMS)),
@@ -332,17 +333,25 @@ fn data_limit(parameter: &Parameter) -> Result<Option<DataLimit>> {
     }))
 }
 
-/// `yes`, `no`, or how many rounds at most.
-fn rounds_max(parameter: &Parameter) -> Result<Option<u32>> {
-    let word = parameter.word()?;
-    if begins("yes", word) {
-        return Ok(Some(ROUNDS_DEFAULT));
-    }
-    if begins("no", word) {
-        return Ok(None);
-    }
-    let many = parameter.whole(ROUNDS_MIN as u64, ROUNDS_MAX, Unit::Amount)?;
-    Ok(Some(many as u32))
+/// `yes`, `no`, or how many rounds at most; `matrix`, or `(matrix,rounds)`, where all runs of the RD take turns.
+fn steady(parameter: &Parameter) -> Result<Option<Steady>> {
+    let wrong = || parameter.wrong("give yes, no, a number of rounds, matrix, or (matrix,rounds)");
+    let (matrix, rounds) = match parameter.values.as_slice() {
+        [word] if begins("matrix", word) => (Some(0), None),
+        [word, rounds] if begins("matrix", word) => (Some(0), Some(rounds)),
+        [word] if begins("yes", word) => (None, None),
+        [word] if begins("no", word) => return Ok(None),
+        [rounds] => (None, Some(rounds)),
+        _ => return Err(wrong()),
+    };
+    let rounds_max = match rounds {
+        None => ROUNDS_DEFAULT,
+        Some(text) => {
+            let many = number(text, Unit::Amount).ok_or_else(wrong)?;
+            parameter.whole_of(many, ROUNDS_MIN as u64, ROUNDS_MAX)? as u32
+        }
+    };
+    Ok(Some(Steady { rounds_max, matrix }))
 }
 
 /// Whole seconds.

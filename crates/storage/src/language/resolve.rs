@@ -62,7 +62,7 @@ impl Resolver<'_> {
             arrivals: rd.arrivals,
             stop: rd.stop,
             errors: self.sections.general.errors,
-            rounds_max: rd.rounds_max,
+            steady: rd.steady,
             storage: parts.storage,
             threads_shared: concatenated.then(|| wds.iter().filter_map(|wd| wd.threads).sum()),
             streams: parts.streams,

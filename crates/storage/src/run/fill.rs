@@ -87,7 +87,7 @@ impl Run {
                 count_max: 1,
                 after_first_s: None,
             },
-            rounds_max: None,
+            steady: None,
             storage,
             threads_shared: None,
             streams,

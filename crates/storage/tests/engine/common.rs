@@ -61,7 +61,7 @@ pub fn run(storage: Vec<StorageDefinition>, mut streams: Vec<Stream>) -> Run {
         arrivals: Arrivals::Exponential,
         stop: Stop::default(),
         errors: ErrorLimit::default(),
-        rounds_max: None,
+        steady: None,
         storage,
         threads_shared: None,
         streams,

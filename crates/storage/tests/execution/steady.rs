@@ -1,6 +1,6 @@
 //! Preconditioning and rounds until steady, on real files.
 
-use storage::execution::Completion;
+use storage::execution::{Completion, Decides};
 
 use super::{Onlooker, Place};
 
@@ -64,6 +64,76 @@ fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
     let summary = place.page("summary");
     assert!(summary.contains("For loops: round=5"), "{summary}");
     assert!(summary.contains(&steadiness.to_string()), "{summary}");
+}
+
+/// Both runs take turns, the one with the smaller writes is judged, and the last five rounds of each count.
+#[test]
+fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    let text = format!("wd=wd1,sd=sd1,rdpct=0\n{RD},xf=(8k,4k),steady=(matrix,5)\n");
+    let text = text.replace("rd1,sd=sd1", "rd1,wd=wd1");
+    let played = place.play(&format!("sd=sd1,lun=$dir/f\n{text}"));
+    assert_eq!(played.ended.unwrap(), Completion::Whole);
+    let [large, small] = played.onlooker.done.as_slice() else {
+        panic!("two runs of the list")
+    };
+    for (done, loops, decides) in [
+        (large, "xfersize=8k", Decides::Not),
+        (small, "xfersize=4k", Decides::ForAll),
+    ] {
+        let steadiness = done.steadiness.as_ref().unwrap();
+        assert_eq!(
+            (done.run.loops.as_str(), steadiness.decides),
+            (loops, decides)
+        );
+        assert_eq!(steadiness.values.len(), 5);
+        assert!(
+            done.told[0].starts_with(&format!("rd1 {loops}")),
+            "{:?}",
+            done.told
+        );
+        // The second of each of five rounds, 300 I/Os each.
+        let operations = done.operations;
+        assert!((1200..=1800).contains(&operations), "{operations}");
+    }
+    let summary = place.page("summary");
+    let begun: Vec<&str> = summary
+        .lines()
+        .filter(|line| line.contains("Starting RD="))
+        .filter_map(|line| line.split_once("For loops: ")?.1.split_once(';'))
+        .map(|(loops, _)| loops)
+        .collect();
+    let expected =
+        (1..=5).flat_map(|round| ["8k", "4k"].map(|size| format!("xfersize={size} round={round}")));
+    let expected: Vec<String> = expected.collect();
+    assert_eq!(begun, expected, "{summary}");
+    assert!(
+        summary.contains("by which the matrix is judged"),
+        "{summary}"
+    );
+}
+
+/// What was begun is kept, what was not has no figures, and the list goes on.
+#[test]
+fn an_interruption_in_a_matrix_keeps_what_was_measured() {
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    let text = format!(
+        "monitor=$dir/m\nsd=sd1,lun=$dir/f\n{RD},xf=(8k,4k),steady=matrix\nrd=rd2,sd=sd1,iorate=100,elapsed=2\n"
+    );
+    let onlooker = Onlooker {
+        monitor: Some((place.path("m"), "end_rd")),
+        ..Onlooker::default()
+    };
+    let played = place.play_before(&text, onlooker);
+    assert_eq!(played.ended.unwrap(), Completion::Whole);
+    let done = &played.onlooker.done;
+    let codes: Vec<(&str, &str)> = done
+        .iter()
+        .map(|done| (done.run.name.as_str(), done.run.loops.as_str()))
+        .collect();
+    assert_eq!(codes, [("rd1", "xfersize=8k"), ("rd2", "")]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Keywords that the original does not have: `precondition=` and `steady=`.
 
 use storage::language::{PRECONDITION_NAME, heading};
-use storage::run::{CurvePoint, Range, Rate, Seek, Sizes};
+use storage::run::{CurvePoint, Range, Rate, Run, Seek, Sizes, Steady};
 
 use super::{refusal, runs};
 
@@ -45,18 +45,38 @@ fn rounds_are_shown_in_the_list_and_nothing_else_is_changed() {
     let rounds = |steady: &str| {
         let text = format!("{FILES}rd=rd1,sd=sd1,iorate=max{steady}\n");
         let run = runs(&text).remove(0);
-        (run.rounds_max, heading(&run, None).contains("; steady="))
+        let heading = heading(&run, None);
+        let shown = heading.split_once("; steady=");
+        (run.steady, shown.map(|(_, shown)| shown.to_owned()))
     };
-    assert_eq!(rounds(""), (None, false));
-    assert_eq!(rounds(",steady=no"), (None, false));
-    assert_eq!(rounds(",steady=yes"), (Some(25), true));
-    assert_eq!(rounds(",steady=7"), (Some(7), true));
+    let of = |rounds_max, matrix| Some(Steady { rounds_max, matrix });
+    let shown = |text: &str| Some(text.to_owned());
+    assert_eq!(rounds(""), (None, None));
+    assert_eq!(rounds(",steady=no"), (None, None));
+    assert_eq!(rounds(",steady=yes"), (of(25, None), shown("25")));
+    assert_eq!(rounds(",steady=7"), (of(7, None), shown("7")));
+    let matrix = rounds(",steady=matrix");
+    assert_eq!(matrix, (of(25, Some(0)), shown("(matrix,25)")));
+    let matrix = rounds(",steady=(matrix,9)");
+    assert_eq!(matrix, (of(9, Some(0)), shown("(matrix,9)")));
     // An abbreviation means what it meant.
     let run = runs(&format!("{FILES}rd=rd1,sd=sd1,iorate=max,st=20\n")).remove(0);
-    assert_eq!(
-        (run.stop.response_ms_max, run.rounds_max),
-        (Some(20.0), None)
+    assert_eq!((run.stop.response_ms_max, run.steady), (Some(20.0), None));
+}
+
+/// The runs of one RD take turns, and with those of no other.
+#[test]
+fn a_matrix_is_that_of_one_rd() {
+    let text = format!(
+        "precondition=1\n{FILES}rd=default,iorate=max,steady=matrix\nrd=rd1,sd=sd1,xf=(4k,8k),rdpct=(0,100)\n\
+         rd=rd2,sd=sd1,th=(1,2)\nrd=rd3,sd=sd1,steady=no\n"
     );
+    let runs = runs(&text);
+    let groups: Vec<usize> = runs
+        .chunk_by(Run::takes_turns_with)
+        .map(<[Run]>::len)
+        .collect();
+    assert_eq!(groups, [1, 4, 2, 1]);
 }
 
 #[test]
@@ -66,6 +86,11 @@ fn what_makes_no_sense_is_refused() {
         ("precondition=(1,1000)\n", "", "multiple of 512"),
         ("precondition=(1,2,3)\n", "", "how often"),
         ("", ",steady=4", "from 5 to 1000"),
+        ("", ",steady=(matrix,4)", "from 5 to 1000"),
+        ("", ",steady=(5,matrix)", "matrix, or (matrix,rounds)"),
+        ("", ",steady=matrix,iorate=(10,50%)", "no percentage"),
+        ("", ",steady=matrix,iorate=curve", "no curve"),
+        ("", ",steady=matrix,threads=(1-501,1)", "501 runs in turn"),
         ("journal=recover\nprecondition=1\n", "", "journal=recover"),
     ] {
         let text = format!("{general}{FILES}rd=rd1,sd=sd1,iorate=max{rd}\n");

@@ -1,0 +1,177 @@
+//! Rounds over one run, or over all runs of a matrix in turn, until what is judged is steady.
+//!
+//! SNIA's specification goes over the whole matrix of a test in each round and judges by random writes of 4 KiB alone: they
+//! are what brings solid state storage out of its steady state. A run that is done once is a matrix of one run in one round.
+
+use super::monitor::Monitored;
+use super::rounds::{Decides, Series};
+use super::{Completion, Execution, ExecutionError, Measured};
+use crate::engine::{self, Reached};
+use crate::run::{Run, Seek, Stream};
+
+/// Smaller transfers are in the specification's matrix, and are not what it judges by.
+const JUDGED_BYTES_MIN: u64 = 4096;
+
+impl Execution<'_> {
+    /// Goes over `lines` in rounds, as often as they ask for, and keeps what each came to in its last rounds.
+    pub(super) fn in_turns(
+        &mut self,
+        repetition: u32,
+        first: usize,
+        lines: &[Run],
+        options: &engine::Options<'_>,
+    ) -> Result<(Vec<Reached>, Option<Completion>), ExecutionError> {
+        let mut all: Vec<Series<'_>> = lines.iter().map(Series::of).collect();
+        let decisive = decisive(lines);
+        // What was measured before an error is kept as well.
+        let turned = self.turns(first, &mut all, &decisive, options);
+        let monitor = *turned.as_ref().unwrap_or(&None);
+        let mut reached = Vec::with_capacity(lines.len());
+        let (mut end, mut error) = (None, turned.err());
+        for (index, series) in all.into_iter().enumerate() {
+            let decides = match (lines.len(), decisive.contains(&index)) {
+                (1, _) => Decides::Alone,
+                (_, true) => Decides::ForAll,
+                (_, false) => Decides::Not,
+            };
+            let run = &lines[index];
+            let Some((round, steadiness)) = series.finish(decides) else {
+                reached.push(Reached::default());
+                continue;
+            };
+            let told = steadiness.as_ref().map(|it| it.told(run));
+            let measured = Measured {
+                run: run.clone(),
+                round,
+                told: told.unwrap_or_default(),
+                steadiness,
+                is_missed: false,
+                monitor,
+            };
+            match self.conclude(repetition, first + index, &measured) {
+                Ok((this, ends)) => {
+                    reached.push(this);
+                    end = end.or(ends);
+                }
+                Err(wrong) => error = error.or(Some(wrong)),
+            }
+        }
+        // Stopped before anything was begun.
+        end = end.or_else(|| self.stopped().then_some(Completion::Interrupted));
+        error.map_or(Ok((reached, end)), Err)
+    }
+
+    /// Round after round, until the decisive runs are steady or there were enough rounds; what the monitor file said.
+    fn turns(
+        &mut self,
+        first: usize,
+        all: &mut [Series<'_>],
+        decisive: &[usize],
+        options: &engine::Options<'_>,
+    ) -> Result<Option<Monitored>, ExecutionError> {
+        loop {
+            for (number, series) in (first..).zip(all.iter_mut()) {
+                if !self.rest(series.run) {
+                    return Ok(None);
+                }
+                let options = engine::Options {
+                    // No round repeats the I/Os of the one before.
+                    seed: options.seed.wrapping_add(series.done() as u64),
+                    ..*options
+                };
+                let (round, monitor) = self.round(number, &series.next(), &options)?;
+                let is_whole = round.is_whole();
+                series.take(round);
+                if !is_whole || monitor.is_some() || self.stopped() {
+                    return Ok(monitor);
+                }
+            }
+            let is_steady = decisive.iter().all(|index| all[*index].is_steady());
+            let are_enough = |series: &Series<'_>| {
+                let rounds_max = series.run.steady.map_or(1, |steady| steady.rounds_max);
+                series.done() >= rounds_max as usize
+            };
+            if is_steady || all.iter().all(are_enough) {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// The runs by which all are judged: of those with the most random I/Os those that write most, and of these those with the
+/// smallest transfers from 4 KiB on. All that are alike in this.
+fn decisive(lines: &[Run]) -> Vec<usize> {
+    let ranks: Vec<[f64; 3]> = lines.iter().map(rank).collect();
+    let order = |a: &[f64; 3], b: &[f64; 3]| {
+        let pairs = a.iter().zip(b);
+        let orders = pairs.map(|(a, b)| a.total_cmp(b));
+        orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    };
+    let Some(best) = ranks.iter().copied().min_by(order) else {
+        return Vec::new();
+    };
+    (0..lines.len())
+        .filter(|index| ranks[*index] == best)
+        .collect()
+}
+
+/// What makes a run decisive, the lowest first: sequential I/Os and reads in percent, and the size; means over its streams.
+fn rank(run: &Run) -> [f64; 3] {
+    let mean = |of: fn(&Stream) -> f64| {
+        let sum: f64 = run.streams.iter().map(of).sum();
+        sum / run.streams.len().max(1) as f64
+    };
+    let sequential = |stream: &Stream| match stream.seek {
+        Seek::Random { pct } => 100.0 - pct,
+        Seek::Poisson { .. } => 0.0,
+        Seek::Sequential | Seek::SequentialToEnd | Seek::SequentialFromRandom => 100.0,
+    };
+    let size = |stream: &Stream| {
+        let bytes = stream.size_bytes_max();
+        let is_judged = bytes >= JUDGED_BYTES_MIN;
+        // Of what is smaller the largest comes first, behind all others.
+        if is_judged {
+            bytes as f64
+        } else {
+            1e15 - bytes as f64
+        }
+    };
+    [mean(sequential), mean(|stream| stream.read_pct), mean(size)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Range, Sizes};
+
+    fn run(bytes: u64, read_pct: f64, seek: Seek) -> Run {
+        let stream = Stream {
+            sizes: Sizes::Fixed(bytes),
+            read_pct,
+            seek,
+            ..Stream::fill("wd1", 0, 512, Range::Whole)
+        };
+        Run::fill("rd1", String::new(), Vec::new(), vec![stream])
+    }
+
+    #[test]
+    fn random_writes_of_4_kib_decide() {
+        let random = Seek::Random { pct: 100.0 };
+        let mut matrix = vec![
+            run(512, 0.0, random),
+            run(4096, 65.0, random),
+            run(4096, 0.0, Seek::Sequential),
+            run(8192, 0.0, random),
+            run(4096, 0.0, random),
+        ];
+        assert_eq!(decisive(&matrix), [4]);
+        // One more, say with other threads.
+        matrix.push(matrix[4].clone());
+        assert_eq!(decisive(&matrix), [4, 5]);
+        // Where there are none, what comes nearest.
+        assert_eq!(decisive(&matrix[..4]), [3]);
+        assert_eq!(decisive(&matrix[..3]), [0]);
+        assert_eq!(decisive(&matrix[1..3]), [0], "random before writes");
+        assert_eq!(decisive(&[]), [] as [usize; 0]);
+    }
+}
