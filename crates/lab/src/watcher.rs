@@ -8,8 +8,10 @@ use target::{ServerCounts, Tally, Target, Watch};
 
 /// It never looks more often than this.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
-/// However dear a look is, it looks this often.
+/// However dear a look is, it looks this often …
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
+/// … and where looks add up what the server samples, at least this often: nothing is lost between them.
+const INTERVAL_OF_SAMPLES_MAX: Duration = Duration::from_secs(5);
 /// Part of one core that it may cost, driver and server together.
 pub const COST_MAX: f64 = 0.01;
 /// The cost is told in steps of so much …
@@ -236,19 +238,20 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
     if bell.wait_while(Phase::Ready, None) == Phase::Over {
         return Ok(());
     }
+    let begin = Instant::now();
     for watch in watches.iter_mut() {
         watch.begin()?;
     }
-    let begin = Instant::now();
     let before = count_all(watches)?;
     let server_before = server_cpu_ns(watches);
     let mut cost = Cost::default();
     let mut last = begin;
     let mut is_over = false;
     while !is_over {
-        let pause = Duration::from_secs_f64(price_s / COST_MAX).clamp(INTERVAL_MIN, INTERVAL_MAX);
+        let pause = pause(watches, price_s);
         is_over = bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over;
         look.clear();
+        let mut now = Instant::now();
         if is_over {
             if !look_a_last_time(watches, &mut look)? {
                 break;
@@ -257,9 +260,9 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
             let of_look = look_at_all(watches, &mut look)?;
             price_s += NEWEST * (of_look.sum_s() - price_s);
             cost.add(&of_look);
+            now = Instant::now();
         }
         // A look stands for the time since the one before.
-        let now = Instant::now();
         watched.seconds.add_times(&look, (now - last).as_secs_f64());
         last = now;
         watched.looks += 1;
@@ -276,6 +279,15 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
     }
     watched.counts = count_all(watches)?.since(&before);
     Ok(())
+}
+
+/// Time until the next look, which follows the price of one.
+fn pause(watches: &[Box<dyn Watch>], price_s: f64) -> Duration {
+    let longest = match watches.iter().all(|watch| watch.samples().is_some()) {
+        true => INTERVAL_OF_SAMPLES_MAX,
+        false => INTERVAL_MAX,
+    };
+    Duration::from_secs_f64(price_s / COST_MAX).clamp(INTERVAL_MIN, longest)
 }
 
 /// Processor time of looks.
@@ -380,16 +392,20 @@ mod tests {
     }
 
     fn watched(price_ns: u64, time: Duration) -> Watched {
-        let bell = Bell {
-            phase: Mutex::new(Phase::Watching),
-            changed: Condvar::new(),
-        };
         let dear = Dear {
             spent_ns: Arc::default(),
             price_ns,
         };
+        watched_by(Box::new(dear), time)
+    }
+
+    fn watched_by(watch: Box<dyn Watch>, time: Duration) -> Watched {
+        let bell = Bell {
+            phase: Mutex::new(Phase::Watching),
+            changed: Condvar::new(),
+        };
         std::thread::scope(|scope| {
-            let thread = scope.spawn(|| watch_until_over(vec![Box::new(dear)], &bell));
+            let thread = scope.spawn(|| watch_until_over(vec![watch], &bell));
             std::thread::sleep(time);
             bell.ring(Phase::Over);
             thread.join().unwrap()
@@ -450,6 +466,51 @@ mod tests {
         std::thread::sleep(Duration::from_millis(200));
         let watched = watcher.finish();
         assert!(watched.looks >= 1, "{watched:?}");
+    }
+
+    #[test]
+    fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
+        /// A server that has taken a hundred samples, and spends on them whether anybody looks or not.
+        struct Sampling(Instant);
+
+        impl Watch for Sampling {
+            fn source(&self) -> String {
+                "its samples".into()
+            }
+
+            fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+                // Too dear for a look within the window.
+                let begin_ns = host::thread_cpu_ns();
+                while host::thread_cpu_ns() - begin_ns < 10_000_000 {}
+                tally.session(WaitClass::Lock, "row", 2.0);
+                Ok(())
+            }
+
+            fn last_look(&mut self, tally: &mut Tally) -> target::Result<bool> {
+                tally.session(WaitClass::Lock, "row", 2.0);
+                Ok(true)
+            }
+
+            fn samples(&self) -> Option<u64> {
+                Some(100)
+            }
+
+            fn count(&mut self) -> target::Result<ServerCounts> {
+                Ok(ServerCounts::default())
+            }
+
+            fn server_cpu_ns(&self) -> Option<u64> {
+                Some(self.0.elapsed().as_nanos() as u64 / 10)
+            }
+        }
+
+        let sampling = Box::new(Sampling(Instant::now()));
+        let seen = watched_by(sampling, Duration::from_millis(600));
+        assert_eq!((seen.looks, seen.source.as_str()), (100, "its samples"));
+        let seconds = seen.seconds.sessions[&(WaitClass::Lock, "row".to_owned())];
+        let expected = 2.0 * seen.elapsed.as_secs_f64();
+        assert!((seconds - expected).abs() < 1e-6, "{seen:?}");
+        assert!(seen.cost_pct() > 9.0, "{seen:?}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::wire::Prepared;
 use crate::process;
 use crate::{Result, ServerCounts, Tally, TargetError, Watch};
 use activity::{Asked, Seen};
-use profile::{Found, Profile};
+use profile::Profile;
 
 /// Why there are no histograms.
 const NO_HISTOGRAM: &str =
@@ -52,12 +52,11 @@ impl PostgresWatch {
         let is_local = endpoint.socket.is_some();
         let found = match pid {
             Some(pid) => Profile::find(&mut connection, pid, is_own_server),
-            None => Found::Nothing,
+            None => Ok(None),
         };
         let (profile, unusable) = match found {
-            Found::Nothing => (None, None),
-            Found::Unusable(why) => (None, Some(why)),
-            Found::Usable(profile) => (Some(profile), None),
+            Ok(profile) => (profile, None),
+            Err(why) => (None, Some(why)),
         };
         let asked = match profile {
             Some(_) => Asked::All,
@@ -135,9 +134,12 @@ impl Watch for PostgresWatch {
     }
 
     fn last_look(&mut self, tally: &mut Tally) -> Result<bool> {
-        match &mut self.profile {
-            None => Ok(false),
-            Some(profile) => profile.last_look(&mut self.connection, tally),
+        let Some(profile) = &mut self.profile else {
+            return Ok(false);
+        };
+        match profile.last_look(&mut self.connection, tally) {
+            Ok(is_known) => Ok(is_known),
+            Err(error) => self.do_without(error).map(|()| false),
         }
     }
 
