@@ -221,7 +221,7 @@ fn basic(platform: &Platform) -> Rows {
         .map(|(name, value)| (format!("block device {} {name}", device.name), value))
     });
     let caps = platform.control_group.iter().flat_map(ControlGroup::caps);
-    let caps = caps.map(|(name, value)| (format!("control group {name}"), Some(value)));
+    let caps = caps.map(|(name, value)| (format!("caps {name}"), Some(value)));
     rows.chain(devices)
         .chain(caps)
         .filter_map(|(name, value)| Some((name, value?)))

@@ -86,10 +86,7 @@ impl ControlGroup {
             ),
             ("threads", self.threads.clone()),
             ("memory", bytes(self.memory_max_bytes)),
-            (
-                "memory before it is slowed down",
-                bytes(self.memory_high_bytes),
-            ),
+            ("memory (soft)", bytes(self.memory_high_bytes)),
             ("swap", bytes(self.swap_max_bytes)),
         ];
         let own = own

@@ -1,6 +1,6 @@
 //! The inventory as rows for the archive: section, name and value of every known fact.
 
-use archive::Fact;
+use archive::{ControlGroup, Fact};
 
 use super::Document;
 use super::difference::flat;
@@ -8,23 +8,25 @@ use super::difference::flat;
 /// More facts than any machine is expected to have; what lies beyond is left out.
 const FACTS_MAX: usize = 20_000;
 
-/// Every known fact, what was found before what was stated.
+/// Every known fact, what was found before what was stated. Caps stand there as words: their paths would be cut in a comparison.
 pub fn rows(document: &Document) -> Vec<Fact> {
-    let found = flat(&document.found).into_iter().map(|row| (row, false));
-    let stated = flat(&document.stated).into_iter().map(|row| (row, true));
-    found
-        .chain(stated)
-        .take(FACTS_MAX)
-        .map(|((path, value), stated)| {
-            let (section, name) = place(&path);
-            Fact {
-                section,
-                name,
-                value,
-                stated,
-            }
-        })
-        .collect()
+    let fact = |(section, name), value, stated| Fact {
+        section,
+        name,
+        value,
+        stated,
+    };
+    let caps = document.found.control_group.iter();
+    let caps = caps
+        .flat_map(ControlGroup::caps)
+        .map(|(name, value)| fact(("caps".to_owned(), name), value, false));
+    let found = flat(&document.found).into_iter();
+    let found = found
+        .filter(|(path, _)| !path.starts_with("control_group."))
+        .map(|(path, value)| fact(place(&path), value, false));
+    let stated = flat(&document.stated).into_iter();
+    let stated = stated.map(|(path, value)| fact(place(&path), value, true));
+    caps.chain(found).chain(stated).take(FACTS_MAX).collect()
 }
 
 /// `block_devices[sda].scheduler` is the "sda scheduler" of the section "block devices".
@@ -75,6 +77,33 @@ mod tests {
         for (path, section, name) in places {
             assert_eq!(place(path), (section.to_owned(), name.to_owned()), "{path}");
         }
+    }
+
+    #[test]
+    fn caps_are_rows_in_words() {
+        let mut document = Document::default();
+        document.found.control_group = Some(ControlGroup {
+            memory_max_bytes: Some(4 << 30),
+            devices: vec![archive::DeviceCap {
+                name: "vda".into(),
+                read_max_iops: Some(3000),
+                ..archive::DeviceCap::default()
+            }],
+            ..ControlGroup::default()
+        });
+        let rows = rows(&document);
+        let told: Vec<String> = rows
+            .iter()
+            .map(|row| format!("{} {}: {}", row.section, row.name, row.value))
+            .collect();
+        assert_eq!(
+            told[..2],
+            ["caps memory: 4 GiB", "caps vda reads: 3000 a second"]
+        );
+        assert!(
+            !told.iter().any(|row| row.contains("control group")),
+            "{told:?}"
+        );
     }
 
     #[test]

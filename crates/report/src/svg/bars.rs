@@ -4,10 +4,12 @@ use super::{escape, fit, px, text_width};
 
 const WIDTH: f64 = 400.0;
 /// Labels longer than this are cut.
-const LABEL_MAX: f64 = 205.0;
+const LABEL_MAX: f64 = 197.0;
 const ROW: f64 = 24.0;
 const FONT: f64 = 11.0;
 const TOP: f64 = 6.0;
+/// Beside a label: the distance to its bar, and what a browser's font may be wider than ours.
+const LABEL_GAP: f64 = 16.0;
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +29,9 @@ pub struct Bar {
 /// A bar chart as one `svg` element; lengths are relative to the largest value.
 pub fn bars(title: &str, rows: &[Bar]) -> String {
     let largest = rows.iter().filter_map(|r| r.value).fold(0.0, f64::max);
-    let labels = rows.iter().map(|r| text_width(&r.label, FONT) + 8.0);
-    let label_width = labels.fold(0.0, f64::max).min(LABEL_MAX);
+    let labels = rows.iter().map(|r| text_width(&r.label, FONT));
+    let label_room = labels.fold(0.0, f64::max).min(LABEL_MAX);
+    let label_width = label_room + LABEL_GAP;
     let texts = rows.iter().map(|r| text_width(&r.text, FONT));
     let room = WIDTH - label_width - texts.fold(0.0, f64::max) - 12.0;
     let height = TOP * 2.0 + ROW * rows.len() as f64;
@@ -51,7 +54,7 @@ pub fn bars(title: &str, rows: &[Bar]) -> String {
              <g class=\"s{}\"><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>\
              <text x=\"{}\" y=\"{text_y}\">{}</text>",
             px(label_width - 6.0),
-            escape(&fit(&bar.label, FONT, label_width - 8.0)),
+            escape(&fit(&bar.label, FONT, label_room)),
             bar.colour % 8,
             if bar.hollow { "h" } else { "p" },
             px(label_width),
@@ -81,7 +84,7 @@ mod tests {
             hollow: false,
         };
         let svg = bars("t", &[bar(Some(50.0)), bar(Some(100.0)), bar(None)]);
-        let room = WIDTH - (text_width("<x>", FONT) + 8.0) - text_width("1", FONT) - 12.0;
+        let room = WIDTH - (text_width("<x>", FONT) + LABEL_GAP) - text_width("1", FONT) - 12.0;
         assert!(svg.contains(&format!("width=\"{}\"", px(room))));
         assert!(svg.contains(&format!("width=\"{}\"", px(room / 2.0))));
         assert!(svg.contains("width=\"0\"") && svg.contains("&lt;x&gt;"));

@@ -149,10 +149,10 @@ fn runs_under_other_caps_are_told_apart() {
         ..ControlGroup::default()
     });
     let want = [
-        row("machine: control group memory", "–", "1537 MiB"),
-        row("machine: control group processor time", "–", "1.5 threads"),
-        row("machine: control group sda reads", "–", "5000 a second"),
-        row("machine: control group swap", "–", "0 bytes"),
+        row("machine: caps memory", "–", "1537 MiB"),
+        row("machine: caps processor time", "–", "1.5 threads"),
+        row("machine: caps sda reads", "–", "5000 a second"),
+        row("machine: caps swap", "–", "0 bytes"),
     ];
     assert_eq!(rows(&a, &b), want);
 }
