@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Place, faults, points};
+use common::{Ended, Place, faults, points};
 use load::random::Random;
 use serde_json::Value;
 
@@ -136,7 +136,7 @@ fn kill_and_resume(number: u32, tally: &Tally) {
                 refused.stderr
             );
             refused.sentence();
-            place.fine(&run);
+            assert_done(&place.dbdyno(&run), &context);
             assert_whole(&place, &[], &context);
             return;
         }
@@ -161,7 +161,7 @@ fn kill_and_resume(number: u32, tally: &Tally) {
     }
     if before["run"]["state"] != "complete" {
         let resumed = place.dbdyno(&resume);
-        assert_eq!(resumed.status, 0, "{context}: {}", resumed.stderr);
+        assert_done(&resumed, &context);
     }
     assert_whole(&place, points(&before), &context);
 }
@@ -222,18 +222,41 @@ fn assert_kept(exported: &Value, reported: usize, context: &str) {
         Value::Array(Vec::new()),
         "{context}"
     );
+    assert_sound(points(exported), context);
+}
+
+/// Ended with every point measured. A busy machine may hold the driver up for most of a point of 50 ms, which is then rightly
+/// invalid: [`assert_sound`] looks for any other reason.
+fn assert_done(ended: &Ended, context: &str) {
     assert!(
-        points(exported).iter().all(|p| p["valid"] == true),
-        "{context}"
+        [0, 3].contains(&ended.status),
+        "{context}: {}",
+        ended.stderr
     );
 }
 
-/// The run is complete and valid, has no point twice, and kept its earlier points as they were.
+fn assert_sound(points: &[Value], context: &str) {
+    for point in points {
+        let mut reasons = point["reasons"].as_array().unwrap().iter();
+        let is_held_up = |reason: &Value| {
+            let reason = reason.as_str().unwrap();
+            reason.starts_with("the driver was the bottleneck")
+        };
+        assert!(reasons.all(is_held_up), "{context}: {point}");
+    }
+}
+
+/// The run is complete and sound, has no point twice, and kept its earlier points as they were.
 fn assert_whole(place: &Place, earlier: &[Value], context: &str) {
     let exported = place.export("last");
     assert_eq!(exported["run"]["state"], "complete", "{context}");
-    assert_eq!(exported["run"]["valid"], true, "{context}");
+    assert_eq!(
+        exported["run"]["reasons"],
+        Value::Array(Vec::new()),
+        "{context}"
+    );
     let points = points(&exported);
+    assert_sound(points, context);
     let keys: HashSet<String> = points
         .iter()
         .map(|p| {
