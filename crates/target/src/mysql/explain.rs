@@ -3,8 +3,11 @@
 use super::wire::{ServerError, WireError};
 use crate::{ErrorKind, TargetError};
 
-/// Errors of the server by number, as its manual lists them.
+/// Errors of the server by number, as its manual lists them; those below 1000 come from the library for files below it.
 mod code {
+    pub const FILE_WRITE: u16 = 3;
+    pub const FILE_SIZE: u16 = 14;
+    pub const FILE_DISK_FULL: u16 = 20;
     pub const CHECK_READ: u16 = 1020;
     pub const DISK_FULL: u16 = 1021;
     pub const ERROR_ON_WRITE: u16 = 1026;
@@ -45,7 +48,13 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
         code::DEADLOCK | code::LOCK_TIMEOUT | code::LOCK_NOWAIT | code::CHECK_READ => {
             (ErrorKind::Conflict, "")
         }
-        code::DISK_FULL | code::ERROR_ON_WRITE | code::TABLE_FULL => (
+        // Of a file that cannot grow the server tells no reason that means anything.
+        code::DISK_FULL
+        | code::ERROR_ON_WRITE
+        | code::TABLE_FULL
+        | code::FILE_WRITE
+        | code::FILE_SIZE
+        | code::FILE_DISK_FULL => (
             ErrorKind::Full,
             "; the server's disk or a limit of it is full: free some, or choose another data directory",
         ),
@@ -114,6 +123,15 @@ mod tests {
             assert!(explain("x", &server_error(code)).is_conflict());
         }
         assert!(!explain("x", &server_error(1062)).is_conflict());
+    }
+
+    #[test]
+    fn a_full_disk_has_many_numbers() {
+        for code in [3, 14, 20, 1021, 1026, 1114] {
+            let error = explain("bulk load failed", &server_error(code));
+            assert_eq!(error.kind, ErrorKind::Full, "{code}");
+            assert!(error.message.contains("free some"), "{error}");
+        }
     }
 
     #[test]
