@@ -21,7 +21,8 @@ rate_length=${RATE_SECONDS:-20}
 cap_iops=20000
 cases=${CASES:-null disk rate}
 out=$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-storage.XXXXXX")
-trap 'rm -rf "$out"' EXIT
+group=
+trap 'rm -rf "$out"; [ -z "$group" ] || rmdir "$group" 2>/dev/null || true' EXIT
 table=$out/pairs.csv
 for needed in fio cc; do
     command -v "$needed" >/dev/null || { echo "bench/storage.sh: $needed is missing (apt-get install fio gcc liburing-dev)" >&2; exit 1; }
@@ -101,7 +102,6 @@ rates() {
 rate_case() { rates rate "$(dbdyno_block read "$file" 1 32 | field iops)"; }
 
 capped_case() {
-    local group
     if [ -d /sys/fs/cgroup/blkio ]; then
         group=/sys/fs/cgroup/blkio/dbdyno-bench-$$
         mkdir -p "$group"
@@ -117,6 +117,7 @@ capped_case() {
         rates capped "$cap_iops"
     )
     rmdir "$group"
+    group=
 }
 # The numbers of the device under the file, of the whole disk: partitions take no limits.
 device() {
