@@ -53,11 +53,7 @@ pub fn shares(table: &'static str, scale: Scale, jobs: u32) -> Vec<Share> {
             .min(jobs.into())
             .max(rows.div_ceil(ROWS_PER_PART_MAX)),
     };
-    // The two smallest tables are made as a whole.
-    let of = match table {
-        "region" | "nation" => 1,
-        _ => i32::try_from(of.max(1)).unwrap_or(i32::MAX),
-    };
+    let of = i32::try_from(of.max(1)).unwrap_or(i32::MAX);
     let share = |part| Share { table, part, of };
     (1..=of).map(share).collect()
 }
@@ -349,8 +345,13 @@ mod tests {
         for table in TABLES {
             let whole = shares(table, scale, 1);
             assert_eq!(whole.len(), 1);
-            let in_parts: Vec<String> = (shares(table, scale, 2).into_iter())
-                .flat_map(|share| lines(share, scale))
+            // The two smallest tables are made as a whole at any scale.
+            let of = match table {
+                "region" | "nation" => 1,
+                _ => 3,
+            };
+            let in_parts: Vec<String> = (1..=of)
+                .flat_map(|part| lines(Share { table, part, of }, scale))
                 .collect();
             let all = lines(whole[0], scale);
             assert_eq!(in_parts, all, "{table}");
@@ -362,6 +363,7 @@ mod tests {
         assert_eq!((parts("lineitem", 2), parts("lineitem", 16)), (6, 16));
         // Whole ones pack better than the ends of many.
         assert_eq!((parts("orders", 2), parts("customer", 2)), (2, 1));
+        assert_eq!((parts("region", 64), parts("nation", 64)), (1, 1));
     }
 
     #[test]
