@@ -79,6 +79,21 @@ impl Ring {
     }
 }
 
+impl Drop for Ring {
+    /// The kernel takes a ring down behind the back of who closes it, and keeps files and memory until then. Given back
+    /// before, they are closed and unpinned when their owner says so: nothing is in flight any more.
+    fn drop(&mut self) {
+        let submitter = self.ring.submitter();
+        if self.features.fixed_files {
+            // A refusal leaves what there was without this: it happens a little later.
+            let _ = submitter.unregister_files();
+        }
+        if self.features.fixed_buffers {
+            let _ = submitter.unregister_buffers();
+        }
+    }
+}
+
 /// The best ring that this kernel knows; what it does not know it refuses with `EINVAL`.
 fn build(entries: u32) -> io::Result<(IoUring, RingFeatures)> {
     type SetUp = fn(&mut Builder);

@@ -9,6 +9,7 @@ use storage::engine::{self, Ended, EngineError, Fault, Operation, Options};
 use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream};
 
 use super::common::{KIB, MIB, file, one, recorded, sd, stream, try_run};
+use super::loop_device::LoopDevice;
 
 fn patient(run: Run) -> Run {
     Run {
@@ -122,11 +123,11 @@ fn a_file_that_must_not_be_written_is_not() {
     unsafe { libc::close(sealed) };
 }
 
-/// Mounts a file system of 2 MiB in memory; `None` without the right to.
+/// A file system of 2 MiB in memory.
 struct Tmpfs(std::path::PathBuf);
 
 impl Tmpfs {
-    fn mount(at: &Path) -> Option<Self> {
+    fn mount(at: &Path) -> Self {
         std::fs::create_dir_all(at).unwrap();
         let point = std::ffi::CString::new(at.to_str().unwrap()).unwrap();
         // SAFETY: all four are C strings that outlive the call.
@@ -139,7 +140,8 @@ impl Tmpfs {
                 c"size=2m".as_ptr().cast(),
             )
         };
-        (result == 0).then(|| Self(at.to_owned()))
+        assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+        Self(at.to_owned())
     }
 }
 
@@ -154,21 +156,11 @@ impl Drop for Tmpfs {
 #[test]
 fn a_full_file_system_ends_the_format() {
     let folder = tempfile::tempdir().unwrap();
-    let mounted = Tmpfs::mount(&folder.path().join("small"));
-    let format = if mounted.is_some() {
-        let path = folder.path().join("small/data");
-        let mut asked = one(&path, stream("wd1", 0));
-        asked.storage[0].size_bytes = Some(8 * MIB);
-        engine::format_run(std::slice::from_ref(&asked), false, None).unwrap()
-    } else {
-        println!("a tmpfs cannot be mounted here, so /dev/full stands in for it");
-        let path = file(folder.path(), "data", 0);
-        let mut asked = one(&path, stream("wd1", 0));
-        asked.storage[0].size_bytes = Some(8 * MIB);
-        let mut format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
-        format.storage[0].path = "/dev/full".into();
-        format
-    };
+    let _mounted = Tmpfs::mount(&folder.path().join("small"));
+    let path = folder.path().join("small/data");
+    let mut asked = one(&path, stream("wd1", 0));
+    asked.storage[0].size_bytes = Some(8 * MIB);
+    let format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
     let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
     assert_eq!(outcome.ended, Ended::Errors);
     let fault = &outcome.faults[0];
@@ -287,23 +279,13 @@ fn a_stop_keeps_what_was_measured() {
     );
 }
 
-/// A loop device over a file: its first block is never touched, and while it is mounted nothing is written.
+/// Its first block is never touched, and while it is mounted nothing is written.
 #[test]
 fn devices_keep_their_first_block_and_their_file_systems() {
     let folder = tempfile::tempdir().unwrap();
     let backing = file(folder.path(), "backing", 32 * MIB);
-    let Some(device) = LoopDevice::over(&backing) else {
-        println!(
-            "no loop device can be had here: rules for devices are only looked at with /dev/null"
-        );
-        let mut null = one(Path::new("/dev/null"), writes("wd1"));
-        null.storage[0].size_bytes = Some(MIB);
-        let outcome = recorded(&null);
-        let records = &outcome.trace.as_ref().unwrap().records;
-        assert!(records.iter().all(|r| r.offset_bytes >= 4096));
-        return;
-    };
-    let device_path = Path::new(&device.0);
+    let device = LoopDevice::over(&backing).unwrap();
+    let device_path = device.path();
     let mut asked = one(
         device_path,
         Stream {
@@ -332,60 +314,22 @@ fn devices_keep_their_first_block_and_their_file_systems() {
         "outside the range"
     );
 
-    let swap = std::process::Command::new("mkfs.ext4")
-        .args(["-q", "-F", &device.0])
-        .status();
+    command("mkfs.ext4", &[Path::new("-qF"), device_path]);
     let point = folder.path().join("mounted");
     std::fs::create_dir(&point).unwrap();
-    let mount = std::process::Command::new("mount")
-        .args([device_path, &point])
-        .status();
-    let is_mounted = swap.is_ok_and(|s| s.success()) && mount.is_ok_and(|s| s.success());
-    if !is_mounted {
-        println!("nothing can be mounted here: only an exclusive opener stands in for it");
-    }
-    let _exclusive = (!is_mounted).then(|| exclusive(device_path));
+    command("mount", &[device_path, &point]);
     let before = std::fs::read(&backing).unwrap();
-    let refused = try_run(&asked, |_| {}).unwrap_err();
+    let refused = try_run(&asked, |_| {});
+    let after = std::fs::read(&backing).unwrap();
+    command("umount", &[&point]);
+    let refused = refused.unwrap_err();
     assert!(matches!(refused, EngineError::InUse { .. }), "{refused}");
-    assert!(
-        std::fs::read(&backing).unwrap() == before,
-        "nothing was written"
-    );
-    let _ = std::process::Command::new("umount").arg(&point).status();
+    assert!(after == before, "nothing was written");
 }
 
-fn exclusive(device: &Path) -> std::fs::File {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = std::fs::OpenOptions::new();
-    options.read(true).custom_flags(libc::O_EXCL);
-    options.open(device).unwrap()
-}
-
-/// A loop device, given back when dropped.
-struct LoopDevice(String);
-
-impl LoopDevice {
-    fn over(backing: &Path) -> Option<Self> {
-        let output = std::process::Command::new("losetup")
-            .args(["--find", "--show"])
-            .arg(backing)
-            .output()
-            .ok()?;
-        let name = String::from_utf8(output.stdout).ok()?;
-        output
-            .status
-            .success()
-            .then(|| Self(name.trim().to_owned()))
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        let _ = std::process::Command::new("losetup")
-            .args(["--detach", &self.0])
-            .status();
-    }
+fn command(program: &str, arguments: &[&Path]) {
+    let ended = std::process::Command::new(program).args(arguments).status();
+    assert!(ended.unwrap().success(), "{program} {arguments:?}");
 }
 
 /// A descriptor that somebody else closes or that lies on another thread is no matter: files are opened by path.

@@ -9,6 +9,8 @@ mod common;
 #[path = "../shared/distribution.rs"]
 mod distribution;
 mod faults;
+#[path = "../shared/loop_device.rs"]
+mod loop_device;
 mod overload;
 mod proofs;
 mod proven_spaces;

@@ -5,9 +5,12 @@
 #[path = "../shared/attempts.rs"]
 mod attempts;
 mod checker;
+mod devices;
 #[path = "../shared/distribution.rs"]
 mod distribution;
 mod list;
+#[path = "../shared/loop_device.rs"]
+mod loop_device;
 mod pages;
 mod slo;
 mod steady;
