@@ -11,6 +11,10 @@ mod guard;
 mod logon;
 #[path = "postgres/losses.rs"]
 mod losses;
+#[path = "servers/pgbouncer.rs"]
+mod pgbouncer;
+#[path = "postgres/pooler.rs"]
+mod pooler;
 #[path = "postgres/session.rs"]
 mod session;
 #[path = "postgres/target.rs"]

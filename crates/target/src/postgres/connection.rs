@@ -1,13 +1,15 @@
 //! A blocking connection: a socket driven through the wire.
 
 mod nonblocking;
+mod settle;
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
-use super::wire::{Event, Logon, Prepared, ServerError, Transaction, Wire};
+use super::set_up::SEARCH_PATH;
+use super::wire::{Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
 use crate::session::too_many_texts;
 use crate::stream::Stream;
 use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Value};
@@ -19,6 +21,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same for its part of the logon.
 const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What PgBouncer says of a setting in a logon that it neither knows nor was told to ignore.
+const UNSUPPORTED: &str = "unsupported startup parameter";
+
 /// A logged-on connection.
 pub(super) struct Connection {
     stream: Stream,
@@ -26,17 +31,37 @@ pub(super) struct Connection {
     place: String,
     transaction: Transaction,
     version: String,
+    /// Number of the server's process as the logon told it. A pooler tells one of its own.
+    process_told: i32,
+    is_pooled: bool,
+    /// The server did not answer in the time that it was given.
+    timed_out: bool,
     /// Why the connection is of no use any more.
     broken: Option<TargetError>,
     statements: u64,
 }
 
 impl Connection {
-    /// Connects and logs on; `settings` are in force from the beginning.
+    /// Connects and logs on; `settings` are in force, and the schema of `endpoint` is where names are looked up.
     ///
     /// # Errors
-    /// When the server cannot be reached or lets nobody in.
+    /// When the server cannot be reached, lets nobody in, or gives no session whose settings hold.
     pub(super) fn open(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
+        // Temporary tables are looked up last, so that none hides one of ours.
+        let path = format!("{}, pg_temp", endpoint.schema);
+        let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
+        let mut connection = match Self::logged_on(endpoint, &settings) {
+            // A pooler that passes on the most common parameters only.
+            Err(error) if error.message.contains(UNSUPPORTED) => Self::logged_on(endpoint, &[])?,
+            other => other?,
+        };
+        connection.settle(endpoint, &settings)?;
+        let forever = connection.stream.set_timeout(None);
+        forever.map_err(|e| unreachable(&connection.place, &e))?;
+        Ok(connection)
+    }
+
+    fn logged_on(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
         let place = endpoint.place();
         let stream = connect(endpoint).map_err(|e| unreachable(&place, &e))?;
         let mut connection = Self {
@@ -45,12 +70,13 @@ impl Connection {
             place,
             transaction: Transaction::Idle,
             version: String::new(),
+            process_told: 0,
+            is_pooled: false,
+            timed_out: false,
             broken: None,
             statements: 0,
         };
         connection.log_on(endpoint, settings)?;
-        let forever = connection.stream.set_timeout(None);
-        forever.map_err(|e| unreachable(&connection.place, &e))?;
         Ok(connection)
     }
 
@@ -59,7 +85,6 @@ impl Connection {
             ("user", endpoint.user.as_str()),
             ("database", endpoint.database.as_str()),
             ("client_encoding", "UTF8"),
-            ("search_path", endpoint.schema.as_str()),
         ];
         parameters.extend_from_slice(settings);
         self.wire.start_up(&parameters).map_err(|e| unaskable(&e))?;
@@ -77,6 +102,7 @@ impl Connection {
                     })) => {
                         value.clone_into(&mut self.version);
                     }
+                    Ok(Some(Event::Process(number))) => self.process_told = number,
                     Ok(Some(Event::Failed(error))) => {
                         let over_network = endpoint.socket.is_none();
                         return Err(refused(&self.place, over_network, &error));
@@ -280,17 +306,7 @@ impl Connection {
                 if rows.len() == TEXTS_MAX {
                     return Err(too_many_texts());
                 }
-                let cells = row.cells().map(|cell| {
-                    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-                    cell.map(|cell| cell.map(text))
-                });
-                rows.push(
-                    cells
-                        .collect::<std::result::Result<Vec<_>, _>>()
-                        .map_err(|e| {
-                            TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}"))
-                        })?,
-                );
+                rows.push(texts_of_row(*row)?);
             }
             Ok(())
         })?;
@@ -335,6 +351,7 @@ impl Connection {
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.timed_out = true;
                     return Err(self.break_off("no answer in time"));
                 }
                 Err(error) => return Err(self.break_off(&error.to_string())),
@@ -367,6 +384,16 @@ impl Connection {
     }
 }
 
+/// The cells of a row that was asked for as text.
+fn texts_of_row(row: Row<'_>) -> Result<Vec<Option<String>>> {
+    let cells = row.cells().map(|cell| {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        cell.map(|cell| cell.map(text))
+    });
+    let cells = cells.collect::<std::result::Result<Vec<_>, _>>();
+    cells.map_err(|e| TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}")))
+}
+
 /// Knocks at the server, and waits so long for each step of the logon.
 fn connect(endpoint: &Endpoint) -> io::Result<Stream> {
     let mut stream = match &endpoint.socket {
@@ -381,6 +408,10 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if self.broken.is_none() {
             self.wire.discard_output();
+            if self.is_pooled {
+                // A pool may give the session to somebody else as it is, or cuts it because of this.
+                let _ = self.wire.query("DISCARD ALL");
+            }
             self.wire.terminate();
             // A goodbye that does not get through is none.
             let _ = self.stream.write(self.wire.output());

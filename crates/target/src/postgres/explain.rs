@@ -9,6 +9,10 @@ pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
     let advice = match (error.code.as_str(), kind) {
         ("53300", _) => "; raise max_connections, end other sessions or measure with fewer jobs",
         ("53200", _) => "; the server is out of memory: fewer jobs or smaller work_mem need less",
+        ("26000", _) => {
+            "; a connection pooler has changed the session under way: name the server itself, or a pool in \
+             session mode"
+        }
         ("42501", _) => "; grant the right to dbdyno's user or log on as another one",
         (_, ErrorKind::Full) => "; free some space on the server's disk",
         (_, ErrorKind::Damaged) => "; the database is damaged, choose another one",

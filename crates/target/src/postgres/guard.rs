@@ -28,6 +28,8 @@ pub(super) struct Facts {
     pub major: u32,
     /// Parallel workers that the server starts at most.
     pub workers_max: u32,
+    /// Whether sessions go through a pooler.
+    pub is_pooled: bool,
     /// What the user may not see, with what is missing for it.
     pub notes: Vec<String>,
 }
@@ -192,7 +194,7 @@ pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()
         &[Value::Text(schema)],
     )?;
     match stranger.is_empty() {
-        true => Ok(()),
+        true => connection.check_schema(schema),
         false => Err(foreign(&format!(
             "holds \"{stranger}\", which is not dbdyno's"
         ))),

@@ -59,11 +59,14 @@ impl SetUp {
     }
 }
 
+/// Setting with the schemas in which names are looked up.
+pub(super) const SEARCH_PATH: &str = "search_path";
+
 /// Settings of every session from its beginning, beside the schema in which names are looked up. Limits on time would end what is measured.
 pub(super) const OF_SESSIONS: &[(&str, &str)] = &[
     ("application_name", "dbdyno"),
     ("TimeZone", "UTC"),
-    ("DateStyle", "ISO"),
+    ("DateStyle", "ISO, MDY"),
     ("default_transaction_isolation", "read committed"),
     ("default_transaction_read_only", "off"),
     ("statement_timeout", "0"),

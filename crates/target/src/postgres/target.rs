@@ -46,8 +46,9 @@ impl PostgresTarget {
         server: Option<LocalServer>,
     ) -> Result<Self> {
         let mut anchor = Connection::open(&endpoint, OF_SESSIONS)?;
-        let facts = guard::claim(&mut anchor, set_up.others_allowed)?;
+        let mut facts = guard::claim(&mut anchor, set_up.others_allowed)?;
         guard::own_schema(&mut anchor, &endpoint.schema)?;
+        facts.is_pooled = anchor.is_pooled();
         Ok(Self {
             scheme,
             url,
@@ -95,6 +96,10 @@ impl Target for PostgresTarget {
         if !self.facts.notes.is_empty() {
             recorded.insert("dbdyno.rights".into(), self.facts.notes.join("; "));
         }
+        if self.facts.is_pooled {
+            let what = "sessions go through a connection pooler in session mode, whose time is in every figure";
+            recorded.insert("dbdyno.pooler".into(), what.into());
+        }
         if let Some(server) = self.anchor.server() {
             recorded.extend(server.about());
         }
@@ -126,6 +131,7 @@ impl Target for PostgresTarget {
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
         let mut connection = self.connect()?;
+        connection.check_schema(&self.endpoint.schema)?;
         connection.batch(&threads_sql(self.threads()))?;
         Ok(Box::new(PostgresSession::new(
             connection,

@@ -9,6 +9,8 @@ use target::{
     BulkRow, Fetched, Result, RowSource, Session, Target, TargetError, TargetUrl, Value, open,
 };
 
+use crate::pgbouncer::{PORT, Pooler};
+
 /// Opens the target of a URL.
 pub fn opened(url: &str) -> Result<Arc<dyn Target>> {
     open(&TargetUrl::parse(url).unwrap())
@@ -74,4 +76,32 @@ impl RowSource for Rows {
         sink(&[Value::Int(id), Value::Text(&format!("row {id} ä"))])?;
         Ok(true)
     }
+}
+
+/// Runs SQL as somebody who is not dbdyno, by the server's own client; gives what it prints.
+pub fn psql(server: &LocalServer, sql: &str) -> String {
+    let socket = server.socket_directory().display().to_string();
+    psql_with(server, &["-h", &socket, "-U", server.superuser()], sql)
+}
+
+/// The same through a pooler.
+pub fn psql_at(server: &LocalServer, pooler: &Pooler, sql: &str) -> String {
+    let (socket, port) = (
+        pooler.socket_directory().display().to_string(),
+        PORT.to_string(),
+    );
+    psql_with(server, &["-h", &socket, "-p", &port, "-U", "somebody"], sql)
+}
+
+fn psql_with(server: &LocalServer, place: &[&str], sql: &str) -> String {
+    let client = server.program().with_file_name("psql");
+    let done = std::process::Command::new(client)
+        .args(["-X", "-q", "-A", "-t", "-d", "postgres"])
+        .args(place)
+        .args(sql.split_inclusive(';').flat_map(|one| ["-c", one]))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{errors}");
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }

@@ -130,19 +130,3 @@ fn a_user_without_rights_is_told_which() {
         assert!(target.lacks(Feature::Storage).is_none());
     });
 }
-
-/// Runs SQL as somebody who is not dbdyno, by the server's own client.
-fn psql(server: &target::server::LocalServer, sql: &str) {
-    let client = server.program().with_file_name("psql");
-    let done = std::process::Command::new(client)
-        .args(["-X", "-q", "-h"])
-        .arg(server.socket_directory())
-        .args(["-U", server.superuser(), "-d", "postgres", "-c", sql])
-        .output()
-        .unwrap();
-    assert!(
-        done.status.success(),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-}
