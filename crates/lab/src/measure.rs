@@ -300,6 +300,7 @@ impl Task<'_> {
             seed: self.seed,
             stop: self.bay.stop,
             progress: Some(progress),
+            clock: load::Clock::Monotonic,
         }
     }
 

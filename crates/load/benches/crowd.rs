@@ -113,6 +113,7 @@ fn crowd(
         entering: None,
         stop: &GO_ON,
         progress: None,
+        clock: load::Clock::Monotonic,
     };
     drive_crowd(&Flock::new(mean), counters, 1, &how)
 }
@@ -133,6 +134,7 @@ fn stations_ns(stations: Vec<Box<dyn Station>>) -> f64 {
         seed: 1,
         stop: &GO_ON,
         progress: None,
+        clock: load::Clock::Monotonic,
     };
     let outcome = drive_stations(stations, 1..=1, &how);
     let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());

@@ -1,13 +1,176 @@
-//! The one clock of a drive: monotonic, so that a step of the wall clock moves nothing.
+//! The one clock of a drive: monotonic, so that a step of the wall clock moves nothing; in tests a virtual one.
 //!
-//! All times are nanoseconds of `CLOCK_MONOTONIC`, the clock behind [`std::time::Instant`] on Linux.
+//! All times are nanoseconds of `CLOCK_MONOTONIC`, the clock behind [`std::time::Instant`] on Linux, unless a test
+//! decides what time it is ([`Clock::new_virtual`]).
+
+mod virtual_time;
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+pub(crate) use virtual_time::Participation;
+pub use virtual_time::VirtualClock;
 
 /// Longest uninterrupted sleep: within it a waiting job notices that the drive was stopped.
 pub const SLEEP_SLICE: Duration = Duration::from_millis(100);
+
+/// What tells a drive the time, and lets its threads wait.
+#[derive(Debug, Clone, Default)]
+pub enum Clock {
+    /// The machine's monotonic clock.
+    #[default]
+    Monotonic,
+    /// A test's.
+    Virtual(Arc<VirtualClock>),
+}
+
+impl Clock {
+    /// A virtual clock, for a drive and for the test that looks on.
+    pub fn new_virtual() -> (Self, Arc<VirtualClock>) {
+        let clock = Arc::new(VirtualClock::new());
+        (Self::Virtual(Arc::clone(&clock)), clock)
+    }
+
+    /// Nanoseconds now.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        match self {
+            Clock::Monotonic => now_ns(),
+            Clock::Virtual(clock) => clock.now_ns(),
+        }
+    }
+
+    /// As the function [`sleep_until`], on this clock.
+    #[inline]
+    pub fn sleep_until(&self, deadline_ns: u64, halted: impl Fn() -> bool) -> Option<u64> {
+        match self {
+            Clock::Monotonic => sleep_until(deadline_ns, halted),
+            Clock::Virtual(clock) => loop {
+                let now = clock.now_ns();
+                if now >= deadline_ns {
+                    return Some(now);
+                }
+                if halted() {
+                    return None;
+                }
+                clock.wait(slice_end(now).min(deadline_ns), false);
+            },
+        }
+    }
+
+    /// Waits for a change of what `mutex` holds, at most [`SLEEP_SLICE`]; who makes one calls [`Clock::notify`].
+    pub(crate) fn wait_for_change<'m, T>(
+        &self,
+        mutex: &'m Mutex<T>,
+        guard: MutexGuard<'m, T>,
+        changed: &Condvar,
+    ) -> MutexGuard<'m, T> {
+        match self {
+            Clock::Monotonic => {
+                let waited = changed.wait_timeout(guard, SLEEP_SLICE);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            Clock::Virtual(clock) => {
+                drop(guard);
+                clock.wait(slice_end(clock.now_ns()), true);
+                mutex.lock().unwrap_or_else(PoisonError::into_inner)
+            }
+        }
+    }
+
+    /// Tells who waits for a change that there is one.
+    pub(crate) fn notify(&self, changed: &Condvar) {
+        match self {
+            Clock::Monotonic => changed.notify_all(),
+            Clock::Virtual(clock) => clock.notify(),
+        }
+    }
+
+    /// In virtual time only: lets who waits in [`Clock::receive`] look what has come.
+    pub(crate) fn sent(&self) {
+        if let Clock::Virtual(clock) = self {
+            clock.notify();
+        }
+    }
+
+    /// What comes over a channel, waiting for it until `until_ns` at most.
+    ///
+    /// # Errors
+    /// When nothing came in time, or nothing can come any more.
+    pub(crate) fn receive<T>(
+        &self,
+        channel: &Receiver<T>,
+        until_ns: Option<u64>,
+    ) -> Result<T, RecvTimeoutError> {
+        match (self, until_ns) {
+            (Clock::Monotonic, None) => channel.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            (Clock::Monotonic, Some(until_ns)) => {
+                let left = Duration::from_nanos(until_ns.saturating_sub(now_ns()));
+                channel.recv_timeout(left)
+            }
+            (Clock::Virtual(clock), until_ns) => loop {
+                match channel.try_recv() {
+                    Ok(came) => return Ok(came),
+                    Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+                    Err(TryRecvError::Empty) => {}
+                }
+                let until_ns = until_ns.unwrap_or(u64::MAX);
+                if clock.now_ns() >= until_ns {
+                    return Err(RecvTimeoutError::Timeout);
+                }
+                clock.wait(until_ns, true);
+            },
+        }
+    }
+
+    /// The part of a thread that is going to be begun, see [`Participation`].
+    pub(crate) fn participate(&self) -> Participation {
+        match self {
+            Clock::Monotonic => Participation::default(),
+            Clock::Virtual(clock) => Participation::new(clock, false),
+        }
+    }
+
+    /// The same of a thread for which alone time does not pass.
+    pub(crate) fn participate_in_background(&self) -> Participation {
+        match self {
+            Clock::Monotonic => Participation::default(),
+            Clock::Virtual(clock) => Participation::new(clock, true),
+        }
+    }
+
+    /// A meter of the calling thread.
+    pub(crate) fn usage_meter(&self) -> UsageMeter {
+        match self {
+            Clock::Monotonic => UsageMeter::of_this_thread(),
+            Clock::Virtual(clock) => UsageMeter {
+                schedstat: None,
+                clock: Some(Arc::clone(clock)),
+            },
+        }
+    }
+
+    /// The same moment on the standard library's monotonic clock.
+    pub fn instant_of(&self, at_ns: u64) -> Instant {
+        if let Clock::Virtual(clock) = self {
+            return clock.instant_of(at_ns);
+        }
+        let (instant, now_ns) = (Instant::now(), now_ns());
+        if at_ns > now_ns {
+            instant + Duration::from_nanos(at_ns - now_ns)
+        } else {
+            let ago = Duration::from_nanos(now_ns - at_ns);
+            instant.checked_sub(ago).unwrap_or(instant)
+        }
+    }
+}
+
+fn slice_end(now_ns: u64) -> u64 {
+    now_ns.saturating_add(ns(SLEEP_SLICE))
+}
 
 /// Nanoseconds of the monotonic clock.
 #[inline]
@@ -35,7 +198,7 @@ pub fn sleep_until(deadline_ns: u64, halted: impl Fn() -> bool) -> Option<u64> {
         if halted() {
             return None;
         }
-        nap(deadline_ns.min(now.saturating_add(ns(SLEEP_SLICE))));
+        nap(slice_end(now).min(deadline_ns));
     }
 }
 
@@ -59,6 +222,8 @@ pub struct Usage {
 #[derive(Debug)]
 pub struct UsageMeter {
     schedstat: Option<File>,
+    /// In virtual time a thread has used what it says that it worked.
+    clock: Option<Arc<VirtualClock>>,
 }
 
 impl UsageMeter {
@@ -66,11 +231,18 @@ impl UsageMeter {
     pub fn of_this_thread() -> Self {
         Self {
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
+            clock: None,
         }
     }
 
     /// The usage up to now; to be called on the thread that made the meter.
     pub fn read(&self) -> Usage {
+        if let Some(clock) = &self.clock {
+            return Usage {
+                cpu: clock.worked(),
+                run_queue: Some(Duration::ZERO),
+            };
+        }
         let mut buffer = [0u8; 96];
         let run_queue = self
             .schedstat

@@ -42,7 +42,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::schedule::Arrivals;
-use crate::{Done, Failure, Progress, Turn};
+use crate::{Clock, Done, Failure, Progress, Turn};
 
 pub use drive::drive_crowd;
 pub use outcome::{CrowdOutcome, KindOutcome};
@@ -176,4 +176,6 @@ pub struct CrowdDrive<'a> {
     pub stop: &'a AtomicBool,
     /// Where the count so far is published.
     pub progress: Option<&'a Progress>,
+    /// What tells the time.
+    pub clock: Clock,
 }

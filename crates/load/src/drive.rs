@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::Operator;
-use crate::clock::{self, Usage};
+use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Brake, Job, Leaving};
 use crate::outcome::Outcome;
@@ -34,6 +34,8 @@ pub struct Drive<'a> {
     pub stop: &'a AtomicBool,
     /// Where the count so far is published.
     pub progress: Option<&'a Progress>,
+    /// What tells the time.
+    pub clock: Clock,
 }
 
 /// Drives one job per operator, each on its own thread, and returns when all of them have ended.
@@ -56,7 +58,7 @@ pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
         fatal: OnceLock::new(),
         failed: AtomicBool::new(false),
     };
-    let gate = Gate::new(jobs);
+    let gate = Gate::new(jobs, &drive.clock);
     let (ended, series) = run(operators, drive, &table, &gate, &brake);
     let origin_ns = gate.common_start_ns().filter(|_| jobs > 0);
     let ended: Vec<Ended> = ended
@@ -68,7 +70,8 @@ pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
             leaving: job.leaving,
         })
         .collect();
-    summarise(&ended, &series, &table, origin_ns, brake.fatal.into_inner())
+    let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
+    summarise(&ended, &series, &table, started, brake.fatal.into_inner())
 }
 
 /// Runs the jobs, and gathers their intervals on the calling thread meanwhile.
@@ -86,7 +89,7 @@ fn run<'a, 'o>(
         RampUp::Operations { per_job } => per_job,
         RampUp::None | RampUp::Time(_) => 0,
     };
-    let jobs: Vec<(Job, Ticket)> = (0u64..)
+    let jobs: Vec<(Job, Ticket, Participation)> = (0u64..)
         .zip(operators)
         .map(|(number, operator)| {
             let recorder = Recorder::new(table.from_ns(), interval, sender.clone(), drive.progress);
@@ -98,19 +101,22 @@ fn run<'a, 'o>(
                 unserved: 0,
                 leaving: Leaving::Failed,
                 index: 0,
+                clock: drive.clock.clone(),
             };
-            (job, gate.ticket())
+            (job, gate.ticket(), drive.clock.participate())
         })
         .collect();
     drop(sender);
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = jobs
             .into_iter()
-            .map(|(mut job, ticket)| {
+            .map(|(mut job, ticket, part)| {
                 let name = format!("job-{}", job.number);
                 let thread = std::thread::Builder::new().name(name);
                 let spawned = thread.spawn_scoped(scope, move || {
+                    part.enter();
                     job.run(ticket, table, ramp_up, brake);
+                    drop(part);
                     job
                 });
                 spawned.inspect_err(|error| {
@@ -144,11 +150,11 @@ pub(crate) fn summarise(
     ended: &[Ended],
     series: &Series,
     table: &Timetable,
-    origin_ns: Option<u64>,
+    started: Option<Instant>,
     fatal: Option<String>,
 ) -> Outcome {
     let mut outcome = Outcome {
-        started: origin_ns.map(|at| instant_of(at.saturating_add(table.from_ns()))),
+        started,
         ..Outcome::default()
     };
     for job in ended {
@@ -184,15 +190,4 @@ pub(crate) fn summarise(
     }
     outcome.intervals = series.intervals(outcome.elapsed);
     outcome
-}
-
-/// The same moment on the standard library's monotonic clock.
-pub(crate) fn instant_of(at_ns: u64) -> Instant {
-    let (instant, now_ns) = (Instant::now(), clock::now_ns());
-    if at_ns > now_ns {
-        instant + Duration::from_nanos(at_ns - now_ns)
-    } else {
-        let ago = Duration::from_nanos(now_ns - at_ns);
-        instant.checked_sub(ago).unwrap_or(instant)
-    }
 }

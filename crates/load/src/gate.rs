@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::{SLEEP_SLICE, now_ns, ns};
+use crate::clock::{Clock, ns};
 
 /// Between the opening and the common start all jobs must wake: a fixed part and a part of each job.
 const LEAD: Duration = Duration::from_millis(1);
@@ -15,6 +15,7 @@ pub struct Gate {
     state: Mutex<State>,
     opened: Condvar,
     jobs: usize,
+    clock: Clock,
 }
 
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub struct Ticket<'a> {
 
 impl Gate {
     /// A gate for so many jobs.
-    pub fn new(jobs: usize) -> Self {
+    pub fn new(jobs: usize, clock: &Clock) -> Self {
         Self {
             state: Mutex::new(State {
                 missing: jobs,
@@ -40,6 +41,7 @@ impl Gate {
             }),
             opened: Condvar::new(),
             jobs,
+            clock: clock.clone(),
         }
     }
 
@@ -56,6 +58,32 @@ impl Gate {
         self.lock().common_start_ns
     }
 
+    /// Waits until the gate opens, without a ticket; `None` when `halted` says so first.
+    pub fn wait(&self, halted: impl Fn() -> bool) -> Option<u64> {
+        self.wait_locked(self.lock(), halted)
+    }
+
+    /// Lets those that wait ask whether they are halted.
+    pub fn wake(&self) {
+        self.clock.notify(&self.opened);
+    }
+
+    fn wait_locked<'g>(
+        &'g self,
+        mut state: MutexGuard<'g, State>,
+        halted: impl Fn() -> bool,
+    ) -> Option<u64> {
+        loop {
+            if let Some(start_ns) = state.common_start_ns {
+                return Some(start_ns);
+            }
+            if halted() {
+                return None;
+            }
+            state = self.clock.wait_for_change(&self.state, state, &self.opened);
+        }
+    }
+
     /// A thread that died with the lock held left the state whole: every change to it is one step.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -66,8 +94,8 @@ impl Gate {
         state.missing = state.missing.saturating_sub(1);
         if state.missing == 0 && state.common_start_ns.is_none() {
             let lead = LEAD + LEAD_PER_JOB * self.jobs as u32;
-            state.common_start_ns = Some(now_ns() + ns(lead));
-            self.opened.notify_all();
+            state.common_start_ns = Some(self.clock.now_ns() + ns(lead));
+            self.clock.notify(&self.opened);
         }
         state
     }
@@ -77,21 +105,7 @@ impl Ticket<'_> {
     /// Waits for the others and returns the common start, which lies a little ahead; `None` when `halted` says so first.
     pub fn wait(mut self, halted: impl Fn() -> bool) -> Option<u64> {
         self.shown = true;
-        let mut state = self.gate.count_down();
-        loop {
-            if let Some(start_ns) = state.common_start_ns {
-                return Some(start_ns);
-            }
-            if halted() {
-                return None;
-            }
-            state = self
-                .gate
-                .opened
-                .wait_timeout(state, SLEEP_SLICE)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
+        self.gate.wait_locked(self.gate.count_down(), halted)
     }
 }
 
@@ -109,7 +123,7 @@ mod tests {
 
     #[test]
     fn opens_for_all_at_once_and_without_the_missing() {
-        let gate = Gate::new(3);
+        let gate = Gate::new(3, &Clock::Monotonic);
         let (one, two, absent) = (gate.ticket(), gate.ticket(), gate.ticket());
         drop(absent);
         let starts = std::thread::scope(|scope| {
@@ -122,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_halt_ends_the_waiting() {
-        let gate = Gate::new(2);
+        let gate = Gate::new(2, &Clock::Monotonic);
         let _never_shown = gate.ticket();
         assert_eq!(gate.ticket().wait(|| true), None);
         assert_eq!(gate.common_start_ns(), None);

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::clock::{self, Usage, UsageMeter};
+use crate::clock::{self, Clock, Usage};
 use crate::gate::Ticket;
 use crate::recorder::{Recorder, Timing};
 use crate::schedule::Timetable;
@@ -68,6 +68,8 @@ pub struct Job<'a, 'o> {
     pub leaving: Leaving,
     /// The number of its next operation, over ramp-up and measurement alike.
     pub index: u64,
+    /// What it lives by.
+    pub clock: Clock,
 }
 
 impl Job<'_, '_> {
@@ -103,12 +105,12 @@ impl Job<'_, '_> {
         if table.from_ns() == 0 {
             self.operator.measurement_begins();
         }
-        let meter = UsageMeter::of_this_thread();
+        let meter = self.clock.usage_meter();
         let mut before = meter.read();
         let halted = || brake.pulled();
         let common_start = ticket.wait(halted);
-        let Some(origin_ns) = common_start.filter(|at| clock::sleep_until(*at, halted).is_some())
-        else {
+        let started = |at: &u64| self.clock.sleep_until(*at, halted).is_some();
+        let Some(origin_ns) = common_start.filter(started) else {
             return stopped(brake);
         };
         let leaving = self.follow(table, origin_ns, brake, || before = meter.read());
@@ -143,7 +145,7 @@ impl Job<'_, '_> {
                 entering();
             }
             let due_ns = origin_ns.saturating_add(step.intended_ns);
-            let Some(started_ns) = clock::sleep_until(due_ns, halted) else {
+            let Some(started_ns) = self.clock.sleep_until(due_ns, halted) else {
                 return stopped(brake);
             };
             let result = self.operate();
@@ -151,7 +153,7 @@ impl Job<'_, '_> {
                 free_ns,
                 intended_ns: step.intended_ns,
                 start_ns: started_ns - origin_ns,
-                end_ns: clock::now_ns() - origin_ns,
+                end_ns: self.clock.now_ns() - origin_ns,
             };
             free_ns = timing.end_ns;
             match result {
@@ -169,7 +171,7 @@ impl Job<'_, '_> {
         self.unserved = pacer.unserved();
         // The window is observed to its end, so that the rate may be divided by all of it.
         match table.until_ns() {
-            Some(until) if clock::sleep_until(origin_ns + until, halted).is_none() => {
+            Some(until) if self.clock.sleep_until(origin_ns + until, halted).is_none() => {
                 stopped(brake)
             }
             _ => Leaving::Over,

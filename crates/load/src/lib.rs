@@ -23,6 +23,7 @@
 //!     seed: 1,
 //!     stop: &stop,
 //!     progress: None,
+//!     clock: load::Clock::Monotonic,
 //! });
 //! assert_eq!((outcome.operations, outcome.response.count()), (200, 200));
 //! ```
@@ -46,6 +47,7 @@ pub mod search;
 pub mod series;
 mod station;
 
+pub use clock::{Clock, VirtualClock};
 pub use crowd::{
     Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Errand, Teller, drive_crowd,
 };

@@ -1,18 +1,18 @@
 //! A target whose latency and stalls are programmed, for tests of everything that measures.
 
 mod counters;
-mod floor;
 mod stations;
-
-pub use floor::{Floor, Punctuality};
 
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::clock::{now_ns, ns, sleep_until};
-use crate::{Done, Failure, Operator};
+use crate::clock::ns;
+use crate::{Clock, Done, Failure, Operator};
+
+/// How often an operation that hangs looks whether it is interrupted.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// A programmed target. It has no limit of concurrency: every session gets its latency, unless the target stalls.
 ///
@@ -37,6 +37,7 @@ pub struct Mock {
     kinds: Vec<Duration>,
     rolled_back_every: Option<u64>,
     hang: Option<(u64, Duration)>,
+    clock: Clock,
 }
 
 /// One session of a [`Mock`].
@@ -53,6 +54,12 @@ impl Mock {
     /// A target that answers at once, with one row.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// It lives by this clock, which is that of the drive, instead of the machine's.
+    pub fn on(mut self, clock: &Clock) -> Self {
+        self.clock = clock.clone();
+        self
     }
 
     /// Every operation takes so long.
@@ -170,31 +177,39 @@ impl Operator for Session {
 impl Session {
     /// Does operation number `index`, which is of a kind.
     fn serve(&mut self, index: u64, kind: u8) -> Result<Done, Failure> {
-        let mock = &self.mock;
-        if mock.exhausted_after.is_some_and(|n| index >= n) {
-            return Err(Failure::Exhausted);
-        }
-        if mock.panic_at == Some(index) {
+        if self.mock.panic_at == Some(index) {
             panic!("the mock was told to panic at operation {index}");
         }
+        let (end_ns, result) = self.answer(index, kind);
+        match self.mock.hang {
+            Some((at, _)) if at == index => self.hang_until(end_ns),
+            _ => {
+                self.mock.clock.sleep_until(end_ns, || false);
+            }
+        }
+        result
+    }
+
+    /// When the operation that begins now ends, and how.
+    fn answer(&self, index: u64, kind: u8) -> (u64, Result<Done, Failure>) {
+        let mock = &self.mock;
+        let now = mock.clock.now_ns();
+        if mock.exhausted_after.is_some_and(|n| index >= n) {
+            return (now, Err(Failure::Exhausted));
+        }
         if mock.fatal_at == Some(index) {
-            return Err(Failure::Fatal(format!(
-                "the mock was told to give up at operation {index}"
-            )));
+            let message = format!("the mock was told to give up at operation {index}");
+            return (now, Err(Failure::Fatal(message)));
         }
         if let Some((at, lasting)) = mock.hang
             && at == index
         {
-            return Err(self.hang(lasting));
+            let message = "the mock was told to hang".into();
+            return (now + ns(lasting), Err(Failure::Operation(message)));
         }
-        let now = now_ns();
         let first = *self.first_ns.get_or_init(|| now);
-        let start = now.saturating_sub(first);
-        let end = mock.end_ns(start, index, kind);
-        if end > start {
-            sleep_until(first + end, || false);
-        }
-        match mock.error_every {
+        let end = first + mock.end_ns(now.saturating_sub(first), index, kind);
+        let result = match mock.error_every {
             Some(n) if index % n == n - 1 => Err(Failure::Operation(format!(
                 "the mock fails every {n}th operation"
             ))),
@@ -203,16 +218,17 @@ impl Session {
                 retries: 0,
                 rolled_back: mock.rolled_back_every.is_some_and(|n| index % n == n - 1),
             }),
-        }
+        };
+        (end, result)
     }
 
-    fn hang(&self, lasting: Duration) -> Failure {
-        let until = now_ns() + ns(lasting);
+    fn hang_until(&self, until_ns: u64) {
+        let clock = &self.mock.clock;
         self.interrupted.store(false, Relaxed);
-        while now_ns() < until && !self.interrupted.load(Relaxed) {
-            std::thread::sleep(Duration::from_millis(1));
+        while clock.now_ns() < until_ns && !self.interrupted.load(Relaxed) {
+            let until_ns = until_ns.min(clock.now_ns() + ns(LOOK_EVERY));
+            clock.sleep_until(until_ns, || self.interrupted.load(Relaxed));
         }
-        Failure::Operation("the mock was told to hang".into())
     }
 }
 

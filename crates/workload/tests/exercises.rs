@@ -68,6 +68,7 @@ fn drive(operators: Vec<Box<dyn load::Operator>>, per_job: u64) -> Outcome {
             seed: 7,
             stop: &stop,
             progress: None,
+            clock: load::Clock::Monotonic,
         },
     )
 }

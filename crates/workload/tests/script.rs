@@ -67,6 +67,7 @@ fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcom
         seed: 1,
         stop: &GO_ON,
         progress: None,
+        clock: load::Clock::Monotonic,
     };
     match by {
         By::Threads => load::drive(exercise.operators(jobs).unwrap(), &how),

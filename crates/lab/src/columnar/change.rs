@@ -211,6 +211,7 @@ impl Cycle<'_> {
             seed: self.bay.seed,
             stop: self.bay.stop,
             progress: Some(self.progress),
+            clock: ::load::Clock::Monotonic,
         }
     }
 }

@@ -242,6 +242,7 @@ impl Asking {
             seed: place.bay.seed,
             stop: place.bay.stop,
             progress: Some(progress),
+            clock: ::load::Clock::Monotonic,
         }
     }
 }

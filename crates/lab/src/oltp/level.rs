@@ -207,6 +207,7 @@ impl<'a> Level<'a> {
             entering: None,
             stop: self.place.bay.stop,
             progress: Some(progress),
+            clock: load::Clock::Monotonic,
         }
     }
 

@@ -152,6 +152,7 @@ pub fn drive(
             seed: 1,
             stop: &GO_ON,
             progress: None,
+            clock: load::Clock::Monotonic,
         },
     );
     let queued_share = crowding.finish();

@@ -9,7 +9,7 @@ use super::Counter;
 use super::dealer::Dealer;
 use super::desk::Desk;
 use super::ledger::Ledger;
-use crate::clock::ns;
+use crate::clock::{Clock, ns};
 use crate::event_loop::{Next, Work};
 use crate::job::{Brake, Leaving};
 use crate::station::Turn;
@@ -27,6 +27,8 @@ pub struct Rules<'a> {
     pub open: &'a AtomicUsize,
     /// When nothing is begun any more.
     pub until_ns: u64,
+    /// What tells the time.
+    pub clock: &'a Clock,
 }
 
 /// A connection of a crowd.
@@ -161,6 +163,7 @@ impl<'a> Work for Clerk<'a, '_> {
         let wanted = self.replacements.as_ref();
         match wanted.map(|wanted| wanted.send(sender)) {
             Some(Ok(())) => {
+                self.rules.clock.sent();
                 self.comes = Some(receiver);
                 Next::Mend
             }

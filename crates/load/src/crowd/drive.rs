@@ -14,8 +14,8 @@ use super::teller::{self, Hall};
 use super::{
     Counter, Counters, Crowd, CrowdDrive, CrowdModel, KINDS_MAX, Replace, Teller, USERS_MAX,
 };
-use crate::clock::{now_ns, ns};
-use crate::drive::{JOBS_MAX, instant_of};
+use crate::clock::{Clock, Participation, ns};
+use crate::drive::JOBS_MAX;
 use crate::event_loop::{self, Left, Loops};
 use crate::gate::Gate;
 use crate::job::{Brake, Leaving};
@@ -131,11 +131,12 @@ impl<'a> Scene<'a> {
         replace: Option<Replace<'o>>,
     ) -> Ended<'a> {
         let first = (*self.drive.threads.start()).clamp(1, counters.len());
-        let gate = Gate::new(first);
+        let gate = Gate::new(first, &self.drive.clock);
         let rules = Rules {
             limit: self.drive.operation_limit,
             open: self.open,
             until_ns: self.dealer.window().until_ns.unwrap_or(u64::MAX),
+            clock: &self.drive.clock,
         };
         let (sender, wanted) = channel();
         let sender = replace.is_some().then_some(sender);
@@ -149,10 +150,15 @@ impl<'a> Scene<'a> {
             window: self.dealer.window(),
             gate: &gate,
             brake: self.brake,
+            clock: &self.drive.clock,
             new_book: self.new_ledger,
         };
-        let Left { seats, used, books } = announced(self.drive, &gate, || {
-            event_loop::run(clerks, &loops, || make_replacements(&wanted, replace))
+        let clock = &self.drive.clock;
+        let Left { seats, used, books } = announced(self.drive, &gate, self.brake, || {
+            let part = clock.participate_in_background();
+            event_loop::run(clerks, &loops, || {
+                make_replacements(&wanted, replace, clock, part);
+            })
         });
         Ended {
             ledgers: books,
@@ -163,7 +169,7 @@ impl<'a> Scene<'a> {
     }
 
     fn on_threads<'o>(&self, tellers: Vec<Box<dyn Teller + 'o>>) -> Ended<'a> {
-        let gate = Gate::new(tellers.len());
+        let gate = Gate::new(tellers.len(), &self.drive.clock);
         let ledger = Mutex::new((self.new_ledger)());
         let hall = Hall {
             dealer: self.dealer,
@@ -171,8 +177,11 @@ impl<'a> Scene<'a> {
             brake: self.brake,
             ledger: &ledger,
             limit: self.drive.operation_limit,
+            clock: &self.drive.clock,
         };
-        let leavings = announced(self.drive, &gate, || teller::run(tellers, &hall));
+        let leavings = announced(self.drive, &gate, self.brake, || {
+            teller::run(tellers, &hall)
+        });
         let ledger = ledger.into_inner();
         Ended {
             ledgers: vec![ledger.unwrap_or_else(PoisonError::into_inner)],
@@ -193,14 +202,14 @@ impl<'a> Scene<'a> {
             .map(|at| at.saturating_add(ns(self.drive.ramp_up)));
         let interrupted = ended.leavings.contains(&Leaving::Stopped);
         let fatal = self.brake.fatal.get().cloned();
-        let passed_ns = from_ns.map_or(0, |from| now_ns().saturating_sub(from));
+        let passed_ns = from_ns.map_or(0, |from| self.drive.clock.now_ns().saturating_sub(from));
         let passed = Duration::from_nanos(passed_ns).min(self.drive.window);
         let whole = !interrupted && fatal.is_none();
         let elapsed = if whole { self.drive.window } else { passed };
         let waiting = if whole { self.dealer.left_waiting() } else { 0 };
         let kinds = ledger.take_kinds();
         CrowdOutcome {
-            started: from_ns.map(instant_of),
+            started: from_ns.map(|at| self.drive.clock.instant_of(at)),
             elapsed,
             users: self.drive.users,
             connections: 0,
@@ -220,11 +229,17 @@ impl<'a> Scene<'a> {
 }
 
 /// Makes connections for those that were given up, until no connection can ask any more.
-fn make_replacements<'o>(wanted: &Receiver<Sender<Replacement<'o>>>, replace: Option<Replace<'o>>) {
+fn make_replacements<'o>(
+    wanted: &Receiver<Sender<Replacement<'o>>>,
+    replace: Option<Replace<'o>>,
+    clock: &Clock,
+    part: Participation,
+) {
     let Some(mut replace) = replace else {
         return;
     };
-    for place in wanted {
+    part.enter();
+    while let Ok(place) = clock.receive(wanted, None) {
         // Who asked may have left meanwhile: then the connection is closed again.
         let _ = place.send(replace());
     }

@@ -10,7 +10,7 @@ use super::dealer::Dealer;
 use super::desk::Desk;
 use super::ledger::Ledger;
 use super::{Interrupt, Teller};
-use crate::clock::{self, SLEEP_SLICE, now_ns, ns, sleep_until};
+use crate::clock::{self, Clock, SLEEP_SLICE, ns};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Brake, Leaving, panic_message, stopped};
 use crate::recorder::Timing;
@@ -31,6 +31,7 @@ pub struct Hall<'r, 'a> {
     pub brake: &'r Brake<'r>,
     pub ledger: &'r Mutex<Ledger<'a>>,
     pub limit: Option<Duration>,
+    pub clock: &'r Clock,
 }
 
 /// Runs a thread for each connection until all of them have left, and says why they did.
@@ -38,8 +39,12 @@ pub fn run<'o>(tellers: Vec<Box<dyn Teller + 'o>>, hall: &Hall) -> Vec<Leaving> 
     let calls: Vec<AtomicU64> = tellers.iter().map(|_| AtomicU64::new(IDLE)).collect();
     let interrupts: Vec<_> = tellers.iter().map(|teller| teller.interrupt()).collect();
     let (leavings, left) = channel();
+    // All of them before the first thread begins, so that none runs ahead in virtual time.
+    let watcher = hall.clock.participate_in_background();
+    let parts: Vec<_> = calls.iter().map(|_| hall.clock.participate()).collect();
     std::thread::scope(|scope| {
-        for (number, (teller, call)) in tellers.into_iter().zip(&calls).enumerate() {
+        let connections = tellers.into_iter().zip(&calls).zip(parts);
+        for (number, ((teller, call), part)) in connections.enumerate() {
             let (ticket, leavings) = (hall.gate.ticket(), leavings.clone());
             let booth = Booth {
                 teller,
@@ -50,7 +55,12 @@ pub fn run<'o>(tellers: Vec<Box<dyn Teller + 'o>>, hall: &Hall) -> Vec<Leaving> 
                 kept_until_ns: 0,
             };
             let thread = std::thread::Builder::new().name(format!("teller-{number}"));
-            let spawned = thread.spawn_scoped(scope, move || booth.run(number, ticket, &leavings));
+            let spawned = thread.spawn_scoped(scope, move || {
+                part.enter();
+                booth.run(number, ticket, &leavings);
+                drop(leavings);
+                drop(part);
+            });
             if let Err(error) = spawned {
                 hall.brake.fail(format!(
                     "a thread for every connection cannot be had ({error}): use fewer connections, or raise the limit of processes"
@@ -58,27 +68,31 @@ pub fn run<'o>(tellers: Vec<Box<dyn Teller + 'o>>, hall: &Hall) -> Vec<Leaving> 
             }
         }
         drop(leavings);
-        watch(&left, hall.limit, &calls, &interrupts)
+        watcher.enter();
+        let leavings = watch(&left, hall, &calls, &interrupts);
+        drop(watcher);
+        leavings
     })
 }
 
 /// Gathers why the threads leave, and interrupts calls that take longer than the limit, each once.
 fn watch(
     left: &Receiver<Leaving>,
-    limit: Option<Duration>,
+    hall: &Hall,
     calls: &[AtomicU64],
     interrupts: &[Option<Interrupt>],
 ) -> Vec<Leaving> {
-    let limit_ns = limit.map_or(u64::MAX, ns);
+    let limit_ns = hall.limit.map_or(u64::MAX, ns);
     let mut interrupted = vec![IDLE; calls.len()];
     let mut leavings = Vec::new();
     loop {
-        match left.recv_timeout(SLEEP_SLICE) {
+        let until_ns = hall.clock.now_ns() + ns(SLEEP_SLICE);
+        match hall.clock.receive(left, Some(until_ns)) {
             Ok(leaving) => leavings.push(leaving),
             Err(RecvTimeoutError::Disconnected) => return leavings,
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let now = now_ns();
+        let now = hall.clock.now_ns();
         for ((call, interrupt), known) in calls.iter().zip(interrupts).zip(&mut interrupted) {
             let started = call.load(Relaxed);
             let stuck = started != IDLE && now.saturating_sub(started) > limit_ns;
@@ -132,17 +146,23 @@ impl Booth<'_, '_, '_> {
     }
 
     fn work(&mut self, ticket: Ticket) -> Leaving {
-        let Hall { dealer, brake, .. } = *self.hall;
+        let Hall {
+            dealer,
+            brake,
+            clock,
+            ..
+        } = *self.hall;
         let halted = || brake.pulled();
         // Before the common start: a thread that wakes late there would find that others took its user up.
         let mut next = self.desk.next();
         let common_start = ticket.wait(halted);
-        let Some(origin_ns) = common_start.filter(|at| sleep_until(*at, halted).is_some()) else {
+        let Some(origin_ns) = common_start.filter(|at| clock.sleep_until(*at, halted).is_some())
+        else {
             return stopped(brake);
         };
         while let Some(due_ns) = next {
             let due_ns = origin_ns.saturating_add(due_ns);
-            let Some(now) = sleep_until(due_ns, halted).filter(|_| !halted()) else {
+            let Some(now) = clock.sleep_until(due_ns, halted).filter(|_| !halted()) else {
                 return stopped(brake);
             };
             if let Some(leaving) = self.serve(now, origin_ns) {
@@ -152,7 +172,7 @@ impl Booth<'_, '_, '_> {
         }
         // The window is observed to its end, so that the rate may be divided by all of it.
         match dealer.window().until_ns {
-            Some(until) if sleep_until(origin_ns + until, halted).is_none() => stopped(brake),
+            Some(until) if clock.sleep_until(origin_ns + until, halted).is_none() => stopped(brake),
             _ => Leaving::Over,
         }
     }
@@ -162,7 +182,7 @@ impl Booth<'_, '_, '_> {
         let (user, kind) = self.desk.begin(now - origin_ns);
         self.call.store(now, Relaxed);
         let result = self.teller.serve(user, kind);
-        let ended = now_ns();
+        let ended = self.hall.clock.now_ns();
         self.call.store(IDLE, Relaxed);
         let (kind, timing) = self.desk.end(ended - origin_ns);
         let limit_ns = self.hall.limit.map_or(u64::MAX, ns);

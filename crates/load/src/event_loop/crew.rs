@@ -8,7 +8,7 @@ use std::thread::Scope;
 
 use super::turns::{Relief, Turns};
 use super::{Seat, Work};
-use crate::clock::Usage;
+use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Brake, Leaving, panic_message};
 use crate::outcome::DriverThreads;
@@ -24,6 +24,8 @@ pub struct Loops<'r, B> {
     pub gate: &'r Gate,
     /// Stops them.
     pub brake: &'r Brake<'r>,
+    /// What tells the time.
+    pub clock: &'r Clock,
     /// Makes what a thread writes into.
     pub new_book: &'r (dyn Fn() -> B + Sync),
 }
@@ -63,8 +65,10 @@ pub fn run<W: Work>(
             scope,
             shared: &shared,
         };
-        for seats in dealt {
-            crew.spawn(seats, Entry::Start(loops.gate.ticket()));
+        // All of them before the first thread begins, so that none runs ahead in virtual time.
+        let parts: Vec<_> = dealt.iter().map(|_| loops.clock.participate()).collect();
+        for (seats, part) in dealt.into_iter().zip(parts) {
+            crew.spawn(seats, Entry::Start(loops.gate.ticket()), part);
         }
         meanwhile();
     });
@@ -102,10 +106,14 @@ enum Entry<'g> {
 }
 
 impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
-    fn spawn(self, seats: Vec<Seat<W>>, entry: Entry<'scope>) {
+    fn spawn(self, seats: Vec<Seat<W>>, entry: Entry<'scope>, part: Participation) {
         let brake = self.shared.loops.brake;
         let thread = std::thread::Builder::new().name("driver".into());
-        let spawned = thread.spawn_scoped(self.scope, move || self.work(seats, entry));
+        let spawned = thread.spawn_scoped(self.scope, move || {
+            part.enter();
+            self.work(seats, entry);
+            drop(part);
+        });
         if let Err(error) = spawned {
             brake.fail(format!(
                 "a thread for the driver cannot be had ({error}): raise the limit of processes"
@@ -117,10 +125,11 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
         let Loops {
             window,
             brake,
+            clock,
             new_book,
             ..
         } = *self.shared.loops;
-        let mut turns = match Turns::new(seats, window, new_book()) {
+        let mut turns = match Turns::new(seats, window, new_book(), clock) {
             Ok(turns) => turns,
             Err((error, seats)) => {
                 brake.fail(error.to_string());
@@ -168,6 +177,7 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, W>
     }
 
     fn begin(&self, seats: Vec<Seat<W>>, origin_ns: u64) {
-        self.spawn(seats, Entry::Relief(origin_ns));
+        let part = self.shared.loops.clock.participate();
+        self.spawn(seats, Entry::Relief(origin_ns), part);
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use crate::clock::SLEEP_SLICE;
+use crate::clock::{Clock, SLEEP_SLICE, ns};
 
 /// Most events taken by one call.
 const EVENTS_MAX: usize = 256;
@@ -20,11 +20,12 @@ pub struct Poll {
     timer: OwnedFd,
     events: Vec<libc::epoll_event>,
     armed_ns: u64,
+    clock: Clock,
 }
 
 impl Poll {
     /// Nothing watched, no timer set.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(clock: &Clock) -> io::Result<Self> {
         // SAFETY: the call takes a flag and gives a new descriptor or -1.
         let epoll = unsafe { owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }?;
         let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
@@ -35,6 +36,7 @@ impl Poll {
             timer,
             events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX],
             armed_ns: 0,
+            clock: clock.clone(),
         };
         poll.control(libc::EPOLL_CTL_ADD, poll.timer.as_raw_fd(), TIMER, false)?;
         Ok(poll)
@@ -72,11 +74,28 @@ impl Poll {
     /// Waits until something is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; gives the number
     /// of things that are ready, for [`Poll::client`].
     pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
-        let due = until_ns.is_some_and(|until| until <= now_ns);
-        if let Some(until) = until_ns.filter(|_| !due) {
+        if until_ns.is_some_and(|until| until <= now_ns) {
+            return self.take(Duration::ZERO);
+        }
+        if let Clock::Virtual(clock) = &self.clock {
+            let clock = clock.clone();
+            let ready = self.take(Duration::ZERO)?;
+            if ready > 0 {
+                return Ok(ready);
+            }
+            let slice_ns = now_ns.saturating_add(ns(SLEEP_SLICE));
+            clock.wait(until_ns.map_or(slice_ns, |until| until.min(slice_ns)), true);
+            return self.take(Duration::ZERO);
+        }
+        if let Some(until) = until_ns {
             self.arm(until, now_ns)?;
         }
-        let timeout = if due { Duration::ZERO } else { SLEEP_SLICE };
+        self.take(SLEEP_SLICE)
+    }
+
+    /// Takes what is ready, waiting for it so long at most.
+    #[inline]
+    fn take(&mut self, timeout: Duration) -> io::Result<usize> {
         // The call itself rather than the C library's function, which in a program with threads does work of
         // its own for their cancellation.
         // SAFETY: the buffer holds as many events as the call is told, and no signals are masked.
@@ -161,7 +180,7 @@ mod tests {
     #[test]
     fn what_comes_is_announced_once() {
         let (mut near, mut far) = UnixStream::pair().unwrap();
-        let mut poll = Poll::new().unwrap();
+        let mut poll = Poll::new(&Clock::Monotonic).unwrap();
         poll.watch(near.as_raw_fd(), 7, false).unwrap();
         far.write_all(b"x").unwrap();
         assert_eq!(poll.wait(None, now_ns()).unwrap(), 1);
@@ -180,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_timer_wakes_at_its_time_and_not_before() {
-        let mut poll = Poll::new().unwrap();
+        let mut poll = Poll::new(&Clock::Monotonic).unwrap();
         for _ in 0..3 {
             let at = now_ns() + 5_000_000;
             while poll.wait(Some(at), now_ns()).unwrap() == 0 {}

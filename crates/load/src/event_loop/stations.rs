@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
+use std::time::Instant;
 
 use super::client::Client;
 use super::crew::{Left, Loops, run};
@@ -44,17 +45,19 @@ pub fn drive_stations(
         failed: AtomicBool::new(false),
     };
     let first = (*threads.start()).clamp(1, count.max(1));
-    let gate = Gate::new(first);
+    let gate = Gate::new(first, &drive.clock);
     let loops = Loops {
         threads: first..=*threads.end(),
         window: table.window(),
         gate: &gate,
         brake: &brake,
+        clock: &drive.clock,
         new_book: &Latencies::default,
     };
     let (left, series) = drive_clients(stations, drive, &table, &loops);
     let origin_ns = gate.common_start_ns().filter(|_| count > 0);
-    summary(left, &series, &table, origin_ns, brake.fatal.get().cloned())
+    let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
+    summary(left, &series, &table, started, brake.fatal.get().cloned())
 }
 
 /// Runs the loops, and gathers the intervals of their clients on the calling thread meanwhile.
@@ -94,7 +97,7 @@ fn summary(
     mut left: Left<Client>,
     series: &Series,
     table: &Timetable,
-    origin_ns: Option<u64>,
+    started: Option<Instant>,
     fatal: Option<String>,
 ) -> Outcome {
     left.seats.sort_by_key(|seat| seat.work.number);
@@ -108,7 +111,7 @@ fn summary(
             leaving: seat.leaving,
         })
         .collect();
-    let mut outcome = summarise(&ended, series, table, origin_ns, fatal);
+    let mut outcome = summarise(&ended, series, table, started, fatal);
     for latencies in &left.books {
         outcome.service.merge(&latencies.service);
         outcome.response.merge(&latencies.response);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::poll::Poll;
 use super::{Doing, Next, Seat, Work};
-use crate::clock::{self, Usage, UsageMeter, now_ns, ns, sleep_until};
+use crate::clock::{self, Clock, Usage, UsageMeter, ns};
 use crate::gate::Ticket;
 use crate::job::{Brake, Leaving, stopped};
 use crate::schedule::Window;
@@ -26,6 +26,7 @@ pub struct Turns<W: Work> {
     pub usage: Usage,
     /// What the thread writes down for all of them.
     pub book: W::Book,
+    clock: Clock,
     meter: UsageMeter,
     before: Usage,
     poll: Poll,
@@ -59,8 +60,9 @@ impl<W: Work> Turns<W> {
         seats: Vec<Seat<W>>,
         window: Window,
         book: W::Book,
+        clock: &Clock,
     ) -> Result<Self, (LoopError, Vec<Seat<W>>)> {
-        let watching = Poll::new().and_then(|poll| {
+        let watching = Poll::new(clock).and_then(|poll| {
             for (place, seat) in seats.iter().enumerate() {
                 if seat.watched {
                     poll.watch(seat.work.descriptor(), place, seat.writing)?;
@@ -77,7 +79,8 @@ impl<W: Work> Turns<W> {
             seats,
             usage: Usage::default(),
             book,
-            meter: UsageMeter::of_this_thread(),
+            clock: clock.clone(),
+            meter: clock.usage_meter(),
             before: Usage::default(),
             poll,
             window,
@@ -109,7 +112,7 @@ impl<W: Work> Turns<W> {
         self.before = self.meter.read();
         let halted = || brake.pulled();
         let start = ticket.wait(halted);
-        match start.filter(|at| sleep_until(*at, halted).is_some()) {
+        match start.filter(|at| self.clock.sleep_until(*at, halted).is_some()) {
             Some(origin_ns) => self.start(origin_ns),
             None => {
                 self.leave_all(brake);
@@ -143,13 +146,13 @@ impl<W: Work> Turns<W> {
     fn start(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
         let enter_ns = origin_ns.saturating_add(self.window.from_ns);
-        if self.window.from_ns > 0 && now_ns() < enter_ns {
+        if self.window.from_ns > 0 && self.clock.now_ns() < enter_ns {
             self.enter_ns = enter_ns;
         }
     }
 
     fn go_on(&mut self, brake: &Brake, relief: &dyn Relief<W>) -> Result<(), LoopError> {
-        (self.looked_ns, self.looked) = (now_ns(), self.meter.read());
+        (self.looked_ns, self.looked) = (self.clock.now_ns(), self.meter.read());
         self.turn_until_idle(brake, Some(relief))?;
         // The window is observed to its end, so that the rate may be divided by all of it.
         let was_over = |seat: &Seat<W>| seat.leaving == Leaving::Over;
@@ -159,7 +162,11 @@ impl<W: Work> Turns<W> {
             .filter(|_| self.seats.iter().any(was_over))
         {
             let halted = || brake.pulled();
-            if sleep_until(self.origin_ns + until, halted).is_none() {
+            if self
+                .clock
+                .sleep_until(self.origin_ns + until, halted)
+                .is_none()
+            {
                 self.leave_all(brake);
             }
         }
@@ -177,7 +184,7 @@ impl<W: Work> Turns<W> {
             if brake.pulled() {
                 self.leave_waiting(brake);
             }
-            let now = now_ns();
+            let now = self.clock.now_ns();
             if now >= self.enter_ns {
                 (self.enter_ns, self.before) = (u64::MAX, self.meter.read());
             }
@@ -224,7 +231,7 @@ impl<W: Work> Turns<W> {
             }
             most -= 1;
             self.due.pop();
-            let turn = self.begin(place, now_ns());
+            let turn = self.begin(place, self.clock.now_ns());
             self.settle(place, turn, brake)?;
         }
         Ok(())
@@ -285,7 +292,7 @@ impl<W: Work> Turns<W> {
         if first != place || brake.pulled() {
             return None;
         }
-        let now = now_ns();
+        let now = self.clock.now_ns();
         if self.origin_ns + at > now {
             return None;
         }
@@ -295,7 +302,7 @@ impl<W: Work> Turns<W> {
 
     fn finished(&mut self, place: usize, result: Result<Done, Failure>, brake: &Brake) {
         self.active -= 1;
-        let now = now_ns() - self.origin_ns;
+        let now = self.clock.now_ns() - self.origin_ns;
         let work = &mut self.seats[place].work;
         match work.end(now, result, &mut self.book, brake) {
             Some(why) => self.set(place, Next::Leave(why)),

@@ -1,10 +1,13 @@
-//! The programmed target behind sockets, for event loops: a small server thread for each client.
+//! The programmed target behind sockets, for event loops: a small server thread for each client, and in virtual time
+//! events of the clock that answer.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use super::{Mock, Session};
+use crate::clock::{Clock, VirtualClock};
 use crate::{Done, Failure, Station, Turn};
 
 /// What a server answers at most: a kind, a number, and text.
@@ -34,8 +37,19 @@ impl Mock {
             .map(|session| {
                 let (near, far) = UnixStream::pair()?;
                 near.set_nonblocking(true)?;
-                std::thread::Builder::new().spawn(move || serve(session, far))?;
+                let server = match &session.mock.clock {
+                    Clock::Monotonic => {
+                        std::thread::Builder::new().spawn(move || serve(session, far))?;
+                        Server::Thread
+                    }
+                    Clock::Virtual(clock) => Server::Events {
+                        clock: Arc::clone(clock),
+                        session: Box::new(session),
+                        far: Some(Arc::new(far)),
+                    },
+                };
                 Ok(Client {
+                    server,
                     socket: near,
                     answer: [0; ANSWER_BYTES],
                     came: 0,
@@ -96,8 +110,47 @@ fn decode(answer: &[u8; ANSWER_BYTES]) -> Result<Done, Failure> {
     }
 }
 
+/// The far end of a session.
+enum Server {
+    /// Has its socket.
+    Thread,
+    /// Answers come as events in virtual time.
+    Events {
+        clock: Arc<VirtualClock>,
+        session: Box<Session>,
+        far: Option<Arc<UnixStream>>,
+    },
+}
+
+impl Server {
+    /// In virtual time: answers when it is time; where the mock was told to panic the connection breaks.
+    fn asked(&mut self, index: u64, kind: u8) {
+        let Server::Events {
+            clock,
+            session,
+            far,
+        } = self
+        else {
+            return;
+        };
+        if session.mock.panic_at == Some(index) {
+            *far = None;
+        }
+        let Some(far) = far.clone() else {
+            return;
+        };
+        let (end_ns, result) = session.answer(index, kind);
+        let answer = encode(&result);
+        clock.at_ns(end_ns, move || {
+            // A client that has gone does not want the answer any more.
+            let _ = (&*far).write_all(&answer);
+        });
+    }
+}
+
 /// The near end of a session.
 pub(super) struct Client {
+    server: Server,
     socket: UnixStream,
     answer: [u8; ANSWER_BYTES],
     came: usize,
@@ -107,6 +160,10 @@ impl Client {
     /// Asks for operation number `index`, of a kind.
     pub(super) fn ask(&mut self, index: u64, kind: u8) -> Turn {
         self.came = 0;
+        if let Server::Events { .. } = self.server {
+            self.server.asked(index, kind);
+            return Turn::Reading;
+        }
         let mut request = [kind; REQUEST_BYTES];
         request[1..].copy_from_slice(&index.to_le_bytes());
         // So few bytes always fit into an empty socket.

@@ -2,63 +2,88 @@
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Counter, Counters, Crowd, CrowdDrive, CrowdModel, Done, Errand, Failure, Teller,
-    Think, Turn, drive_crowd,
+    Arrivals, Clock, Counter, Counters, Crowd, CrowdDrive, CrowdModel, Done, Errand, Failure,
+    Teller, Think, Turn, drive_crowd,
 };
 
-use super::{AN_HOUR, Flock, KINDS, Log, PROMPTLY, WAYS, Way, connections, ms, plain, run};
+use super::{AN_HOUR, Flock, KINDS, Log, WAYS, Way, check_virtual, connections, ms, plain, us};
 
+/// The flag is set 300 ms after the clock began. Three connections of 2 ms have done 150 operations each when those in
+/// hand end; the lead before the common start is 1 ms and 20 µs a thread. Threads that wait look every 100 ms.
 #[test]
 fn the_stop_flag_ends_who_waits_and_who_works() {
-    for way in WAYS {
-        for think in [Think::None, Think::Constant(AN_HOUR)] {
-            let stop = AtomicBool::new(false);
-            let how = CrowdDrive {
-                stop: &stop,
-                ..plain(30, AN_HOUR)
-            };
-            let begin = Instant::now();
-            let outcome = std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    std::thread::sleep(ms(300));
-                    stop.store(true, Relaxed);
-                });
-                run(way, &Mock::new().latency(ms(2)), 3, think, &how)
-            });
-            assert!(outcome.interrupted && outcome.fatal.is_none());
-            assert!(begin.elapsed() < PROMPTLY && outcome.elapsed < PROMPTLY);
-            assert!(outcome.elapsed >= ms(100), "{:?}", outcome.elapsed);
-            assert_eq!(outcome.completed() > 0, think == Think::None);
-        }
+    for (way, think, completed, elapsed, ended) in [
+        (Way::Loop, Think::None, 450, ms(300), us(301_020)),
+        (Way::Threads, Think::None, 450, ms(300), us(301_060)),
+        (Way::Loop, Think::Constant(AN_HOUR), 0, us(298_980), ms(300)),
+        (
+            Way::Threads,
+            Think::Constant(AN_HOUR),
+            0,
+            ms(300),
+            us(301_060),
+        ),
+    ] {
+        let (clock, time) = Clock::new_virtual();
+        let stop = Arc::new(AtomicBool::new(false));
+        let pulled = Arc::clone(&stop);
+        time.at(ms(300), move || pulled.store(true, Relaxed));
+        let log = Log::default();
+        let mock = Mock::new().on(&clock).latency(ms(2));
+        let how = CrowdDrive {
+            stop: &stop,
+            clock,
+            ..plain(30, AN_HOUR)
+        };
+        let flock = Flock::new(30, think);
+        let outcome = drive_crowd(&flock, connections(way, &mock, 3, &log), KINDS, &how);
+        check_virtual(&outcome);
+        assert!(outcome.interrupted && outcome.fatal.is_none());
+        assert_eq!(
+            (outcome.completed(), outcome.elapsed, time.elapsed()),
+            (completed, elapsed, ended),
+            "{way:?}, {think:?}"
+        );
     }
 }
 
 #[test]
 fn a_fatal_failure_stops_everyone() {
-    for way in WAYS {
-        let begin = Instant::now();
+    for (way, ended) in [(Way::Loop, us(22_020)), (Way::Threads, us(22_060))] {
+        let (clock, time) = Clock::new_virtual();
         let log = Log::default();
-        let mock = Mock::new().latency(ms(1)).fatal_at(20);
+        let mock = Mock::new().on(&clock).latency(ms(1));
         let flock = Flock::new(9, Think::None);
-        let counters = connections(way, &mock, 3, &log);
-        let outcome = drive_crowd(&flock, counters, KINDS, &plain(9, AN_HOUR));
+        let counters = connections(way, &mock.fatal_at(20), 3, &log);
+        let how = CrowdDrive {
+            clock,
+            ..plain(9, AN_HOUR)
+        };
+        let outcome = drive_crowd(&flock, counters, KINDS, &how);
         let why = outcome.fatal.unwrap();
         assert_eq!(why, "the mock was told to give up at operation 20");
-        assert!(begin.elapsed() < PROMPTLY && !outcome.interrupted);
+        assert!(!outcome.interrupted);
+        assert!(time.elapsed() <= ended, "{way:?}: {time:?}");
     }
 }
 
 #[test]
 fn a_panic_stops_the_drive_and_hangs_nobody() {
     let (log, flock) = (Log::default(), Flock::new(9, Think::None));
-    let mock = Mock::new().latency(ms(1)).panic_at(20);
+    let (clock, _) = Clock::new_virtual();
+    let mock = Mock::new().on(&clock).latency(ms(1)).panic_at(20);
     let tellers = connections(Way::Threads, &mock, 3, &log);
-    let outcome = drive_crowd(&flock, tellers, KINDS, &plain(9, AN_HOUR));
+    let how = CrowdDrive {
+        clock,
+        ..plain(9, AN_HOUR)
+    };
+    let outcome = drive_crowd(&flock, tellers, KINDS, &how);
     assert!(outcome.fatal.unwrap().contains("told to panic"));
 }
 
@@ -84,17 +109,16 @@ fn a_server_that_ends_while_all_pause_is_noticed() {
         counters: vec![Box::new(Gone(near))],
         replace: None,
     };
-    let begin = Instant::now();
-    let outcome = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            std::thread::sleep(ms(200));
-            drop(far);
-        });
-        let flock = Flock::new(3, Think::Constant(AN_HOUR));
-        drive_crowd(&flock, counters, KINDS, &plain(3, AN_HOUR))
-    });
+    let (clock, time) = Clock::new_virtual();
+    time.at(ms(200), move || drop(far));
+    let flock = Flock::new(3, Think::Constant(AN_HOUR));
+    let how = CrowdDrive {
+        clock,
+        ..plain(3, AN_HOUR)
+    };
+    let outcome = drive_crowd(&flock, counters, KINDS, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
-    assert!(begin.elapsed() < PROMPTLY);
+    assert_eq!(time.elapsed(), ms(200));
 }
 
 /// Serves every user three times.
@@ -115,7 +139,11 @@ fn users_without_work_leave_and_the_window_is_kept() {
     let tellers = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn Teller>);
     let flock = Flock::new(10, Think::Constant(ms(5)));
     let counters = Counters::Blocking(tellers.collect());
-    let outcome = drive_crowd(&flock, counters, KINDS, &plain(10, ms(600)));
+    let how = CrowdDrive {
+        clock: Clock::new_virtual().0,
+        ..plain(10, ms(600))
+    };
+    let outcome = drive_crowd(&flock, counters, KINDS, &how);
     assert_eq!((outcome.completed(), outcome.errors()), (30, 0));
     assert!(served.iter().all(|times| times.load(Relaxed) == 4));
     assert_eq!((outcome.elapsed, outcome.unfinished), (ms(600), 0));
@@ -157,8 +185,13 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
     };
     assert!(refusal(1, 1, &impossible).contains("cannot be scheduled"));
     for way in WAYS {
-        let counters = connections(way, &Mock::new().latency(ms(1)), 2, &log);
-        let outcome = drive_crowd(&Astray, counters, KINDS, &plain(5, AN_HOUR));
+        let (clock, _) = Clock::new_virtual();
+        let mock = Mock::new().on(&clock).latency(ms(1));
+        let how = CrowdDrive {
+            clock,
+            ..plain(5, AN_HOUR)
+        };
+        let outcome = drive_crowd(&Astray, connections(way, &mock, 2, &log), KINDS, &how);
         assert!(
             outcome
                 .fatal

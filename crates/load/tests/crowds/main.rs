@@ -1,11 +1,12 @@
-//! Crowds of users over pools of connections, against the programmed target. Bounds hold on a noisy machine of
-//! two cores and still tell a right driver from a wrong one.
+//! Crowds of users over pools of connections, against the programmed target, in virtual time: what is asserted is
+//! exact. What can only be said of the machine's clock is in [`real_time`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod ends;
 mod models;
 mod queue;
+mod real_time;
 mod timeouts;
 
 use std::sync::atomic::AtomicBool;
@@ -15,20 +16,22 @@ use std::time::Duration;
 use load::mock::Mock;
 use load::random::Random;
 use load::{
-    Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Done, Errand, Failure, Teller,
-    Think, Turn, drive_crowd,
+    Clock, Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Done, Errand, Failure,
+    Teller, Think, Turn, drive_crowd,
 };
 
 /// Nobody interrupts.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 const AN_HOUR: Duration = Duration::from_secs(3600);
-/// What "promptly" may mean on a machine that is busy with something else.
-const PROMPTLY: Duration = Duration::from_secs(10);
 const KINDS: usize = 3;
 
 fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
+}
+
+fn us(microseconds: u64) -> Duration {
+    Duration::from_micros(microseconds)
 }
 
 /// Users who draw kinds and pauses from generators of their own.
@@ -144,18 +147,58 @@ fn plain(users: u32, window: Duration) -> CrowdDrive<'static> {
         entering: None,
         stop: &GO_ON,
         progress: None,
+        clock: Clock::Monotonic,
     }
 }
 
-/// Drives a flock and checks what holds of every outcome.
+/// Drives a flock in virtual time and checks what holds of every outcome there.
 fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &CrowdDrive) -> CrowdOutcome {
     let log = Log::default();
-    let flock = Flock::new(how.users, pause);
-    let outcome = drive_crowd(&flock, connections(way, mock, count, &log), KINDS, how);
-    check(&outcome);
+    let outcome = logged(way, mock, count, pause, how, &log);
     assert_eq!((outcome.users, outcome.connections), (how.users, count));
     assert_eq!(outcome.driver_threads.is_some(), way == Way::Loop);
     outcome
+}
+
+/// The same, with a log.
+fn logged(
+    way: Way,
+    mock: &Mock,
+    count: usize,
+    pause: Think,
+    how: &CrowdDrive,
+    log: &Log,
+) -> CrowdOutcome {
+    let (clock, _) = Clock::new_virtual();
+    let flock = Flock::new(how.users, pause);
+    let counters = connections(way, &mock.clone().on(&clock), count, log);
+    let how = CrowdDrive {
+        clock,
+        ..how.clone()
+    };
+    let outcome = drive_crowd(&flock, counters, KINDS, &how);
+    check_virtual(&outcome);
+    outcome
+}
+
+/// In virtual time the driver takes no time and is never late.
+fn check_virtual(outcome: &CrowdOutcome) {
+    check(outcome);
+    assert_eq!(outcome.driver_delay, Duration::ZERO);
+    assert_eq!(
+        (outcome.late_starts, outcome.late_start_max),
+        (0, Duration::ZERO)
+    );
+}
+
+/// Whether a latency from a histogram is `want`, as far as it resolves: three digits.
+#[track_caller]
+fn assert_us(got_us: f64, want: Duration) {
+    let want_us = want.as_nanos() as f64 / 1e3;
+    assert!(
+        (got_us - want_us).abs() <= want_us * 0.002,
+        "{got_us} µs, not {want:?}"
+    );
 }
 
 /// What holds of every outcome that is not fatal.

@@ -1,21 +1,20 @@
 //! What goes wrong is counted or stops the drive; it never hangs it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use load::mock::Mock;
-use load::{Arrivals, Done, Drive, End, Failure, JOBS_MAX, Operator, RampUp, Schedule, Think};
+use load::{
+    Arrivals, Clock, Done, Drive, End, Failure, JOBS_MAX, Operator, RampUp, Schedule, Think,
+};
 
-use super::{CLOSED, ms, open, plain, run};
-
-const AN_HOUR: Duration = Duration::from_secs(3600);
-/// What "promptly" may mean on a machine that is busy with something else.
-const PROMPTLY: Duration = Duration::from_secs(10);
+use super::{AN_HOUR, CLOSED, ms, open, plain, run, sessions, us};
 
 #[test]
 fn failed_operations_are_counted_and_the_job_goes_on() {
     let how = plain(CLOSED, End::Operations { per_job: 30 });
-    let outcome = run(Mock::new().error_every(10).sessions(2), &how);
+    let outcome = run(&how, sessions(Mock::new().error_every(10), 2));
     assert_eq!((outcome.operations, outcome.errors), (54, 6));
     assert_eq!(
         outcome.error_messages,
@@ -36,7 +35,7 @@ impl Operator for Chatty {
 #[test]
 fn messages_are_few() {
     let how = plain(CLOSED, End::Operations { per_job: 1000 });
-    let outcome = run(vec![Box::new(Chatty), Box::new(Chatty)], &how);
+    let outcome = run(&how, |_| vec![Box::new(Chatty), Box::new(Chatty)]);
     assert_eq!((outcome.errors, outcome.error_messages.len()), (2000, 5));
 }
 
@@ -45,17 +44,19 @@ fn messages_are_few() {
 fn a_fatal_failure_stops_every_job() {
     let ramp_ups = [RampUp::None, RampUp::Operations { per_job: 100 }];
     for (ramp_up, panics) in ramp_ups.into_iter().flat_map(|r| [(r, false), (r, true)]) {
-        let mut operators = Mock::new().latency(ms(1)).sessions(3);
+        let (clock, time) = Clock::new_virtual();
+        let mock = Mock::new().on(&clock).latency(ms(1));
+        let mut operators = mock.sessions(3);
         operators.extend(match panics {
-            true => Mock::new().panic_at(10).sessions(1),
-            false => Mock::new().fatal_at(10).sessions(1),
+            true => mock.panic_at(10).sessions(1),
+            false => mock.fatal_at(10).sessions(1),
         });
         let how = Drive {
             ramp_up,
+            clock,
             ..plain(CLOSED, End::Time(AN_HOUR))
         };
-        let begin = Instant::now();
-        let outcome = run(operators, &how);
+        let outcome = load::drive(operators, &how);
         let why = outcome.fatal.expect("the drive failed");
         assert!(
             why.contains(if panics {
@@ -65,56 +66,61 @@ fn a_fatal_failure_stops_every_job() {
             }),
             "{why}"
         );
-        assert!(begin.elapsed() < PROMPTLY && !outcome.interrupted);
+        assert!(!outcome.interrupted);
+        // Ten operations, and one that the others have in hand then; before them the lead of four jobs.
+        let lead = if ramp_up == RampUp::None {
+            us(1080)
+        } else {
+            us(0)
+        };
+        let ended = time.elapsed() - lead;
+        assert!(ended == ms(10) || ended == ms(11), "{ended:?}");
     }
 }
 
-/// Stops a drive after 200 ms and says how long it took from then.
-fn interrupted(schedule: Schedule, ramp_up: RampUp, mock: &Mock) -> (load::Outcome, Duration) {
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let stopper = scope.spawn(|| {
-            std::thread::sleep(ms(200));
-            stop.store(true, Relaxed);
-            Instant::now()
-        });
-        let how = Drive {
-            ramp_up,
-            stop: &stop,
-            ..plain(schedule, End::Time(AN_HOUR))
-        };
-        let outcome = run(mock.sessions(3), &how);
-        (
-            outcome,
-            stopper.join().expect("the stopper only sleeps").elapsed(),
-        )
-    })
+/// Stops a drive of three jobs after 200 ms: how it ended, and when.
+fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration) {
+    let (clock, time) = Clock::new_virtual();
+    let stop = Arc::new(AtomicBool::new(false));
+    let pulled = Arc::clone(&stop);
+    time.at(ms(200), move || pulled.store(true, Relaxed));
+    let how = Drive {
+        ramp_up,
+        stop: &stop,
+        clock: clock.clone(),
+        ..plain(schedule, End::Time(AN_HOUR))
+    };
+    let mock = Mock::new().on(&clock).latency(ms(1));
+    let outcome = load::drive(mock.sessions(3), &how);
+    assert!(outcome.interrupted && outcome.fatal.is_none());
+    (outcome, time.elapsed())
 }
 
+/// Who works ends with the operation in hand, who waits at the next of the looks, 100 ms apart, that each takes. The
+/// lead before the common start is 1.06 ms.
 #[test]
 fn an_interrupt_ends_working_and_waiting_jobs() {
+    let (working, ended) = interrupted(CLOSED, RampUp::None);
+    assert_eq!((working.operations, ended), (3 * 199, us(200_060)));
+    assert_eq!(working.elapsed, ms(199));
     let thinking = Schedule::Closed {
         think: Think::Constant(AN_HOUR),
     };
-    let quick = Mock::new().latency(ms(1));
-    for schedule in [CLOSED, thinking, open(0.001)] {
-        let (outcome, took) = interrupted(schedule, RampUp::None, &quick);
-        assert!(outcome.interrupted && outcome.fatal.is_none());
-        assert!(took < PROMPTLY, "{schedule:?}: {took:?}");
-        assert!(outcome.operations >= 1 && outcome.elapsed < PROMPTLY);
-    }
+    let (waiting, ended) = interrupted(thinking, RampUp::None);
+    assert_eq!((waiting.operations, ended), (3, us(202_060)));
+    // One job has done the only arrival, the others never had one.
+    let (waiting, ended) = interrupted(open(0.001), RampUp::None);
+    assert_eq!((waiting.operations, ended), (1, us(202_060)));
     let endless = RampUp::Operations { per_job: u64::MAX };
-    let (outcome, took) = interrupted(CLOSED, endless, &quick);
-    assert!(outcome.interrupted && outcome.operations == 0 && took < PROMPTLY);
+    let (ramping, ended) = interrupted(CLOSED, endless);
+    assert_eq!((ramping.operations, ended), (0, ms(200)));
 }
 
 #[test]
 fn impossible_drives_are_refused_in_one_sentence() {
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e12] {
-        let outcome = run(
-            Mock::new().sessions(1),
-            &plain(open(rate), End::Time(ms(1))),
-        );
+        let how = plain(open(rate), End::Time(ms(1)));
+        let outcome = run(&how, sessions(Mock::new(), 1));
         assert!(
             outcome.fatal.unwrap().contains("cannot be scheduled"),
             "{rate}"
@@ -133,7 +139,7 @@ fn impossible_drives_are_refused_in_one_sentence() {
             .to_string()
             .contains("at least one")
     );
-    let crowd = Mock::new().sessions(JOBS_MAX + 1);
-    let outcome = run(crowd, &plain(CLOSED, End::Time(ms(1))));
+    let how = plain(CLOSED, End::Time(ms(1)));
+    let outcome = run(&how, sessions(Mock::new(), JOBS_MAX + 1));
     assert!(outcome.fatal.unwrap().contains("use at most 4096"));
 }

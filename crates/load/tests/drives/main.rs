@@ -1,12 +1,14 @@
-//! Whole drives against the programmed target, judged by counts and orders of magnitude: the bounds hold
-//! on a noisy machine of two cores and still tell a right driver from a wrong one.
+//! Whole drives against the programmed target, in virtual time: what is asserted is exact. What can only be said of
+//! the machine's clock is in [`real_time`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod ends;
 mod failures;
 mod models;
+mod real_time;
 mod recorder;
+mod relief;
 mod stall;
 mod stations;
 mod timetable;
@@ -14,15 +16,24 @@ mod timetable;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::{Arrivals, Drive, End, Operator, Outcome, RampUp, Schedule, Think};
+use load::mock::Mock;
+use load::{
+    Arrivals, Clock, Drive, End, Operator, Outcome, RampUp, Schedule, Station, Think,
+    drive_stations,
+};
 
 /// Nobody interrupts.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 const CLOSED: Schedule = Schedule::Closed { think: Think::None };
+const AN_HOUR: Duration = Duration::from_secs(3600);
 
 fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
+}
+
+fn us(microseconds: u64) -> Duration {
+    Duration::from_micros(microseconds)
 }
 
 fn open(rate_per_s: f64) -> Schedule {
@@ -42,14 +53,50 @@ fn plain(schedule: Schedule, end: End) -> Drive<'static> {
         seed: 1,
         stop: &GO_ON,
         progress: None,
+        clock: Clock::Monotonic,
     }
 }
 
-/// Drives and checks what holds of every drive whatever the machine does meanwhile.
-fn run(operators: Vec<Box<dyn Operator + '_>>, how: &Drive) -> Outcome {
-    let outcome = load::drive(operators, how);
-    check(&outcome);
+/// Drives in virtual time and checks what holds of every drive there.
+fn run<'o>(how: &Drive, operators: impl FnOnce(&Clock) -> Vec<Box<dyn Operator + 'o>>) -> Outcome {
+    let (clock, _) = Clock::new_virtual();
+    let operators = operators(&clock);
+    let outcome = load::drive(
+        operators,
+        &Drive {
+            clock,
+            ..how.clone()
+        },
+    );
+    check_virtual(&outcome);
     outcome
+}
+
+/// The same in event loops of one thread.
+fn run_stations<'o>(
+    how: &Drive,
+    stations: impl FnOnce(&Clock) -> Vec<Box<dyn Station + 'o>>,
+) -> Outcome {
+    let (clock, _) = Clock::new_virtual();
+    let stations = stations(&clock);
+    let outcome = drive_stations(
+        stations,
+        1..=1,
+        &Drive {
+            clock,
+            ..how.clone()
+        },
+    );
+    check_virtual(&outcome);
+    outcome
+}
+
+fn sessions(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Operator>> {
+    move |clock| mock.on(clock).sessions(count)
+}
+
+fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Station>> {
+    move |clock| mock.on(clock).stations(count).unwrap()
 }
 
 /// What holds of every outcome.
@@ -64,4 +111,24 @@ fn check(outcome: &Outcome) {
         assert!(job.finish <= outcome.elapsed);
         assert!(job.service + job.waited <= job.active + Duration::from_nanos(1));
     }
+}
+
+/// In virtual time the driver takes no time and is never late.
+fn check_virtual(outcome: &Outcome) {
+    check(outcome);
+    assert_eq!(outcome.driver_time(), Duration::ZERO);
+    assert_eq!(
+        (outcome.late_starts, outcome.late_start_max),
+        (0, Duration::ZERO)
+    );
+}
+
+/// Whether a latency from a histogram is `want`, as far as it resolves: three digits.
+#[track_caller]
+fn assert_us(got_us: f64, want: Duration) {
+    let want_us = want.as_nanos() as f64 / 1e3;
+    assert!(
+        (got_us - want_us).abs() <= want_us * 0.002,
+        "{got_us} µs, not {want:?}"
+    );
 }

@@ -1,11 +1,11 @@
 //! Users over a pool of connections, against a real server.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use load::mock::Floor;
-use load::{Counter, Counters, CrowdDrive, CrowdModel, CrowdOutcome, drive_crowd};
+use load::mock::Mock;
+use load::{Clock, Counter, Counters, CrowdDrive, CrowdModel, CrowdOutcome, Progress, drive_crowd};
 use workload::oltp::{
     self, Constants, Kind, Ledger, Metadata, Mode, Office, Pacing, Terminals, World,
 };
@@ -66,74 +66,107 @@ fn how(users: u32, ramp_up: Duration, window: Duration) -> CrowdDrive<'static> {
         entering: None,
         stop: &GO_ON,
         progress: None,
+        clock: Clock::Monotonic,
     }
 }
 
-/// 5000 users who key in and think as the specification says, 238 transactions a second, over 64 connections:
-/// the driver takes less than 250 MB and is hardly ever late.
+/// 5000 users who key in and think as the specification says for 20.7 s on average, with a deck of 23 cards, are 241.6
+/// transactions a second, ten of 23 new orders, where answers take 5 ms: in virtual time, a quarter of an hour.
+#[test]
+fn five_thousand_users_keep_their_pace() {
+    let (clock, _) = Clock::new_virtual();
+    let world = World {
+        warehouses: 500,
+        constants: Constants::draw(3, 100),
+        pacing: Pacing::KeyingAndThinking,
+        run: 0xc0ffee,
+    };
+    let users = Terminals::new(world, 5000, 3);
+    let mock = Mock::new().on(&clock).latency(Duration::from_millis(5));
+    let counters = Counters::Nonblocking {
+        counters: mock.counters(64).unwrap(),
+        replace: None,
+    };
+    let how = CrowdDrive {
+        clock,
+        ..how(5000, Duration::from_secs(60), Duration::from_secs(900))
+    };
+    let outcome = drive_crowd(&users, counters, Kind::ALL.len(), &how);
+    assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
+    let per_s = outcome.completed_per_s().unwrap();
+    // Golden for the seed; 217 000 transactions at random are 0.2 % more or less.
+    assert!((240.5..242.5).contains(&per_s), "{per_s}/s, not 241.6");
+    let orders = outcome.kinds[Kind::NewOrder as usize].completed;
+    let orders_pct = 100.0 * orders as f64 / outcome.completed() as f64;
+    assert!((43.0..44.0).contains(&orders_pct), "{orders_pct} %");
+    assert_eq!(
+        (outcome.late_starts, outcome.driver_delay),
+        (0, Duration::ZERO)
+    );
+}
+
+/// The same users over 64 connections to a real server: less than 250 MB, and no more than they ask for, however fast
+/// the machine is.
 #[test]
 fn five_thousand_users_share_sixty_four_connections() {
     let database = Database::postgres();
     database.load(&options(2)).unwrap();
     let users = 5000;
     let how = how(users, Duration::from_secs(1), Duration::from_secs(4));
-    let mut late_pct = Vec::new();
-    while late_pct.len() < 3 && late_pct.last().is_none_or(|pct| *pct >= 1.0) {
-        let office = office(&database, users, Pacing::KeyingAndThinking);
-        let floor = Floor::watch();
-        let outcome = drive(&database, &office, 64, &how);
-        let floor_pct = floor.end().late_pct();
-        assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-        let per_s = outcome.completed_per_s().unwrap();
-        println!(
-            "{per_s:.0}/s, late {:.2} % (of its own {:.2} %), response p95 {:.1} ms, driver {:?}",
-            outcome.late_starts_pct().unwrap(),
-            outcome.own_late_starts_pct().unwrap(),
-            outcome.total().response.percentile_us(95.0) / 1e3,
-            outcome.driver_threads,
-        );
-        assert!((150.0..330.0).contains(&per_s), "{per_s}/s, not about 238");
-        late_pct.push(outcome.own_late_starts_pct().unwrap() - floor_pct);
-    }
+    let office = office(&database, users, Pacing::KeyingAndThinking);
+    let outcome = drive(&database, &office, 64, &how);
+    assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
+    let completed = outcome.completed();
     assert!(
-        late_pct.iter().any(|pct| *pct < 1.0),
-        "late starts of its own beyond those of a thread that only waits, in %: {late_pct:?}"
+        (1..5 * 330).contains(&completed),
+        "{completed}, not 242/s at most"
     );
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status
         .lines()
         .find(|line| line.starts_with("VmHWM:"))
         .unwrap();
-    println!("{peak}");
     let peak_kib: u64 = peak.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(peak_kib < 250_000_000 / 1024, "{peak}");
     assert_eq!(database.check().broken(), [0_u32; 0]);
 }
 
-/// Somebody locks a warehouse for two seconds: who pays there is given up after one, on connections that are
-/// replaced, and afterwards everything goes on and is consistent.
+/// Somebody locks a warehouse: who pays there is given up after a second, on connections that are replaced, and when
+/// the lock is gone everything goes on and is consistent.
 #[test]
 fn a_transaction_stuck_on_a_lock_is_given_up() {
     let database = Database::postgres();
     database.load(&options(2)).unwrap();
     let office = office(&database, 12, Pacing::None);
+    let (progress, stop) = (Progress::new(), AtomicBool::new(false));
+    let wait_for = |happened: &dyn Fn() -> bool| {
+        while !happened() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
     let how = CrowdDrive {
         operation_limit: Some(Duration::from_secs(1)),
-        ..how(12, Duration::ZERO, Duration::from_secs(6))
+        progress: Some(&progress),
+        stop: &stop,
+        ..how(12, Duration::ZERO, Duration::from_secs(3600))
     };
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
-            std::thread::sleep(Duration::from_secs(1));
+            wait_for(&|| progress.operations() > 0);
             let mut session = database.session();
             session.begin().unwrap();
             let lock = session.prepare("UPDATE warehouse SET w_tax = w_tax WHERE w_id = 1");
             session.execute(lock.unwrap(), &[]).unwrap();
-            std::thread::sleep(Duration::from_secs(2));
+            wait_for(&|| progress.errors() > 0);
             session.rollback().unwrap();
+            let before = progress.operations();
+            wait_for(&|| progress.operations() > before + 100);
+            stop.store(true, Relaxed);
         });
         drive(&database, &office, 6, &how)
     });
     assert_eq!(outcome.fatal, None);
+    assert!(outcome.interrupted);
     let total = outcome.total();
     assert!(
         total.timeouts >= 1 && total.timeouts == total.errors,
@@ -144,7 +177,5 @@ fn a_transaction_stuck_on_a_lock_is_given_up() {
         outcome.error_messages,
         ["an operation took longer than its limit of 1 s"]
     );
-    let last = outcome.intervals.last().unwrap().total();
-    assert!(last.response.count() > 10, "it goes on");
     assert_eq!(database.check().broken(), [0_u32; 0]);
 }

@@ -243,6 +243,7 @@ fn kill_under_load(
         entering: None,
         stop: &GO_ON,
         progress: None,
+        clock: load::Clock::Monotonic,
     };
     let pid = std::fs::read_to_string((victim.pid_file)(database)).unwrap();
     let pid: u32 = pid.lines().next().unwrap().parse().unwrap();

@@ -110,6 +110,7 @@ pub fn serve(
         seed: 1,
         stop: &GO_ON,
         progress: None,
+        clock: load::Clock::Monotonic,
     };
     let target = database.target.as_ref();
     match by {

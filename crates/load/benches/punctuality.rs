@@ -1,0 +1,78 @@
+//! How late the driver wakes whoever waits: `cargo bench -p load --bench punctuality`.
+//!
+//! A figure of the machine as much as of the driver: where all processors are taken, nobody wakes in time. A thread that
+//! does nothing but wait is therefore watched at the same time; what the driver adds to its lateness is the driver's.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use load::clock::{Clock, now_ns, ns, sharpen_timers, sleep_until};
+use load::mock::Mock;
+use load::recorder::LATE_START;
+use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_stations};
+
+const CLIENTS: usize = 8;
+const PERIOD: Duration = Duration::from_millis(1);
+const WINDOW: Duration = Duration::from_secs(5);
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+/// A way of driving, by name.
+type Way<'a> = (&'static str, Box<dyn FnOnce() -> Outcome + 'a>);
+
+/// Wakes of a thread that only waits, and those of them that were late.
+fn wait_only(over: &AtomicBool) -> (u64, u64) {
+    sharpen_timers();
+    let (mut meant_ns, mut wakes, mut late) = (now_ns(), 0, 0);
+    while !over.load(Relaxed) {
+        // None is left out: after a halt as many are late as were meant to start in it.
+        meant_ns += ns(PERIOD);
+        let woken_ns = sleep_until(meant_ns, || false).unwrap_or(meant_ns);
+        wakes += 1;
+        late += u64::from(woken_ns - meant_ns > ns(LATE_START));
+    }
+    (wakes, late)
+}
+
+fn main() -> std::io::Result<()> {
+    let how = Drive {
+        schedule: Schedule::Closed {
+            think: Think::Constant(PERIOD * CLIENTS as u32),
+        },
+        ramp_up: RampUp::None,
+        end: End::Time(WINDOW),
+        interval: Duration::from_secs(1),
+        seed: 1,
+        stop: &GO_ON,
+        progress: None,
+        clock: Clock::Monotonic,
+    };
+    let mock = Mock::new();
+    let sockets = mock.stations(CLIENTS)?;
+    let ways: [Way; 2] = [
+        ("threads", Box::new(|| drive(mock.sessions(CLIENTS), &how))),
+        (
+            "event loop",
+            Box::new(|| drive_stations(sockets, 1..=1, &how)),
+        ),
+    ];
+    for (name, drive) in ways {
+        let over = AtomicBool::new(false);
+        let (outcome, (wakes, late)) = std::thread::scope(|scope| {
+            let waits = scope.spawn(|| wait_only(&over));
+            let outcome = drive();
+            over.store(true, Relaxed);
+            (outcome, waits.join().unwrap_or_default())
+        });
+        let pct = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
+        println!(
+            "{name}: {:.2} % of {} starts late by more than {LATE_START:?}, the latest by {:?}; \
+             of a thread that only waits {:.2} % of {wakes}",
+            pct(outcome.late_starts, outcome.operations),
+            outcome.operations,
+            outcome.late_start_max,
+            pct(late, wakes),
+        );
+    }
+    Ok(())
+}
