@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test browser check bench clean
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit browser check bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -43,7 +43,10 @@ sshd: ## get the ssh server that the tests log on to (apt-get; nothing is instal
 	@scripts/get-sshd.sh
 
 test: duckdb postgres mariadb pgbouncer sshd browser ## get what the tests need and run all of them
-	cargo test $(profile) --workspace --no-fail-fast
+	@scripts/run-tests.sh
+
+unit: ## the tests that need no server, no root and no network
+	@scripts/run-tests.sh --unit
 
 browser: ## get the browser that the tests look at the report with
 	@scripts/get-browser.sh

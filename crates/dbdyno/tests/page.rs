@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[allow(dead_code, reason = "the report's own tests use the rest")]
-#[path = "../../report/tests/chromium/mod.rs"]
+#[path = "../../report/tests/suite/chromium/mod.rs"]
 mod chromium;
 mod common;
 

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p stats --example coverage`; the same figures every time, in two minutes.
 
-#[path = "../tests/noise/mod.rs"]
+#[path = "../tests/suite/noise/mod.rs"]
 mod noise;
 
 use noise::{NOISES, Noise, Order, measure};

@@ -1,0 +1,63 @@
+//! Histograms of a storage array beside a run.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use archive::Run;
+use archive::array::attach;
+
+/// A run below a database with two runs of a list, one of which has two values of a loop.
+fn run() -> Run {
+    let mut run = crate::common::example_run();
+    let names = ["rd1", "rd2 threads=1", "rd2 threads=8"];
+    for (point, name) in run.points.iter_mut().zip(names) {
+        point.key.test = name.to_owned();
+        point.work.below_database = true;
+        point.by_operation.times.clear();
+    }
+    run
+}
+
+#[test]
+fn buckets_become_times_of_the_array() {
+    let text = "run,operation,up_to_us,count\nrd1,write,125,10\nrd1,write,250,30\nrd1,write,,2\n\nrd2 threads=8,read,500,1\n";
+    let mut run = run();
+    attach(&mut run, "after.csv", text).unwrap();
+    let times = &run.points[0].by_operation.times;
+    assert_eq!(times.len(), 1);
+    assert!(times[0].is("array", "write", "whole") && times[0].subject == "after.csv");
+    assert_eq!(times[0].count, Some(42));
+    let histogram = times[0].histogram().unwrap();
+    // The middle of 125 … 250 µs, and of the open bucket from 250 µs.
+    assert!((histogram.percentile_us(50.0) - 176.8).abs() < 0.5);
+    assert!((histogram.max_us() - 353.6).abs() < 0.5);
+    assert!(run.points[1].by_operation.times.is_empty());
+    assert_eq!(run.points[2].by_operation.times[0].count, Some(1));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
+    let head = "run,operation,up_to_us,count\n";
+    for (text, said) in [
+        ("time,count\n".to_owned(), "first line"),
+        (format!("{head}rd1,write,125\n"), "line 2: it has 3 fields"),
+        (format!("{head}rd1,delete,125,1\n"), "write read or write"),
+        (format!("{head}rd1,read,-1,1\n"), "above 0"),
+        (format!("{head}rd1,read,1,many\n"), "no whole number"),
+        (
+            format!("{head}rd1,read,250,1\nrd1,read,125,1\n"),
+            "line 3: the upper ends",
+        ),
+        (format!("{head}rd1,read,,1\nrd1,read,125,1\n"), "must rise"),
+        (format!("{head}rd3,read,1,1\n"), "names 0 runs"),
+        (format!("{head}rd2,read,1,1\n"), "names 2 runs"),
+        (
+            format!("{head}rd1,read,1,1\nrd1,write,1,1\nrd1,read,2,1\n"),
+            "line 4: the reads of rd1 stand further up",
+        ),
+    ] {
+        let mut run = run();
+        let error = attach(&mut run, "a.csv", &text).unwrap_err().to_string();
+        assert!(error.contains(said), "{said}: {error}");
+        assert_eq!(run, self::run(), "{said}");
+    }
+}

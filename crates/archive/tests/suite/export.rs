@@ -1,0 +1,246 @@
+//! The exports say what the run says, under the published names.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::path::PathBuf;
+
+use crate::common::example_run;
+use archive::export::{csv, json, json_schema, json_text, markdown};
+use archive::{FIGURES, Run};
+use serde_json::Value;
+use stats::Histogram;
+
+fn docs(file: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(file)
+}
+
+fn errors(schema: &Value, instance: &Value) -> Vec<String> {
+    let validator = jsonschema::draft202012::new(schema).unwrap();
+    validator
+        .iter_errors(instance)
+        .map(|e| e.to_string())
+        .collect()
+}
+
+/// `UPDATE_SCHEMA=1 cargo test -p archive` writes the file anew.
+#[test]
+fn the_published_schema_is_the_generated_one() {
+    let generated = format!("{:#}\n", json_schema());
+    let file = docs("dbdyno-result.schema.json");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&file, &generated).unwrap();
+    }
+    let published = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        published == generated,
+        "run the tests with UPDATE_SCHEMA=1 and commit {file:?}"
+    );
+}
+
+#[test]
+fn an_exported_run_is_what_the_schema_says() {
+    let schema = json_schema();
+    assert!(jsonschema::draft202012::meta::is_valid(&schema));
+    let exported: Value = serde_json::from_str(&json_text(&example_run())).unwrap();
+    assert_eq!(errors(&schema, &exported), Vec::<String>::new());
+}
+
+#[test]
+fn the_schema_refuses_what_an_export_never_holds() {
+    let schema = json_schema();
+    let good = json(&example_run());
+    let changes: [fn(&mut Value); 6] = [
+        |v| v["schema"] = "dbdyno-result/2".into(),
+        |v| v["points"][0]["rows_per_s"] = "many".into(),
+        |v| v["points"][0]["rows_per_second"] = 1.into(),
+        |v| v["points"][0]["component"] = "network".into(),
+        |v| v["points"][0]["samples"][0]["at_s"] = Value::Null,
+        |v| {
+            drop(
+                v["points"][0]
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("service_us_p99"),
+            )
+        },
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut bad = good.clone();
+        change(&mut bad);
+        assert_eq!(errors(&schema, &bad).len(), 1, "change {number}");
+    }
+}
+
+#[test]
+fn a_row_of_the_json_is_flat_and_complete() {
+    let run = example_run();
+    let exported = json(&run);
+    let row = &exported["points"][0];
+    for (figure, value) in run.points[0].figures.iter() {
+        assert_eq!(row[figure.name], Value::from(value), "{}", figure.name);
+    }
+    assert_eq!(
+        (&row["target"], &row["engine"]),
+        (&"sqlite".into(), &"sqlite".into())
+    );
+    assert_eq!(
+        (&row["valid"], &row["steady"]),
+        (&true.into(), &"yes".into())
+    );
+    assert_eq!(exported["run"]["valid"], false);
+    assert_eq!(exported["missing"][0]["target"], "sqlite");
+    let invalid = &exported["points"][2];
+    assert_eq!(
+        (&invalid["valid"], &invalid["steady"]),
+        (&false.into(), &Value::Null)
+    );
+    for unknown in ["service_us_mean", "response_us_max", "service_histogram"] {
+        assert_eq!(invalid[unknown], Value::Null, "{unknown}");
+    }
+}
+
+/// Percentiles come from the histogram beside them, and anyone can read that.
+#[test]
+fn the_histogram_travels_with_its_percentiles() {
+    use base64::Engine as _;
+    let exported = json(&example_run());
+    let row = &exported["points"][0];
+    for kind in ["service", "response"] {
+        let text = row[format!("{kind}_histogram")].as_str().unwrap();
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(text)
+            .unwrap();
+        let histogram = Histogram::decode(&bytes).unwrap();
+        assert_eq!(row[format!("{kind}_us_p99")], histogram.percentile_us(99.0));
+        assert_eq!(row[format!("{kind}_us_mean")], histogram.mean_us());
+        assert_eq!(histogram.count(), 1_000);
+    }
+}
+
+#[test]
+fn what_is_not_a_number_is_null_with_a_note() {
+    let mut run = example_run();
+    run.points[0].figures.rows_per_s = Some(f64::NAN);
+    run.points[0].figures.operations = Some(f64::INFINITY);
+    run.points[0].samples[0].at_s = f64::NAN;
+    run.platform.processor_mhz = Some(f64::NAN);
+    let exported = json(&run);
+    assert_eq!(errors(&json_schema(), &exported), Vec::<String>::new());
+    let row = &exported["points"][0];
+    assert_eq!(
+        (&row["rows_per_s"], &row["operations"]),
+        (&Value::Null, &Value::Null)
+    );
+    let notes = row["notes"].to_string();
+    assert!(
+        notes.contains("rows_per_s") && notes.contains("operations was"),
+        "{notes}"
+    );
+    assert!(!csv(&run).contains("NaN") && !markdown(&run).contains("NaN"));
+}
+
+/// Reads RFC 4180, line by line and field by field.
+fn parse(text: &str) -> Vec<Vec<String>> {
+    let (mut lines, mut line, mut field, mut quoted) =
+        (Vec::new(), Vec::new(), String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => field.extend(chars.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => line.push(std::mem::take(&mut field)),
+            '\r' if !quoted => {}
+            '\n' if !quoted => {
+                line.push(std::mem::take(&mut field));
+                lines.push(std::mem::take(&mut line));
+            }
+            c => field.push(c),
+        }
+    }
+    assert!(
+        line.is_empty() && field.is_empty(),
+        "the last line is not ended"
+    );
+    lines
+}
+
+#[test]
+fn the_csv_has_a_line_for_each_point_and_the_names_of_the_json() {
+    let run = example_run();
+    let lines = parse(&csv(&run));
+    let exported = json(&run);
+    assert_eq!(lines.len(), 1 + run.points.len());
+    assert!(lines.iter().all(|line| line.len() == lines[0].len()));
+    let field = |line: usize, name: &str| {
+        let column = lines[0].iter().position(|n| n == name);
+        lines[line][column.unwrap_or_else(|| panic!("no column {name}"))].as_str()
+    };
+    for (line, point) in (1..).zip(exported["points"].as_array().unwrap()) {
+        for name in FIGURES
+            .iter()
+            .map(|f| f.name)
+            .chain(["service_us_p99", "response_us_max"])
+        {
+            assert_eq!(
+                field(line, name).parse().ok(),
+                point[name].as_f64(),
+                "{name}"
+            );
+        }
+    }
+    assert_eq!(
+        (field(1, "run"), field(1, "test"), field(2, "dop")),
+        ("example", "T611", "2")
+    );
+    assert_eq!(field(1, "work.state"), "fresh, analysed");
+    assert_eq!(
+        field(3, "reasons"),
+        "7 of 8000 rows were wrong, see \"check\""
+    );
+    assert_eq!(
+        (field(1, "valid"), field(3, "valid"), field(3, "steady")),
+        ("true", "false", "")
+    );
+    for name in &lines[0][1..] {
+        let outer = name.split('.').next().unwrap();
+        assert!(
+            exported["points"][0].get(outer).is_some(),
+            "{name} is not in the JSON"
+        );
+    }
+}
+
+#[test]
+fn the_markdown_has_a_table_for_each_test() {
+    insta::assert_snapshot!(markdown(&example_run()));
+}
+
+/// `docs/FORMAT.md` shows one whole row: the one that is written today.
+#[test]
+fn the_format_shows_a_whole_row() {
+    let run: Run = example_run();
+    let mut row = json(&run)["points"][0].clone();
+    for kind in ["service_histogram", "response_histogram"] {
+        row[kind] = "HISTFAAA…".into();
+    }
+    row["operation_times"][0]["histogram"] = "HISTFAAA…".into();
+    let text = format!("```json\n{row:#}\n```\n");
+    let file = docs("FORMAT.md");
+    let mut format = std::fs::read_to_string(&file).unwrap();
+    let (begin, end) = ("<!-- row -->\n", "<!-- /row -->");
+    let from = format
+        .find(begin)
+        .expect("FORMAT.md marks the begin of the row")
+        + begin.len();
+    let to = format
+        .find(end)
+        .expect("FORMAT.md marks the end of the row");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        format.replace_range(from..to, &text);
+        std::fs::write(&file, &format).unwrap();
+        return;
+    }
+    assert!(
+        format[from..to] == text,
+        "run the tests with UPDATE_SCHEMA=1 and commit {file:?}"
+    );
+}

@@ -1,0 +1,14 @@
+//! The archive from outside: what it stores, exports and tells of damage; and the published references.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod afterthoughts;
+mod array;
+mod common;
+mod earlier;
+mod export;
+mod faults;
+mod reference;
+mod reference_dl980;
+mod reference_studies;
+mod store;
+mod tamper;

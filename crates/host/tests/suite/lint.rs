@@ -1,0 +1,99 @@
+//! Every rule comes out in all three ways.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::machines::{Files, STATED, STATED_OTHERWISE, big, lay, otherwise, small};
+use host::inventory::{Inventory, Stated, inventory};
+use host::lint::{Decision, Finding, lint};
+
+fn judged(files: &Files, stated: &str) -> Vec<Finding> {
+    let root = tempfile::tempdir().unwrap();
+    lay(root.path(), files);
+    let found = inventory(root.path()).unwrap();
+    lint(&found, &Stated::parse("x", stated).unwrap())
+}
+
+fn not(findings: Vec<Finding>, decision: Decision) -> Vec<String> {
+    let others = findings
+        .into_iter()
+        .filter(|finding| finding.decision != decision);
+    others
+        .map(|f| format!("{}: {:?}, {}", f.id, f.decision, f.found))
+        .collect()
+}
+
+#[test]
+fn every_rule_is_content_with_a_machine_as_advised() {
+    assert_eq!(not(judged(&big(2), STATED), Decision::Ok), [""; 0]);
+}
+
+#[test]
+fn every_rule_objects_to_a_machine_set_otherwise() {
+    let findings = judged(&otherwise(), STATED_OTHERWISE);
+    assert_eq!(not(findings, Decision::AdvisedOtherwise), [""; 0]);
+}
+
+#[test]
+fn no_rule_decides_about_a_machine_that_tells_nothing() {
+    let findings = lint(&Inventory::default(), &Stated::default());
+    assert!(findings.len() > 50);
+    for finding in &findings {
+        assert_eq!(
+            finding.decision,
+            Decision::CannotBeDecided,
+            "{}",
+            finding.id
+        );
+        assert!(finding.why.ends_with('.'), "{}", finding.id);
+    }
+}
+
+fn decision(findings: &[Finding], id: &str) -> (Decision, String) {
+    let finding = findings.iter().find(|finding| finding.id == id).unwrap();
+    (finding.decision, finding.found.clone())
+}
+
+#[test]
+fn one_volume_that_differs_is_named() {
+    let mut files = big(1);
+    files.insert("sys/block/dm-2/queue/rq_affinity".into(), "1\n".into());
+    let findings = judged(&files, STATED);
+    let (outcome, found) = decision(&findings, "rq-affinity");
+    assert_eq!(
+        (outcome, found.as_str()),
+        (Decision::AdvisedOtherwise, "1 (redo01)")
+    );
+    files.insert("sys/block/dm-2/queue/rq_affinity".into(), "odd\n".into());
+    let findings = judged(&files, STATED);
+    assert_eq!(
+        decision(&findings, "rq-affinity").0,
+        Decision::CannotBeDecided
+    );
+}
+
+#[test]
+fn redo_on_another_partition_of_the_same_disk_is_not_apart() {
+    let devices = |data: &str, redo: &str| {
+        let stated =
+            format!("[database]\ndata_devices = [\"{data}\"]\nredo_devices = [\"{redo}\"]\n");
+        decision(&judged(&small(), &stated), "redo-own-device").0
+    };
+    assert_eq!(devices("vda1", "/dev/vda2"), Decision::AdvisedOtherwise);
+    assert_eq!(devices("vda1", "vdb1"), Decision::CannotBeDecided);
+}
+
+#[test]
+fn settings_for_another_array_are_not_judged() {
+    let mut files = big(1);
+    let conf = files["etc/multipath.conf"].replace("3PARdata", "NETAPP");
+    files.insert("etc/multipath.conf".into(), conf);
+    let findings = judged(&files, STATED);
+    assert_eq!(
+        decision(&findings, "multipath-prio").0,
+        Decision::CannotBeDecided
+    );
+    assert_eq!(
+        decision(&findings, "multipath-polling-interval").0,
+        Decision::Ok
+    );
+}

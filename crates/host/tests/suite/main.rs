@@ -1,0 +1,10 @@
+//! What the machine is and does: made-up machines, and this one.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod block;
+mod control_group;
+mod inventory;
+mod lint;
+mod live;
+mod machines;
+mod made_up_machine;

@@ -1,0 +1,112 @@
+//! A comparison as it is printed on a terminal and drawn on the page.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use archive::{Run, StudyPart};
+use report::{Against, HtmlOptions, Shown, chances, comparison, html};
+use verdict::compare::{Options, compare};
+
+/// Ten repetitions of two tests, the rates as given.
+fn run(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
+    let mut run = crate::fixture::frame();
+    run.label = format!("tuning-{side}");
+    run.id = i64::from(side.as_bytes()[0]);
+    run.repetitions = 10;
+    run.targets.truncate(1);
+    run.study = Some(StudyPart {
+        name: "tuning".into(),
+        side: side.into(),
+        order: "abbaabbabaabababbaab".into(),
+        settings: Vec::new(),
+    });
+    if side == "b" {
+        run.targets[0]
+            .settings
+            .insert("cache_size".into(), "-2000".into());
+    }
+    let pattern = crate::fixture::single().points.swap_remove(0);
+    for (at, factor) in wobble.iter().enumerate() {
+        for (test, rate) in ["T611", "T421"].into_iter().zip(rates) {
+            let mut point = pattern.clone();
+            point.key.target = 0;
+            point.key.repetition = at as u32 + 1;
+            point.key.test = test.into();
+            point.reasons.clear();
+            point.figures.rows_per_s = None;
+            point.figures.operations_per_s = Some(rate * factor);
+            run.points.push(point);
+        }
+    }
+    run
+}
+
+const CALM: [f64; 10] = [
+    1.0, 1.004, 0.997, 1.001, 0.999, 1.002, 0.996, 1.003, 1.0, 0.998,
+];
+const WILD: [f64; 10] = [1.0, 1.05, 0.92, 1.03, 0.95, 1.08, 0.97, 1.04, 0.9, 1.02];
+
+fn text(a: &Run, b: &Run, all: bool) -> String {
+    let compared = compare(a, b, &Options::default()).unwrap();
+    comparison(
+        &compared,
+        Shown {
+            width: 110,
+            colour: false,
+            all,
+        },
+    )
+}
+
+#[test]
+fn a_study_reads_from_configuration_to_verdict() {
+    let (a, b) = (
+        run("a", [26_768.0, 512.0], &CALM),
+        run("b", [24_100.0, 513.0], &WILD),
+    );
+    insta::assert_snapshot!("study", text(&a, &b, true));
+}
+
+#[test]
+fn one_run_each_says_that_it_carries_no_verdict() {
+    let cut = |mut run: Run| {
+        run.repetitions = 1;
+        run.study = None;
+        run.points.truncate(2);
+        run
+    };
+    let (a, b) = (
+        run("a", [26_768.0, 512.0], &CALM),
+        run("b", [24_100.0, 513.0], &WILD),
+    );
+    insta::assert_snapshot!("one_each", text(&cut(a), &cut(b), false));
+}
+
+#[test]
+fn the_page_draws_the_forest_and_says_why_there_is_none() {
+    let (a, b) = (
+        run("a", [26_768.0, 512.0], &CALM),
+        run("b", [24_100.0, 513.0], &WILD),
+    );
+    let page = |b: &Run, a: &Run| {
+        let against = [Against::Run(a)];
+        html(b, &against, &HtmlOptions::default(), "{}")
+    };
+    let drawn = page(&b, &a);
+    assert!(drawn.contains("What the difference is worth"));
+    assert!(drawn.contains("class=\"worse\"") && drawn.contains("class=\"inconclusive\""));
+    assert!(drawn.contains("0.856 … 0.934"));
+    let mut altered = a.clone();
+    altered.reasons.push("its record was changed".into());
+    let refused = page(&b, &altered);
+    assert!(
+        refused.contains("Not compared with run") && refused.contains("its record was changed")
+    );
+    let alone = html(&b, &[], &HtmlOptions::default(), "{}");
+    assert!(!alone.contains("What the difference is worth"));
+}
+
+#[test]
+fn chances_are_told_before_the_run() {
+    insta::assert_snapshot!("chances_assumed", chances(10, 0.02, 0.05, None));
+    insta::assert_snapshot!("chances_known", chances(6, 0.02, 0.05, Some((0.03, 2))));
+}

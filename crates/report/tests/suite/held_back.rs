@@ -1,0 +1,72 @@
+//! What held a test back, on page and terminal.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use archive::{BackgroundEvent, Bottleneck, HeldBack, Run, WaitHistogram};
+
+fn judged() -> Run {
+    let mut run = crate::fixture::run();
+    for point in &mut run.points {
+        let (resource, sentence) = match point.key.jobs {
+            1 => ("none", "None saturated: processors 31 % busy."),
+            _ => ("cpu", "The processors are saturated: 99 % busy."),
+        };
+        point.held_back = HeldBack {
+            bottleneck: Some(Bottleneck {
+                resource: resource.into(),
+                sentence: format!("{sentence} <{}>", point.key.jobs),
+            }),
+            background_events: vec![BackgroundEvent {
+                process: "log".into(),
+                event: "log syncs".into(),
+                count: Some(400),
+                time_s: Some(0.5),
+                ..BackgroundEvent::default()
+            }],
+            wait_histograms: vec![WaitHistogram::unknown("log sync", "nobody tells")],
+        };
+    }
+    run
+}
+
+#[test]
+fn neighbours_that_are_held_back_by_the_same_are_told_once() {
+    let text = report::terminal(&judged(), &[], 120, false);
+    let told: Vec<&str> = text
+        .lines()
+        .filter(|l| l.contains("None saturated"))
+        .collect();
+    assert!(!told.is_empty());
+    assert!(told[0].starts_with("J 1: None saturated"), "{told:?}");
+    let stretch = text.lines().find(|l| l.starts_with("J 2 to J ")).unwrap();
+    assert!(
+        stretch.contains("The processors are saturated"),
+        "{stretch}"
+    );
+}
+
+#[test]
+fn the_page_has_sentences_background_events_and_reasons() {
+    let run = judged();
+    let page = report::html(&run, &[], &report::HtmlOptions::default(), "{}");
+    for part in [
+        "What held it back",
+        "None saturated: processors 31 % busy. &#60;1&#62;",
+        "Background events",
+        "<td>log syncs</td><td>400</td><td>0.500</td><td>1.25</td>",
+        "– (nobody tells)",
+    ] {
+        assert!(page.contains(part), "{part} is missing");
+    }
+}
+
+#[test]
+fn a_run_that_nobody_judged_says_nothing() {
+    let page = report::html(
+        &crate::fixture::run(),
+        &[],
+        &report::HtmlOptions::default(),
+        "{}",
+    );
+    assert!(!page.contains("What held it back"));
+}

@@ -1,0 +1,326 @@
+//! The page as text: structure, escaping, links, size.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::HashSet;
+
+use archive::Run;
+use report::{Against, HtmlOptions, html};
+
+fn page(run: &Run, against: &[Against<'_>]) -> String {
+    html(
+        run,
+        against,
+        &HtmlOptions::default(),
+        &archive::export::json_text(run),
+    )
+}
+
+/// Values of an attribute, in order.
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    page.split(&format!(" {attribute}=\""))
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect()
+}
+
+/// What a reader sees, one block a line, without pictures and embedded data.
+fn text(page: &str) -> String {
+    let mut out = String::new();
+    let mut rest = &page[page.find("<body").unwrap()..];
+    while let Some(start) = rest.find('<') {
+        out.push_str(&rest[..start].replace('\n', " "));
+        let tag = &rest[start..];
+        let skipped = ["svg", "script"]
+            .iter()
+            .find(|n| tag.starts_with(&format!("<{n}")));
+        let end = match skipped {
+            Some(name) => tag.find(&format!("</{name}>")).unwrap() + name.len() + 3,
+            None => tag.find('>').unwrap() + 1,
+        };
+        let blocks = [
+            "</h",
+            "</p",
+            "</tr",
+            "</li",
+            "</dt",
+            "</dd",
+            "</figc",
+            "</summary",
+            "</pre",
+        ];
+        if blocks.iter().any(|b| tag.starts_with(b)) {
+            out.push('\n');
+        } else if tag.starts_with("</t") {
+            out.push_str(" | ");
+        }
+        rest = &tag[end..];
+    }
+    let lines = out
+        .lines()
+        .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines
+        .filter(|l| !l.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The element with this id, as text.
+fn section(page: &str, id: &str) -> String {
+    let start = page.find(&format!("<section id=\"{id}\"")).unwrap();
+    let rest = &page[start..];
+    let end = rest[1..].find("<section").map_or(rest.len(), |e| e + 1);
+    text(&format!("<body>{}", &rest[..end]))
+}
+
+#[test]
+fn verdict_scorecard_and_a_test() {
+    let (run, reference) = (crate::fixture::few(), crate::fixture::reference());
+    let page = page(&run, &[Against::Reference(&reference)]);
+    insta::assert_snapshot!("verdict", section(&page, "verdict"));
+    insta::assert_snapshot!("scorecard", section(&page, "scorecard"));
+    insta::assert_snapshot!("test_section", section(&page, "T621"));
+}
+
+#[test]
+fn the_platform_in_full_and_what_is_advised() {
+    let page = page(&crate::fixture::few(), &[]);
+    // Sections within a section: everything up to the next one that has an id.
+    let whole = |id: &str| {
+        let start = page.find(&format!("<section id=\"{id}\"")).unwrap();
+        let rest = &page[start..];
+        let end = rest[1..].find("<section id=").map_or(rest.len(), |e| e + 1);
+        text(&format!("<body>{}", &rest[..end]))
+    };
+    insta::assert_snapshot!("inventory", whole("inventory"));
+    insta::assert_snapshot!("practice", whole("practice"));
+}
+
+#[test]
+fn what_is_configured_differently_stands_before_the_scorecard() {
+    let (run, mut other) = (crate::fixture::few(), crate::fixture::few());
+    other.label = "before".to_owned();
+    let alike = page(&run, &[Against::Run(&other)]);
+    assert!(section(&alike, "differences").contains("Nothing that is recorded differs"));
+    other.targets[0]
+        .settings
+        .insert("cache_size".to_owned(), "-8192".to_owned());
+    other.inventory.facts.retain(|f| f.name != "governor");
+    for fact in &mut other.inventory.facts {
+        if fact.name == "total bytes" {
+            fact.value = "4163608576".to_owned();
+        }
+    }
+    let page = page(&run, &[Against::Run(&other)]);
+    insta::assert_snapshot!("differences", section(&page, "differences"));
+    let place = |id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
+    assert!(place("platform") < place("differences") && place("differences") < place("scorecard"));
+}
+
+#[test]
+fn a_chart_as_svg() {
+    let page = page(&crate::fixture::few(), &[]);
+    let section = &page[page.find("<section id=\"T621\"").unwrap()..];
+    let svg = &section[section.find("<svg").unwrap()..section.find("</svg>").unwrap() + 6];
+    insta::assert_snapshot!("throughput_svg", svg.replace("><", ">\n<"));
+}
+
+#[test]
+fn a_single_point_of_nulls() {
+    insta::assert_snapshot!("single", text(&page(&crate::fixture::single(), &[])));
+}
+
+#[test]
+fn the_states_of_a_run() {
+    let headline = |run: &Run| {
+        let text = section(&page(run, &[]), "verdict");
+        text.lines().take(4).collect::<Vec<_>>().join(" / ")
+    };
+    let mut valid = crate::fixture::run();
+    valid.points.retain(archive::Point::valid);
+    let mut changed = valid.clone();
+    changed.reasons = vec!["12 points are gone from the archive".to_owned()];
+    let mut empty = crate::fixture::frame();
+    empty.state = archive::RunState::Interrupted;
+    insta::assert_snapshot!(format!(
+        "{}\n{}\n{}\n{}\n{}",
+        headline(&valid),
+        headline(&crate::fixture::run()),
+        headline(&crate::fixture::interrupted()),
+        headline(&changed),
+        headline(&empty),
+    ));
+}
+
+#[test]
+fn another_run_stands_beside_it() {
+    let (run, mut other) = (crate::fixture::few(), crate::fixture::once());
+    other.label = "before <b>".to_owned();
+    let page = page(&run, &[Against::Run(&other)]);
+    let card = section(&page, "scorecard");
+    let head = card.lines().nth(2).unwrap();
+    assert_eq!(head.matches("run before &#60;b&#62;").count(), 2, "{head}");
+    assert!(
+        page.contains("before &lt;b&gt; · sqlite"),
+        "legend of a chart"
+    );
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let mut run = crate::fixture::single();
+    let hostile = || crate::fixture::HOSTILE.to_owned();
+    run.plan_name = hostile();
+    run.plan_toml = hostile();
+    run.targets[0].name = hostile();
+    run.targets[0].url = hostile();
+    run.targets[0].settings = [(hostile(), hostile())].into();
+    run.platform.host_name = Some(hostile());
+    run.reasons = vec![hostile()];
+    let point = &mut run.points[0];
+    point.key.test = hostile();
+    point.title = hostile();
+    point.notes = vec![hostile()];
+    point.reasons = vec![hostile()];
+    point.work.cache = hostile();
+    let mut reference = crate::fixture::reference();
+    reference.title = hostile();
+    reference.document = hostile();
+    let page = page(&run, &[Against::Reference(&reference)]);
+    assert!(!page.contains("<script>"), "a script came through");
+    assert_eq!(page.matches("<script").count(), 1, "only the data");
+    assert!(page.contains("<script type=\"application/json\""));
+    assert!(page.contains("&lt;script&gt;") || page.contains("&#60;script&#62;"));
+    balanced(&page);
+}
+
+/// Every element that is opened is closed, in order.
+fn balanced(page: &str) {
+    const VOID: [&str; 3] = ["meta", "!DOCTYPE", "br"];
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        let end = start + rest[start..].find('>').expect("a tag without end");
+        let tag = &rest[start + 1..end];
+        let name: String = tag
+            .trim_start_matches('/')
+            .chars()
+            .take_while(|c| !c.is_whitespace() && *c != '/')
+            .collect();
+        if tag.starts_with('/') {
+            assert_eq!(
+                open.pop().as_deref(),
+                Some(name.as_str()),
+                "near {}",
+                &page[..40]
+            );
+        } else if !tag.ends_with('/') && !VOID.contains(&name.as_str()) {
+            open.push(name);
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+}
+
+#[test]
+fn no_address_leaves_the_page_and_every_link_arrives() {
+    let (run, reference) = (crate::fixture::run(), crate::fixture::reference());
+    let page = page(&run, &[Against::Reference(&reference)]);
+    balanced(&page);
+    let ids = values(&page, "id");
+    let known: HashSet<&str> = ids.iter().copied().collect();
+    assert_eq!(known.len(), ids.len(), "an id stands twice");
+    let links = values(&page, "href");
+    assert!(links.len() > 50);
+    for link in links {
+        let fragment = link
+            .strip_prefix('#')
+            .unwrap_or_else(|| panic!("{link} leaves the page"));
+        assert!(known.contains(fragment), "{link} leads nowhere");
+    }
+    for word in [
+        " src=", "url(", "@import", "<link", "<iframe", "<object", "onload",
+    ] {
+        assert!(!page.contains(word), "{word}");
+    }
+    let (before_data, _) = page.split_once("<script").unwrap();
+    assert!(
+        !before_data.contains("http"),
+        "an address stands in the page"
+    );
+}
+
+#[test]
+fn every_chart_is_also_a_table_and_says_how_to_read_it() {
+    let page = page(&crate::fixture::run(), &[]);
+    let figures: Vec<&str> = page
+        .split("<figure>")
+        .skip(1)
+        .map(|f| f.split("</figure>").next().unwrap())
+        .collect();
+    assert!(figures.len() > 60, "{}", figures.len());
+    for figure in figures {
+        for part in [
+            "<figcaption>",
+            "<svg",
+            "role=\"img\"",
+            "class=\"how\"",
+            "<details>",
+            "<table>",
+        ] {
+            assert!(
+                figure.contains(part),
+                "{part} is missing in {}",
+                &figure[..200]
+            );
+        }
+        assert!(!figure.contains("NaN") && !figure.contains("inf\""));
+    }
+}
+
+/// The same values under the same names, figures to the nine digits that the page keeps.
+fn assert_alike(page: &serde_json::Value, export: &serde_json::Value, place: &str) {
+    use serde_json::Value;
+    match (page, export) {
+        (Value::Object(a), Value::Object(b)) => {
+            assert!(a.keys().eq(b.keys()), "{place}");
+            for (name, value) in a {
+                assert_alike(value, &b[name], &format!("{place}.{name}"));
+            }
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len(), "{place}");
+            for (at, (a, b)) in a.iter().zip(b).enumerate() {
+                assert_alike(a, b, &format!("{place}[{at}]"));
+            }
+        }
+        (Value::Number(a), Value::Number(b)) if b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            assert!((a - b).abs() <= 1e-8 * b.abs(), "{place}: {a} is not {b}");
+        }
+        (a, b) => assert_eq!(a, b, "{place}"),
+    }
+}
+
+#[test]
+fn the_data_can_be_read_back() {
+    let run = crate::fixture::run();
+    let page = page(&run, &[]);
+    let (_, data) = page.split_once("id=\"dbdyno-data\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let direct: serde_json::Value =
+        serde_json::from_str(&archive::export::json_text(&run)).unwrap();
+    assert_alike(&data, &direct, "");
+}
+
+#[test]
+fn a_typical_page_is_small() {
+    let mut run = crate::fixture::once();
+    // Points of the quick plan last a second or two.
+    run.points.iter_mut().for_each(|p| p.samples.truncate(2));
+    let reference = crate::fixture::reference();
+    let page = page(&run, &[Against::Reference(&reference)]);
+    assert!(run.points.len() > 110);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}

@@ -1,0 +1,12 @@
+//! Pages and terminal output as text.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod browser;
+mod chromium;
+mod comparison;
+mod fixture;
+mod held_back;
+mod html;
+mod scorecard;
+mod shift;
+mod terminal;

@@ -1,0 +1,191 @@
+//! Two runs below a database beside each other, on terminal and page.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::chromium::Chromium;
+use archive::{
+    ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, WorkDone,
+};
+use report::{Against, HtmlOptions, Shown, html, shifts};
+use stats::Histogram;
+use verdict::shift::shifts as find;
+
+/// Runs of the list of a published study, reads of 200 µs and writes of 330 µs on the average `factor` times as
+/// fast, with a tail.
+fn run(label: &str, factor: f64, tests: &[&str]) -> Run {
+    let mut run = crate::fixture::frame();
+    run.label = label.to_owned();
+    run.id = label.len() as i64;
+    run.repetitions = 1;
+    run.targets.truncate(1);
+    run.missing.clear();
+    run.points = (1..)
+        .zip(tests)
+        .map(|(step, test)| point(step, test, factor))
+        .collect();
+    run.points_planned = run.points.len() as u32;
+    run
+}
+
+fn point(step: u32, test: &str, factor: f64) -> Point {
+    let key = PointKey {
+        repetition: 1,
+        step,
+        target: 0,
+        test: test.to_owned(),
+        nodes: 1,
+        jobs: 10,
+        threads: 1,
+    };
+    let mut times = Vec::new();
+    for (operation, us) in [("read", 180.0), ("write", 297.0)] {
+        let service = spread(us * factor);
+        let of = |observer, phase| OperationTimes::of(observer, "", operation, phase);
+        times.push(of("driver", "service").with(&service));
+        times.push(of("driver", "response").with(&service));
+        times.push(
+            of("device", "whole")
+                .counted(50_000, Some(us * factor))
+                .remarked(format!(
+                    "mean of /proc/diskstats alone: {}",
+                    crate::fixture::HOSTILE
+                )),
+        );
+    }
+    let samples = (1..=30).flat_map(|second: u32| {
+        [("read", 200.0), ("write", 330.0)].map(|(operation, us)| OperationSample {
+            at_s: f64::from(second),
+            operation: operation.to_owned(),
+            operations: 1_000,
+            service_us_mean: Some(us * factor * (1.0 + f64::from(second * 7 % 5) / 100.0)),
+            response_us_mean: Some(us * factor),
+        })
+    });
+    Point {
+        work: WorkDone {
+            below_database: true,
+            ..WorkDone::default()
+        },
+        by_operation: ByOperation {
+            times,
+            samples: samples.collect(),
+        },
+        ..Point::blank(key, "8k reads and writes".to_owned(), Component::Storage)
+    }
+}
+
+/// A thousand times around `us`, every hundredth ten times as long.
+fn spread(us: f64) -> Histogram {
+    let mut histogram = Histogram::new();
+    for i in 0..1_000_u32 {
+        let around = us * (0.6 + f64::from(i * 37 % 80) / 100.0);
+        let times = if i % 100 == 99 { 10.0 } else { 1.0 };
+        histogram.record_ns((around * times * 1e3) as u64);
+    }
+    histogram
+}
+
+const APPENDIX: [&str; 3] = ["rd_random_5w", "rd_random_10w", "rd_random_15w"];
+
+fn page(after: &Run, before: &Run) -> String {
+    let data = archive::export::json_text(after);
+    html(
+        after,
+        &[Against::Run(before)],
+        &HtmlOptions::default(),
+        &data,
+    )
+}
+
+#[test]
+fn the_terminal_has_a_line_for_each_kind_of_time() {
+    let (before, after) = (
+        run("8gb", 1.0, &APPENDIX[..1]),
+        run("16gb", 0.7, &APPENDIX[..1]),
+    );
+    let shown = Shown {
+        width: 150,
+        colour: false,
+        all: false,
+    };
+    insta::assert_snapshot!("shifts", shifts(&find(&before, &after, 0.02), shown));
+    assert_eq!(shifts(&[], shown), "");
+}
+
+#[test]
+fn the_page_has_table_charts_and_what_was_published() {
+    let (before, after) = (run("8gb", 1.0, &APPENDIX), run("16gb", 0.7, &APPENDIX));
+    let text = page(&after, &before);
+    let section = &text[text.find("<section id=\"shift\"").unwrap()..];
+    let section = &section[..section.find("</section>").unwrap()];
+    for part in [
+        "From run “8gb” (A) to this run (B)",
+        "rd_random_5w, 10 in flight",
+        "<td>30.0 %</td>",
+        "within these runs",
+        "Too few repetitions for a verdict",
+        "Mean service time of every run of the list",
+        "Mean service time over time",
+        "write, service time: distribution, % of I/Os",
+        "write, service time: shift by bucket, % points",
+        // The study's own range, and what these runs have instead.
+        "<td>35 %</td><td>30.0 %</td>",
+    ] {
+        assert!(section.contains(part), "{part} is missing in {section}");
+    }
+    // Means alone give a line of the table and no chart; a response that is the service is not drawn again.
+    assert!(!section.contains("at the device: distribution"));
+    assert!(!section.contains("since the intended start: distribution"));
+    assert!(!text.contains("<script>alert"), "hostile text came through");
+
+    assert!(text.contains("Storage, below the database"));
+    assert!(!text.contains("Storage, through the database"));
+    let own = [run("8gb", 1.0, &["rd1"]), run("16gb", 0.7, &["rd1"])];
+    assert!(!page(&own[1], &own[0]).contains("Beside what was published"));
+}
+
+#[test]
+fn runs_of_a_list_stand_in_its_order() {
+    let own = run("own", 1.0, &["rd_random_5w", "rd_random_10w", "rd_fill"]);
+    let text = report::terminal(&own, &[], 150, false);
+    let at = ["rd_random_5w", "rd_random_10w", "rd_fill"].map(|name| text.find(name).unwrap());
+    assert!(at.is_sorted(), "{text}");
+}
+
+#[test]
+fn the_database_is_held_against_the_device() {
+    let mut own = run("own", 1.0, &["D121", "T626", "D111"]);
+    for (point, iops) in own.points.iter_mut().zip([40_000.0, 10_000.0, 0.0]) {
+        point.figures.read_iops = Some(iops).filter(|v| *v > 0.0);
+        point.work.below_database = point.key.test.starts_with('D');
+    }
+    let text = report::terminal(&own, &[], 150, false);
+    let share = "sqlite Random read: 25 %, 10,000 IOPS (T626 @10) of 40,000 IOPS (D121 @10)";
+    assert!(text.contains(share), "{text}");
+    assert!(
+        !text.contains("sqlite Sequential read"),
+        "the device told nothing"
+    );
+    let page = html(&own, &[], &HtmlOptions::default(), "{}");
+    let below = page.find("<h2 id=\"below-title\">").unwrap();
+    let through = page.find("<h2 id=\"storage-title\">").unwrap();
+    assert!(below < through, "the device comes first");
+    assert!(page[below..through].contains("<td>25 %</td>"));
+    own.points.remove(1);
+    assert!(report::terminal(&own, &[], 150, false).contains("Random read: –, – of 40,000"));
+}
+
+#[test]
+fn a_browser_draws_both_sides() {
+    let browser = Chromium::new();
+    let (before, after) = (run("8gb", 1.0, &APPENDIX), run("16gb", 0.7, &APPENDIX));
+    let file = browser.file("shift.html", &page(&after, &before));
+    let picture = browser.picture(&file, (1280, 3600), &[]);
+    // Blue before, vermilion after.
+    for colour in [[0x00, 0x72, 0xb2], [0xd5, 0x5e, 0x00]] {
+        assert!(
+            picture.count(colour) > 500,
+            "a side is not drawn: {colour:?}"
+        );
+    }
+}

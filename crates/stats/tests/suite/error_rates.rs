@@ -1,0 +1,188 @@
+//! Error rates of intervals and verdicts on simulated benchmarks, held to binomial bounds. The longer study
+//! of which METHODOLOGY quotes the figures is `examples/coverage.rs`.
+
+use crate::noise::{NOISES, Noise, Order, measure};
+use stats::autocorrelation::mean_interval;
+use stats::bootstrap::Bootstrap;
+use stats::compare::{Design, Direction, Question, Verdict, compare, judge};
+use stats::forecast::{POWER, Plan, repetitions};
+use stats::random::Random;
+use stats::ratio::{Ratio, paired, unpaired};
+use stats::{Warning, summary};
+
+const TRIALS: u32 = 4_000;
+type Method = fn(&[f64], &[f64], f64) -> Result<Ratio, Warning>;
+
+/// How far a share may lie off by chance: 3.5 standard errors, exceeded once in two thousand.
+fn slack(share: f64, trials: u32) -> f64 {
+    3.5 * (share * (1.0 - share) / f64::from(trials)).sqrt()
+}
+
+/// The share of trials in which something holds.
+fn share(trials: u32, seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> f64 {
+    let mut random = Random::new(seed);
+    let hits = (0..trials).filter(|_| holds(&mut random)).count();
+    hits as f64 / f64::from(trials)
+}
+
+/// Coverage of the true ratio 1.05, and the confidence that the interval claims.
+fn coverage(method: Method, kind: Noise, order: Order, n: usize) -> (f64, f64) {
+    let mut claimed = 0.0;
+    let covered = share(TRIALS, n as u64, |random| {
+        let (a, b) = measure(kind, order, n, 0.03, 1.05, random);
+        let interval = method(&a, &b, 0.95)
+            .expect("four positive values a side carry 95 %")
+            .interval;
+        claimed = interval.confidence;
+        interval.covers(1.05)
+    });
+    (covered, claimed)
+}
+
+#[test]
+fn pairs_in_an_order_drawn_by_lot_cover_what_they_claim_whatever_the_noise() {
+    for n in [6, 10, 20] {
+        for kind in NOISES {
+            let (covered, claimed) = coverage(paired, kind, Order::Lot, n);
+            assert!(claimed >= 0.95);
+            let off = (covered - claimed).abs();
+            assert!(
+                off <= slack(claimed, TRIALS),
+                "{kind:?} {n}: {covered} for {claimed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn independent_sides_cover_what_they_claim() {
+    for n in [4, 6, 10, 20] {
+        for kind in [Noise::Normal, Noise::StudentT3, Noise::Lognormal] {
+            let (covered, claimed) = coverage(unpaired, kind, Order::Sequential, n);
+            assert!(claimed >= 0.95);
+            let off = (covered - claimed).abs();
+            assert!(
+                off <= slack(claimed, TRIALS),
+                "{kind:?} {n}: {covered} for {claimed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn interleaving_is_what_protects_from_drift() {
+    for n in [6, 10, 20] {
+        for method in [paired as Method, unpaired] {
+            let (covered, _) = coverage(method, Noise::Drifting, Order::Abba, n);
+            assert!(covered >= 0.95 - slack(0.95, TRIALS), "{n}: {covered}");
+        }
+        // And this is why a sequence is labelled.
+        let (covered, _) = coverage(unpaired, Noise::Drifting, Order::Sequential, n);
+        assert!(covered < 0.7, "{n}: {covered}");
+    }
+}
+
+#[test]
+fn the_bootstrap_of_six_pairs_covers_less_than_it_says() {
+    let bootstrap = Bootstrap {
+        resamples: 500,
+        confidence: 0.95,
+        seed: 1,
+    };
+    let mean = |values: &[f64]| summary::mean(values).unwrap();
+    let covered = share(1_000, 6, |random| {
+        let differences: Vec<f64> = (0..6).map(|_| random.normal()).collect();
+        bootstrap.bca(&differences, mean).unwrap().covers(0.0)
+    });
+    assert!(covered < 0.93 && covered > 0.80, "{covered}");
+}
+
+fn verdicts(ratio: f64, n: usize, sd: f64, band: f64, kind: Noise, of: Verdict) -> f64 {
+    share(TRIALS, 77, |random| {
+        let (a, b) = measure(kind, Order::Lot, n, sd, ratio, random);
+        let interval = paired(&a, &b, 0.95)
+            .expect("six positive pairs carry 95 %")
+            .interval;
+        judge(&interval, band, Direction::HigherIsBetter) == of
+    })
+}
+
+#[test]
+fn false_verdicts_are_rare() {
+    for n in [6, 10, 20] {
+        for kind in NOISES {
+            for (band, limit) in [(0.0, 0.05), (0.02, 0.05)] {
+                let better = verdicts(1.0, n, 0.03, band, kind, Verdict::Better);
+                let worse = verdicts(1.0, n, 0.03, band, kind, Verdict::Worse);
+                let found = better + worse;
+                assert!(
+                    found <= limit + slack(limit, TRIALS),
+                    "{kind:?} {n} {band}: {found}"
+                );
+            }
+            // At the edge of the band, "equivalent" is wrong by definition.
+            let equivalent = verdicts(1.0201, n, 0.008, 0.02, kind, Verdict::Equivalent);
+            assert!(
+                equivalent <= 0.025 + slack(0.025, TRIALS),
+                "{kind:?} {n}: {equivalent}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_slow_down_of_five_percent_is_found_with_the_pairs_that_are_advised() {
+    let plan = Plan {
+        design: Design::Paired,
+        band: 0.02,
+        confidence: 0.95,
+    };
+    for (kind, sd) in [
+        (Noise::Normal, 0.01),
+        (Noise::Normal, 0.02),
+        (Noise::StudentT3, 0.02),
+        (Noise::Lognormal, 0.02),
+        (Noise::Normal, 0.04),
+    ] {
+        // The spread of a pair's ratio is √2 times that of one figure.
+        let n = repetitions(&plan, sd * 2.0_f64.sqrt(), 0.95)
+            .unwrap()
+            .unwrap();
+        let found = verdicts(0.95, n, sd, 0.02, kind, Verdict::Worse);
+        assert!(
+            found >= POWER - slack(POWER, TRIALS) - 0.01,
+            "{kind:?} {sd}: {n} pairs find {found}"
+        );
+    }
+}
+
+#[test]
+fn the_mean_of_an_autocorrelated_series_is_covered() {
+    let covered = share(1_000, 3, |random| {
+        let series = crate::noise::noise(Noise::Autocorrelated, 300, random);
+        mean_interval(&series, 0.95).unwrap().0.covers(0.0)
+    });
+    assert!(
+        covered >= 0.93 - slack(0.93, 1_000) && covered < 0.995,
+        "{covered}"
+    );
+}
+
+#[test]
+fn a_comparison_decides_as_its_parts_do() {
+    let question = Question {
+        design: Design::Paired,
+        direction: Direction::LowerIsBetter,
+        band: 0.02,
+        confidence: 0.95,
+        seed: 1,
+    };
+    let worse = share(200, 5, |random| {
+        let (a, b) = measure(Noise::Normal, Order::Lot, 10, 0.01, 1.10, random);
+        let found = compare(&a, &b, &question);
+        found.verdict == Verdict::Worse
+            && found.rank_p.is_some_and(|p| p < 0.05)
+            && found.cliffs_delta == Some(1.0)
+    });
+    assert!(worse > 0.95, "{worse}");
+}

@@ -1,0 +1,63 @@
+//! What tests of every crate share: to be skipped with a reason, and to run a part of themselves in another process.
+//!
+//! libtest knows no test that is skipped while it runs: a test that returns has passed. So a skipped test writes one
+//! line to the process's standard error, past libtest's capture, and the runner (`src/main.rs`) counts these lines.
+
+use std::io::Write;
+use std::process::Command;
+
+/// How the line of a skipped test begins. The test's name, a colon and the reason follow.
+pub const SKIPPED: &str = "SKIPPED ";
+
+/// Ends the test that it stands in, which is reported as skipped for this reason (a format string with arguments).
+///
+/// For what the machine lacks: a right, a device, a program. Never for what went wrong.
+#[macro_export]
+macro_rules! skip {
+    ($($reason:tt)+) => {{
+        $crate::report_skipped($crate::test_name!(), &format!($($reason)+));
+        return;
+    }};
+}
+
+/// The name of the test that this stands in, as libtest prints it.
+#[macro_export]
+macro_rules! test_name {
+    () => {{
+        fn here() {}
+        $crate::test_of(std::any::type_name_of_val(&here))
+    }};
+}
+
+/// A command that runs the test that this stands in, and no other, in a process of its own. The test finds out by a
+/// variable of the environment, which the caller adds, that it is that process.
+#[macro_export]
+macro_rules! again {
+    () => {
+        $crate::command_for($crate::test_name!())
+    };
+}
+
+/// The name of a test from the path of a function within it.
+#[doc(hidden)]
+pub fn test_of(path: &'static str) -> &'static str {
+    let path = path.strip_suffix("::here").unwrap_or(path);
+    let path = path.trim_end_matches("::{{closure}}");
+    path.split_once("::").map_or(path, |(_crate, test)| test)
+}
+
+#[doc(hidden)]
+pub fn report_skipped(test: &str, reason: &str) {
+    let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    // In one piece: other tests write there too. libtest captures the print macros, not this.
+    let line = format!("{SKIPPED}{test}: {reason}\n");
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
+
+#[doc(hidden)]
+pub fn command_for(test: &str) -> Command {
+    let this = std::env::current_exe().expect("a running test has an executable");
+    let mut command = Command::new(this);
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command
+}

@@ -1,0 +1,121 @@
+//! Carries out test programs: several at once, then those that measure, each alone.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+
+use crate::outcome::{End, Outcome};
+use crate::programs::Program;
+
+/// No program takes as long as this: one that does hangs.
+const LIMIT: Duration = Duration::from_secs(900);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How programs are carried out.
+pub struct How {
+    /// Programs at once.
+    pub jobs: usize,
+    /// Whether libtest is asked for the time of each test.
+    pub with_times: bool,
+    /// Where the output of each is kept.
+    pub logs: PathBuf,
+}
+
+/// Runs all programs, and tells of each as it ends.
+pub fn all(programs: Vec<Program>, how: &How) -> anyhow::Result<Outcome> {
+    let (alone, together): (Vec<_>, Vec<_>) =
+        programs.into_iter().partition(|program| program.is_alone());
+    let total = Mutex::new(Outcome::default());
+    for (programs, jobs) in [(together, how.jobs.max(1)), (alone, 1)] {
+        let left = Mutex::new(VecDeque::from(programs));
+        let next = || {
+            left.lock()
+                .expect("no holder of the lock panics")
+                .pop_front()
+        };
+        std::thread::scope(|scope| {
+            let runners: Vec<_> = (0..jobs)
+                .map(|_| scope.spawn(|| take_turns(&next, how, &total)))
+                .collect();
+            runners.into_iter().try_for_each(|runner| {
+                runner
+                    .join()
+                    .expect("a runner tells its errors and does not panic")
+            })
+        })?;
+    }
+    Ok(total.into_inner().expect("no holder of the lock panics"))
+}
+
+fn take_turns(
+    next: &impl Fn() -> Option<Program>,
+    how: &How,
+    total: &Mutex<Outcome>,
+) -> anyhow::Result<()> {
+    while let Some(program) = next() {
+        let begin = Instant::now();
+        let (outcome, output) = one(&program, how)
+            .with_context(|| format!("{} cannot be run", program.executable.display()))?;
+        let mut total = total.lock().expect("no holder of the lock panics");
+        if !outcome.is_good() {
+            println!("{output}");
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        println!("{}: {} in {seconds:.1} s", program.name, outcome.counts());
+        total.add(outcome);
+    }
+    Ok(())
+}
+
+/// What became of the tests of a program, and what it wrote.
+fn one(program: &Program, how: &How) -> anyhow::Result<(Outcome, String)> {
+    let log = |kind: &str| {
+        let name = program.name.replace(['/', ' '], "-");
+        how.logs.join(format!("{name}.{kind}"))
+    };
+    let (stdout, stderr) = (log("stdout"), log("stderr"));
+    let mut command = Command::new(&program.executable);
+    command.args(&program.arguments);
+    if how.with_times && !program.is_cargo {
+        // Times are not stable in libtest; the variable lets this one process have them.
+        command.env("RUSTC_BOOTSTRAP", "1");
+        command.args(["-Z", "unstable-options", "--report-time"]);
+    }
+    let child = command
+        .current_dir(&program.directory)
+        .env("CARGO_MANIFEST_DIR", &program.directory)
+        .stdin(Stdio::null())
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
+        .spawn()?;
+    let end = wait(child)?;
+    let read = |path: &Path| {
+        Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+    };
+    let (stdout, stderr) = (read(&stdout)?, read(&stderr)?);
+    let outcome = Outcome::of(&program.name, &stdout, &stderr, &end);
+    Ok((outcome, format!("{stdout}\n{stderr}")))
+}
+
+fn wait(mut child: Child) -> anyhow::Result<End> {
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(End::Status {
+                success: status.success(),
+                said: status.to_string(),
+            });
+        }
+        if begin.elapsed() > LIMIT {
+            child.kill()?;
+            child.wait()?;
+            return Ok(End::TimeLimit(LIMIT));
+        }
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Builds the tests and runs them, several programs at once; ends with a line `N passed, N failed, N skipped`.
+#
+#   scripts/run-tests.sh [--unit] [--times N] [--jobs N]
+#
+# --unit leaves out what needs a server, root, a network or a browser; --times lists the slowest tests. The output of
+# each program is kept in target/tests of the folder of what is built.
+set -eu
+cd "$(dirname "$0")/.."
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/target}"
+logs=$CARGO_TARGET_DIR/tests
+mkdir -p "$logs"
+
+which=
+more=--examples
+for argument in "$@"; do
+    # Programs called `suite` need nothing but the machine; the others are named after what they need.
+    [ "$argument" != --unit ] || which="--lib --bins --test suite --test tidy" more=
+done
+# shellcheck disable=SC2086 # lists of words, or nothing
+cargo test --release --locked --workspace $which --no-run --message-format=json-render-diagnostics >"$logs/built.json"
+# shellcheck disable=SC2086
+exec "$CARGO_TARGET_DIR/release/run-tests" "$logs/built.json" --logs "$logs" $more "$@"
