@@ -1,35 +1,253 @@
 //! Files that the command writes for others to read.
 
-use std::io::Write;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-/// Writes beside the file and renames, so that a full disk leaves an old file whole. `what` and `option`
-/// name the file's content and the argument that chose its place, for the sentence when it cannot be.
+/// With this every database of SQLite begins, and so every archive.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// What stands at a path, and so how it is written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing, or a file: a new file takes the name.
+    File,
+    /// What is written to where it is, because it is no file, or not by this name.
+    Through,
+    /// What is not written to.
+    Refused(&'static str),
+}
+
+/// Writes a file whole or not at all, so that a full disk leaves an old one as it was; what is no file (a pipe, a
+/// terminal, /dev/null) is written to and never replaced. `what` and `option` name the file's content and the
+/// argument that chose its place, for the sentence when it cannot be.
 pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+    let write = || match place(path)? {
+        Place::File => replace(path, text),
+        Place::Through => write_through(path, text),
+        Place::Refused(reason) => bail!("{reason}"),
     };
-    let context = || {
+    write().with_context(|| {
         format!(
             "the {what} {} cannot be written; choose another file with {option}",
             path.display()
         )
+    })
+}
+
+fn place(path: &Path) -> Result<Place> {
+    match path.symlink_metadata() {
+        Ok(found) => Ok(place_of(found.mode())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Place::File),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// By the mode of what is there.
+fn place_of(mode: u32) -> Place {
+    match mode & libc::S_IFMT {
+        libc::S_IFREG => Place::File,
+        // Where a link leads is the kernel's to decide: it protects links in folders that are everybody's.
+        libc::S_IFLNK | libc::S_IFIFO | libc::S_IFCHR => Place::Through,
+        libc::S_IFDIR => Place::Refused("it is a directory"),
+        libc::S_IFBLK => Place::Refused("it is a block device"),
+        _ => Place::Refused("it is neither a file nor a pipe"),
+    }
+}
+
+fn replace(path: &Path, text: &str) -> Result<()> {
+    match File::open(path) {
+        Ok(mut there) => refuse_database(&mut there)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => (),
+        Err(error) => return Err(error.into()),
+    }
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     };
     let mut file = tempfile::Builder::new()
         .prefix(".dbdyno-output-")
-        .tempfile_in(directory)
-        .with_context(context)?;
-    file.write_all(text.as_bytes()).with_context(context)?;
-    let file = file.persist(path).with_context(context)?;
-    make_readable(&file).with_context(context)?;
+        // A temporary file belongs to its user alone; what is written here is made to be passed on.
+        .permissions(Permissions::from_mode(0o644))
+        .tempfile_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    // Behind a crash the name must not stand for a file without its content.
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    File::open(directory)?.sync_all()?;
     Ok(())
 }
 
-/// A temporary file belongs to its user alone; what is written here is made to be passed on.
-fn make_readable(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+fn write_through(path: &Path, text: &str) -> Result<()> {
+    // Where a link leads is looked at before it is opened: a device may do something when it is.
+    if let Place::Refused(reason) = place_of(path.metadata()?.mode()) {
+        bail!("{reason}");
+    }
+    let mut there = OpenOptions::new().write(true).open(path)?;
+    if there.metadata()?.is_file() {
+        refuse_database(&mut File::open(path)?)?;
+        there.set_len(0)?;
+        there.write_all(text.as_bytes())?;
+        return Ok(there.sync_all()?);
+    }
+    Ok(there.write_all(text.as_bytes())?)
+}
+
+fn refuse_database(there: &mut File) -> Result<()> {
+    let mut begin = Vec::new();
+    there.seek(SeekFrom::Start(0))?;
+    there.take(DATABASE.len() as u64).read_to_end(&mut begin)?;
+    if begin == DATABASE {
+        bail!("it is an archive or another database");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn put(path: &Path) -> Result<()> {
+        write(path, "text", "report", "-o")
+    }
+
+    fn refusal(path: &Path) -> String {
+        format!("{:#}", put(path).unwrap_err())
+    }
+
+    fn fifo(folder: &Path) -> PathBuf {
+        let path = folder.join("fifo");
+        let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: the name ends with its zero and lives through the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        path
+    }
+
+    /// A terminal: a character device that anybody may have, and that cannot be replaced by a file.
+    fn terminal() -> (File, PathBuf) {
+        use std::os::fd::FromRawFd;
+        // SAFETY: posix_openpt has no preconditions; what it gives is owned here.
+        let (descriptor, file) = unsafe {
+            let descriptor = libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY);
+            assert!(descriptor >= 0);
+            (descriptor, File::from_raw_fd(descriptor))
+        };
+        let mut name = [0; 64];
+        // SAFETY: the descriptor is open, and the buffer as long as is said.
+        unsafe {
+            assert_eq!(libc::grantpt(descriptor), 0);
+            assert_eq!(libc::unlockpt(descriptor), 0);
+            assert_eq!(
+                libc::ptsname_r(descriptor, name.as_mut_ptr(), name.len()),
+                0
+            );
+        }
+        // SAFETY: ptsname_r ended the name with a zero.
+        let name = unsafe { std::ffi::CStr::from_ptr(name.as_ptr()) };
+        (file, PathBuf::from(name.to_str().unwrap()))
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_can_be_read_by_others() {
+        let folder = folder();
+        let path = folder.path().join("page.html");
+        for _ in 0..2 {
+            put(&path).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "text");
+        }
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o644);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_pipe_gets_the_text_and_stays_a_pipe() {
+        let folder = folder();
+        let path = fifo(folder.path());
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || std::fs::read_to_string(path).unwrap())
+        };
+        put(&path).unwrap();
+        assert_eq!(reader.join().unwrap(), "text");
+        assert_eq!(
+            path.symlink_metadata().unwrap().mode() & libc::S_IFMT,
+            libc::S_IFIFO
+        );
+    }
+
+    #[test]
+    fn a_device_gets_the_text_and_stays_a_device() {
+        let folder = folder();
+        let (mut screen, device) = terminal();
+        let link = folder.path().join("link");
+        symlink(&device, &link).unwrap();
+        for path in [&device, &link] {
+            put(path).unwrap();
+            let mut shown = [0; 4];
+            screen.read_exact(&mut shown).unwrap();
+            assert_eq!(&shown, b"text");
+        }
+        assert_eq!(
+            device.symlink_metadata().unwrap().mode() & libc::S_IFMT,
+            libc::S_IFCHR
+        );
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn a_link_stays_and_what_it_leads_to_is_written() {
+        let folder = folder();
+        let (link, file) = (folder.path().join("link"), folder.path().join("file"));
+        symlink(&file, &link).unwrap();
+        assert!(
+            refusal(&link).contains("No such file"),
+            "{}",
+            refusal(&link)
+        );
+        std::fs::write(&file, "a longer text than the new one").unwrap();
+        put(&link).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "text");
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn a_database_is_left_as_it_is_by_whatever_name() {
+        let folder = folder();
+        let (link, file) = (folder.path().join("link"), folder.path().join("archive"));
+        let content = [DATABASE, b"rows"].concat();
+        std::fs::write(&file, &content).unwrap();
+        symlink(&file, &link).unwrap();
+        for path in [&file, &link] {
+            let said = refusal(path);
+            assert!(said.contains("choose another file with -o"), "{said}");
+            assert!(
+                said.ends_with("it is an archive or another database"),
+                "{said}"
+            );
+            assert_eq!(std::fs::read(&file).unwrap(), content);
+        }
+    }
+
+    #[test]
+    fn directories_sockets_and_block_devices_are_refused() {
+        let folder = folder();
+        assert!(refusal(folder.path()).ends_with("it is a directory"));
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(refusal(&socket).ends_with("it is neither a file nor a pipe"));
+        let link = folder.path().join("link");
+        symlink(folder.path(), &link).unwrap();
+        assert!(refusal(&link).ends_with("it is a directory"));
+        let block = place_of(libc::S_IFBLK | 0o660);
+        assert_eq!(block, Place::Refused("it is a block device"));
+    }
 }

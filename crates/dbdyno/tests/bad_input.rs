@@ -324,6 +324,25 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
     assert!(is_empty(&place.path("directory")));
 }
 
+/// Nor does anything that is written for others take the place of the archive, or of a device.
+#[test]
+fn the_archive_is_not_written_over_by_what_is_made_from_it() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    let limits = place.file(
+        "sla.toml",
+        "[[limit]]\nmetric = \"T132.errors\"\nat_most = 0\n",
+    );
+    std::os::unix::fs::symlink(place.archive(), place.path("link")).unwrap();
+    let before = std::fs::read(place.archive()).unwrap();
+    for to in ["archive.dbdyno", "link"] {
+        fails(&place, &["report", "last", "-o", to], "is an archive");
+        let judged = ["judge", "last", "--sla", &limits, "--junit", to];
+        fails(&place, &judged, "is an archive");
+        assert!(std::fs::read(place.archive()).unwrap() == before, "{to}");
+    }
+}
+
 #[test]
 fn a_wrong_command_line_has_status_2() {
     let place = Place::new();
