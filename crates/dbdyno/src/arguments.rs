@@ -122,6 +122,9 @@ pub struct Occasion {
     /// Repetitions
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat: u32,
+    /// Sets a key of the plan that these flags stand for (docs/FORMAT.md)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
     /// Label of the run
     #[arg(long, value_name = "LABEL")]
     pub name: Option<String>,
@@ -139,6 +142,7 @@ impl Occasion {
             plan_text: Some(plan.to_string()),
             targets,
             name: self.name.clone(),
+            settings: self.settings.clone(),
             seed,
             server: self.server.clone(),
             permission: self.permission.clone(),

@@ -20,17 +20,35 @@ const SHORT: [&str; 8] = [
     "step.oltp.users=1,2",
 ];
 
-/// The built-in plan, cut short. A busy machine may make the driver begin late, which is status 3.
+/// The built-in plan, cut short.
 fn ramp(place: &Place, url: &str) {
     let mut arguments = vec!["run", "oltp", "--target", url, "--yes"];
     arguments.extend(SHORT);
     let ended = place.dbdyno(&arguments);
-    assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
 }
 
 fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
     let all = points(exported).iter();
     all.filter(|point| point["test"] == test).collect()
+}
+
+/// Seconds of warm-up that the notes of a level tell.
+fn warm_up_s(total: &Value) -> Option<f64> {
+    let notes = total["notes"].as_array().unwrap().iter();
+    let told = notes.filter_map(|note| {
+        note.as_str()?
+            .strip_suffix(", the most that was allowed")
+            .or(note.as_str())
+    });
+    let mut seconds = told.filter_map(|told| {
+        told.strip_suffix(" s of warm-up")?
+            .split(' ')
+            .next_back()?
+            .parse()
+            .ok()
+    });
+    seconds.next_back()
 }
 
 /// A level is six points of the same users; new orders are counted by the minute; the database is whole.
@@ -56,9 +74,10 @@ fn a_ramp_is_measured_and_checked() {
     ];
     for (level, total) in of(&exported, "OLTP").into_iter().enumerate() {
         assert_eq!(total["jobs"], level as u64 + 1);
-        // Only before the first level.
-        let warm_up = total["notes"].to_string().contains("s of warm-up");
-        assert_eq!(warm_up, level == 0, "{}", total["notes"]);
+        // Only before the first level, and for two rounds of a second at least; whether they were steady is the machine's.
+        let warm_up = warm_up_s(total);
+        assert_eq!(warm_up.is_some(), level == 0, "{}", total["notes"]);
+        assert!(warm_up.is_none_or(|s| s >= 2.0), "{}", total["notes"]);
         assert_eq!(faults(total), [""; 0]);
         let number = |point: &Value, key: &str| point[key].as_f64().unwrap();
         let sum: f64 = kinds
@@ -204,10 +223,10 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
     place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
-    let users = || {
+    let users = |status: i32| {
         let more = ["--users", "2", "--seconds", "1", "--journal"];
         let ended = let_work(&place, &url, &more);
-        assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+        assert_eq!(ended.status, status, "{}", ended.stderr);
         of(&place.export("last"), "OLTP")[0].clone()
     };
     let journals = || {
@@ -218,7 +237,7 @@ fn what_was_acknowledged_is_held_against_the_tables() {
             .filter(|path| path.extension().is_some_and(|e| e == "journal"))
             .collect::<Vec<_>>()
     };
-    let sound = users();
+    let sound = users(0);
     assert_eq!(faults(&sound), [""; 0]);
     assert!(
         sound["notes"]
@@ -241,7 +260,7 @@ fn what_was_acknowledged_is_held_against_the_tables() {
         )
         .unwrap();
     drop(connection);
-    let robbed = users();
+    let robbed = users(3);
     let said = faults(&robbed).join(" ");
     assert!(
         said.contains("payments: ") && said.contains("the log is kept at"),
@@ -332,7 +351,7 @@ fn users_beyond_the_connections_of_the_server_cost_their_level() {
         "shared",
     ];
     let ended = let_work(&place, &url, &shared);
-    assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
     let exported = place.export("shared");
     assert_eq!(faults(of(&exported, "OLTP")[0]), [""; 0]);
 }
@@ -378,11 +397,12 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
         );
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    // A user of the second level in the middle of a transaction: those of the first have ended theirs.
     let worker = "SELECT pid FROM pg_stat_activity WHERE application_name = 'dbdyno' \
-                  AND query LIKE '%district%' LIMIT 1";
+                  AND state <> 'idle' AND query LIKE '%district%' LIMIT 1";
     let mut victim = String::new();
     while victim.is_empty() {
+        assert!(std::time::Instant::now() < until, "{}", told());
         victim = postgres::psql(&server, worker);
     }
     // SAFETY: the number is that of a process of this test's server.
@@ -398,12 +418,13 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
     );
     let resumed = loop {
         let ended = place.dbdyno(&["run", "--resume", "broken off"]);
-        if [0, 3].contains(&ended.status) || std::time::Instant::now() > until {
+        // Until it has started again, the server cannot be reached.
+        if ended.status != 1 || std::time::Instant::now() > until {
             break ended;
         }
         std::thread::sleep(std::time::Duration::from_millis(300));
     };
-    assert!([0, 3].contains(&resumed.status), "{}", resumed.stderr);
+    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
     let exported = place.export("broken off");
     assert_eq!(points(&exported).len(), 14);
     for code in ["OLTP-BEFORE", "OLTP", "OLTP-AFTER"] {
@@ -419,7 +440,7 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
 fn the_highest_rate_that_holds_is_searched() {
     let place = Place::new();
     let (_server, url) = loaded_server(&place, "");
-    let search = |slo: &str, name: &str| {
+    let search = |slo: &str, name: &str, status: i32| {
         let more = [
             "--users",
             "8",
@@ -435,10 +456,10 @@ fn the_highest_rate_that_holds_is_searched() {
             name,
         ];
         let ended = let_work(&place, &url, &more);
-        assert!([0, 3].contains(&ended.status), "{}", ended.stderr);
+        assert_eq!(ended.status, status, "{}", ended.stderr);
         place.export(name)
     };
-    let found = search("p90=300ms", "found");
+    let found = search("p90=300ms", "found", 0);
     let total = of(&found, "OLTP")[0];
     let notes = total["notes"].to_string();
     // A busy machine holds less than what is tried first, which is then not the lowest.
@@ -447,7 +468,7 @@ fn the_highest_rate_that_holds_is_searched() {
     }
     assert!(total["operations_per_s"].as_f64() > Some(0.0), "{total}");
 
-    let none = search("p50=1us", "none");
+    let none = search("p50=1us", "none", 3);
     assert_eq!(points(&none).len(), 6);
     for point in points(&none) {
         let said = faults(point).join(" ");

@@ -16,7 +16,7 @@ pub const BUSY_PCT_MIN: f64 = 20.0;
 pub const NAMED_PCT_MIN: f64 = 40.0;
 /// Part of the jobs' time that is surely the driver's own, from which the driver is named; from there on
 /// the point is invalid as well.
-pub const DRIVER_PCT_MIN: f64 = crate::gates::DRIVER_PCT_MAX;
+pub const DRIVER_PCT_MIN: f64 = crate::plan::Validity::USUAL.driver_pct_max;
 /// Busy processors from which they are called saturated.
 pub const CPU_BUSY_PCT_MIN: f64 = 90.0;
 /// Busy time of the device from which waits of an embedded engine, which tells none, are its waits for it.

@@ -6,12 +6,10 @@ use archive::Figures;
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 
-/// Share of the jobs' time in the driver from which the driver, not the target, was measured.
-pub const DRIVER_PCT_MAX: f64 = 25.0;
-/// Share from which a reader should know.
+use crate::plan::Validity;
+
+/// Share of the jobs' time in the driver from which a reader should know.
 const DRIVER_PCT_NOTED: f64 = 5.0;
-/// Share of its time that a thread of an event loop may be on a processor, before its clients wait for it.
-const BUSY_PCT_MAX: f64 = 95.0;
 /// Less of the driver's own time may be one moment in which the machine halted, in a point of some milliseconds.
 const OWN_MIN: Duration = Duration::from_millis(10);
 /// Shortest point whose figure is not dominated by how it began and ended.
@@ -26,7 +24,7 @@ const WARM_MB_MAX: f64 = 4.0;
 const WRITTEN_MB_NOTED: f64 = 16.0;
 
 /// Why a point's figures must not be used.
-pub fn reasons(outcome: &Outcome) -> Vec<String> {
+pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<String> {
     let mut reasons = Vec::new();
     if outcome.errors > 0 {
         let first = outcome
@@ -38,24 +36,45 @@ pub fn reasons(outcome: &Outcome) -> Vec<String> {
     if outcome.operations == 0 {
         reasons.push("not one operation was completed".into());
     }
+    reasons.extend(driver_above(outcome, limits));
+    reasons
+}
+
+/// What the driver did beyond the limits.
+fn driver_above(outcome: &Outcome, limits: &Validity) -> Vec<String> {
+    let mut found = Vec::new();
+    let is_above = |pct: f64, limit: f64| limit < 100.0 && pct > limit;
     let own = own_pct(outcome).filter(|_| own_time(outcome) >= OWN_MIN);
-    if let Some(pct) = own.filter(|pct| *pct > DRIVER_PCT_MAX) {
-        reasons.push(format!(
+    if let Some(pct) = own.filter(|pct| is_above(*pct, limits.driver_pct_max)) {
+        found.push(format!(
             "the driver was the bottleneck: {pct:.0} % of the jobs' time was its own"
         ));
     }
-    if let Some((threads, pct)) = busiest(outcome).filter(|(_, pct)| *pct > BUSY_PCT_MAX) {
-        reasons.push(format!(
+    if let Some((threads, pct)) =
+        busiest(outcome).filter(|(_, pct)| is_above(*pct, limits.driver_thread_pct_max))
+    {
+        found.push(format!(
             "the driver was the bottleneck: the busiest of its {threads} threads was on a processor {pct:.0} % of the time; set driver_threads to more, or take the clients to another machine"
         ));
     }
-    if outcome.late_starts * 100 > outcome.operations.max(100) {
-        reasons.push(format!(
+    // Of few operations one may be late.
+    let late_pct = outcome.late_starts as f64 * 100.0 / outcome.operations.max(100) as f64;
+    if is_above(late_pct, limits.late_starts_pct_max) {
+        found.push(format!(
             "the driver began {} of {} operations more than 1 ms late",
             outcome.late_starts, outcome.operations
         ));
     }
-    reasons
+    found
+}
+
+/// What only the limits of the plan let pass.
+fn allowed(outcome: &Outcome, limits: &Validity) -> Vec<String> {
+    let invalid = driver_above(outcome, limits);
+    let above = driver_above(outcome, &Validity::USUAL);
+    let above = above.into_iter().filter(|what| !invalid.contains(what));
+    let allowed = above.map(|what| format!("{what}; the plan allows it"));
+    limits.note().into_iter().chain(allowed).collect()
 }
 
 /// Threads of an event loop, and how busy the busiest of them was, in percent.
@@ -80,10 +99,11 @@ fn own_time(outcome: &Outcome) -> Duration {
 }
 
 /// What a reader should know, though it does not make the point invalid.
-pub fn notes(outcome: &Outcome, figures: &Figures) -> Vec<String> {
-    let mut notes = Vec::new();
-    // A driver that was the bottleneck is a reason and need not be noted as well.
-    let was_bottleneck = own_pct(outcome).is_some_and(|pct| pct > DRIVER_PCT_MAX);
+pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<String> {
+    let mut notes = allowed(outcome, limits);
+    // A driver that was the bottleneck is told already, and need not be noted as well.
+    let limit = Validity::USUAL.driver_pct_max;
+    let was_bottleneck = own_pct(outcome).is_some_and(|pct| pct > limit);
     if let Some(pct) = figures
         .little_error_pct
         .filter(|pct| *pct > DRIVER_PCT_NOTED && !was_bottleneck)
@@ -183,6 +203,8 @@ pub fn write_note(writes: bool, figures: &Figures) -> Option<String> {
 mod tests {
     use super::*;
 
+    const STRICT: Validity = Validity::USUAL;
+
     fn read(mb_per_s: Option<f64>) -> Figures {
         Figures {
             read_mb_per_s: mb_per_s,
@@ -213,27 +235,72 @@ mod tests {
             error_messages: vec!["wrong answer".into()],
             ..Outcome::default()
         };
-        let found = reasons(&outcome);
+        let found = reasons(&outcome, &STRICT);
         assert_eq!(found.len(), 1);
         assert!(found[0].contains("2 operations failed: wrong answer"));
-        assert_eq!(reasons(&Outcome::default()).len(), 1);
+        assert_eq!(reasons(&Outcome::default(), &STRICT).len(), 1);
     }
 
     #[test]
     fn a_driver_that_was_the_bottleneck_makes_a_point_invalid_a_busy_machine_does_not() {
-        assert!(reasons(&of_one_job(100, 60, 0))[0].contains("the driver was the bottleneck"));
-        assert!(reasons(&of_one_job(100, 80, 0)).is_empty());
+        assert!(
+            reasons(&of_one_job(100, 60, 0), &STRICT)[0].contains("the driver was the bottleneck")
+        );
+        assert!(reasons(&of_one_job(100, 80, 0), &STRICT).is_empty());
         // A moment of a query that takes two.
-        assert!(reasons(&of_one_job(3, 2, 0)).is_empty());
+        assert!(reasons(&of_one_job(3, 2, 0), &STRICT).is_empty());
         // Put aside for 30 ms by the scheduler: perhaps in the driver, perhaps not; surely not its work.
-        assert!(reasons(&of_one_job(100, 60, 30)).is_empty());
+        assert!(reasons(&of_one_job(100, 60, 30), &STRICT).is_empty());
         let figures = Figures {
             little_error_pct: Some(40.0),
             ..Figures::default()
         };
-        let noted = notes(&of_one_job(100, 60, 30), &figures);
+        let noted = notes(&of_one_job(100, 60, 30), &figures, &STRICT);
         assert!(noted[0].contains("40 %"), "{noted:?}");
-        assert!(notes(&of_one_job(100, 60, 0), &figures).is_empty());
+        assert!(notes(&of_one_job(100, 60, 0), &figures, &STRICT).is_empty());
+    }
+
+    #[test]
+    fn what_only_the_plan_allows_is_noted() {
+        let late = |late_starts, operations| Outcome {
+            late_starts,
+            operations,
+            ..of_one_job(100, 60, 0)
+        };
+        let strict = reasons(&late(3, 200), &STRICT);
+        assert!(strict[1].contains("3 of 200 operations"), "{strict:?}");
+        // One of few, and one in a hundred, may be late.
+        for (late_starts, operations) in [(1, 10), (2, 200)] {
+            assert_eq!(reasons(&late(late_starts, operations), &STRICT).len(), 1);
+        }
+        let off = Validity {
+            driver_pct_max: 100.0,
+            late_starts_pct_max: 1.4,
+            ..STRICT
+        };
+        let strict_of_late = reasons(&late(3, 200), &off);
+        assert_eq!(strict_of_late.len(), 1, "{strict_of_late:?}");
+        assert!(strict_of_late[0].contains("more than 1 ms late"));
+        let off = Validity {
+            late_starts_pct_max: 100.0,
+            ..off
+        };
+        assert_eq!(reasons(&late(200, 200), &off), [""; 0]);
+        let noted = notes(&late(200, 200), &Figures::default(), &off);
+        assert!(
+            noted[0].ends_with(
+                "driver: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
+            ),
+            "{noted:?}"
+        );
+        assert!(noted[1].contains("40 % of the jobs' time was its own; the plan allows it"));
+        assert!(noted[2].contains("200 of 200 operations"));
+        // Errors are no matter of limits.
+        let failed = Outcome {
+            errors: 1,
+            ..late(0, 10)
+        };
+        assert_eq!(reasons(&failed, &off).len(), 1);
     }
 
     #[test]
@@ -243,7 +310,7 @@ mod tests {
                 cpu_by_others_pct: others,
                 ..Figures::default()
             };
-            notes(&of_one_job(100, 100, 0), &figures)
+            notes(&of_one_job(100, 100, 0), &figures, &STRICT)
         };
         assert!(noted(Some(33.4))[0].contains("took 33 % of the processors"));
         assert!(noted(Some(archive::OTHERS_PCT_MAX)).is_empty());
@@ -277,12 +344,12 @@ mod tests {
             }),
             ..Outcome::default()
         };
-        let found = reasons(&busy(990));
+        let found = reasons(&busy(990), &STRICT);
         assert!(
             found[0].contains("2 threads was on a processor 99 %"),
             "{found:?}"
         );
-        assert!(reasons(&busy(900)).is_empty());
+        assert!(reasons(&busy(900), &STRICT).is_empty());
     }
 
     #[test]

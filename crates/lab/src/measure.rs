@@ -16,7 +16,7 @@ use workload::{Amount, Bench, Exercise, Library, Meter, Test, exercise_for};
 use crate::agenda::sweep_obstacle;
 use crate::done::Measured;
 use crate::nodes::{Nodes, OnNodes};
-use crate::plan::Mode;
+use crate::plan::{Mode, Validity};
 use crate::programs::programs_of;
 use crate::sight::Sight;
 use crate::start::Start;
@@ -38,6 +38,8 @@ pub struct Bay<'a> {
     pub seed: u64,
     /// Repetitions of the plan.
     pub repeat: u32,
+    /// Limits of the checks on the driver.
+    pub validity: Validity,
     /// Interval of the series.
     pub interval: Duration,
     /// Hardware threads of the targets' machine; `None` where nothing is known of it.
@@ -55,7 +57,11 @@ impl Bay<'_> {
     pub fn configuration(&self, step: &Step, key: &PointKey, definition: &str) -> String {
         let step = toml::to_string(step).unwrap_or_default();
         let platform = &self.platforms[key.target as usize];
-        fingerprint(&[platform, definition, &step])
+        let changed = self.validity.note().unwrap_or_default();
+        match changed.as_str() {
+            "" => fingerprint(&[platform, definition, &step]),
+            changed => fingerprint(&[platform, definition, &step, changed]),
+        }
     }
 
     /// The programs that a target is made of; one that is a copy works together with what it is a copy of.
@@ -217,9 +223,9 @@ impl Task<'_> {
         let mut figures = self.figures(exercise, &outcome, closing, &used, counters);
         seen.write_into(&mut figures);
         let mut reasons = prepared.reasons;
-        reasons.extend(gates::reasons(&outcome));
+        reasons.extend(gates::reasons(&outcome, &self.bay.validity));
         reasons.extend(exercise.verify(&outcome)?);
-        let mut notes = gates::notes(&outcome, &figures);
+        let mut notes = gates::notes(&outcome, &figures, &self.bay.validity);
         notes.extend(gates::cache_note(
             &prepared.cache,
             exercise.device_read_bytes(&outcome),

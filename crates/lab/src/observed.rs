@@ -47,11 +47,11 @@ pub(crate) fn observed(
     Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
     let (used, counters) = start.finish(meter);
     let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
-    let mut reasons = gates::reasons(&outcome);
+    let mut reasons = gates::reasons(&outcome, &bay.validity);
     reasons.extend(failure);
     let mut figures = figures_of(&outcome, closing, outcome.operations, &used, counters);
     seen.write_into(&mut figures);
-    let mut notes = gates::notes(&outcome, &figures);
+    let mut notes = gates::notes(&outcome, &figures, &bay.validity);
     notes.extend(gates::host_notes(&used));
     notes.extend(seen.note());
     notes.extend(gates::clock_note(&stopwatch));

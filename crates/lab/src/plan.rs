@@ -13,6 +13,7 @@ mod oltp;
 mod step;
 #[cfg(test)]
 mod tests;
+mod validity;
 mod workload_step;
 
 use step::STEP_KEYS;
@@ -22,11 +23,20 @@ pub use columnar::{ColumnarOrder, ColumnarStep};
 pub use olap::{OlapOrder, OlapStep, Queries};
 pub use oltp::{Check, Levels, OltpStep, Order, Statements};
 pub use step::{ArrivalKind, JOBS_MAX, Mode, Step, Used};
+pub use validity::Validity;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
 /// Keys of a plan, for naming the nearest when one is misspelt.
-const PLAN_KEYS: [&str; 6] = ["name", "about", "sample_ms", "repeat", "primary", "step"];
+const PLAN_KEYS: [&str; 7] = [
+    "name",
+    "about",
+    "sample_ms",
+    "repeat",
+    "primary",
+    "validity",
+    "step",
+];
 /// Tables of a step that say what is asked of a workload, with their keys.
 const WORKLOADS: [(&str, Keys); 2] = [("oltp", oltp::KEYS), ("olap", olap::KEYS)];
 /// Most repetitions of a plan.
@@ -50,6 +60,9 @@ pub struct Plan {
     /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub primary: Vec<String>,
+    /// Limits of the checks on the driver.
+    #[serde(default, skip_serializing_if = "Validity::is_usual")]
+    pub validity: Validity,
     /// Steps, carried out in their order.
     pub step: Vec<Step>,
 }
@@ -134,6 +147,9 @@ impl Plan {
             apply(&mut table, setting)?;
         }
         check_keys("the plan", table.keys(), &PLAN_KEYS)?;
+        if let Some(toml::Value::Table(limits)) = table.get("validity") {
+            check_keys("validity", limits.keys(), &validity::KEYS)?;
+        }
         for (index, step) in steps_of(&mut table)?.iter().enumerate() {
             let place = format!("step {}", index + 1);
             check_keys(&place, step.keys(), &STEP_KEYS)?;
@@ -184,6 +200,7 @@ impl Plan {
         for metric in &self.primary {
             check_primary(metric)?;
         }
+        self.validity.check().map_err(LabError::Plan)?;
         for (index, step) in self.step.iter().enumerate() {
             step.check()
                 .map_err(|what| LabError::Plan(format!("step {}: {what}", index + 1)))?;
@@ -224,7 +241,7 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
     let parts: Vec<&str> = setting.key.split('.').collect();
     let no_place = || {
         LabError::Plan(format!(
-            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), step.oltp.KEY or step.olap.KEY",
+            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), step.oltp.KEY, step.olap.KEY or validity.KEY",
             setting.key
         ))
     };
@@ -251,6 +268,13 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
             for step in steps_of(table)? {
                 step.insert((*key).to_owned(), setting.value.clone());
             }
+        }
+        ["validity", key] => {
+            let limits = table
+                .entry("validity")
+                .or_insert_with(|| toml::Table::new().into());
+            let limits = limits.as_table_mut().ok_or_else(no_place)?;
+            limits.insert((*key).to_owned(), setting.value.clone());
         }
         [key] if *key != "step" => {
             table.insert((*key).to_owned(), setting.value.clone());

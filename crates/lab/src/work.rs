@@ -85,6 +85,7 @@ impl Work<'_> {
             samplers: &samplers,
             seed: self.seed,
             repeat: self.plan.repeat,
+            validity: self.plan.validity,
             interval: Duration::from_millis(self.plan.sample_ms),
             hardware_threads: self.machine.platform.threads,
             platforms: self.platforms(&sites),

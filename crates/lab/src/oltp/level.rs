@@ -234,10 +234,10 @@ impl<'a> Level<'a> {
         seen.used.write_owners_into(&mut figures);
         seen.sight.write_into(&mut figures);
         let watch = &self.place.bay.samplers[self.place.site as usize];
-        let mut reasons = gates::reasons(&seen.total);
+        let mut reasons = gates::reasons(&seen.total, &self.place.bay.validity);
         reasons.extend(self.work.audit(&seen.account));
         reasons.extend(seen.lost.clone());
-        let mut notes = gates::notes(&seen.total, &figures);
+        let mut notes = gates::notes(&seen.total, &figures, &self.place.bay.validity);
         notes.extend(self.notes(seen));
         Point {
             started_at: seen.started_at.clone(),

@@ -47,6 +47,31 @@ fn settings_reach_all_steps_or_one() {
 }
 
 #[test]
+fn limits_of_the_checks_stand_in_the_plan_only_where_they_differ() {
+    let plan = |settings: &[&str]| {
+        let settings = settings.iter().map(|s| Setting::parse(s).unwrap());
+        Plan::parse(MINIMAL, &settings.collect::<Vec<_>>()).unwrap()
+    };
+    assert!(!plan(&[]).to_toml().contains("validity"));
+    let other = plan(&["validity.late_starts_pct_max=100"]);
+    assert_eq!(other.validity.late_starts_pct_max, 100.0);
+    assert_eq!(other.validity.driver_pct_max, 25.0);
+    assert_eq!(Plan::parse(&other.to_toml(), &[]).unwrap(), other);
+    for (setting, says) in [
+        (
+            "validity.late_start_pct_max=5",
+            "did you mean \"late_starts_pct_max\"",
+        ),
+        ("validity.driver_pct_max=101", "is not between 0 and 100"),
+        ("validity.driver_pct_max=nan", "is not between 0 and 100"),
+        ("validity=5", "the plan is not right"),
+    ] {
+        let said = error(MINIMAL, &[setting]);
+        assert!(said.contains(says), "{setting}: {said}");
+    }
+}
+
+#[test]
 fn the_three_schedules() {
     let words = |settings: &[&str]| {
         let all = ["step.mode=time", "step.seconds=1.0"]

@@ -1,0 +1,81 @@
+//! How much of the driver a point may show before it is invalid: the table `[validity]` of a plan.
+
+use serde::{Deserialize, Serialize};
+
+/// Keys of the table.
+pub(super) const KEYS: [&str; 3] = [
+    "driver_pct_max",
+    "driver_thread_pct_max",
+    "late_starts_pct_max",
+];
+
+/// Limits of the checks on the driver, in percent; 100 switches a check off.
+///
+/// A plan that measures leaves them alone. Other limits are for who wants the rows of a machine that is busy
+/// with something else: every point then says so, and has another fingerprint.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Validity {
+    /// Share of the jobs' time that may be the driver's own.
+    pub driver_pct_max: f64,
+    /// Share of its time that a thread of an event loop may be on a processor, before its clients wait for it.
+    pub driver_thread_pct_max: f64,
+    /// Share of the operations that may begin more than 1 ms late.
+    pub late_starts_pct_max: f64,
+}
+
+impl Default for Validity {
+    fn default() -> Self {
+        Self::USUAL
+    }
+}
+
+impl Validity {
+    /// Limits of a plan that says nothing.
+    pub const USUAL: Self = Self {
+        driver_pct_max: 25.0,
+        driver_thread_pct_max: 95.0,
+        late_starts_pct_max: 1.0,
+    };
+
+    /// Whether these are the limits of a plan that says nothing.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::USUAL
+    }
+
+    /// What differs from the usual limits, as a sentence.
+    pub fn note(&self) -> Option<String> {
+        let usual = Self::USUAL.limits();
+        let differing = self.limits().into_iter().zip(usual);
+        let words: Vec<String> = differing
+            .filter(|((_, limit), (_, usual))| limit != usual)
+            .map(|((key, limit), (_, usual))| format!("{key} is {limit} instead of {usual}"))
+            .collect();
+        (!words.is_empty()).then(|| {
+            format!(
+                "the plan changes the checks on the driver: {}",
+                words.join(", ")
+            )
+        })
+    }
+
+    /// What is wrong with the limits.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let is_pct = |limit: f64| (0.0..=100.0).contains(&limit);
+        match self.limits().into_iter().find(|(_, limit)| !is_pct(*limit)) {
+            Some((key, limit)) => Err(format!(
+                "validity: {key} = {limit} is not between 0 and 100"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn limits(&self) -> [(&'static str, f64); 3] {
+        let [own, thread, late] = KEYS;
+        [
+            (own, self.driver_pct_max),
+            (thread, self.driver_thread_pct_max),
+            (late, self.late_starts_pct_max),
+        ]
+    }
+}
