@@ -97,18 +97,82 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
 #[test]
 fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
     let place = Place::new();
-    let text = "formatsds=no\nsd=sd1,lun=a.dat,size=1m\nsd=sd2,lun=none/b.dat,size=1m\n\
-        rd=rd1,sd=sd1,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2\n";
+    let text = "formatsds=no\nsd=sd1,lun=a.dat,size=1m\nsd=sd2,lun=full,size=1m\n\
+        rd=rd1,sd=sd1,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2,rdpct=0\n\
+        rd=rd3,sd=sd1,iorate=100,elapsed=2\n";
     let file = place.file("parm.txt", text);
     std::fs::write(place.path("a.dat"), vec![0_u8; 1 << 20]).unwrap();
+    std::os::unix::fs::symlink("/dev/full", place.path("full")).unwrap();
     let ended = place.dbdyno(&["vdbench", "-f", &file]);
     assert_eq!(ended.status, FAILED, "{}", ended.stderr);
     assert!(ended.sentence().contains("SD sd2"), "{}", ended.stderr);
     let runs = place.fine(&["list", "runs"]).stdout;
     assert!(
-        runs.contains("interrupted") && runs.contains("1/2"),
+        runs.contains("interrupted") && runs.contains("2/3"),
         "{runs}"
     );
+}
+
+#[test]
+fn what_a_list_works_on_is_looked_at_on_request() {
+    let place = Place::new();
+    let text = "formatsds=no\nsd=sd1,lun=a.dat\nsd=sd2,lun=b.dat\n\
+        rd=rd1,sd=sd1,rdpct=0,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2\n";
+    let file = place.file("parm.txt", text);
+    std::fs::write(place.path("a.dat"), vec![7_u8; 1 << 20]).unwrap();
+    let asked = ["vdbench", "--check", "-f", &file, "-s"];
+    place.fine(&["vdbench", "-f", &file, "-s"]);
+    let refused = place.dbdyno(&asked);
+    assert_eq!(refused.status, FAILED, "{}", refused.stderr);
+    assert!(refused.sentence().contains("SD sd2"), "{}", refused.stderr);
+    std::fs::write(place.path("b.dat"), vec![7_u8; 1 << 20]).unwrap();
+    let fine = place.fine(&asked);
+    assert!(fine.stderr.contains("can be used as it asks"));
+    for name in ["a.dat", "b.dat"] {
+        assert_eq!(std::fs::read(place.path(name)).unwrap(), vec![7; 1 << 20]);
+    }
+    assert!(!place.path("output").exists());
+    let alone = place.dbdyno(&["vdbench", "--check", "-f", &file]);
+    assert!(alone.sentence().contains("--check goes with -s"));
+}
+
+/// What is no parameter file is not read for ever, and waits for nobody.
+#[test]
+fn parameter_files_are_of_a_kind_and_size() {
+    let place = Place::new();
+    let fifo = place.path("fifo").display().to_string();
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    for (path, said) in [
+        ("/dev/zero", "has more than 4 MiB"),
+        (&fifo, "it is a FIFO"),
+    ] {
+        let refused = place.dbdyno(&["vdbench", "-f", path, "-s"]);
+        assert_eq!(refused.status, FAILED, "{}", refused.stderr);
+        assert!(refused.sentence().contains(said), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn pages_are_written_over_nothing_of_others() {
+    let place = Place::new();
+    let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
+    let file = place.file("parm.txt", text);
+    std::fs::create_dir(place.path("out")).unwrap();
+    let own = place.path("out/summary.html");
+    std::fs::write(&own, "<title>My holiday</title>").unwrap();
+    let refused = place.dbdyno(&["vdbench", "-f", &file, "-o", "out"]);
+    assert_eq!(refused.status, FAILED, "{}", refused.stderr);
+    assert!(
+        refused.sentence().contains("no page of ours"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        std::fs::read_to_string(own).unwrap(),
+        "<title>My holiday</title>"
+    );
+    assert!(!place.path("f").exists(), "nothing was made");
 }
 
 /// The times of an exported point by one observer, operation and part.

@@ -33,6 +33,11 @@ pub fn hunt<T, E>(
 }
 
 impl<T> Hunted<T> {
+    /// What was found.
+    pub fn found(&self) -> Found {
+        self.search.found()
+    }
+
     /// What was seen last at the rate that was found; `None` when none holds.
     pub fn best(&self) -> Option<&T> {
         let rate_per_s = self.search.found().rate_per_s?;

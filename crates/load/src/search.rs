@@ -23,6 +23,9 @@ pub struct SearchPlan {
     pub resolution_pct: f64,
     /// Measurements of either end of the bracket; an odd number.
     pub repeats: usize,
+    /// Measurements of which the majority must miss before a rate is given up; an odd number. With 1, one that goes wrong by
+    /// chance takes the search below everything that holds.
+    pub misses: usize,
     /// Most measurements of all.
     pub measurements_max: usize,
 }
@@ -36,6 +39,7 @@ impl SearchPlan {
             highest_per_s: first_per_s * 1024.0,
             resolution_pct: 5.0,
             repeats: 3,
+            misses: 1,
             measurements_max: 40,
         }
     }
@@ -118,7 +122,10 @@ impl Search {
         if !(0.1..=100.0).contains(&plan.resolution_pct) {
             return Err(SearchError::Resolution(plan.resolution_pct));
         }
-        if plan.measurements_max == 0 || plan.repeats.is_multiple_of(2) {
+        if plan.measurements_max == 0
+            || plan.repeats.is_multiple_of(2)
+            || plan.misses.is_multiple_of(2)
+        {
             return Err(SearchError::Measurements);
         }
         Ok(Self {
@@ -190,6 +197,10 @@ impl Search {
     /// What a search without a bound on its measurements would measure next.
     fn wanted(&self) -> Option<f64> {
         let plan = &self.plan;
+        let doubted = |m: &&Measured| !m.holds() && m.missed < plan.misses / 2 + 1;
+        if let Some(doubted) = self.measured.iter().find(doubted) {
+            return Some(doubted.rate_per_s);
+        }
         match self.bracket() {
             (None, None) => Some(plan.first_per_s),
             (Some(low), None) if low.rate_per_s < plan.highest_per_s => {
@@ -285,6 +296,20 @@ mod tests {
         };
         let (once, three) = (near(1), near(3));
         assert!(once < 130 && three > once + 20, "{once} and {three} of 200");
+    }
+
+    /// The first measurement of all goes wrong by chance: nothing below it is ever asked for.
+    #[test]
+    fn a_miss_is_measured_again_where_it_is_doubted() {
+        let plan = SearchPlan {
+            misses: 3,
+            ..plan()
+        };
+        let mut unlucky = true;
+        let (found, asked) = run(plan, |rate| rate <= 150.0 && !std::mem::take(&mut unlucky));
+        assert_eq!(asked[..3], [100.0; 3]);
+        assert!(asked.iter().all(|rate| *rate >= 100.0), "{asked:?}");
+        assert!(found.is_settled && found.rate_per_s.unwrap() > 140.0);
     }
 
     /// An end that is overruled moves: 100 held the first time by chance, and never again.

@@ -23,8 +23,10 @@ mod geometry;
 mod journal;
 mod lane;
 mod message;
+mod mock;
 mod plan;
 mod pool;
+mod precheck;
 mod proof;
 mod proofs;
 mod recorder;
@@ -35,6 +37,7 @@ mod stream;
 mod trace;
 mod worker;
 
+use std::fs::File;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -42,13 +45,17 @@ use load::clock::{now_ns, sharpen_timers, sleep_until};
 
 pub use error::{EngineError, Fault, IoFault, Operation};
 pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Way};
+pub use files::Claims;
 pub use format::{FORMAT_NAME, format_run};
+pub use mock::{MockDevice, MockIo};
+pub use precheck::check_list;
 pub use proofs::Proofs;
 pub use ring::RingFeatures;
 pub use trace::{Trace, TraceRecord};
 
 use crate::run::{Rate, Run, Seek};
 use collect::Collector;
+use files::Extent;
 use message::Message;
 use shared::Shared;
 
@@ -76,6 +83,8 @@ pub struct Options<'a> {
     pub force: bool,
     /// Files may be shorter than their size, and grow: for [`format_run`] alone.
     pub may_grow: bool,
+    /// Devices that are held over several runs; none: each run holds its own.
+    pub claims: Option<&'a Claims>,
     /// What is known of validated blocks from earlier runs, and for later ones; none: this run stands alone.
     pub proofs: Option<&'a Proofs>,
     /// I/Os of each worker to be recorded; 0: none.
@@ -94,12 +103,17 @@ impl<'a> Options<'a> {
             without_ring: false,
             force: false,
             may_grow: false,
+            claims: None,
             proofs: None,
             trace_max: 0,
             stop,
         }
     }
 }
+
+/// What carries out a run: [`run`], or [`MockDevice::run`] in its place.
+pub type Carrier<'a> =
+    &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(&Interval)) -> Result<Outcome, EngineError>;
 
 /// (stream, SD) of each [`Cell`], in the order of all lists of cells.
 #[must_use]
@@ -122,18 +136,19 @@ pub fn run(
     told: &mut dyn FnMut(&Interval),
 ) -> Result<Outcome, EngineError> {
     check(run)?;
-    let storage = files::open_all(run, options)?;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut plans = plan::workers(run, options.workers_max.unwrap_or(processors))?;
+    let own_claims = Claims::default();
+    let claims = options.claims.unwrap_or(&own_claims);
+    let storage = files::open_all(run, options, claims)?;
+    let extents: Vec<Extent> = storage.iter().map(|sd| sd.extent).collect();
+    let open: Vec<&File> = storage.iter().map(|sd| &sd.file).collect();
+    let mut plans = plan::workers(run, workers_max(options))?;
     let (validated, recovered) = proofs::begin(run, &storage, options.proofs)?;
     if recovered.is_all {
         plans.clear();
     }
-    let ending = run.streams.iter();
-    let ending = ending.filter(|s| s.seek == Seek::SequentialToEnd).count();
     let (sender, messages) = channel();
-    let shared = Shared::new(ending, run.errors, sender, validated);
-    let sizes = storage.iter().map(|sd| sd.size_bytes).sum();
+    let shared = Shared::new(run, sender, validated);
+    let sizes = extents.iter().map(|sd| sd.size_bytes).sum();
     let mut collector = Collector::new(run, &plans, sizes);
     std::thread::scope(|scope| {
         let mut starts: Vec<Sender<u64>> = Vec::with_capacity(plans.len());
@@ -144,12 +159,13 @@ pub fn run(
             let job = build::Job {
                 index,
                 run,
-                storage: &storage,
+                extents: &extents,
                 lanes,
                 options,
                 shared: &shared,
             };
-            threads.push(scope.spawn(move || thread(&job, &started)));
+            let open = &open;
+            threads.push(scope.spawn(move || thread(&job, open, &started)));
         }
         let mut ended = collector.until_ready(&messages, plans.len());
         let start_ns = now_ns() + LEAD_NS;
@@ -187,14 +203,19 @@ pub fn run(
     Ok(outcome)
 }
 
+fn workers_max(options: &Options<'_>) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    options.workers_max.unwrap_or_else(processors)
+}
+
 /// What a worker's thread does: gets ready, waits for the common start, works, tells.
-fn thread(job: &build::Job<'_>, started: &Receiver<u64>) {
+fn thread(job: &build::Job<'_>, files: &[&File], started: &Receiver<u64>) {
     sharpen_timers();
     let mut farewell = Farewell {
         messages: job.shared.messages(),
         is_told: false,
     };
-    let end = build::with_worker(job, |way, work| {
+    let end = build::with_worker(job, files, |way, work| {
         let _ = job.shared.messages().send(Message::Ready(way));
         // Without a start another worker has failed, and the run is off.
         let start_ns = started.recv().ok()?;

@@ -15,7 +15,7 @@ use host::{Rates, Reader};
 use jiff::Timestamp;
 use load::search::SearchError;
 
-use crate::engine::{self, Ended, EngineError, Outcome, Proofs, Reached};
+use crate::engine::{self, Carrier, Claims, Ended, EngineError, Outcome, Proofs, Reached};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
@@ -160,6 +160,8 @@ pub struct Execution<'a> {
     pub pages: &'a mut Pages,
     /// Who looks on.
     pub audience: &'a mut dyn Audience,
+    /// What carries runs out.
+    pub carrier: Carrier<'a>,
     /// How runs are carried out.
     pub options: engine::Options<'a>,
     /// The highest rate of each run is searched that holds this; none: runs have the rate that they ask for.
@@ -196,11 +198,13 @@ impl Execution<'_> {
     fn list(&mut self) -> Result<Completion, ExecutionError> {
         let script = self.script;
         let begun = Instant::now();
-        let proofs = Proofs::default();
+        let (proofs, claims) = (Proofs::default(), Claims::default());
         let options = engine::Options {
             proofs: Some(&proofs),
+            claims: Some(&claims),
             ..self.options
         };
+        engine::check_list(self.format, &script.runs, &options)?;
         if let Some(format) = self.format {
             let growing = engine::Options {
                 may_grow: true,
@@ -323,7 +327,7 @@ impl Execution<'_> {
         let mut log = Log::new(self.counters.snapshot(), self.requests);
         let mut failed: Option<PagesError> = None;
         let mut monitor = None;
-        let outcome = engine::run(run, options, &mut |interval| {
+        let outcome = (self.carrier)(run, options, &mut |interval| {
             let rates = log.add(interval, self.counters.snapshot());
             match self
                 .pages

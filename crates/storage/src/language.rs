@@ -28,6 +28,8 @@ mod value;
 mod wd;
 mod words;
 
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 pub use command_line::{Asked, Overrides, command_line};
@@ -80,6 +82,18 @@ pub fn script(asked: &Asked, read: ReadFile<'_>) -> Result<Script> {
 }
 
 /// The text of a parameter file on disk.
-pub fn read_file(path: &Path) -> std::io::Result<String> {
-    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+pub fn read_file(path: &Path) -> io::Result<String> {
+    let what = std::fs::metadata(path)?.file_type();
+    // What a shell puts in the place of `<(command)` is a pipe of its own, which does not keep its reader waiting.
+    let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
+    if (what.is_fifo() && !is_of_shell) || what.is_socket() {
+        return Err(io::Error::other("it is a FIFO or a socket; name a file"));
+    }
+    let mut bytes = Vec::new();
+    // One more than is taken shows that it is too long.
+    let limit = source::FILE_BYTES_MAX as u64 + 1;
+    std::fs::File::open(path)?
+        .take(limit)
+        .read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

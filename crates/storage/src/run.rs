@@ -102,6 +102,13 @@ impl Run {
         (self.warmup_s / self.interval_s.max(1)).max(1) + 1
     }
 
+    /// Seconds that count; none: nobody knows before.
+    #[must_use]
+    pub fn counted_s(&self) -> Option<u32> {
+        let counted = (self.intervals()? + 1).saturating_sub(self.counts_from_interval());
+        Some(counted * self.interval_s.max(1))
+    }
+
     /// Number of the interval from which on everything is in the figures: a run that ends by itself has no warm-up to leave
     /// out, and may be over within its first interval. Its pages call it `avg_2-1` all the same, as the original does.
     #[must_use]
@@ -176,6 +183,8 @@ mod tests {
             assert_eq!(asked.intervals(), Some(intervals));
             assert_eq!(asked.first_counted_interval(), first);
         }
+        assert_eq!(run(5, 1, 0).counted_s(), Some(4));
+        assert_eq!(run(300, 5, 60).counted_s(), Some(300));
     }
 
     #[test]

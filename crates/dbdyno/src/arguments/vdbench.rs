@@ -6,7 +6,7 @@ use clap::Args;
 /// alike (`-vr`, `-f a b`, `name=value`, `+`): they are taken as they stand.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "dbdyno [--archive PATH] vdbench [--force] [--slo p99=1ms] -f FILE… | --profile database [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
+    override_usage = "dbdyno [--archive PATH] vdbench [--force] [--check] [--slo p99=1ms] -f FILE… | --profile database [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
     after_help = "-f FILE…        parameter files, read one after the other (docs/VDBENCH.md says what is known)\n\
 -s              print the list of runs, and do nothing\n\
 -o DIR          where the pages go (default: output; DIR+ counts on, DIR.tod takes the time of day)\n\
@@ -21,6 +21,9 @@ pub struct VdbenchArguments {
     /// Write to devices that are mounted or otherwise in use; what is on them is lost
     #[arg(long)]
     pub force: bool,
+    /// With -s: look also whether the files and devices of the list can be used as it asks; nothing is made or written
+    #[arg(long)]
+    pub check: bool,
     /// Instead of a file: runs that come with dbdyno. `database` wants lun=PATH (which is written over) and size=N
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,

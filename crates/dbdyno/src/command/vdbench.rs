@@ -6,13 +6,14 @@ mod keep;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
 use host::Reader;
 use jiff::Timestamp;
 use load::Objective;
-use storage::engine::{Options, format_run};
+use storage::engine::{self, Options, format_run};
 use storage::execution::{Audience, Completion, Done, Execution, Slo};
 use storage::language::{self, Asked, FormatPolicy, Script, command_line, script};
 use storage::pages::{Pages, folder};
@@ -49,7 +50,15 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     let slo = slo(arguments, &script)?;
     if asked.simulate {
         print(&language::simulation(&script.runs))?;
+        if arguments.check {
+            check(&script, arguments.force)?;
+        }
         return Ok(Status::Fine);
+    }
+    if arguments.check {
+        bail!(
+            "--check goes with -s; a list that is carried out is checked before its first I/O without it"
+        );
     }
     if profile.is_some() && !arguments.force {
         spare_files(&script)?;
@@ -75,6 +84,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         format: format.as_ref(),
         pages: &mut pages,
         audience: &mut onlooker,
+        carrier: &engine::run,
         options: Options {
             force: arguments.force,
             ..Options::new(SEED, stop)
@@ -97,6 +107,18 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         }
         Completion::Whole | Completion::ResponseTime | Completion::Monitor => Ok(Status::Fine),
     }
+}
+
+/// Looks for what the list would stumble over.
+fn check(script: &Script, force: bool) -> Result<()> {
+    let never = AtomicBool::new(false);
+    let options = Options {
+        force,
+        ..Options::new(SEED, &never)
+    };
+    engine::check_list(format(script).as_ref(), &script.runs, &options)?;
+    say("all files and devices of the list can be used as it asks");
+    Ok(())
 }
 
 /// The options, with the profile as the first parameter file.

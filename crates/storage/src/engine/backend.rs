@@ -1,4 +1,5 @@
-//! What carries I/Os to the kernel: a ring, or threads where rings are forbidden. The loop above is the same.
+//! What carries I/Os to the kernel: a ring, or threads where rings are forbidden. The loop above is the same, and so it is
+//! for a programmed device in virtual time.
 
 use std::io;
 
@@ -33,6 +34,12 @@ pub(crate) struct Completion {
 }
 
 pub(crate) trait Backend {
+    /// Nanoseconds of the clock by which I/Os are due, timed and waited for; tests have one of their own.
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        load::clock::now_ns()
+    }
+
     /// Hands `requests` to the kernel, then waits until at least `want` (0 or 1) I/Os have completed or `timeout_ns`
     /// has passed. All of `requests` are taken.
     fn submit_and_wait(

@@ -8,7 +8,7 @@ use super::chain::Phase;
 use super::content::Content;
 use super::error::{EngineError, Operation};
 use super::figures::{Cell, Way};
-use super::files::OpenStorage;
+use super::files::Extent;
 use super::lane::{Lane, Slot};
 use super::message::WorkerEnd;
 use super::plan::LanePlan;
@@ -29,7 +29,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 pub(crate) struct Job<'a> {
     pub index: usize,
     pub run: &'a Run,
-    pub storage: &'a [OpenStorage],
+    pub extents: &'a [Extent],
     pub lanes: &'a [LanePlan],
     pub options: &'a Options<'a>,
     pub shared: &'a Shared,
@@ -41,15 +41,15 @@ type Work<'w> = dyn FnOnce(u64) -> Result<WorkerEnd, EngineError> + 'w;
 /// Makes the worker on the calling thread, which is the one it has to run on, and hands it to `then`.
 pub(crate) fn with_worker<R>(
     job: &Job<'_>,
+    files: &[&File],
     then: impl FnOnce(Way, Box<Work<'_>>) -> R,
 ) -> Result<R, EngineError> {
     let parts = Parts::new(job)?;
-    let files: Vec<&File> = job.storage.iter().map(|sd| &sd.file).collect();
     let slots = parts.slots.len();
     let reason = if job.options.without_ring {
         "it was asked for".to_owned()
     } else {
-        match Ring::new(slots as u32, &files, &parts.buffers) {
+        match Ring::new(slots as u32, files, &parts.buffers) {
             Ok(ring) => {
                 let way = Way::Ring(ring.features());
                 return Ok(run_with(job, parts, ring, way, then));
@@ -57,8 +57,17 @@ pub(crate) fn with_worker<R>(
             Err(error) => format!("the kernel refuses io_uring: {error}"),
         }
     };
-    let pool = Pool::new(slots, &files).map_err(|source| EngineError::Submit { source })?;
+    let pool = Pool::new(slots, files).map_err(|source| EngineError::Submit { source })?;
     Ok(run_with(job, parts, pool, Way::Threads { reason }, then))
+}
+
+/// Carries out the work on a device that is not the kernel's, from time 0 of its clock.
+pub(crate) fn work_on<B: Backend>(job: &Job<'_>, device: B) -> Result<WorkerEnd, EngineError> {
+    let reason = "a programmed device".to_owned();
+    let parts = Parts::new(job)?;
+    run_with(job, parts, device, Way::Threads { reason }, |_, work| {
+        work(0)
+    })
 }
 
 /// What a worker has whatever its way to the kernel.
@@ -78,9 +87,9 @@ impl Parts {
             .iter()
             .map(|lane| u64::from(lane.limit) * lane.slot_bytes() as u64)
             .sum();
-        let storage = job.run.storage.iter().zip(job.storage);
+        let storage = job.run.storage.iter().zip(job.extents);
         let contents = storage
-            .map(|(sd, open)| Content::new(&sd.content, open.size_bytes, job.options.seed))
+            .map(|(sd, extent)| Content::new(&sd.content, extent.size_bytes, job.options.seed))
             .collect::<Result<_, _>>()?;
         let mut parts = Self {
             lanes: Vec::new(),
@@ -135,7 +144,7 @@ impl Parts {
         for &index in &plan.streams {
             let seed = job.options.seed;
             let first_cell = self.cells.len();
-            let stream = ActiveStream::new(job.run, index, job.storage, seed, first_cell)?;
+            let stream = ActiveStream::new(job.run, index, job.extents, seed, first_cell)?;
             self.cells
                 .extend(stream.storage.iter().map(|&storage| Cell {
                     stream: index,
@@ -148,6 +157,7 @@ impl Parts {
             free: (first_slot..self.slots.len() as u32).rev().collect(),
             streams: (first_stream..self.streams.len()).collect(),
             open_since_ns: 0,
+            is_behind: false,
             is_blocked: false,
         });
         Ok(at)
@@ -223,7 +233,7 @@ fn run_with<B: Backend, R>(
         lanes: parts.lanes,
         streams: parts.streams,
         slots: parts.slots,
-        offsets: job.storage.iter().map(|sd| sd.offset_bytes).collect(),
+        offsets: job.extents.iter().map(|sd| sd.offset_bytes).collect(),
         contents: parts.contents,
         validated,
         trace: (job.options.trace_max > 0)

@@ -116,13 +116,7 @@ impl<'a> Collector<'a> {
         let cpu_begin = process_cpu();
         let mut failure = None;
         while self.ends.len() < self.places.len() {
-            if stop.load(Relaxed) {
-                self.end(shared, Ended::Stopped);
-            }
-            let since_ns = now_ns().saturating_sub(start_ns);
-            if self.patience_is_over(shared, since_ns) {
-                self.end(shared, Ended::Errors);
-            }
+            self.look(shared, stop, now_ns().saturating_sub(start_ns));
             match messages.recv_timeout(LOOK_EVERY) {
                 Ok(message) => self.take(message, shared, told, &mut failure),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -131,6 +125,32 @@ impl<'a> Collector<'a> {
         }
         self.process_cpu = process_cpu().saturating_sub(cpu_begin);
         failure.map_or(Ok(()), Err)
+    }
+
+    /// Takes what has been told so far, without waiting; `since_ns` have passed since the start.
+    pub fn keep_up(
+        &mut self,
+        messages: &Receiver<Message>,
+        shared: &Shared,
+        stop: &AtomicBool,
+        since_ns: u64,
+        told: &mut dyn FnMut(&Interval),
+    ) {
+        // A worker that fails says so to its caller as well, where there is but one.
+        messages
+            .try_iter()
+            .for_each(|message| self.take(message, shared, told, &mut None));
+        self.look(shared, stop, since_ns);
+    }
+
+    /// Ends the run if its user says so, or if too much failed.
+    fn look(&mut self, shared: &Shared, stop: &AtomicBool, since_ns: u64) {
+        if stop.load(Relaxed) {
+            self.end(shared, Ended::Stopped);
+        }
+        if self.patience_is_over(shared, since_ns) {
+            self.end(shared, Ended::Errors);
+        }
     }
 
     fn take(
@@ -259,6 +279,7 @@ impl<'a> Collector<'a> {
             oldest_ns = oldest_ns.max(end.unserved_wait_max_ns);
             driver.workers_cpu += Duration::from_nanos(end.cpu_ns);
             driver.late_starts += end.late_starts;
+            driver.late_queued += end.late_queued;
             driver.late_max = driver.late_max.max(Duration::from_nanos(end.late_max_ns));
             for (sd, validated) in end.validated.into_iter().enumerate() {
                 known.extend(validated.map(|validated| (sd, validated)));

@@ -28,6 +28,19 @@ pub enum EngineError {
         /// Its path.
         path: PathBuf,
     },
+    /// More is to be made than there is room for.
+    #[error(
+        "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; ask for less with size=, or make room",
+        folder.display()
+    )]
+    NoRoom {
+        /// Where.
+        folder: PathBuf,
+        /// Bytes that are missing of the files.
+        wanted_bytes: u64,
+        /// Bytes that are free.
+        free_bytes: u64,
+    },
     /// Somebody else has the device.
     #[error(
         "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy what is there; unmount it, or give --force if its contents may be lost",

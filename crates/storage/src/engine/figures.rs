@@ -191,6 +191,8 @@ pub struct Driver {
     pub late_starts: u64,
     /// The latest of all of these.
     pub late_max: Duration,
+    /// These starts, and those that were late because they queued behind them.
+    pub late_queued: u64,
 }
 
 impl Driver {
@@ -199,6 +201,7 @@ impl Driver {
         self.workers_cpu += later.workers_cpu;
         self.process_cpu += later.process_cpu;
         self.late_starts += later.late_starts;
+        self.late_queued += later.late_queued;
         self.late_max = self.late_max.max(later.late_max);
     }
 }

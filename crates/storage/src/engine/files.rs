@@ -1,9 +1,11 @@
 //! Opens what a run works on, and refuses what would do harm or measure something else.
 
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::{Seek as _, SeekFrom};
+use std::collections::BTreeMap;
+use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::sync::{Mutex, PoisonError};
 
 use super::Options;
 use super::error::EngineError;
@@ -12,23 +14,29 @@ use crate::run::{Run, Sizes, StorageDefinition};
 /// Smallest unit of any device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// One SD, open.
-#[derive(Debug)]
-pub(crate) struct OpenStorage {
-    pub file: File,
+/// What may be used of an SD.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
     /// Bytes that addresses may fall into, before the offset is added.
     pub size_bytes: u64,
     /// Added to every address.
     pub offset_bytes: u64,
     /// The first block belongs to labels and partition tables, and is never touched.
     pub spare_first_block: bool,
+}
+
+/// One SD, open.
+#[derive(Debug)]
+pub(crate) struct OpenStorage {
+    pub file: File,
+    pub extent: Extent,
     /// Written back once at the end.
     fsync_at_close: bool,
 }
 
 impl OpenStorage {
     /// Writes back what the cache holds, where the run asked for it.
-    pub fn finish(&self) -> std::io::Result<()> {
+    pub fn finish(&self) -> io::Result<()> {
         if self.fsync_at_close {
             self.file.sync_all()?;
         }
@@ -36,34 +44,106 @@ impl OpenStorage {
     }
 }
 
+/// Block devices that are written to, held for their user alone: the kernel gives one only while it is neither mounted nor
+/// swapped or stacked upon, and until it is given back nobody can mount it. A list of runs holds its devices to its end.
+#[derive(Debug, Default)]
+pub struct Claims {
+    /// By device number.
+    held: Mutex<BTreeMap<u64, File>>,
+}
+
+impl Claims {
+    fn claim(&self, sd: &StorageDefinition, device: u64) -> Result<(), EngineError> {
+        // No step under the lock can panic half-way.
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.contains_key(&device) {
+            return Ok(());
+        }
+        let mut alone = OpenOptions::new();
+        alone.read(true).custom_flags(libc::O_EXCL);
+        let file = alone
+            .open(&sd.path)
+            .map_err(|source| match source.raw_os_error() {
+                Some(libc::EBUSY) => EngineError::InUse {
+                    sd: sd.name.clone(),
+                    path: sd.path.clone(),
+                },
+                _ => refused(sd, true, source),
+            })?;
+        held.insert(device, file);
+        Ok(())
+    }
+}
+
 /// Opens all SDs of a run, in their order.
-pub(crate) fn open_all(run: &Run, options: &Options<'_>) -> Result<Vec<OpenStorage>, EngineError> {
-    let mut opened: Vec<OpenStorage> = Vec::with_capacity(run.storage.len());
-    let mut known: Vec<(u64, u64)> = Vec::with_capacity(run.storage.len());
+pub(crate) fn open_all(
+    run: &Run,
+    options: &Options<'_>,
+    claims: &Claims,
+) -> Result<Vec<OpenStorage>, EngineError> {
+    check_twice(run)?;
+    let all = run.storage.iter().enumerate();
+    all.map(|(index, sd)| open(run, index, sd, options, claims))
+        .collect()
+}
+
+/// What a run will find, although nothing is made and nothing stays open. A file that is not there yet is as large as the
+/// format before the run will make it.
+pub(crate) fn look_at_all(
+    run: &Run,
+    options: &Options<'_>,
+    claims: &Claims,
+    is_formatted: impl Fn(&StorageDefinition) -> bool,
+) -> Result<Vec<Extent>, EngineError> {
+    check_twice(run)?;
+    let look = |(index, sd): (usize, &StorageDefinition)| {
+        let may_grow = is_formatted(sd);
+        match (kind(sd)?, sd.size_bytes) {
+            (None, Some(size_bytes)) if may_grow => Ok(Extent {
+                size_bytes,
+                offset_bytes: sd.offset_bytes,
+                spare_first_block: sd.is_device(),
+            }),
+            (None, _) => Err(absent(sd)),
+            (Some(_), _) => {
+                let options = Options {
+                    may_grow,
+                    ..*options
+                };
+                Ok(open(run, index, sd, &options, claims)?.extent)
+            }
+        }
+    };
+    run.storage.iter().enumerate().map(look).collect()
+}
+
+/// Where blocks are proven, nobody else may write them under another name.
+fn check_twice(run: &Run) -> Result<(), EngineError> {
+    let identities: Vec<_> = run
+        .storage
+        .iter()
+        .map(|sd| identity(std::fs::metadata(&sd.path)))
+        .collect();
     for (index, sd) in run.storage.iter().enumerate() {
-        let own = identity(std::fs::metadata(&sd.path));
-        let same: Vec<usize> = (0..index)
-            .filter(|other| own == Some(known[*other]))
-            .collect();
-        let proven = |other: &&usize| is_proven(&run.storage[**other]) || is_proven(sd);
-        if let Some(other) = same.iter().find(proven) {
+        let is_same = |other: &usize| match (identities[*other], identities[index]) {
+            (Some(other), Some(own)) => other == own,
+            _ => run.storage[*other].path == sd.path,
+        };
+        let proven = |other: &usize| is_proven(&run.storage[*other]) || is_proven(sd);
+        let mut before = 0..index;
+        if let Some(other) = before.find(|other| is_same(other) && proven(other)) {
             return Err(EngineError::Twice {
                 sd: sd.name.clone(),
-                other: run.storage[*other].name.clone(),
+                other: run.storage[other].name.clone(),
                 path: sd.path.clone(),
             });
         }
-        let has_it = same.iter().any(|other| run.writes_to(*other));
-        let storage = open(sd, run.writes_to(index), has_it, options)?;
-        check_alignment(run, index, sd, &storage)?;
-        known.push(identity(storage.file.metadata()).unwrap_or_default());
-        opened.push(storage);
     }
-    Ok(opened)
+    Ok(())
 }
 
 /// What makes two paths the same thing.
-fn identity(metadata: std::io::Result<Metadata>) -> Option<(u64, u64)> {
+fn identity(metadata: io::Result<Metadata>) -> Option<(u64, u64)> {
     let metadata = metadata.ok()?;
     let is_block = metadata.file_type().is_block_device();
     Some(if is_block {
@@ -77,7 +157,7 @@ fn is_proven(sd: &StorageDefinition) -> bool {
     sd.content.validation.is_some()
 }
 
-fn refused(sd: &StorageDefinition, writes: bool, source: std::io::Error) -> EngineError {
+fn refused(sd: &StorageDefinition, writes: bool, source: io::Error) -> EngineError {
     EngineError::Open {
         sd: sd.name.clone(),
         path: sd.path.clone(),
@@ -90,30 +170,46 @@ fn refused(sd: &StorageDefinition, writes: bool, source: std::io::Error) -> Engi
     }
 }
 
-fn open(
-    sd: &StorageDefinition,
-    writes: bool,
-    has_it: bool,
-    options: &Options<'_>,
-) -> Result<OpenStorage, EngineError> {
-    let kind = std::fs::metadata(&sd.path).ok().map(|m| m.file_type());
-    let is_block = kind.is_some_and(|kind| kind.is_block_device());
-    if kind.is_some_and(|kind| kind.is_dir()) {
-        return Err(EngineError::Kind {
-            sd: sd.name.clone(),
-            path: sd.path.clone(),
-            what: "a directory",
-        });
+fn absent(sd: &StorageDefinition) -> EngineError {
+    EngineError::Absent {
+        sd: sd.name.clone(),
+        path: sd.path.clone(),
     }
+}
+
+/// What the path names; none: nothing. It is looked at before it is opened, because to open a FIFO waits for whoever is at
+/// its other end.
+fn kind(sd: &StorageDefinition) -> Result<Option<FileType>, EngineError> {
+    let kind = std::fs::metadata(&sd.path).ok().map(|m| m.file_type());
+    let what = match kind {
+        Some(kind) if kind.is_dir() => "a directory",
+        Some(kind) if kind.is_fifo() => "a FIFO",
+        Some(kind) if kind.is_socket() => "a socket",
+        _ => return Ok(kind),
+    };
+    Err(EngineError::Kind {
+        sd: sd.name.clone(),
+        path: sd.path.clone(),
+        what,
+    })
+}
+
+fn open(
+    run: &Run,
+    index: usize,
+    sd: &StorageDefinition,
+    options: &Options<'_>,
+    claims: &Claims,
+) -> Result<OpenStorage, EngineError> {
+    let writes = run.writes_to(index);
+    let kind = kind(sd)?;
+    let is_block = kind.is_some_and(|kind| kind.is_block_device());
     if is_block && !sd.open_flags.direct {
         return Err(EngineError::NotDirect {
             sd: sd.name.clone(),
             path: sd.path.clone(),
         });
     }
-    // On a block device O_EXCL asks for it alone: the kernel refuses while it is mounted, or swapped or stacked upon.
-    // An SD of this run that has it already has asked.
-    let alone = is_block && writes && !has_it && !options.force;
     // Without a size to grow to, a file would only lie there empty.
     let may_make = options.may_grow && writes && kind.is_none() && !sd.is_device();
     let file = OpenOptions::new()
@@ -122,31 +218,33 @@ fn open(
         .create(may_make)
         .truncate(false)
         .mode(0o644)
-        .custom_flags(flags(sd, alone))
+        .custom_flags(flags(sd))
         .open(&sd.path)
         .map_err(|source| match source.raw_os_error() {
-            Some(libc::ENOENT) => EngineError::Absent {
-                sd: sd.name.clone(),
-                path: sd.path.clone(),
-            },
-            Some(libc::EBUSY) if alone => EngineError::InUse {
-                sd: sd.name.clone(),
-                path: sd.path.clone(),
-            },
+            Some(libc::ENOENT) => absent(sd),
             _ => refused(sd, writes, source),
         })?;
+    let metadata = file
+        .metadata()
+        .map_err(|source| refused(sd, writes, source))?;
+    if is_block && writes && !options.force {
+        claims.claim(sd, metadata.rdev())?;
+    }
     let may_grow = options.may_grow && writes && !is_block;
-    let size_bytes = usable_size(sd, &file, writes, may_grow)?;
-    Ok(OpenStorage {
-        file,
-        size_bytes,
+    let extent = Extent {
+        size_bytes: usable_size(sd, &file, &metadata, writes, may_grow)?,
         offset_bytes: sd.offset_bytes,
         spare_first_block: is_block || sd.is_device(),
+    };
+    check_alignment(run, index, sd, &file)?;
+    Ok(OpenStorage {
+        file,
+        extent,
         fsync_at_close: sd.open_flags.fsync_at_close && writes,
     })
 }
 
-fn flags(sd: &StorageDefinition, alone: bool) -> i32 {
+fn flags(sd: &StorageDefinition) -> i32 {
     let given = sd.open_flags;
     let mut flags = given.bits as i32;
     if given.direct {
@@ -155,9 +253,6 @@ fn flags(sd: &StorageDefinition, alone: bool) -> i32 {
     if given.data_sync {
         flags |= libc::O_DSYNC;
     }
-    if alone {
-        flags |= libc::O_EXCL;
-    }
     flags
 }
 
@@ -165,12 +260,10 @@ fn flags(sd: &StorageDefinition, alone: bool) -> i32 {
 fn usable_size(
     sd: &StorageDefinition,
     file: &File,
+    metadata: &Metadata,
     writes: bool,
     may_grow: bool,
 ) -> Result<u64, EngineError> {
-    let metadata = file
-        .metadata()
-        .map_err(|source| refused(sd, writes, source))?;
     if metadata.file_type().is_char_device() {
         return sd.size_bytes.ok_or_else(|| EngineError::NoSize {
             sd: sd.name.clone(),
@@ -203,10 +296,10 @@ fn check_alignment(
     run: &Run,
     index: usize,
     sd: &StorageDefinition,
-    storage: &OpenStorage,
+    file: &File,
 ) -> Result<(), EngineError> {
     let unit_bytes = if sd.open_flags.direct {
-        direct_unit_bytes(&storage.file).unwrap_or(SECTOR_BYTES)
+        direct_unit_bytes(file).unwrap_or(SECTOR_BYTES)
     } else {
         1
     };

@@ -5,7 +5,7 @@ use load::random::Random;
 use super::address::{Area, Rule};
 use super::arrival::ArrivalProcess;
 use super::error::EngineError;
-use super::files::{OpenStorage, SECTOR_BYTES};
+use super::files::{Extent, SECTOR_BYTES};
 use super::source::{Pace, Source};
 use crate::run::{Arrivals, Range, Rate, Run, Seek, Stream};
 
@@ -35,7 +35,7 @@ struct Member {
 impl Space {
     /// Where several SDs are concatenated, each gives whole transfers of the smallest size, so that those of the next one are
     /// aligned as well, and every device spares its first block.
-    pub fn new(run: &Run, stream: &Stream, storage: &[OpenStorage]) -> Self {
+    pub fn new(run: &Run, stream: &Stream, storage: &[Extent]) -> Self {
         let largest = block_bytes(run, stream);
         let spared = |sd: usize| {
             if storage[sd].spare_first_block {
@@ -100,7 +100,7 @@ impl Space {
 pub(crate) fn source(
     run: &Run,
     index: usize,
-    storage: &[OpenStorage],
+    storage: &[Extent],
     seed: u64,
 ) -> Result<Source, EngineError> {
     let stream = &run.streams[index];

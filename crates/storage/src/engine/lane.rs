@@ -15,6 +15,8 @@ pub(crate) struct Lane {
     /// Since when a slot has been free: an I/O that starts later than intended waited for a slot until then, and for
     /// the engine from then on; likewise one whose blocks were in use.
     pub open_since_ns: u64,
+    /// An I/O was late by the engine's fault, and since then there has always been another one that was due.
+    pub is_behind: bool,
     /// Its next I/O waits for another one on the same blocks; looked at anew in every round.
     pub is_blocked: bool,
 }

@@ -34,6 +34,7 @@ pub(crate) struct WorkerEnd {
     pub unserved_wait_max_ns: u64,
     pub late_starts: u64,
     pub late_max_ns: u64,
+    pub late_queued: u64,
     pub cpu_ns: u64,
     pub trace: Option<Trace>,
     /// By SD, those of this worker.

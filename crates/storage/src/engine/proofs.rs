@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::buffers::Buffers;
 use super::error::{EngineError, Fault, IoFault, Operation};
-use super::files::{OpenStorage, SECTOR_BYTES};
+use super::files::{Extent, OpenStorage, SECTOR_BYTES};
 use super::journal::{Journal, Left, recover};
 use super::proof::{BLOCKS_MAX, Corruption, Proof};
 use crate::run::{Run, StorageDefinition, Validation};
@@ -67,7 +67,7 @@ pub(crate) fn begin(
             all.push(None);
             continue;
         };
-        let mut proof = empty(run, index, open)?.ignoring_zeros(settings.ignore_zero_reads);
+        let mut proof = empty(run, index, &open.extent)?.ignoring_zeros(settings.ignore_zero_reads);
         let known = proofs.and_then(|proofs| proofs.lock().remove(&sd.path));
         match (known, &settings.journal) {
             (Some(known), _) if known.fits(&proof) => {
@@ -113,7 +113,7 @@ impl Validated {
 }
 
 /// Knows nothing yet; refuses what cannot be validated.
-fn empty(run: &Run, index: usize, open: &OpenStorage) -> Result<Proof, EngineError> {
+pub(crate) fn empty(run: &Run, index: usize, extent: &Extent) -> Result<Proof, EngineError> {
     let sd = &run.storage[index];
     let unusable = |what: String| EngineError::Unusable {
         run: run.name.clone(),
@@ -131,7 +131,7 @@ fn empty(run: &Run, index: usize, open: &OpenStorage) -> Result<Proof, EngineErr
             sd.name
         )));
     }
-    let blocks = open.size_bytes / block;
+    let blocks = extent.size_bytes / block;
     if blocks > BLOCKS_MAX {
         return Err(EngineError::TooMany {
             run: run.name.clone(),
@@ -142,9 +142,9 @@ fn empty(run: &Run, index: usize, open: &OpenStorage) -> Result<Proof, EngineErr
     }
     Ok(Proof::new(
         &sd.name,
-        open.size_bytes,
+        extent.size_bytes,
         block,
-        open.offset_bytes,
+        extent.offset_bytes,
     ))
 }
 
@@ -177,7 +177,7 @@ fn prove_all(
             let data = unsafe { std::slice::from_raw_parts_mut(buffer.at(0), length) };
             let at = block * proof.block_bytes;
             open.file
-                .read_exact_at(data, at + open.offset_bytes)
+                .read_exact_at(data, at + open.extent.offset_bytes)
                 .map_err(|source| EngineError::Open {
                     sd: sd.name.clone(),
                     path: sd.path.clone(),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::message::Message;
 use super::proofs::Validated;
-use crate::run::ErrorLimit;
+use crate::run::{Run, Seek, Stream};
 
 pub(crate) struct Shared {
     /// All workers are to close their books.
@@ -24,19 +24,16 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub fn new(
-        ending: usize,
-        errors: ErrorLimit,
-        messages: Sender<Message>,
-        validated: Vec<Option<Validated>>,
-    ) -> Self {
+    pub fn new(run: &Run, messages: Sender<Message>, validated: Vec<Option<Validated>>) -> Self {
+        let ends = |stream: &&Stream| stream.seek == Seek::SequentialToEnd;
+        let ending = run.streams.iter().filter(ends).count();
         Self {
             end: AtomicBool::new(false),
             ending_left: AtomicUsize::new(ending),
             has_ending: ending > 0,
             faults: AtomicU64::new(0),
             first_fault_ns: AtomicU64::new(u64::MAX),
-            fault_limit: u64::from(errors.count_max.max(1)),
+            fault_limit: u64::from(run.errors.count_max.max(1)),
             messages,
             validated: Mutex::new(validated),
         }

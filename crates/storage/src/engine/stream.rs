@@ -1,7 +1,7 @@
 //! A stream at work: the I/O that comes next, and when it may.
 
 use super::error::EngineError;
-use super::files::OpenStorage;
+use super::files::Extent;
 use super::geometry::{Space, controlled_gap_ns, source};
 use super::source::{Pace, Planned, Source};
 use crate::run::Run;
@@ -34,7 +34,7 @@ impl ActiveStream {
     pub fn new(
         run: &Run,
         index: usize,
-        storage: &[OpenStorage],
+        storage: &[Extent],
         seed: u64,
         first_cell: usize,
     ) -> Result<Self, EngineError> {

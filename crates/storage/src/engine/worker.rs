@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use load::clock::{SLEEP_SLICE, UsageMeter, now_ns, ns};
+use load::clock::{SLEEP_SLICE, UsageMeter, ns};
 use load::recorder::LATE_START;
 
 use super::backend::{Backend, Completion, Request};
@@ -27,6 +27,8 @@ use crate::run::Run;
 const FAULTS_TOLD_MAX: u64 = 64;
 /// Due I/Os that are counted at the end of one stream; drawing more would keep the user waiting.
 const UNSERVED_MAX: u64 = 50_000_000;
+/// A queue that a late start leaves is gone after so many times its delay, on a device that is nine tenths busy.
+const LATE_ECHO: u64 = 10;
 /// How often an I/O that the kernel could not take just then is handed over again.
 const RETRIES_MAX: u16 = 1000;
 
@@ -67,6 +69,9 @@ pub(crate) struct State {
     drained: u64,
     late_starts: u64,
     late_max_ns: u64,
+    late_queued: u64,
+    /// Until when what queues is put down to the last late start.
+    late_until_ns: u64,
     faults_told: u64,
 }
 
@@ -112,14 +117,17 @@ impl<B: Backend> Worker<'_, B> {
 
     #[inline]
     fn since_start(&self) -> u64 {
-        now_ns().saturating_sub(self.state.start_ns)
+        self.backend.now_ns().saturating_sub(self.state.start_ns)
     }
 
     /// Takes up what has completed.
     fn look(&mut self, now_ns: u64) {
         self.backend.reap(&mut self.completions);
-        if self.state.end.is_none() {
-            self.recorder.roll(now_ns.min(self.state.limit_ns));
+        // What is over at the very end of an interval belongs to it.
+        let is_counting = self.state.end.is_none();
+        let recorded_ns = now_ns.min(self.state.limit_ns);
+        if is_counting {
+            self.recorder.roll(recorded_ns.saturating_sub(1));
         }
         // The list is lent out for the loop and comes back with its memory.
         let mut completions = std::mem::take(&mut self.completions);
@@ -127,6 +135,9 @@ impl<B: Backend> Worker<'_, B> {
             self.complete(completion, now_ns);
         }
         self.completions = completions;
+        if is_counting {
+            self.recorder.roll(recorded_ns);
+        }
     }
 
     #[inline]
@@ -255,6 +266,7 @@ impl<B: Backend> Worker<'_, B> {
             unserved_wait_max_ns: end_ns - oldest_ns,
             late_starts: self.state.late_starts,
             late_max_ns: self.state.late_max_ns,
+            late_queued: self.state.late_queued,
             cpu_ns: 0,
             trace: None,
             validated: Vec::new(),
@@ -282,6 +294,8 @@ impl<B: Backend> Worker<'_, B> {
                     break;
                 }
             }
+            let lane = &mut self.lanes[lane];
+            lane.is_behind &= lane.free.is_empty() || lane.is_blocked;
         }
         false
     }
@@ -332,7 +346,14 @@ impl<B: Backend> Worker<'_, B> {
         if is_paced {
             let late_ns = now_ns.saturating_sub(planned.intended_ns.max(lane.open_since_ns));
             self.state.late_max_ns = self.state.late_max_ns.max(late_ns);
-            self.state.late_starts += u64::from(late_ns > LATE_START.as_nanos() as u64);
+            if late_ns > LATE_START.as_nanos() as u64 {
+                self.state.late_starts += 1;
+                let until_ns = now_ns.saturating_add(late_ns * LATE_ECHO);
+                self.state.late_until_ns = self.state.late_until_ns.max(until_ns);
+                lane.is_behind = true;
+            }
+            self.state.late_queued +=
+                u64::from(lane.is_behind && now_ns < self.state.late_until_ns);
         }
         self.recorder.issued(cell, now_ns);
         self.state.in_flight += 1;

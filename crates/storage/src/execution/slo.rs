@@ -1,4 +1,9 @@
 //! The highest rate of a run that holds a response time.
+//!
+//! A measurement decides only where it has enough I/Os for its percentile, and where it is the device that was late and not
+//! this machine. One that misses is made again before its rate is given up.
+
+use std::fmt;
 
 use load::hunt::hunt;
 use load::search::{Search, SearchError, SearchPlan};
@@ -10,6 +15,13 @@ use super::{Execution, ExecutionError, Measured};
 use crate::engine::{self, Outcome};
 use crate::run::{Rate, Run};
 
+/// I/Os that lie beyond the percentile of the smallest sample that decides: with fewer it is little more than the maximum.
+const BEYOND_MIN: f64 = 10.0;
+/// More than the least count is asked for, so that arrivals by chance do not fall below it.
+const MARGIN: f64 = 1.2;
+/// Measurements of one rate in a row that decide nothing.
+const UNDECIDED_MAX: usize = 3;
+
 /// What is searched for, and how closely.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slo {
@@ -17,7 +29,7 @@ pub struct Slo {
     pub objective: Objective,
     /// Width of the bracket at the end, in percent.
     pub resolution_pct: f64,
-    /// Measurements of either end of it; an odd number.
+    /// Measurements of either end of it, and of which the majority decides that a rate is given up; an odd number.
     pub repeats: usize,
     /// Measurements of all, at most.
     pub measurements_max: usize,
@@ -53,10 +65,25 @@ impl Slo {
         }
     }
 
-    fn search(&self, first_per_s: f64) -> Result<Search, SearchError> {
+    /// I/Os without which a measurement says nothing about the percentile.
+    fn count_min(&self) -> u64 {
+        let beyond = 1.0 - self.objective.percentile / 100.0;
+        (BEYOND_MIN / beyond).ceil() as u64
+    }
+
+    /// The lowest rate at which a run has as many.
+    fn lowest_per_s(&self, run: &Run) -> f64 {
+        let seconds = run.counted_s().unwrap_or(1).max(1);
+        self.count_min() as f64 * MARGIN / f64::from(seconds)
+    }
+
+    fn search(&self, first_per_s: f64, lowest_per_s: f64) -> Result<Search, SearchError> {
+        let first_per_s = first_per_s.max(lowest_per_s);
         Search::new(SearchPlan {
+            lowest_per_s,
             resolution_pct: self.resolution_pct,
             repeats: self.repeats,
+            misses: self.repeats,
             measurements_max: self.measurements_max,
             ..SearchPlan::from_rate(first_per_s)
         })
@@ -86,11 +113,76 @@ fn obstacle(run: &Run) -> Option<&'static str> {
     }
 }
 
+/// What one measurement says.
+#[derive(Debug, Clone, PartialEq)]
+struct Tried {
+    rate_per_s: f64,
+    /// I/Os that counted.
+    operations: u64,
+    /// The percentile of their response times.
+    response_ms: f64,
+    /// I/Os that this machine began late, or that waited behind those.
+    late: u64,
+    unserved: u64,
+    /// Whether the objective holds; none: that cannot be said.
+    holds: Option<bool>,
+}
+
+impl Tried {
+    /// The response time counts from the intended start, and what was not begun in time counts as well.
+    fn of(slo: &Slo, rate_per_s: f64, outcome: &Outcome) -> Self {
+        let objective = &slo.objective;
+        let response = outcome.latencies_of(|_, _, _| true).response;
+        let operations = outcome.total().operations;
+        let window = Window {
+            elapsed: outcome.counted,
+            completed: operations,
+            errors: outcome.faults_count,
+            unfinished: outcome.unserved,
+            response: &response,
+            // What was broken off ends the search and is not asked about.
+            is_whole: true,
+        };
+        let late = outcome.driver.late_queued;
+        let held = objective.judge(&window);
+        let asked = operations + outcome.unserved;
+        // Without what this machine itself held up the objective might hold.
+        let late_pct = 100.0 * late as f64 / asked.max(1) as f64;
+        let is_late = held.beyond_pct - late_pct <= 100.0 - objective.percentile && late > 0;
+        let holds = if held.holds {
+            (operations >= slo.count_min()).then_some(true)
+        } else {
+            (asked >= slo.count_min() && !is_late).then_some(false)
+        };
+        Self {
+            rate_per_s,
+            operations,
+            response_ms: response.percentile_us(objective.percentile) / 1e3,
+            late,
+            unserved: outcome.unserved,
+            holds,
+        }
+    }
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ms, operations) = (self.response_ms, self.operations);
+        write!(f, "{ms:.3} ms of {operations} I/Os")?;
+        if self.unserved > 0 {
+            write!(f, " and {} not begun", self.unserved)?;
+        }
+        Ok(())
+    }
+}
+
 /// Why a search did not come to its end.
 enum Halt {
     Error(ExecutionError),
     /// A measurement was broken off.
     Broken(Box<(Run, Round, Option<Monitored>)>),
+    /// Measurements of one rate decided nothing.
+    Undecided(Box<(Run, Round, String)>),
 }
 
 impl Execution<'_> {
@@ -116,6 +208,17 @@ impl Execution<'_> {
                     monitor,
                 })
             }
+            Err(Halt::Undecided(undecided)) => {
+                let (run, round, why) = *undecided;
+                Ok(Measured {
+                    run,
+                    round,
+                    told: vec![why],
+                    steadiness: None,
+                    is_missed: true,
+                    monitor: None,
+                })
+            }
         }
     }
 
@@ -136,26 +239,55 @@ impl Execution<'_> {
             measurements += 1;
             self.attempt(number, run, rate, &options)
         };
+        let lowest_per_s = slo.lowest_per_s(run);
         let first_per_s = match run.rate {
             Rate::Fixed { iops } => iops,
             // Half of what it does at most.
-            _ => (measure(run.rate.clone())?.1.outcome.rate_iops() / 2.0).max(1.0),
+            _ => {
+                let (run, round) = measure(run.rate.clone())?;
+                let maximum_per_s = round.outcome.rate_iops();
+                if maximum_per_s < lowest_per_s {
+                    let why = slo.too_few(maximum_per_s, lowest_per_s);
+                    return Err(Halt::Undecided(Box::new((run, round, why))));
+                }
+                maximum_per_s / 2.0
+            }
         };
         let search = slo
-            .search(first_per_s)
+            .search(first_per_s, lowest_per_s)
             .map_err(|error| Halt::Error(ExecutionError::Search(error)))?;
         let mut missed = None;
+        let mut tried: Vec<Tried> = Vec::new();
         let hunted = hunt(search, |iops| {
             // As it is told: nobody reads more digits.
-            let iops = (iops * 10.0).round() / 10.0;
-            let tried = measure(Rate::Fixed { iops })?;
-            if holds(&slo.objective, &tried.1.outcome) {
-                return Ok((true, Some(tried)));
+            let asked = (iops * 10.0).round() / 10.0;
+            for attempt in 1.. {
+                let seen = measure(Rate::Fixed { iops: asked })?;
+                let this = Tried::of(slo, iops, &seen.1.outcome);
+                match this.holds {
+                    Some(true) => {
+                        tried.push(this);
+                        return Ok((true, Some(seen)));
+                    }
+                    Some(false) => {
+                        tried.push(this);
+                        missed = Some(seen);
+                        break;
+                    }
+                    None if attempt < UNDECIDED_MAX => {}
+                    None => {
+                        let why = slo.undecided(asked, &this);
+                        let (run, round) = seen;
+                        return Err(Halt::Undecided(Box::new((run, round, why))));
+                    }
+                }
             }
-            missed = Some(tried);
             Ok((false, None))
         })?;
-        let told = hunted.told("I/Os", &slo.objective).to_vec();
+        let mut told = hunted.told("I/Os", &slo.objective).to_vec();
+        let found = hunted.found();
+        let ends = [found.rate_per_s, found.missed_per_s];
+        told.extend(evidence(slo, ends.into_iter().flatten(), &tried));
         let best = hunted.into_best().flatten();
         let is_missed = best.is_none();
         let (run, round) = best.or(missed).ok_or(Halt::Error(ExecutionError::Search(
@@ -191,17 +323,40 @@ impl Execution<'_> {
     }
 }
 
-/// The response time counts from the intended start, and what was not begun in time counts as well.
-fn holds(objective: &Objective, outcome: &Outcome) -> bool {
-    let response = outcome.latencies_of(|_, _, _| true).response;
-    let window = Window {
-        elapsed: outcome.counted,
-        completed: outcome.total().operations,
-        errors: outcome.faults_count,
-        unfinished: outcome.unserved,
-        response: &response,
-        // What was broken off ends the search and is not asked about.
-        is_whole: true,
-    };
-    objective.judge(&window).holds
+impl Slo {
+    fn too_few(&self, per_s: f64, lowest_per_s: f64) -> String {
+        let Objective { percentile, .. } = self.objective;
+        format!(
+            "p{percentile} cannot be decided: it takes {} I/Os or {lowest_per_s:.1}/s in the time that counts, and the most that was reached is {per_s:.1}/s; give a longer elapsed=",
+            self.count_min()
+        )
+    }
+
+    fn undecided(&self, iops: f64, last: &Tried) -> String {
+        let Objective { percentile, .. } = self.objective;
+        let Tried {
+            late, operations, ..
+        } = last;
+        if operations + last.unserved < self.count_min() {
+            return format!(
+                "p{percentile} cannot be decided at {iops:.1}/s: {operations} I/Os were done and {} are needed; give a longer elapsed=",
+                self.count_min()
+            );
+        }
+        format!(
+            "{} cannot be decided at {iops:.1}/s: this machine itself was more than a millisecond late, and {late} of {operations} I/Os waited for it, {UNDECIDED_MAX} times in a row; measure when nothing else runs on it",
+            self.objective
+        )
+    }
+}
+
+/// What was seen at either end of the bracket.
+fn evidence(slo: &Slo, ends: impl Iterator<Item = f64>, tried: &[Tried]) -> Option<String> {
+    let ends = ends.map(|end| {
+        let own = tried.iter().filter(|tried| tried.rate_per_s == end);
+        let own: Vec<String> = own.map(ToString::to_string).collect();
+        format!("at {end:.1}/s {}", own.join(", "))
+    });
+    let ends: Vec<String> = ends.collect();
+    (!ends.is_empty()).then(|| format!("p{}: {}", slo.objective.percentile, ends.join("; ")))
 }

@@ -12,7 +12,7 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 /// Files, inclusions counted.
 const FILES_MAX: usize = 64;
 /// Bytes of one file.
-const FILE_BYTES_MAX: usize = 4 << 20;
+pub(super) const FILE_BYTES_MAX: usize = 4 << 20;
 /// Lines that count, over all files.
 const LINES_MAX: usize = 100_000;
 /// Bytes of one line after substitution.

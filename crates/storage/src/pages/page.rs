@@ -1,7 +1,7 @@
 //! One page.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::PagesError;
@@ -17,9 +17,15 @@ impl Page {
     /// A new page, with its beginning.
     pub fn create(folder: &Path, name: &str) -> Result<Self, PagesError> {
         let path = folder.join(format!("{name}.html"));
-        let file = File::create(&path).map_err(|reason| PagesError {
+        // Pages of an earlier run were removed with the folder; what is there still is somebody else's.
+        let file = File::create_new(&path).map_err(|reason| PagesError {
+            reason: match reason.kind() {
+                io::ErrorKind::AlreadyExists => io::Error::other(
+                    "it is there already and no page of ours; move it, or give another folder with -o",
+                ),
+                _ => reason,
+            },
             path: path.clone(),
-            reason,
         })?;
         let mut page = Self { path, file };
         let folder = super::names::escaped(&folder.display().to_string());

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use storage::engine::{self, EngineError, Operation, Options, Outcome, TraceRecord};
+use storage::engine::{self, EngineError, MockDevice, Operation, Options, Outcome, TraceRecord};
 use storage::run::{
     Arrivals, DataContent, ErrorLimit, OpenFlags, Rate, Run, Stop, StorageDefinition, Stream,
 };
@@ -84,7 +85,33 @@ pub fn try_run<'a>(
 
 /// Carries it out with a recording, and holds the totals against the recording.
 pub fn recorded(run: &Run) -> Outcome {
-    let outcome = try_run(run, |options| options.trace_max = TRACE_MAX).unwrap();
+    checked(try_run(run, |options| options.trace_max = TRACE_MAX).unwrap())
+}
+
+/// The same in virtual time.
+pub fn mocked(run: &Run, device: &MockDevice<'_>) -> Outcome {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let options = Options {
+        trace_max: TRACE_MAX,
+        ..Options::new(42, &NEVER)
+    };
+    checked(device.run(run, &options, &mut |_| {}).unwrap())
+}
+
+/// A device that is never in the way: 1 µs an I/O, however many there are.
+pub fn fast() -> MockDevice<'static> {
+    MockDevice::of(1024, Duration::from_micros(1))
+}
+
+/// An SD in virtual time, where there are no files.
+pub fn of_size(name: &str, bytes: u64) -> StorageDefinition {
+    StorageDefinition {
+        size_bytes: Some(bytes),
+        ..sd(name, Path::new(name))
+    }
+}
+
+fn checked(outcome: Outcome) -> Outcome {
     let trace = outcome.trace.as_ref().unwrap();
     let done = trace.records.len() as u64 + trace.dropped;
     let told: u64 = outcome

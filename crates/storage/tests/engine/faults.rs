@@ -3,7 +3,7 @@
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use storage::engine::{self, Ended, EngineError, Fault, Operation, Options};
 use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream};
@@ -33,23 +33,22 @@ fn a_file_cut_off_meanwhile_reads_short() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", 16 * MIB);
     let asked = patient(Run {
+        elapsed_s: Some(4),
         rate: Rate::Fixed { iops: 1000.0 },
         ..one(&path, stream("wd1", 0))
     });
-    let cut = path.clone();
-    let cutter = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(900));
-        let file = std::fs::OpenOptions::new().write(true).open(cut).unwrap();
-        file.set_len(4 * MIB + 1000).unwrap();
-    });
-    let outcome = recorded(&asked);
-    cutter.join().unwrap();
+    let never = AtomicBool::new(false);
+    let outcome = engine::run(&asked, &Options::new(42, &never), &mut |interval| {
+        if interval.number == 1 {
+            let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_len(4 * MIB + 1000).unwrap();
+        }
+    })
+    .unwrap();
     assert_eq!(outcome.ended, Ended::Elapsed);
-    assert!(
-        outcome.all_cells[0].all().operations > 100,
-        "the rest was done"
-    );
-    assert!(outcome.faults_count > 100, "{}", outcome.faults_count);
+    let told = outcome.all_cells[0].all();
+    assert!(told.operations > 0, "the rest was done");
+    assert!(outcome.faults_count > 0 && told.errors > 0, "{told:?}");
     let fault = outcome.faults.first().unwrap();
     assert!(fault.offset_bytes >= 4 * MIB, "{fault:?}");
     assert!(matches!(fault.what, Fault::Short { done_bytes } if done_bytes < 4096));
@@ -69,7 +68,7 @@ fn fifty_errors_end_a_run() {
         ..one(Path::new("/dev/full"), writes("wd1"))
     });
     assert_eq!(outcome.ended, Ended::Errors);
-    assert!(outcome.faults_count >= 50 && outcome.elapsed < Duration::from_secs(30));
+    assert!(outcome.faults_count >= 50 && outcome.elapsed < Duration::from_secs(60));
     assert_eq!(outcome.faults[0].what, Fault::System(libc::ENOSPC));
     let told = outcome.faults[0].to_string();
     assert!(told.contains("No space left"), "{told}");
@@ -263,16 +262,16 @@ fn a_stop_keeps_what_was_measured() {
         ..one(&path, stream("wd1", 0))
     };
     let stop = AtomicBool::new(false);
-    let begin = Instant::now();
     let mut intervals = 0;
     let outcome = engine::run(&asked, &Options::new(1, &stop), &mut |_| {
         intervals += 1;
         stop.store(intervals >= 2, Ordering::Relaxed);
     })
     .unwrap();
-    assert!(begin.elapsed() < Duration::from_secs(30));
     assert_eq!(outcome.ended, Ended::Stopped);
-    assert!(outcome.total().operations > 100 && outcome.elapsed >= Duration::from_secs(2));
+    assert!(outcome.total().operations > 0);
+    let two = Duration::from_secs(2);
+    assert!((two..Duration::from_secs(600)).contains(&outcome.elapsed));
     assert_eq!(
         outcome.total().operations,
         outcome.latencies[0][0].response.count()

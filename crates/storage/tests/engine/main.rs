@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-#[path = "../shared/attempts.rs"]
-mod attempts;
 mod common;
 #[path = "../shared/distribution.rs"]
 mod distribution;

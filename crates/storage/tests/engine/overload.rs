@@ -1,231 +1,107 @@
-//! A device that is offered more than it gives: service time stays what it is, the time from the intended start shows
-//! the queue. vdbench and most others show the first alone.
+//! A device that is offered more than it gives, in virtual time: service time stays what it is, the time from the intended
+//! start shows the queue. vdbench and most others show the first alone.
 
-use std::io::Write;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use storage::engine::{Latencies, Outcome};
-use storage::run::{Arrivals, Rate, Run, Sizes, Stream};
+use storage::engine::{Latencies, MockDevice, Outcome};
+use storage::run::{Arrivals, Rate, Run};
 
-use super::attempts::in_one_attempt;
-use super::common::{KIB, MIB, file, one, sd, stream, try_run};
+use super::common::{MIB, fast, mocked, of, of_size, run, stream};
+
+const SECONDS: u32 = 4;
 
 fn latencies(outcome: &Outcome) -> Latencies {
     outcome.latencies_of(|_, _, _| true)
 }
 
-fn told(is_right: bool, say: String) -> Result<(), String> {
-    println!("{say}");
-    if is_right { Ok(()) } else { Err(say) }
-}
-
-/// Asks for half and for twice of what is reached at most, and holds the two views against each other.
-fn half_and_twice(asked: &Run) -> Result<(), String> {
-    let maximum_iops = try_run(asked, |_| {}).unwrap().rate_iops();
-    let offered = |share: f64| {
-        let run = Run {
-            rate: Rate::Fixed {
-                iops: maximum_iops * share,
-            },
-            arrivals: Arrivals::Deterministic,
-            elapsed_s: Some(4),
-            ..asked.clone()
-        };
-        try_run(&run, |_| {}).unwrap()
-    };
-    let (half, twice) = (offered(0.5), offered(2.0));
-    let (calm, flooded) = (latencies(&half), latencies(&twice));
-    let p50_us = |view: &Latencies| {
-        (
-            view.service.percentile_us(50.0),
-            view.response.percentile_us(50.0),
-        )
-    };
-    // Flat but for the neighbours' load: an order of magnitude is far less than the queue.
-    let flat = p50_us(&calm).0 * 10.0;
-    let is_flat = p50_us(&flooded).0 < flat;
-    // After four seconds at twice the rate half of what came is still waiting, the oldest for two seconds.
-    let is_seen = p50_us(&flooded).1 > flat && flooded.response.max_us() > 0.5e6;
-    let queues = maximum_iops > 10.0
-        && twice.unserved as f64 > maximum_iops
-        && twice.unserved_wait_max > Duration::from_millis(500)
-        && twice.rate_iops() < maximum_iops * 1.6;
-    told(
-        is_flat && is_seen && queues,
-        format!(
-            "maximum {maximum_iops:.0}; p50 of service and response at half {:.0?} µs, at twice {:.0?} µs; not begun {}",
-            p50_us(&calm),
-            p50_us(&flooded),
-            twice.unserved
-        ),
-    )
-}
-
-/// Copying 1 MiB from the page cache takes its time on every machine, and one at a time is a device of a fixed speed.
-#[test]
-fn a_slow_path_shows_its_queue() {
-    let folder = tempfile::tempdir().unwrap();
-    let large = Stream {
-        sizes: Sizes::Fixed(MIB),
-        ..stream("wd1", 0)
-    };
-    let mut asked = one(&file(folder.path(), "data", 64 * MIB), large);
-    asked.storage[0].threads = 1;
-    in_one_attempt(|| half_and_twice(&asked).unwrap());
-}
-
-const CHILD: &str = "DBDYNO_TEST_LIMITED_FILE";
-const LIMIT_IOPS: f64 = 5000.0;
-const SECONDS: u32 = 4;
-
-/// The part that runs in the limited group; by itself it has nothing to do but to say so.
-#[test]
-fn within_the_limited_group() {
-    let Some(path) = std::env::var_os(CHILD) else {
-        println!("only does something when the test beside it starts it in a limited group");
-        return;
-    };
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-    let mut asked = one(Path::new(&path), stream("wd1", 0));
-    asked.storage[0] = sd("sd1", Path::new(&path));
-    asked.storage[0].threads = 4;
-    asked.storage[0].open_flags.direct = true;
-    asked.arrivals = Arrivals::Deterministic;
-    asked.elapsed_s = Some(SECONDS);
-    in_one_attempt(|| below_at_and_above(&asked).unwrap());
-}
-
-/// Offers a tenth less than the limit, the limit and a tenth more: the limit holds, the service time stays what it is, and
-/// what is offered above it waits, as much as it must.
-fn below_at_and_above(asked: &Run) -> Result<(), String> {
-    let offered = [0.9, 1.0, 1.1].map(|share| {
-        let iops = LIMIT_IOPS * share;
-        let run = Run {
-            rate: Rate::Fixed { iops },
-            ..asked.clone()
-        };
-        try_run(&run, |_| {}).unwrap()
-    });
-    let views = offered.each_ref().map(latencies);
-    let p50_us = |view: usize| {
-        let Latencies {
-            service, response, ..
-        } = &views[view];
-        (service.percentile_us(50.0), response.percentile_us(50.0))
-    };
-    let unserved = offered.each_ref().map(|outcome| outcome.unserved as f64);
-    let rates = offered.each_ref().map(Outcome::rate_iops);
-    // In four seconds a tenth too much leaves 2000 I/Os behind. Below the limit they wait for a slice of 0.1 s at most.
-    let excess = LIMIT_IOPS * 0.1 * f64::from(SECONDS);
-    let holds = rates
-        .iter()
-        .all(|rate| (LIMIT_IOPS * 0.8..LIMIT_IOPS * 1.05).contains(rate));
-    let is_flat = p50_us(2).0 < p50_us(0).0 * 10.0;
-    let queues = unserved[2] > excess / 2.0 && unserved[0] < excess / 2.0;
-    let is_seen =
-        p50_us(2).1 > 0.05e6 && p50_us(2).1 > p50_us(0).1 && p50_us(2).1 > 20.0 * p50_us(2).0;
-    told(
-        holds && is_flat && queues && is_seen,
-        format!(
-            "rates {rates:.0?}, not begun {unserved:.0?}, p50 of service and response {:.0?} {:.0?} {:.0?} µs",
-            p50_us(0),
-            p50_us(1),
-            p50_us(2)
-        ),
-    )
-}
-
-/// The kernel holds a group of processes to so many reads a second of the device under the file.
-#[test]
-fn a_limited_device_shows_its_queue() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "data", 0);
-    let data: Vec<u8> = (0..4 * MIB).map(|i| i as u8).collect();
-    std::fs::write(&path, &data).unwrap();
-    std::fs::File::open(&path).unwrap().sync_all().unwrap();
-    let group = match Group::limited(&path) {
-        Ok(group) => group,
-        Err(reason) => {
-            println!(
-                "the device cannot be limited here ({reason}); the slow path stands in for it"
-            );
-            return;
-        }
-    };
-    // What is looked at is the limit, not who else wants the processors.
-    let mut child = Command::new("nice")
-        .args(["-n", "-20"])
-        .arg(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "overload::within_the_limited_group",
-            "--nocapture",
-        ])
-        .env(CHILD, &path)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let entered = group.take(child.id());
-    child.stdin.take().unwrap().write_all(b"go\n").unwrap();
-    let status = child.wait().unwrap();
-    entered.unwrap();
-    assert!(status.success());
-}
-
-/// A control group with a limit on reads, removed when dropped.
-struct Group(PathBuf);
-
-impl Group {
-    fn limited(path: &Path) -> Result<Self, String> {
-        let device = std::fs::metadata(path).map_err(|e| e.to_string())?.dev();
-        let number = format!("{}:{}", libc::major(device), libc::minor(device));
-        let name = format!("dbdyno-test-{}", std::process::id());
-        let old = Path::new("/sys/fs/cgroup/blkio");
-        let (group, file, limit) = if old.is_dir() {
-            let limit = format!("{number} {LIMIT_IOPS}");
-            (old.join(name), "blkio.throttle.read_iops_device", limit)
-        } else {
-            let limit = format!("{number} riops={LIMIT_IOPS}");
-            (Path::new("/sys/fs/cgroup").join(name), "io.max", limit)
-        };
-        std::fs::create_dir(&group).map_err(|e| format!("{}: {e}", group.display()))?;
-        let group = Self(group);
-        std::fs::write(group.0.join(file), limit).map_err(|e| format!("{file}: {e}"))?;
-        Ok(group)
-    }
-
-    fn take(&self, process: u32) -> std::io::Result<()> {
-        std::fs::write(self.0.join("cgroup.procs"), process.to_string())
+/// Evenly spaced I/Os, one at a time.
+fn offered(iops: f64) -> Run {
+    let mut only = of_size("sd1", 64 * MIB);
+    only.threads = 1;
+    Run {
+        rate: Rate::Fixed { iops },
+        arrivals: Arrivals::Deterministic,
+        elapsed_s: Some(SECONDS),
+        ..run(vec![only], vec![stream("wd1", 0)])
     }
 }
 
-impl Drop for Group {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
+fn assert_about(what: &str, found: f64, wanted: f64) {
+    // As exact as the buckets of a histogram.
+    assert!(
+        (found / wanted - 1.0).abs() < 0.01,
+        "{what}: {found}, not {wanted}"
+    );
 }
 
-/// Both figures of an unhurried device are alike: what the views differ by is the queue and nothing else.
+/// 1000 I/Os a second are what a device of 1 ms gives.
+#[test]
+fn half_is_served_at_once_and_twice_waits() {
+    let device = MockDevice::of(1, Duration::from_millis(1));
+    let maximum = Run {
+        rate: Rate::Max {
+            controlled: false,
+            curve: false,
+        },
+        ..offered(1.0)
+    };
+    assert_eq!(mocked(&maximum, &device).rate_iops(), 1000.0);
+
+    let half = mocked(&offered(500.0), &device);
+    let views = latencies(&half);
+    assert_eq!((half.rate_iops(), half.unserved), (500.0, 0));
+    for view in [&views.service, &views.issued, &views.response] {
+        assert_about("half", view.percentile_us(50.0), 1000.0);
+        assert_about("half", view.max_us(), 1000.0);
+    }
+
+    let twice = mocked(&offered(2000.0), &device);
+    let views = latencies(&twice);
+    assert_eq!(twice.rate_iops(), 1000.0);
+    assert_about("service", views.service.max_us(), 1000.0);
+    // The I/O that ends at t was due at t / 2: those of the second to the fourth second waited from 0.5 to 2 s.
+    assert_about("median", views.response.percentile_us(50.0), 1.25e6);
+    assert_about("longest", views.response.max_us(), 2e6);
+    // Half of 8000 that were due was done; the oldest of the others has waited for two seconds.
+    assert!(
+        (3999..=4001).contains(&twice.unserved),
+        "{}",
+        twice.unserved
+    );
+    assert_about("oldest", twice.unserved_wait_max.as_secs_f64(), 2.0);
+    assert_eq!(twice.driver.late_starts, 0, "it is the device that is late");
+}
+
+/// Intended starts, and nothing but them: with no queue the three views are one.
 #[test]
 fn without_a_queue_the_views_agree() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "data", MIB);
-    let asked = Run {
-        rate: Rate::Fixed { iops: 200.0 },
-        ..one(
-            &path,
-            Stream {
-                sizes: Sizes::Fixed(64 * KIB),
-                ..stream("wd1", 0)
-            },
-        )
-    };
-    let views = latencies(&try_run(&asked, |_| {}).unwrap());
-    // A wake-up that comes late is part of the response; on a busy machine that is milliseconds.
-    let gap_us = views.response.percentile_us(50.0) - views.service.percentile_us(50.0);
-    assert!((0.0..20_000.0).contains(&gap_us), "{gap_us} µs");
+    let outcome = mocked(&offered(200.0), &fast());
+    let views = latencies(&outcome);
+    let [service, issued, response] = [&views.service, &views.issued, &views.response]
+        .map(|view| (view.count(), view.max_us().to_bits()));
+    assert_eq!((service, service), (issued, response));
+}
+
+/// While the machine halts nothing is begun; what was due meanwhile is begun behind it, and its delay is the driver's own.
+#[test]
+fn a_halt_of_the_machine_is_in_the_response_and_told_as_late() {
+    let mut asked = offered(100.0);
+    asked.storage[0].threads = 64;
+    let (at, length) = (Duration::from_millis(2001), Duration::from_millis(300));
+    let outcome = mocked(&asked, &fast().with_halt(at, length));
+    let stamps: Vec<u64> = of(&outcome, 0).iter().map(|r| r.intended_ns).collect();
+    let even: Vec<u64> = (1..=stamps.len() as u64).map(|i| i * 10_000_000).collect();
+    assert_eq!(stamps, even, "no intended start is skipped or moved");
+    // Due at 2.01 … 2.30 s and begun at 2.301 s, but for the last, which is late by the millisecond that is put up with.
+    let late = of(&outcome, 0);
+    let late = late.iter().filter(|r| r.issued_ns > r.intended_ns);
+    assert_eq!(late.count(), 30);
+    assert_eq!(outcome.driver.late_starts, 29);
+    assert_eq!(outcome.driver.late_max, Duration::from_millis(291));
+    assert_eq!(
+        outcome.driver.late_queued, 30,
+        "with the one of a millisecond"
+    );
+    assert_about("longest", latencies(&outcome).response.max_us(), 291_000.0);
+    assert_about("service", latencies(&outcome).service.max_us(), 1.0);
 }

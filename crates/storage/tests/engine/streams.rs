@@ -1,16 +1,17 @@
-//! Operation, size and offset of every kind of stream, from the recording.
+//! Operation, size and offset of every kind of stream, from the recording, in virtual time.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use std::time::Duration;
 
-use storage::engine::{Outcome, TraceRecord};
+use storage::engine::{MockDevice, Outcome, TraceRecord};
 use storage::run::{Arrivals, Range, Rate, Run, Seek, Sizes, Stream, Stride, WeightedSize};
 
-use super::common::{KIB, MIB, assert_share, file, of, reads, recorded, run, sd, stream};
+use super::common::{KIB, MIB, assert_share, fast, mocked, of, of_size, reads, run, stream};
 
 const SIZE: u64 = 64 * MIB;
 const BLOCK: u64 = 4 * KIB;
-/// I/Os a second of each stream: enough to judge by, few enough for a machine with other things to do.
+/// I/Os a second of each stream: enough to judge by.
 const IOPS: f64 = 1500.0;
 
 fn percent(low_pct: f64, high_pct: f64) -> Range {
@@ -99,13 +100,11 @@ fn kinds() -> Vec<(&'static str, Stream)> {
 }
 
 static ALL: LazyLock<Outcome> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
     let (names, streams): (Vec<&str>, Vec<Stream>) = kinds().into_iter().unzip();
     let sds = names
         .iter()
         .map(|name| {
-            let mut sd = sd(name, &file(folder.path(), name, SIZE + MIB));
-            sd.size_bytes = Some(SIZE);
+            let mut sd = of_size(name, SIZE);
             if *name == "aligned" {
                 sd.align_bytes = Some(64 * KIB);
             }
@@ -118,12 +117,11 @@ static ALL: LazyLock<Outcome> = LazyLock::new(|| {
     let rate = Rate::Fixed {
         iops: IOPS * streams.len() as f64,
     };
-    let outcome = recorded(&Run {
+    let asked = Run {
         rate,
         ..run(sds, streams)
-    });
-    assert_eq!(outcome.faults, [], "no I/O fails");
-    outcome
+    };
+    mocked(&asked, &fast())
 });
 
 fn named(name: &str) -> Vec<TraceRecord> {
@@ -309,20 +307,25 @@ fn an_offset_moves_every_address() {
 /// No distribution of the addresses is by chance the same for two streams, and a seed repeats a run.
 #[test]
 fn a_seed_repeats_the_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), "again", SIZE);
     let asked = Run {
         rate: Rate::Fixed { iops: 1000.0 },
         arrivals: Arrivals::Uniform,
-        ..run(vec![sd("sd1", &path)], vec![mixed("wd1", 0)])
+        ..run(vec![of_size("sd1", SIZE)], vec![mixed("wd1", 0)])
     };
     let what = |outcome: &Outcome| -> Vec<(u64, u64, u64, bool)> {
         let records = of(outcome, 0);
-        let first = records.iter().take(1000);
-        first
-            .map(|r| (r.intended_ns, r.offset_bytes, r.size_bytes, reads(r)))
+        let all = records.iter();
+        all.map(|r| (r.intended_ns, r.offset_bytes, r.size_bytes, reads(r)))
             .collect()
     };
-    let (first, second) = (recorded(&asked), recorded(&asked));
+    let slow = MockDevice::of(1, Duration::from_micros(1200));
+    let (first, second, slow) = (
+        mocked(&asked, &fast()),
+        mocked(&asked, &fast()),
+        mocked(&asked, &slow),
+    );
     assert_eq!(what(&first), what(&second));
+    let slow = what(&slow);
+    assert!(slow.len() > 1000 && slow.len() < what(&first).len());
+    assert_eq!(slow, what(&first)[..slow.len()], "whatever the device does");
 }

@@ -9,7 +9,7 @@ use storage::run::{Arrivals, Range, Rate, Run, Seek, Sizes, Stream};
 use super::distribution::{assert_share, distance, exponential, uniform};
 
 /// A share is judged by so many I/Os at least.
-pub const FEWEST: usize = 100;
+const FEWEST: usize = 100;
 /// A controlled maximum lets a stream run ahead by so many I/Os of its own.
 const AHEAD: f64 = 2000.0;
 /// Kolmogorov's bound times √n that one sample in 8000 passes.

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[path = "../shared/attempts.rs"]
-mod attempts;
 mod checker;
 mod devices;
 #[path = "../shared/distribution.rs"]
@@ -19,14 +17,14 @@ mod trace;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use host::Reader;
 use jiff::Timestamp;
-use storage::engine::{Options, format_run};
+use storage::engine::{self, Carrier, MockDevice, Options, format_run};
 use storage::execution::{Audience, Completion, Done, Execution, ExecutionError, Slo, Steadiness};
 use storage::language::{Asked, Script, script};
-use storage::pages::Pages;
+use storage::pages::{Pages, folder};
 use storage::run::Run;
 use tempfile::TempDir;
 
@@ -48,6 +46,8 @@ struct Kept {
     /// I/Os that counted, and their rate.
     operations: u64,
     rate: f64,
+    /// The part of each stream.
+    shares: Vec<f64>,
     steadiness: Option<Steadiness>,
     told: Vec<String>,
     is_missed: bool,
@@ -69,6 +69,9 @@ impl Audience for Onlooker {
         self.shown.push_str(text);
         if let Some((path, what)) = &self.monitor {
             std::fs::write(path, what).unwrap();
+            // The file system's own clock may be some milliseconds behind, in which virtual time ends a run.
+            let file = std::fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(SystemTime::now()).unwrap();
         }
     }
 
@@ -79,6 +82,7 @@ impl Audience for Onlooker {
             run: done.run.clone(),
             operations: outcome.total().operations,
             rate: outcome.rate_iops(),
+            shares: outcome.shares(done.run.streams.len()),
             steadiness: done.steadiness.cloned(),
             told: done.told.to_vec(),
             is_missed: done.is_missed,
@@ -128,22 +132,45 @@ impl Place {
         self.play_before(text, Onlooker::default())
     }
 
-    /// Searches rates.
-    fn search(&self, text: &str, slo: Slo) -> Played {
-        self.carry_out(text, Onlooker::default(), Some(slo))
+    /// The same in virtual time, on a device that is never in the way.
+    fn mock(&self, text: &str) -> Played {
+        self.mock_before(text, Onlooker::default())
+    }
+
+    /// Searches rates, in virtual time.
+    fn search(&self, text: &str, slo: Slo, device: &MockDevice<'_>) -> Played {
+        self.carry_out(
+            text,
+            Onlooker::default(),
+            Some(slo),
+            &|run, options, told| device.run(run, options, told),
+        )
     }
 
     /// The same before an onlooker who does something.
     fn play_before(&self, text: &str, onlooker: Onlooker) -> Played {
-        self.carry_out(text, onlooker, None)
+        self.carry_out(text, onlooker, None, &engine::run)
     }
 
-    fn carry_out(&self, text: &str, mut onlooker: Onlooker, slo: Option<Slo>) -> Played {
+    fn mock_before(&self, text: &str, onlooker: Onlooker) -> Played {
+        let device = MockDevice::of(1024, Duration::from_micros(1));
+        self.carry_out(text, onlooker, None, &|run, options, told| {
+            device.run(run, options, told)
+        })
+    }
+
+    fn carry_out(
+        &self,
+        text: &str,
+        mut onlooker: Onlooker,
+        slo: Option<Slo>,
+        carrier: Carrier<'_>,
+    ) -> Played {
         let script = self.script(text);
         let format = format_run(&script.runs, false, None);
         let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
-        let out = self.path("out");
-        std::fs::create_dir_all(&out).unwrap();
+        let out = self.path("out").display().to_string();
+        let out = folder(Some(&out), Timestamp::now()).unwrap();
         let mut pages =
             Pages::create(&out, &listed, text, &script.histogram, Timestamp::now()).unwrap();
         let stop = AtomicBool::new(false);
@@ -152,6 +179,7 @@ impl Place {
             format: format.as_ref(),
             pages: &mut pages,
             audience: &mut onlooker,
+            carrier,
             options: Options::new(1, &stop),
             slo,
             stop: &stop,

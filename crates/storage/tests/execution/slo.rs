@@ -1,49 +1,62 @@
-//! The highest rate that holds a response time.
+//! The highest rate that holds a response time, in virtual time.
 
+use std::cell::Cell;
+use std::time::Duration;
+
+use storage::engine::MockDevice;
 use storage::execution::{Completion, ExecutionError, Slo};
 use storage::run::Rate;
 
-use super::Place;
+use super::{Place, Played};
 
-/// One transfer of 8 MiB at a time is a path of some hundred a second on every machine.
-const SLOW: &str = "sd=sd1,lun=$dir/f,threads=1\nwd=wd1,sd=sd1,xf=8m,seekpct=0\nrd=rd1,wd=wd1,iorate=max,elapsed=2,distribution=deterministic\n";
+/// A device that does 2000 I/Os a second at most, and ten seconds of which nine count.
+const CAPPED: &str =
+    "sd=sd1,lun=$dir/f,size=16m,threads=64\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n";
+const SERVICE: Duration = Duration::from_micros(500);
 
-/// Roughly: every measurement takes two seconds.
-fn slo(text: &str, measurements_max: usize) -> Slo {
-    Slo {
-        resolution_pct: 90.0,
-        repeats: 1,
-        measurements_max,
-        ..Slo::usual(text.parse().unwrap())
-    }
+fn searched(text: &str, objective: &str, device: &MockDevice<'_>) -> Played {
+    let place = Place::new();
+    place.file("f", 16 << 20);
+    place.search(text, Slo::usual(objective.parse().unwrap()), device)
 }
 
-#[test]
-fn the_highest_rate_that_holds_is_found() {
-    let place = Place::new();
-    place.file("f", 64 << 20);
-    let played = place.search(SLOW, slo("p50=400ms", 8));
+/// The rate that was found, with the sentences.
+fn found(played: Played) -> (f64, Vec<String>) {
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let [done] = played.onlooker.done.as_slice() else {
         panic!("one run of the list")
     };
+    assert!(!done.is_missed && done.run.loops.is_empty());
     let Rate::Fixed { iops } = done.run.rate else {
         panic!("{:?}", done.run.rate)
     };
-    assert!(!done.is_missed && done.run.loops.is_empty());
-    let verdict = &done.told[0];
     assert!(
-        verdict.starts_with(&format!("{iops:.1} I/Os/s hold p50=400ms, ")),
-        "{verdict}"
+        (done.rate / iops - 1.0).abs() < 0.1,
+        "what is kept was measured at that rate"
     );
-    assert!(done.told[1].starts_with("rates tried: "), "{:?}", done.told);
-    // What is kept was measured at that rate.
+    (iops, done.told.clone())
+}
+
+#[test]
+fn the_highest_rate_that_holds_is_found_with_its_evidence() {
+    let place = Place::new();
+    place.file("f", 16 << 20);
+    let device = MockDevice::of(1, SERVICE);
+    let slo = Slo::usual("p99=5ms".parse().unwrap());
+    let (iops, told) = found(place.search(CAPPED, slo, &device));
+    // One server, exponential arrivals and a constant service: at some three quarters of the maximum p99 is 5 ms.
+    assert!((1400.0..1600.0).contains(&iops), "{told:?}");
     assert!(
-        (0.5 * iops..1.5 * iops).contains(&done.rate),
-        "{} of {iops}",
-        done.rate
+        told[0].starts_with(&format!("{iops:.1} I/Os/s hold p99=5ms, ")),
+        "{told:?}"
     );
-    assert!(place.page("totals").contains(verdict.as_str()));
+    assert!(told[1].starts_with("rates tried: "), "{told:?}");
+    let evidence = &told[2];
+    assert!(
+        evidence.starts_with(&format!("p99: at {iops:.1}/s ")) && evidence.contains(" I/Os; at "),
+        "{evidence}"
+    );
+    assert!(place.page("totals").contains(told[0].as_str()));
     assert!(
         place
             .page("summary")
@@ -51,16 +64,60 @@ fn the_highest_rate_that_holds_is_found() {
     );
 }
 
+/// The device pauses once: that costs one more measurement, and no bracket.
+#[test]
+fn a_measurement_that_fails_by_chance_is_made_again() {
+    let (calm, _) = found(searched(CAPPED, "p99=5ms", &MockDevice::of(1, SERVICE)));
+    let count = Cell::new(0_u32);
+    let device = MockDevice::new(1, |_| {
+        count.set(count.get() + 1);
+        // In the measurement behind the maximum, which is of some 20,000 I/Os.
+        if count.get() == 25_000 {
+            Duration::from_millis(400)
+        } else {
+            SERVICE
+        }
+    });
+    let (paused, told) = found(searched(CAPPED, "p99=5ms", &device));
+    assert!(
+        (paused / calm - 1.0).abs() < 0.1,
+        "{paused} and {calm}: {told:?}"
+    );
+    assert!(told[1].contains("held in 2 of 3"), "{told:?}");
+}
+
+/// 1000 I/Os are the least that says something of p99: no rate is tried that brings fewer.
 #[test]
 fn a_time_that_no_rate_holds_is_told_and_fails() {
-    let place = Place::new();
-    place.file("f", 64 << 20);
-    let text = SLOW.replace("iorate=max", "iorate=2000");
-    // An I/O of 8 MiB in 1 µs does not exist, however few there are.
-    let played = place.search(&text, slo("p99=1us", 3));
+    let played = searched(CAPPED, "p99=1us", &MockDevice::of(1, SERVICE));
     let error = played.ended.unwrap_err();
     assert!(matches!(error, ExecutionError::Missed { .. }), "{error}");
-    assert!(error.to_string().contains("not even"), "{error}");
+    assert!(error.to_string().contains("not even 133.3/s"), "{error}");
+    assert!(played.onlooker.done[0].is_missed);
+}
+
+#[test]
+fn too_few_ios_decide_nothing() {
+    let slow = MockDevice::of(1, Duration::from_millis(50));
+    let played = searched(CAPPED, "p99=1s", &slow);
+    let error = played.ended.unwrap_err().to_string();
+    assert!(
+        error.contains("p99 cannot be decided: it takes 1000 I/Os") && error.contains("20.0/s"),
+        "{error}"
+    );
+}
+
+/// It is the machine that is late, not the device: nothing is said of the device.
+#[test]
+fn a_late_machine_decides_nothing() {
+    let (at, length) = (Duration::from_secs(3), Duration::from_millis(900));
+    let halting = MockDevice::of(1, SERVICE).with_halt(at, length);
+    let played = searched(CAPPED, "p99=20ms", &halting);
+    let error = played.ended.unwrap_err().to_string();
+    assert!(
+        error.contains("p99=20ms cannot be decided at") && error.contains("late"),
+        "{error}"
+    );
     assert!(played.onlooker.done[0].is_missed);
 }
 
@@ -90,7 +147,6 @@ fn lists_that_change_their_rate_are_refused() {
             "{refused}"
         );
     }
-    let fine = place
-        .script(&format!("precondition=1\n{SLOW}").replace("lun=$dir/f", "lun=$dir/f,size=16m"));
+    let fine = place.script(&format!("precondition=1\n{CAPPED}"));
     assert!(Slo::check(&fine.runs).is_ok());
 }

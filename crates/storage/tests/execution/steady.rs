@@ -1,4 +1,4 @@
-//! Preconditioning and rounds until steady, on real files.
+//! Preconditioning on real files, and rounds until steady in virtual time.
 
 use storage::execution::{Completion, Decides};
 
@@ -44,23 +44,17 @@ fn everything_is_written_over_before_the_first_run() {
 fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
     let place = Place::new();
     place.file("f", 1 << 20);
-    let played = place.play(&format!("sd=sd1,lun=$dir/f\n{RD},steady=6\n"));
+    let played = place.mock(&format!("sd=sd1,lun=$dir/f\n{RD},steady=6\n"));
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let [done] = played.onlooker.done.as_slice() else {
         panic!("one run of the list")
     };
     let steadiness = done.steadiness.as_ref().unwrap();
-    let rounds = steadiness.values.len();
-    assert!((5..=6).contains(&rounds), "{steadiness}");
-    assert!(steadiness.is_steady() || rounds == 6, "{steadiness}");
+    assert_eq!(steadiness.values.len(), 5, "{steadiness}");
+    assert!(steadiness.is_steady(), "{steadiness}");
     assert_eq!(steadiness.unit, "ms an I/O");
-    // The second of each of five rounds, 300 I/Os each, whatever came before.
-    assert!(
-        (1200..=1800).contains(&done.operations),
-        "{}",
-        done.operations
-    );
-    assert!((240.0..360.0).contains(&done.rate), "{}", done.rate);
+    // The second of each of five rounds, 300 I/Os each.
+    assert_eq!((done.operations, done.rate), (1500, 300.0));
     let summary = place.page("summary");
     assert!(summary.contains("For loops: round=5"), "{summary}");
     assert!(summary.contains(&steadiness.to_string()), "{summary}");
@@ -73,7 +67,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
     place.file("f", 1 << 20);
     let text = format!("wd=wd1,sd=sd1,rdpct=0\n{RD},xf=(8k,4k),steady=(matrix,5)\n");
     let text = text.replace("rd1,sd=sd1", "rd1,wd=wd1");
-    let played = place.play(&format!("sd=sd1,lun=$dir/f\n{text}"));
+    let played = place.mock(&format!("sd=sd1,lun=$dir/f\n{text}"));
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let [large, small] = played.onlooker.done.as_slice() else {
         panic!("two runs of the list")
@@ -94,8 +88,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
             done.told
         );
         // The second of each of five rounds, 300 I/Os each.
-        let operations = done.operations;
-        assert!((1200..=1800).contains(&operations), "{operations}");
+        assert_eq!(done.operations, 1500);
     }
     let summary = place.page("summary");
     let begun: Vec<&str> = summary
@@ -126,7 +119,7 @@ fn an_interruption_in_a_matrix_keeps_what_was_measured() {
         monitor: Some((place.path("m"), "end_rd")),
         ..Onlooker::default()
     };
-    let played = place.play_before(&text, onlooker);
+    let played = place.mock_before(&text, onlooker);
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let done = &played.onlooker.done;
     let codes: Vec<(&str, &str)> = done
@@ -145,7 +138,7 @@ fn an_interruption_ends_the_rounds_without_a_verdict() {
         monitor: Some((place.path("m"), "end_rd")),
         ..Onlooker::default()
     };
-    let played = place.play_before(&text, onlooker);
+    let played = place.mock_before(&text, onlooker);
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let done = &played.onlooker.done[0];
     let steadiness = done.steadiness.as_ref().unwrap();

@@ -1,26 +1,22 @@
 //! The parameter file of the published appendix and all examples: what each line of the list says is what a recording of
-//! every I/O shows.
+//! every I/O shows, in virtual time.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use storage::engine::{self, Options, Outcome};
+use storage::engine::{self, MockDevice, Options, Outcome};
 use storage::language::{Asked, Script, Variable, heading, script, simulation};
 use storage::run::{Rate, Run};
 
 use super::Place;
-use super::checker::{FEWEST, check};
+use super::checker::check;
 
 const SD_BYTES: u64 = 16 << 20;
 /// I/Os of each worker that are recorded; the memory is touched as far as it is needed.
 const TRACE_MAX: usize = 4_000_000;
-/// I/Os of a run with a rate, and the time of one without.
+/// I/Os of a run with a rate, at least.
 const IOS: f64 = 400.0;
-const SHORTEST: Duration = Duration::from_millis(300);
-/// A machine may halt longer than half of that; not so often in a row.
-const RECORDINGS_MAX: usize = 5;
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -59,53 +55,28 @@ fn shown(name: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// A recording in which most of what was due was begun, and enough of each stream to judge it, if one of a few is.
+/// A piece of a run in virtual time. Shares are seen beyond what one stream may be ahead of the others, in more I/Os.
 fn recorded(run: &Run) -> Outcome {
-    let is_kept_up = |outcome: &Outcome| {
-        let records = &outcome.trace.as_ref().unwrap().records;
-        let of_stream = |index| records.iter().filter(|r| r.stream == index).count();
-        let is_seen = (0..run.streams.len()).all(|index| of_stream(index) >= FEWEST);
-        is_seen && outcome.unserved <= records.len() as u64
-    };
-    let mut outcome = recorded_once(run);
-    for _ in 1..RECORDINGS_MAX {
-        if is_kept_up(&outcome) {
-            break;
-        }
-        outcome = recorded_once(run);
-    }
-    outcome
-}
-
-/// A short piece of a run, through the page cache so that it goes on any file system.
-fn recorded_once(run: &Run) -> Outcome {
     let mut run = run.clone();
-    run.elapsed_s = run.elapsed_s.map(|_| 30);
-    (run.interval_s, run.warmup_s) = (1, 0);
-    for sd in &mut run.storage {
-        sd.open_flags.direct = false;
-    }
-    let length = match run.rate {
-        Rate::Fixed { iops } => SHORTEST.max(Duration::from_secs_f64(IOS / iops)),
-        // Shares are seen beyond what one stream may be ahead of the others.
-        Rate::Max { controlled, .. } if controlled => SHORTEST * 4,
-        _ => SHORTEST,
+    let service_us = match run.rate {
+        Rate::Max {
+            controlled: false, ..
+        } => 1000,
+        _ => 50,
     };
+    let seconds = match run.rate {
+        Rate::Fixed { iops } => (IOS / iops).ceil().max(1.0) as u32,
+        _ => 2,
+    };
+    run.elapsed_s = run.elapsed_s.map(|_| seconds);
+    (run.interval_s, run.warmup_s) = (1, 0);
     let stop = AtomicBool::new(false);
     let options = Options {
         trace_max: TRACE_MAX,
-        may_grow: run.elapsed_s.is_none(),
         ..Options::new(7, &stop)
     };
-    std::thread::scope(|scope| {
-        if run.elapsed_s.is_some() {
-            scope.spawn(|| {
-                sleep(length);
-                stop.store(true, Ordering::Relaxed);
-            });
-        }
-        engine::run(&run, &options, &mut |_| {}).unwrap()
-    })
+    let device = MockDevice::of(1024, Duration::from_micros(service_us));
+    device.run(&run, &options, &mut |_| {}).unwrap()
 }
 
 /// Every line of the list is done, and is what its recording shows.
@@ -114,17 +85,15 @@ fn every_line_is_done(parameters: &str, list: &str) {
     let script = read(&place, parameters);
     let lines = shown(list);
     assert_eq!(script.runs.len(), lines.len());
-    for run in &script.runs {
-        for sd in run.storage.iter().filter(|sd| !sd.path.exists()) {
-            place.file(sd.path.file_name().unwrap().to_str().unwrap(), SD_BYTES);
-        }
-    }
     let printed = simulation(&script.runs);
     for ((run, line), printed) in script.runs.iter().zip(&lines).zip(printed.lines()) {
         assert_eq!(printed, format!("Simulating {line}"));
         // As in the list, where nothing has run: points of a curve are relative to 10,000 I/Os a second.
-        let run = engine::resolve(run, &[]);
+        let mut run = engine::resolve(run, &[]);
         assert_eq!(heading(&run, None), *line);
+        for sd in &mut run.storage {
+            sd.size_bytes.get_or_insert(SD_BYTES);
+        }
         check(&run, &recorded(&run));
     }
 }

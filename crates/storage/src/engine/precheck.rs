@@ -1,0 +1,110 @@
+//! A whole list is looked through before its first I/O: what its last run would stumble over is told before hours of others.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::error::EngineError;
+use super::files::{Claims, look_at_all};
+use super::{Options, check, geometry, plan, proofs, resolve, workers_max};
+use crate::run::{Range, Run, StorageDefinition};
+
+/// Bytes of the unit in which `stat` counts what a file occupies.
+const STAT_UNIT_BYTES: u64 = 512;
+
+/// Whether all of `runs` can begin, with `format` before them: files and devices are there, of the kind and size that they
+/// have to be, ours to use and aligned, and there is room for what is made. Nothing is made or written. Devices are held in
+/// the claims of `options` from now on.
+///
+/// # Errors
+/// [`EngineError`] for the first of what is wrong.
+pub fn check_list(
+    format: Option<&Run>,
+    runs: &[Run],
+    options: &Options<'_>,
+) -> Result<(), EngineError> {
+    let own = Claims::default();
+    let claims = options.claims.unwrap_or(&own);
+    let is_formatted = |sd: &StorageDefinition| {
+        let mut made = format.iter().flat_map(|format| &format.storage);
+        made.any(|made| made.path == sd.path)
+    };
+    for run in format.into_iter().chain(runs) {
+        // Rates that follow from other runs are not known yet, and no matter here.
+        let run = resolve(run, &[]);
+        check(&run)?;
+        plan::workers(&run, workers_max(options))?;
+        let extents = look_at_all(&run, options, claims, is_formatted)?;
+        for index in 0..run.streams.len() {
+            geometry::source(&run, index, &extents, options.seed)?;
+        }
+        for (index, extent) in extents.iter().enumerate() {
+            if run.storage[index].content.validation.is_some() {
+                proofs::empty(&run, index, extent)?;
+            }
+        }
+    }
+    format.map_or(Ok(()), check_room)
+}
+
+/// What is missing of the files of a format, by file system, against what is free there.
+fn check_room(format: &Run) -> Result<(), EngineError> {
+    let mut wanted: BTreeMap<u64, (PathBuf, u64)> = BTreeMap::new();
+    for stream in &format.streams {
+        let sd = &format.storage[stream.storage[0]];
+        let Range::Bytes { low, high } = stream.range else {
+            continue;
+        };
+        let there = std::fs::metadata(&sd.path).ok();
+        let occupied = there.map_or(0, |file| file.blocks() * STAT_UNIT_BYTES);
+        let missing = (sd.offset_bytes + high)
+            .saturating_sub(occupied)
+            .min(high - low);
+        let folder = folder_of(&sd.path);
+        let device = std::fs::metadata(&folder).map(|folder| folder.dev());
+        // A folder that cannot be looked at is told when its file is to be made.
+        if let Ok(device) = device {
+            wanted.entry(device).or_insert((folder, 0)).1 += missing;
+        }
+    }
+    for (folder, wanted_bytes) in wanted.into_values() {
+        match free_bytes(&folder) {
+            Ok(free_bytes) if free_bytes < wanted_bytes => {
+                return Err(EngineError::NoRoom {
+                    folder,
+                    wanted_bytes,
+                    free_bytes,
+                });
+            }
+            // A file system that does not tell what is free may have enough.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    let parent = file.parent().filter(|path| !path.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
+    // SAFETY: all-zero is a valid `statvfs`, which holds nothing but numbers.
+    let mut status: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path is a C string that outlives the call, and `status` a valid place to fill.
+    if unsafe { libc::statvfs(path.as_ptr(), &mut status) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: takes nothing and cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    // Some blocks are kept for root.
+    let free = if is_root {
+        status.f_bfree
+    } else {
+        status.f_bavail
+    };
+    Ok(free.saturating_mul(status.f_frsize))
+}
