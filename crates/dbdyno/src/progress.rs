@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use archive::{Point, PointKey};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Observer;
 use load::Progress;
 
@@ -87,10 +87,22 @@ impl Screen {
 }
 
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template(
-        "{elapsed_precise} {bar:24} {pos}/{len} · about {eta} left · {wide_msg}",
-    )
-    .unwrap_or_else(|_| ProgressStyle::default_bar())
+    ProgressStyle::with_template("{elapsed_precise} {bar:24} {pos}/{len}{left} · {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key(
+            "left",
+            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let left = left(state.pos(), state.len(), state.elapsed());
+                // What cannot be written to a line of progress is not missed.
+                let _ = left.map(|left| write!(out, " · about {} left", HumanDuration(left)));
+            },
+        )
+}
+
+/// How long it takes at the pace so far; before the first point is measured, nobody knows.
+fn left(done: u64, all: Option<u64>, elapsed: Duration) -> Option<Duration> {
+    let left = all?.checked_sub(done)?;
+    (done > 0).then(|| elapsed.mul_f64(left as f64 / done as f64))
 }
 
 impl Current {
@@ -130,8 +142,9 @@ impl Observer for Screen {
         progress: &Arc<Progress>,
     ) {
         let text = format!(
-            "{target} {} {title}, J {} × T {}",
-            key.test, key.jobs, key.threads
+            "{target} {} {title}, {}",
+            key.test,
+            report::parallelism(key)
         );
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Current {
@@ -163,5 +176,19 @@ impl Observer for Screen {
             self.bar
                 .suspend(|| say(&format!("dbdyno: warning: {} {note}", point.key.test)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_told_from_the_first_point_on() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(left(0, Some(4), minute), None);
+        assert_eq!(left(1, Some(4), minute), Some(3 * minute));
+        assert_eq!(left(4, Some(4), minute), Some(Duration::ZERO));
+        assert_eq!(left(1, None, minute), None);
     }
 }

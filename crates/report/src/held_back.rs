@@ -3,6 +3,7 @@
 use archive::Bottleneck;
 
 use crate::level::{Curve, Level};
+use crate::users;
 
 /// One sentence for each stretch of levels, e.g. "J 4–16: The processors are saturated: …".
 ///
@@ -34,10 +35,11 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     told.collect()
 }
 
-/// "J 4", with threads "J 4 × T 2".
+/// "J 4", with threads "J 4 × T 2", "4 users".
 fn place(level: &Level<'_>) -> String {
     let key = &level.first().key;
     match key.threads {
+        _ if users::is_of_users(&key.test) => users::users(key.jobs),
         1 => format!("J {}", key.jobs),
         threads => format!("J {} × T {threads}", key.jobs),
     }

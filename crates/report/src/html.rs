@@ -25,6 +25,7 @@ use crate::delivered::{Delivered, delivered};
 use crate::level;
 use crate::scorecard::{self, Against};
 use crate::svg::escape;
+use crate::users::{self, Summary};
 
 /// Significant digits of the figures in the embedded data: no clock and no counter is better than that.
 const DIGITS: usize = 9;
@@ -66,6 +67,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json
             .unwrap_or_else(|| format!("dbdyno · {}", run.label)),
         run,
         verdict: verdict::view(run, &groups),
+        users: users::summaries(&groups),
         facts: facts::view(run, against),
         differences: differences::view(run, against),
         forest: forest::view(run, against),
@@ -91,6 +93,7 @@ struct Page<'a> {
     title: String,
     run: &'a Run,
     verdict: verdict::View,
+    users: Vec<Summary>,
     facts: facts::View,
     differences: differences::View,
     forest: forest::View,

@@ -22,8 +22,9 @@ pub mod scorecard;
 mod shifted;
 pub mod svg;
 mod terminal;
+mod users;
 
 pub use comparison::{Shown, chances, comparison, ramps, shifts};
 pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};
-pub use terminal::{point_line, terminal};
+pub use terminal::{parallelism, point_line, terminal};

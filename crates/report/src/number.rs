@@ -3,10 +3,13 @@
 /// What stands where the platform could not tell: never 0.
 pub const UNKNOWN: &str = "–";
 
+/// Below this a figure is written in E-notation too.
+const TINY: f64 = 1e-7;
 /// From here on a rate is written in E-notation, as the published tables do.
 const EXPONENT_FROM: f64 = 1e7;
 
-/// A figure with at least three significant digits: "0.125", "12.3", "154", "26,768", "1.078E+07".
+/// A figure with at least three significant digits: "0.125", "12.3", "154", "26,768", "1.078E+07", and of what is
+/// next to nothing two of them: "0.000028".
 pub fn figure(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -14,7 +17,11 @@ pub fn figure(value: f64) -> String {
     }
     match size {
         0.0 => "0".to_owned(),
-        s if !(0.001..EXPONENT_FROM).contains(&s) => exponent(value),
+        s if !(TINY..EXPONENT_FROM).contains(&s) => exponent(value),
+        s if s < 0.001 => {
+            let digits = (-s.log10()).ceil() as usize + 1;
+            format!("{value:.digits$}")
+        }
         s if s < 0.9995 => format!("{value:.3}"),
         s if s < 9.995 => format!("{value:.2}"),
         s if s < 99.95 => format!("{value:.1}"),
@@ -50,6 +57,12 @@ pub fn one_decimal(value: Option<f64>) -> String {
         Some(v) if v.is_finite() && v.abs() < 1000.0 => format!("{:.1}", v + 0.0),
         other => whole(other),
     }
+}
+
+/// A count with its noun: "1 user", "16 users".
+pub fn counted(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
 }
 
 /// A count of things: "1,024".
@@ -160,7 +173,9 @@ mod tests {
     fn figures_for_people() {
         for (value, want) in [
             (0.0, "0"),
-            (0.000_12, "1.200E-04"),
+            (0.000_12, "0.00012"),
+            (-0.000_027_99, "-0.000028"),
+            (1e-9, "1.000E-09"),
             (0.125, "0.125"),
             (0.9999, "1.00"),
             (9.999, "10.0"),

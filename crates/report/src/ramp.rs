@@ -4,7 +4,7 @@ use stats::ramp::{Knee, Limits, Step, Supported, knee, supported};
 use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, step};
 
 use crate::level::{Curve, Level};
-use crate::number;
+use crate::{number, users};
 
 /// A sentence each for the supported users and the knee; none for what is no ramp of users.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
@@ -41,14 +41,18 @@ fn step_of(level: &Level<'_>, percentile: f64) -> Step {
 }
 
 fn supported_words(found: &Supported, limit: &str) -> String {
-    let Some(users) = found.users else {
+    let Some(supported) = found.users else {
         return format!("A response time of {limit} was not even held by the fewest users.");
     };
     let mut text = match found.exceeded {
         None => format!(
-            "{users} users at least are supported within {limit}: the ramp ended before the limit was passed"
+            "At least {} can work within {limit}: the ramp ended before the limit was passed",
+            users::users(supported)
         ),
-        Some(exceeded) => format!("{users} users are supported within {limit}, {exceeded} are not"),
+        Some(exceeded) => {
+            let users = users::users(supported);
+            format!("{users} can work within {limit}, {exceeded} cannot")
+        }
     };
     if let Some(between) = found.interpolated {
         text += &format!(" (interpolated: {between:.0})");
@@ -91,9 +95,9 @@ mod tests {
     fn supported_users_in_words() {
         assert_eq!(
             words(Some(200), Some(300), Some(250.4)),
-            "200 users are supported within p95 of 50.0 ms, 300 are not (interpolated: 250)."
+            "200 users can work within p95 of 50.0 ms, 300 cannot (interpolated: 250)."
         );
-        assert!(words(Some(200), None, None).contains("at least"));
+        assert!(words(Some(1), None, None).starts_with("At least 1 user can"));
         assert!(words(None, Some(4), None).contains("not even"));
     }
 }

@@ -6,13 +6,14 @@ mod general;
 pub(crate) mod table;
 
 use archive::reference::Reference;
-use archive::{Latency, Point, Run, RunState, Steady};
+use archive::{Latency, Point, PointKey, Run, RunState, Steady};
 
 use crate::delivered::delivered;
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
-use crate::{held_back, number, ramp, scorecard::scorecard};
+use crate::users::{self, HEADS, Summary};
+use crate::{held_back, number, scorecard::scorecard};
 use general::General;
 use table::{Align, Column, Table};
 
@@ -21,6 +22,9 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
     let paint = Paint { colour };
     let mut out = head(run, width, &paint);
     let groups = level::tests(run, scorecard::rank);
+    for summary in users::summaries(&groups) {
+        out.push_str(&users_table(&summary, width, &paint));
+    }
     let general = General::of(&groups);
     for group in &groups {
         for curve in &group.curves {
@@ -34,6 +38,34 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
     out.push('\n');
     out.push_str(&card::render(&scorecard(run, &against), width, &paint));
     out.push_str(&delivered_lines(run, &groups, width, &paint));
+    out
+}
+
+/// What users got done, before anything else about them.
+fn users_table(summary: &Summary, width: usize, paint: &Paint) -> String {
+    let heads = HEADS.into_iter().enumerate();
+    let columns = heads.map(|(at, head)| Column {
+        heads: ["", "", head],
+        align: if at < 5 { Align::Right } else { Align::Left },
+        leave: 0,
+    });
+    let mut table = Table::new(columns.collect());
+    for row in &summary.rows {
+        table.row(
+            row.cells.iter().map(|cell| clean(cell)).collect(),
+            row.invalid,
+        );
+    }
+    let title = format!(
+        "Users on {}, response time as p{}",
+        clean(&summary.target),
+        summary.percentile
+    );
+    let mut out = format!("\n{}\n{}", paint.bold(&title), table.render(width, paint));
+    for sentence in &summary.sentences {
+        out.push_str(&table::wrap(&clean(sentence), width, 2));
+        out.push('\n');
+    }
     out
 }
 
@@ -59,27 +91,38 @@ pub fn point_line(target: &str, point: &Point) -> String {
     let key = &point.key;
     let figures = &point.figures;
     let rate = match (figures.operations_per_s, figures.rows_per_s) {
-        (Some(ops), _) if ops > 0.0 => format!("{} ops/s", number::figure(ops)),
-        (_, Some(rows)) => format!("{} rows/s", number::figure(rows)),
-        _ => number::UNKNOWN.to_owned(),
+        (Some(ops), _) if ops > 0.0 => Some(format!("{} ops/s", number::figure(ops))),
+        (_, rows) => rows.map(|rows| format!("{} rows/s", number::figure(rows))),
     };
+    let orders = figures.new_orders_per_min;
+    let orders = orders.map(|orders| format!("{} new orders/min", number::figure(orders)));
     let p99 = Latency::of(&point.histograms.response).map(|l| l.p99_us);
+    let p99 = p99.map(|p99| format!("p99 {}", number::latency(Some(p99))));
+    let cpu = figures.cpu_pct_avg;
+    let cpu = cpu.map(|cpu| format!("CPU {} %", number::whole(Some(cpu))));
+    let elapsed = figures
+        .elapsed_s
+        .map(|s| format!("{} s", number::figure(s)));
     let mark = match (point.valid(), point.steady) {
         (false, _) => format!("INVALID: {}", point.reasons.join("; ")),
         (true, Some(Steady::No)) => "valid, not steady".to_owned(),
         (true, Some(Steady::Trend)) => "valid, trending".to_owned(),
         (true, _) => "valid".to_owned(),
     };
-    clean(&format!(
-        "{target} {} {} · J {} × T {} · {rate} · p99 {} · CPU {} % · {} s · {mark}",
-        key.test,
-        point.title,
-        key.jobs,
-        key.threads,
-        number::latency(p99),
-        number::whole(figures.cpu_pct_avg),
-        number::figure_or_unknown(figures.elapsed_s),
-    ))
+    // What is not known of this point is left out: most of it is known of the one that it is a part of.
+    let known = [rate, orders, p99, cpu, elapsed].into_iter().flatten();
+    let what = format!("{target} {} {}", key.test, point.title);
+    let parts = [what, parallelism(key)].into_iter().chain(known);
+    let parts: Vec<String> = parts.chain([mark]).collect();
+    clean(&parts.join(" · "))
+}
+
+/// "16 users", "J 4 × T 1".
+pub fn parallelism(key: &PointKey) -> String {
+    match users::is_of_users(&key.test) {
+        true => users::users(key.jobs),
+        false => format!("J {} × T {}", key.jobs, key.threads),
+    }
 }
 
 /// Colours, or none.
@@ -191,10 +234,6 @@ fn test_table(
         let invalid = if remark.invalid { "invalid: " } else { "" };
         let note = format!("{:>3}  {invalid}{}", number + 1, clean(&remark.text));
         out.push_str(&paint.dim(&table::wrap(&note, width, 5)));
-        out.push('\n');
-    }
-    for sentence in ramp::sentences(curve) {
-        out.push_str(&table::wrap(&clean(&sentence), width, 2));
         out.push('\n');
     }
     for sentence in held_back::sentences(curve) {

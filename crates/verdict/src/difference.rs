@@ -142,6 +142,9 @@ fn target(target: &TargetRecord) -> Rows {
     rows
 }
 
+/// How the scheme of a server ends that dbdyno starts itself.
+const LOCAL: &str = "+local";
+
 /// Scheme, server and settings of a URL, and whether there is a file. Where exactly the data lie is
 /// another directory in every run and changes nothing; the device stands in a row of its own.
 fn without_path(url: &str) -> String {
@@ -152,6 +155,7 @@ fn without_path(url: &str) -> String {
     let (scheme, path) = place.split_once(':').unwrap_or((place, ""));
     let where_to = match path.strip_prefix("//") {
         Some(server) => format!("//{}", server.split('/').next().unwrap_or_default()),
+        None if path.is_empty() && scheme.ends_with(LOCAL) => " made for the run".to_owned(),
         None if path.is_empty() => " in memory".to_owned(),
         None => " in a file".to_owned(),
     };

@@ -55,7 +55,12 @@ impl View {
 }
 
 fn other_run(run: &Run, other: &Run) -> Other {
-    let compared = compare(other, run, &Options::default());
+    // Whoever sets runs beside each other sees what was measured differently, with that label.
+    let options = Options {
+        anyway: true,
+        ..Options::default()
+    };
+    let compared = compare(other, run, &options);
     match compared {
         Ok(compared) => shown(other, &compared),
         Err(reason) => Other {

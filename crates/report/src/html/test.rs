@@ -66,25 +66,22 @@ pub struct RowView {
     pub notes: Vec<usize>,
 }
 
-/// A column: heads, figure, how it is written, and whether it stays when nothing is known.
+/// A column: heads, figure, how it is written. It stands where at least one row knows its figure.
 struct Column {
     heads: [&'static str; 2],
     figure: &'static str,
     write: fn(Option<f64>) -> String,
-    always: bool,
 }
 
 const fn column(
     heads: [&'static str; 2],
     figure: &'static str,
     write: fn(Option<f64>) -> String,
-    always: bool,
 ) -> Column {
     Column {
         heads,
         figure,
         write,
-        always,
     }
 }
 
@@ -94,163 +91,94 @@ const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
 const COLUMNS: [Column; 33] = [
-    column(
-        ["rows", "/s"],
-        "rows_per_s",
-        number::figure_or_unknown,
-        true,
-    ),
+    column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
     column(
         ["operations", "/s"],
         "operations_per_s",
         number::figure_or_unknown,
-        true,
     ),
     column(
         ["queries", "/min"],
         "queries_per_min",
         number::figure_or_unknown,
-        false,
     ),
     column(
         ["× scale", "/h"],
         "scaled_queries_per_h",
         number::figure_or_unknown,
-        false,
     ),
     column(
         ["new orders", "/min"],
         "new_orders_per_min",
         number::figure_or_unknown,
-        false,
     ),
     column(
         ["gets", "/s"],
         "buffer_gets_per_s",
         number::figure_or_unknown,
-        false,
     ),
-    column(["CPU", "% avg"], "cpu_pct_avg", number::whole, true),
-    column(["CPU", "% peak"], "cpu_pct_peak", number::whole, false),
-    column(
-        ["CPU", "% database"],
-        "cpu_by_database_pct",
-        number::whole,
-        false,
-    ),
-    column(
-        ["CPU", "% others"],
-        "cpu_by_others_pct",
-        number::whole,
-        false,
-    ),
-    column(
-        ["cores", "left avg"],
-        CORES_LEFT_AVG,
-        number::one_decimal,
-        true,
-    ),
-    column(
-        ["cores", "left peak"],
-        CORES_LEFT_PEAK,
-        number::one_decimal,
-        false,
-    ),
-    column(
-        ["busy", "cores"],
-        "busy_cores_mean",
-        number::one_decimal,
-        false,
-    ),
-    column(["workers", ""], "workers", number::whole, false),
-    column(["read", "IOPS"], "read_iops", number::whole, true),
-    column(["write", "IOPS"], "write_iops", number::whole, true),
-    column(["total", "IOPS"], "total_iops", number::whole, true),
-    column(
-        ["read", "MB/s"],
-        "read_mb_per_s",
-        number::figure_or_unknown,
-        true,
-    ),
+    column(["CPU", "% avg"], "cpu_pct_avg", number::whole),
+    column(["CPU", "% peak"], "cpu_pct_peak", number::whole),
+    column(["CPU", "% database"], "cpu_by_database_pct", number::whole),
+    column(["CPU", "% others"], "cpu_by_others_pct", number::whole),
+    column(["cores", "left avg"], CORES_LEFT_AVG, number::one_decimal),
+    column(["cores", "left peak"], CORES_LEFT_PEAK, number::one_decimal),
+    column(["busy", "cores"], "busy_cores_mean", number::one_decimal),
+    column(["workers", ""], "workers", number::whole),
+    column(["read", "IOPS"], "read_iops", number::whole),
+    column(["write", "IOPS"], "write_iops", number::whole),
+    column(["total", "IOPS"], "total_iops", number::whole),
+    column(["read", "MB/s"], "read_mb_per_s", number::figure_or_unknown),
     column(
         ["write", "MB/s"],
         "write_mb_per_s",
         number::figure_or_unknown,
-        true,
     ),
     column(
         ["total", "MB/s"],
         "total_mb_per_s",
         number::figure_or_unknown,
-        true,
     ),
     column(
         ["engine", "read MB/s"],
         "engine_read_mb_per_s",
         number::figure_or_unknown,
-        false,
     ),
     column(
         ["engine", "write MB/s"],
         "engine_write_mb_per_s",
         number::figure_or_unknown,
-        false,
     ),
-    column(
-        ["redo", "MB/s"],
-        "redo_mb_per_s",
-        number::figure_or_unknown,
-        true,
-    ),
+    column(["redo", "MB/s"], "redo_mb_per_s", number::figure_or_unknown),
     column(
         ["in flight", "mean"],
         "in_flight_mean",
         number::figure_or_unknown,
-        false,
     ),
-    column(
-        ["response", "p50"],
-        "response_us_p50",
-        number::latency,
-        false,
-    ),
-    column(
-        ["response", "p99"],
-        "response_us_p99",
-        number::latency,
-        false,
-    ),
-    column(
-        ["response", "max"],
-        "response_us_max",
-        number::latency,
-        false,
-    ),
+    column(["response", "p50"], "response_us_p50", number::latency),
+    column(["response", "p99"], "response_us_p99", number::latency),
+    column(["response", "max"], "response_us_max", number::latency),
     column(
         ["connection", "wait p99"],
         "connection_wait_us_p99",
         number::latency,
-        false,
     ),
     column(
         ["round trips", "/op"],
         "round_trips_per_operation",
         number::figure_or_unknown,
-        false,
     ),
-    column(["rolled", "back"], "rolled_back", number::whole, false),
+    column(["rolled", "back"], "rolled_back", number::whole),
     column(
         ["first job", "s"],
         "first_finish_s",
         number::figure_or_unknown,
-        false,
     ),
-    column(["time", "s"], "elapsed_s", number::figure_or_unknown, true),
+    column(["time", "s"], "elapsed_s", number::figure_or_unknown),
     column(
         ["driver", "% of jobs"],
         "little_error_pct",
         number::figure_or_unknown,
-        false,
     ),
 ];
 
@@ -347,10 +275,7 @@ fn columns(run: &Run, group: &TestGroup<'_>) -> Vec<&'static Column> {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
         levels.any(|l| value(run, l, figure).is_some())
     };
-    COLUMNS
-        .iter()
-        .filter(|c| c.always || known(c.figure))
-        .collect()
+    COLUMNS.iter().filter(|c| known(c.figure)).collect()
 }
 
 fn row(

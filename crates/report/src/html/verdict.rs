@@ -33,7 +33,7 @@ pub struct Reason {
 
 /// The strip.
 pub struct View {
-    /// "Valid", "Not valid" …
+    /// "Valid", "Valid, with cautions", "Not valid" …
     pub headline: &'static str,
     /// One sentence.
     pub sentence: String,
@@ -52,6 +52,17 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
     let invalid: Vec<&Point> = run.points.iter().filter(|p| !p.valid()).collect();
     let (measured, planned) = (run.points.len(), run.points_planned);
     let complete = run.state == RunState::Complete;
+    let items = vec![
+        state(run),
+        steady(run),
+        noise(run, groups),
+        driver(run),
+        others(run),
+        errors(run),
+    ];
+    let cautions: Vec<&str> = (items.iter().filter(|item| item.tone == "warn"))
+        .map(|item| item.name)
+        .collect();
     let (headline, tone, sentence) = match (measured, invalid.len(), complete) {
         _ if !run.reasons.is_empty() => (
             "Not valid",
@@ -62,6 +73,14 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
             "Nothing measured",
             "bad",
             "The run holds no finished point.".to_owned(),
+        ),
+        (_, 0, true) if !cautions.is_empty() => (
+            "Valid, with cautions",
+            "warn",
+            format!(
+                "All {measured} points passed their checks. Read before you use the figures: {}.",
+                cautions.join(", ")
+            ),
         ),
         (_, 0, true) => (
             "Valid",
@@ -88,14 +107,7 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         headline,
         sentence,
         tone,
-        items: vec![
-            state(run),
-            steady(run),
-            noise(run, groups),
-            driver(run),
-            others(run),
-            errors(run),
-        ],
+        items,
         reasons,
         reasons_more,
     }
@@ -184,7 +196,12 @@ fn state(run: &Run) -> Item {
 }
 
 fn steady(run: &Run) -> Item {
-    let count = |wanted: Option<Steady>| run.points.iter().filter(|p| p.steady == wanted).count();
+    // Of checks, loads and what is only a part of a level there is nothing that could be steady.
+    let driven = |p: &&Point| p.steady.is_some() || p.held_back.bottleneck.is_some();
+    let count = |wanted: Option<Steady>| {
+        let driven = run.points.iter().filter(driven);
+        driven.filter(|p| p.steady == wanted).count()
+    };
     let (yes, no, trend) = (
         count(Some(Steady::Yes)),
         count(Some(Steady::No)),
@@ -260,21 +277,33 @@ fn driver(run: &Run) -> Item {
         .iter()
         .filter_map(|p| p.figures.late_starts)
         .sum();
+    // Late starts within the limits are those of a busy machine; other limits are the plan's.
+    let is_allowed = changes_limits(run);
     let known = largest("little_error_pct").is_some() || largest("driver_cpu_pct").is_some();
     Item {
         name: "Driver",
         text: if known {
             format!(
-                "at most {} % of a core, at most {} % of the jobs' time, {} late starts",
+                "at most {} % of a core, at most {} % of the jobs' time, {} late starts{}",
                 number::figure_or_unknown(largest("driver_cpu_pct")),
                 number::figure_or_unknown(largest("little_error_pct")),
                 number::whole(Some(late)),
+                match is_allowed {
+                    true => "; the plan changes its limits ([validity])",
+                    false => "",
+                }
             )
         } else {
             "not known".to_owned()
         },
-        tone: if late > 0.0 { "warn" } else { "plain" },
+        tone: if is_allowed { "warn" } else { "plain" },
     }
+}
+
+/// Whether the plan sets limits of its own for the checks on the driver.
+fn changes_limits(run: &Run) -> bool {
+    let plan = toml::from_str::<toml::Table>(&run.plan_toml);
+    plan.is_ok_and(|plan| plan.contains_key("validity"))
 }
 
 /// What programs beside the database and the driver took of the processors.

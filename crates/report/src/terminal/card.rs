@@ -35,6 +35,12 @@ pub fn render(card: &Scorecard, width: usize, paint: &Paint) -> String {
         );
         cells.push(row.cells.iter().map(|c| parts(c, &mut footnotes)).collect());
     }
+    if card.rows.is_empty() {
+        // Nor are there figures whose small print would have to be explained.
+        let sentences = card.left_out.iter().chain(&card.silent);
+        let lines = sentences.map(|s| format!("{}\n", table::wrap(&clean(s), width, 2)));
+        return lines.collect();
+    }
     let widths = widths(card, &cells, width);
     let mut out = format!("{}\n", paint.bold("Scorecard"));
     // What does not fit beside each other is printed below each other.

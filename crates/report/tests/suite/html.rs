@@ -114,7 +114,7 @@ fn what_is_configured_differently_stands_before_the_scorecard() {
     let page = page(&run, &[Against::Run(&other)]);
     insta::assert_snapshot!("differences", section(&page, "differences"));
     let place = |id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
-    assert!(place("platform") < place("differences") && place("differences") < place("scorecard"));
+    assert!(place("differences") < place("scorecard") && place("scorecard") < place("platform"));
 }
 
 #[test]
@@ -138,18 +138,41 @@ fn the_states_of_a_run() {
     };
     let mut valid = crate::fixture::run();
     valid.points.retain(archive::Point::valid);
+    let mut calm = valid.clone();
+    calm.points
+        .retain(|p| p.steady == Some(archive::Steady::Yes));
     let mut changed = valid.clone();
     changed.reasons = vec!["12 points are gone from the archive".to_owned()];
     let mut empty = crate::fixture::frame();
     empty.state = archive::RunState::Interrupted;
     insta::assert_snapshot!(format!(
-        "{}\n{}\n{}\n{}\n{}",
+        "{}\n{}\n{}\n{}\n{}\n{}",
+        headline(&calm),
         headline(&valid),
         headline(&crate::fixture::run()),
         headline(&crate::fixture::interrupted()),
         headline(&changed),
         headline(&empty),
     ));
+}
+
+/// Users come first, in a table of their own, and no table shows columns of which nothing is known.
+#[test]
+fn users_stand_before_everything_else() {
+    let page = page(&crate::fixture::ramp(), &[]);
+    insta::assert_snapshot!("users", section(&page, "users"));
+    insta::assert_snapshot!("users_kind", section(&page, "NEWORDER"));
+    let place = |id: &str| page.find(&format!("<section id=\"{id}\"")).unwrap();
+    let order = [
+        "verdict",
+        "users",
+        "scorecard",
+        "platform",
+        "database",
+        "method",
+    ]
+    .map(place);
+    assert!(order.is_sorted(), "{order:?}");
 }
 
 #[test]

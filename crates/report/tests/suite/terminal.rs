@@ -112,3 +112,12 @@ fn notes_of_whole_tables_are_said_once() {
     assert_eq!(lines[1], "holds for this table");
     assert_eq!(*lines.last().unwrap(), "  1 short: 10–80 ms");
 }
+
+/// What a ramp of users says first: one line for each number of users, and how many can work within the limit.
+#[test]
+fn users_stand_before_everything_else() {
+    let shown = terminal(&crate::fixture::ramp(), &[], 100, false);
+    let (summary, rest) = shown.split_once("\nOLTP · ").unwrap();
+    insta::assert_snapshot!("users", summary);
+    assert!(!rest.contains("can work within"), "said twice: {rest}");
+}

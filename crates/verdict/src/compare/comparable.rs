@@ -161,7 +161,7 @@ fn name_of<'r>(run: &'r Run, point: &Point) -> &'r str {
 
 /// Scale, protocol and definition of what both measured, one phrase for each kind of difference.
 fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<String> {
-    let mut found: Vec<(&str, BTreeSet<String>)> = Vec::new();
+    let mut found: Vec<(String, BTreeSet<String>)> = Vec::new();
     for (x, y) in targets {
         for one in a.points.iter().filter(|p| name_of(a, p) == x) {
             let other = b.points.iter().find(|p| {
@@ -169,49 +169,67 @@ fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<S
                     && (&p.key.test, p.key.jobs, p.key.threads)
                         == (&one.key.test, one.key.jobs, one.key.threads)
             });
-            for kind in other.map_or(Vec::new(), |other| unlike(one, other, x == y)) {
-                match found.iter_mut().find(|(k, _)| *k == kind) {
+            for what in other.map_or(Vec::new(), |other| unlike(one, other, x == y)) {
+                match found.iter_mut().find(|(k, _)| *k == what) {
                     Some((_, tests)) => drop(tests.insert(one.key.test.clone())),
-                    None => found.push((kind, [one.key.test.clone()].into())),
+                    None => found.push((what, [one.key.test.clone()].into())),
                 }
             }
         }
     }
     found
         .into_iter()
-        .map(|(kind, tests)| {
+        .map(|(what, tests)| {
             let tests: Vec<String> = tests.into_iter().collect();
-            format!("{kind} ({})", tests.join(", "))
+            format!("{what} ({})", tests.join(", "))
         })
         .collect()
 }
 
-fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<&'static str> {
+/// What two points of one test do not share, with both values where they are words.
+fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<String> {
     let (x, y) = (&a.work, &b.work);
     let lukewarm = |cache: &str| cache.split(':').next().unwrap_or_default().to_owned();
+    let words = |what: &str, x: &str, y: &str| {
+        let (own, others) = (differing(x, y), differing(y, x));
+        (x != y).then(|| format!("{what}: \"{own}\" and \"{others}\""))
+    };
+    let other = |differs: bool, what: &str| differs.then(|| what.to_owned());
     [
-        (x.size != y.size, "the size of the data"),
-        (
+        words("the size of the data", &x.size, &y.size),
+        other(
             x.mode != y.mode || x.seconds != y.seconds,
             "the bound of a point (work or time)",
         ),
-        (
+        other(
             same_engine && x.operations_per_job != y.operations_per_job,
             "the amount of work",
         ),
-        (x.schedule != y.schedule, "the schedule"),
-        (
-            lukewarm(&x.cache) != lukewarm(&y.cache),
+        words("the schedule", &x.schedule, &y.schedule),
+        words(
             "the state of the cache",
+            &lukewarm(&x.cache),
+            &lukewarm(&y.cache),
         ),
-        (
+        other(
             same_engine && a.definition != b.definition,
             "the definition of the test",
         ),
     ]
     .into_iter()
-    .filter_map(|(differs, what)| differs.then_some(what))
+    .flatten()
     .collect()
+}
+
+/// The parts of a list that another one lacks.
+fn differing(list: &str, other: &str) -> String {
+    let others: Vec<&str> = other.split(", ").collect();
+    let own = list.split(", ").filter(|part| !others.contains(part));
+    match own.collect::<Vec<_>>().join(", ") {
+        // One that only lacks something is told whole.
+        own if own.is_empty() => list.to_owned(),
+        own => own,
+    }
 }
 
 fn of_run(run: &Run) -> Vec<String> {

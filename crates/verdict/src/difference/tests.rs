@@ -162,6 +162,11 @@ fn of_a_url_everything_but_the_path_counts() {
     for (url, want) in [
         ("sqlite:/data/x.db", "sqlite: in a file"),
         ("sqlite:", "sqlite: in memory"),
+        ("postgres+local:", "postgres+local: made for the run"),
+        (
+            "postgres+local:/data/pg?version=15",
+            "postgres+local: in a file with version=15",
+        ),
         (
             "sqlite:/data/x.db?cache_mb=8",
             "sqlite: in a file with cache_mb=8",

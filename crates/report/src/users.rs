@@ -1,0 +1,91 @@
+//! The order-entry workload at a glance: for each number of users what they got done, how long they waited, and
+//! what held them back.
+
+use verdict::ramps::{PERCENTILE, USERS};
+
+use crate::level::{Curve, Level, TestGroup};
+use crate::{number, ramp};
+
+/// Heads of the columns.
+pub const HEADS: [&str; 7] = [
+    "users",
+    "new orders/min",
+    "transactions/s",
+    "response",
+    "errors",
+    "valid",
+    "held back by",
+];
+
+/// The ramp of one target.
+pub struct Summary {
+    /// Name of the target.
+    pub target: String,
+    /// Percentile of the response times that is shown.
+    pub percentile: f64,
+    /// A row for each number of users.
+    pub rows: Vec<Row>,
+    /// How many users are supported, and where the knee is.
+    pub sentences: Vec<String>,
+}
+
+/// One number of users.
+pub struct Row {
+    /// Under [`HEADS`].
+    pub cells: [String; 7],
+    /// Whether a check failed.
+    pub invalid: bool,
+}
+
+/// A summary for each target on which users worked.
+pub fn summaries(groups: &[TestGroup<'_>]) -> Vec<Summary> {
+    let of_users = groups.iter().filter(|group| is_of_users(group.test));
+    of_users.flat_map(|g| &g.curves).map(summary).collect()
+}
+
+/// Whether the jobs of a test are users: of all their transactions together.
+pub fn is_of_users(test: &str) -> bool {
+    test == USERS
+}
+
+/// "1 user", "16 users".
+pub fn users(count: u32) -> String {
+    number::counted(u64::from(count), "user")
+}
+
+fn summary(curve: &Curve<'_>) -> Summary {
+    let first = curve.levels.first().map(Level::first);
+    let percentile = first.and_then(|point| point.work.limit_percentile);
+    let percentile = percentile.unwrap_or(PERCENTILE);
+    Summary {
+        target: curve.label.clone(),
+        percentile,
+        rows: curve.levels.iter().map(|l| row(l, percentile)).collect(),
+        sentences: ramp::sentences(curve),
+    }
+}
+
+fn row(level: &Level<'_>, percentile: f64) -> Row {
+    let shown = level.shown();
+    let rate = |name: &str| number::figure_or_unknown(shown.figure(name));
+    let response = shown.response();
+    let response_us = (!response.is_empty()).then(|| response.percentile_us(percentile));
+    let bottleneck = shown.first().held_back.bottleneck.as_ref();
+    let (invalid, all) = (level.invalid(), level.points.len());
+    Row {
+        cells: [
+            level.first().key.jobs.to_string(),
+            rate("new_orders_per_min"),
+            rate("operations_per_s"),
+            number::latency(response_us),
+            number::whole(shown.figure("errors")),
+            match invalid {
+                0 => "yes".to_owned(),
+                _ if invalid == all => "NO".to_owned(),
+                _ => format!("{} of {all}", all - invalid),
+            },
+            bottleneck.map_or_else(|| number::UNKNOWN.to_owned(), |b| b.resource.clone()),
+        ],
+        invalid: invalid > 0,
+    }
+}
