@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION dbdyno_t141(passes bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_t141(passes bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   total bigint := 0;
 BEGIN

@@ -1,6 +1,6 @@
-DROP PROCEDURE IF EXISTS dbdyno_t151_call;
-DROP PROCEDURE IF EXISTS dbdyno_t151;
-CREATE PROCEDURE dbdyno_t151_call(IN n BIGINT, OUT fib BIGINT) NO SQL
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_t151_call;
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_t151;
+CREATE PROCEDURE {schema}.dbdyno_t151_call(IN n BIGINT, OUT fib BIGINT) NO SQL
 BEGIN
   DECLARE before1 BIGINT;
   DECLARE before2 BIGINT;
@@ -12,7 +12,7 @@ BEGIN
     SET fib = before1 + before2;
   END IF;
 END;
-CREATE PROCEDURE dbdyno_t151(IN n BIGINT) NO SQL
+CREATE PROCEDURE {schema}.dbdyno_t151(IN n BIGINT) NO SQL
 BEGIN
   DECLARE fib BIGINT;
   CALL dbdyno_t151_call(n, fib);

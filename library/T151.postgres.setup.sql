@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION dbdyno_t151(n bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_t151(n bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
   IF n < 2 THEN
     RETURN n;

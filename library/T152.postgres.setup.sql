@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION dbdyno_t152(largest bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_t152(largest bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   primes bigint := 0;
   divisor integer;

@@ -1,9 +1,9 @@
-DROP PROCEDURE IF EXISTS dbdyno_t153_sort;
-DROP PROCEDURE IF EXISTS dbdyno_t153;
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_t153_sort;
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_t153;
 -- Sorts an array of integers of five digits, packed one after the other: there are no arrays. Parts it
 -- in place (Hoare), calls itself for the smaller part and goes on with the larger one, so that it fits
 -- into the stack of a thread; each part is a copy, so that what an exchange copies shrinks.
-CREATE PROCEDURE dbdyno_t153_sort(INOUT packed LONGBLOB) NO SQL
+CREATE PROCEDURE {schema}.dbdyno_t153_sort(INOUT packed LONGBLOB) NO SQL
 BEGIN
   DECLARE i, j, size INT;
   DECLARE a, b, pivot BINARY(5);
@@ -49,7 +49,7 @@ BEGIN
 END;
 -- Makes an array of pseudo-random integers, sorts it and answers 1 when it is in order and its sum is
 -- what it was.
-CREATE PROCEDURE dbdyno_t153(IN elements BIGINT) NO SQL
+CREATE PROCEDURE {schema}.dbdyno_t153(IN elements BIGINT) NO SQL
 BEGIN
   DECLARE i INT DEFAULT 0;
   DECLARE number INT DEFAULT 42;

@@ -1,6 +1,6 @@
 -- Fills an array with pseudo-random numbers, sorts it with a stack of ranges instead of recursion (a call
 -- would copy the array), and gives 1 when it is in order and has the sum it had before.
-CREATE OR REPLACE FUNCTION dbdyno_t153(elements bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_t153(elements bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   a bigint[] := '{}';
   stack integer[] := ARRAY[1, elements::integer];

@@ -1,1 +1,1 @@
-CREATE INDEX dbdyno_large_made ON dbdyno_large (skey)
+CREATE INDEX dbdyno_large_made ON {schema}.dbdyno_large (skey)

@@ -1,17 +1,17 @@
 -- No keys: a column store reads the columns it needs and skips row groups by their smallest and largest values;
 -- an index of every key would take more room than the columns, and no query would use it.
-CREATE TABLE region (
+CREATE TABLE {schema}.region (
   r_regionkey INTEGER NOT NULL,
   r_name      VARCHAR NOT NULL,
   r_comment   VARCHAR NOT NULL
 );
-CREATE TABLE nation (
+CREATE TABLE {schema}.nation (
   n_nationkey INTEGER NOT NULL,
   n_name      VARCHAR NOT NULL,
   n_regionkey INTEGER NOT NULL,
   n_comment   VARCHAR NOT NULL
 );
-CREATE TABLE supplier (
+CREATE TABLE {schema}.supplier (
   s_suppkey   BIGINT NOT NULL,
   s_name      VARCHAR NOT NULL,
   s_address   VARCHAR NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE supplier (
   s_acctbal   NUMERIC(12,2) NOT NULL,
   s_comment   VARCHAR NOT NULL
 );
-CREATE TABLE part (
+CREATE TABLE {schema}.part (
   p_partkey     BIGINT NOT NULL,
   p_name        VARCHAR NOT NULL,
   p_mfgr        VARCHAR NOT NULL,
@@ -31,14 +31,14 @@ CREATE TABLE part (
   p_retailprice NUMERIC(12,2) NOT NULL,
   p_comment     VARCHAR NOT NULL
 );
-CREATE TABLE partsupp (
+CREATE TABLE {schema}.partsupp (
   ps_partkey    BIGINT NOT NULL,
   ps_suppkey    BIGINT NOT NULL,
   ps_availqty   INTEGER NOT NULL,
   ps_supplycost NUMERIC(12,2) NOT NULL,
   ps_comment    VARCHAR NOT NULL
 );
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_custkey    BIGINT NOT NULL,
   c_name       VARCHAR NOT NULL,
   c_address    VARCHAR NOT NULL,
@@ -48,7 +48,7 @@ CREATE TABLE customer (
   c_mktsegment VARCHAR NOT NULL,
   c_comment    VARCHAR NOT NULL
 );
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_orderkey      BIGINT NOT NULL,
   o_custkey       BIGINT NOT NULL,
   o_orderstatus   VARCHAR NOT NULL,
@@ -59,7 +59,7 @@ CREATE TABLE orders (
   o_shippriority  INTEGER NOT NULL,
   o_comment       VARCHAR NOT NULL
 );
-CREATE TABLE lineitem (
+CREATE TABLE {schema}.lineitem (
   l_orderkey      BIGINT NOT NULL,
   l_partkey       BIGINT NOT NULL,
   l_suppkey       BIGINT NOT NULL,

@@ -1,19 +1,19 @@
 -- InnoDB keeps rows in the order of their primary key, so that the keys are made with the tables. Texts
 -- are ordered by their bytes, so that the order of an answer does not depend on the database's language.
-CREATE TABLE region (
+CREATE TABLE {schema}.region (
   r_regionkey INTEGER NOT NULL,
   r_name      CHAR(25) NOT NULL,
   r_comment   VARCHAR(152) NOT NULL,
   PRIMARY KEY (r_regionkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE nation (
+CREATE TABLE {schema}.nation (
   n_nationkey INTEGER NOT NULL,
   n_name      CHAR(25) NOT NULL,
   n_regionkey INTEGER NOT NULL,
   n_comment   VARCHAR(152) NOT NULL,
   PRIMARY KEY (n_nationkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE supplier (
+CREATE TABLE {schema}.supplier (
   s_suppkey   BIGINT NOT NULL,
   s_name      CHAR(25) NOT NULL,
   s_address   VARCHAR(40) NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE supplier (
   s_comment   VARCHAR(101) NOT NULL,
   PRIMARY KEY (s_suppkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE part (
+CREATE TABLE {schema}.part (
   p_partkey     BIGINT NOT NULL,
   p_name        VARCHAR(55) NOT NULL,
   p_mfgr        CHAR(25) NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE part (
   p_comment     VARCHAR(23) NOT NULL,
   PRIMARY KEY (p_partkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE partsupp (
+CREATE TABLE {schema}.partsupp (
   ps_partkey    BIGINT NOT NULL,
   ps_suppkey    BIGINT NOT NULL,
   ps_availqty   INTEGER NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE partsupp (
   ps_comment    VARCHAR(199) NOT NULL,
   PRIMARY KEY (ps_partkey, ps_suppkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_custkey    BIGINT NOT NULL,
   c_name       VARCHAR(25) NOT NULL,
   c_address    VARCHAR(40) NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE customer (
   c_comment    VARCHAR(117) NOT NULL,
   PRIMARY KEY (c_custkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_orderkey      BIGINT NOT NULL,
   o_custkey       BIGINT NOT NULL,
   o_orderstatus   CHAR(1) NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE orders (
   o_comment       VARCHAR(79) NOT NULL,
   PRIMARY KEY (o_orderkey)
 ) ENGINE=InnoDB DEFAULT CHARSET=ascii COLLATE=ascii_bin;
-CREATE TABLE lineitem (
+CREATE TABLE {schema}.lineitem (
   l_orderkey      BIGINT NOT NULL,
   l_partkey       BIGINT NOT NULL,
   l_suppkey       BIGINT NOT NULL,

@@ -1,17 +1,17 @@
 -- The keys come after the rows, see keys.postgres.sql: an index is built faster than it is kept. Texts are ordered
 -- by their bytes, so that the order of an answer does not depend on the database's language.
-CREATE TABLE region (
+CREATE TABLE {schema}.region (
   r_regionkey INTEGER NOT NULL,
   r_name      CHAR(25) COLLATE "C" NOT NULL,
   r_comment   VARCHAR(152) COLLATE "C" NOT NULL
 );
-CREATE TABLE nation (
+CREATE TABLE {schema}.nation (
   n_nationkey INTEGER NOT NULL,
   n_name      CHAR(25) COLLATE "C" NOT NULL,
   n_regionkey INTEGER NOT NULL,
   n_comment   VARCHAR(152) COLLATE "C" NOT NULL
 );
-CREATE TABLE supplier (
+CREATE TABLE {schema}.supplier (
   s_suppkey   BIGINT NOT NULL,
   s_name      CHAR(25) COLLATE "C" NOT NULL,
   s_address   VARCHAR(40) COLLATE "C" NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE supplier (
   s_acctbal   NUMERIC(12,2) NOT NULL,
   s_comment   VARCHAR(101) COLLATE "C" NOT NULL
 );
-CREATE TABLE part (
+CREATE TABLE {schema}.part (
   p_partkey     BIGINT NOT NULL,
   p_name        VARCHAR(55) COLLATE "C" NOT NULL,
   p_mfgr        CHAR(25) COLLATE "C" NOT NULL,
@@ -31,14 +31,14 @@ CREATE TABLE part (
   p_retailprice NUMERIC(12,2) NOT NULL,
   p_comment     VARCHAR(23) COLLATE "C" NOT NULL
 );
-CREATE TABLE partsupp (
+CREATE TABLE {schema}.partsupp (
   ps_partkey    BIGINT NOT NULL,
   ps_suppkey    BIGINT NOT NULL,
   ps_availqty   INTEGER NOT NULL,
   ps_supplycost NUMERIC(12,2) NOT NULL,
   ps_comment    VARCHAR(199) COLLATE "C" NOT NULL
 );
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_custkey    BIGINT NOT NULL,
   c_name       VARCHAR(25) COLLATE "C" NOT NULL,
   c_address    VARCHAR(40) COLLATE "C" NOT NULL,
@@ -48,7 +48,7 @@ CREATE TABLE customer (
   c_mktsegment CHAR(10) COLLATE "C" NOT NULL,
   c_comment    VARCHAR(117) COLLATE "C" NOT NULL
 );
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_orderkey      BIGINT NOT NULL,
   o_custkey       BIGINT NOT NULL,
   o_orderstatus   CHAR(1) COLLATE "C" NOT NULL,
@@ -59,7 +59,7 @@ CREATE TABLE orders (
   o_shippriority  INTEGER NOT NULL,
   o_comment       VARCHAR(79) COLLATE "C" NOT NULL
 );
-CREATE TABLE lineitem (
+CREATE TABLE {schema}.lineitem (
   l_orderkey      BIGINT NOT NULL,
   l_partkey       BIGINT NOT NULL,
   l_suppkey       BIGINT NOT NULL,

@@ -1,17 +1,17 @@
 -- SQLite has no decimals: amounts are REAL, each the floating-point number nearest to a decimal of two places. Its
 -- days are texts as 1998-12-01, which its functions take and which compare as days do.
-CREATE TABLE region (
+CREATE TABLE {schema}.region (
   r_regionkey INTEGER PRIMARY KEY,
   r_name      TEXT NOT NULL,
   r_comment   TEXT NOT NULL
 );
-CREATE TABLE nation (
+CREATE TABLE {schema}.nation (
   n_nationkey INTEGER PRIMARY KEY,
   n_name      TEXT NOT NULL,
   n_regionkey INTEGER NOT NULL,
   n_comment   TEXT NOT NULL
 );
-CREATE TABLE supplier (
+CREATE TABLE {schema}.supplier (
   s_suppkey   INTEGER PRIMARY KEY,
   s_name      TEXT NOT NULL,
   s_address   TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE supplier (
   s_acctbal   REAL NOT NULL,
   s_comment   TEXT NOT NULL
 );
-CREATE TABLE part (
+CREATE TABLE {schema}.part (
   p_partkey     INTEGER PRIMARY KEY,
   p_name        TEXT NOT NULL,
   p_mfgr        TEXT NOT NULL,
@@ -31,14 +31,14 @@ CREATE TABLE part (
   p_retailprice REAL NOT NULL,
   p_comment     TEXT NOT NULL
 );
-CREATE TABLE partsupp (
+CREATE TABLE {schema}.partsupp (
   ps_partkey    INTEGER NOT NULL,
   ps_suppkey    INTEGER NOT NULL,
   ps_availqty   INTEGER NOT NULL,
   ps_supplycost REAL NOT NULL,
   ps_comment    TEXT NOT NULL
 );
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_custkey    INTEGER PRIMARY KEY,
   c_name       TEXT NOT NULL,
   c_address    TEXT NOT NULL,
@@ -48,7 +48,7 @@ CREATE TABLE customer (
   c_mktsegment TEXT NOT NULL,
   c_comment    TEXT NOT NULL
 );
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_orderkey      INTEGER PRIMARY KEY,
   o_custkey       INTEGER NOT NULL,
   o_orderstatus   TEXT NOT NULL,
@@ -59,7 +59,7 @@ CREATE TABLE orders (
   o_shippriority  INTEGER NOT NULL,
   o_comment       TEXT NOT NULL
 );
-CREATE TABLE lineitem (
+CREATE TABLE {schema}.lineitem (
   l_orderkey      INTEGER NOT NULL,
   l_partkey       INTEGER NOT NULL,
   l_suppkey       INTEGER NOT NULL,

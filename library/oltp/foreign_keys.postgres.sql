@@ -1,20 +1,20 @@
 -- step: foreign key of district to warehouse
-ALTER TABLE district ADD FOREIGN KEY (d_w_id) REFERENCES warehouse (w_id);
+ALTER TABLE {schema}.district ADD FOREIGN KEY (d_w_id) REFERENCES {schema}.warehouse (w_id);
 -- step: foreign key of customer to district
-ALTER TABLE customer ADD FOREIGN KEY (c_w_id, c_d_id) REFERENCES district (d_w_id, d_id);
+ALTER TABLE {schema}.customer ADD FOREIGN KEY (c_w_id, c_d_id) REFERENCES {schema}.district (d_w_id, d_id);
 -- step: foreign key of history to customer
-ALTER TABLE history ADD FOREIGN KEY (h_c_w_id, h_c_d_id, h_c_id) REFERENCES customer (c_w_id, c_d_id, c_id);
+ALTER TABLE {schema}.history ADD FOREIGN KEY (h_c_w_id, h_c_d_id, h_c_id) REFERENCES {schema}.customer (c_w_id, c_d_id, c_id);
 -- step: foreign key of history to district
-ALTER TABLE history ADD FOREIGN KEY (h_w_id, h_d_id) REFERENCES district (d_w_id, d_id);
+ALTER TABLE {schema}.history ADD FOREIGN KEY (h_w_id, h_d_id) REFERENCES {schema}.district (d_w_id, d_id);
 -- step: foreign key of orders to customer
-ALTER TABLE orders ADD FOREIGN KEY (o_w_id, o_d_id, o_c_id) REFERENCES customer (c_w_id, c_d_id, c_id);
+ALTER TABLE {schema}.orders ADD FOREIGN KEY (o_w_id, o_d_id, o_c_id) REFERENCES {schema}.customer (c_w_id, c_d_id, c_id);
 -- step: foreign key of new_order to orders
-ALTER TABLE new_order ADD FOREIGN KEY (no_w_id, no_d_id, no_o_id) REFERENCES orders (o_w_id, o_d_id, o_id);
+ALTER TABLE {schema}.new_order ADD FOREIGN KEY (no_w_id, no_d_id, no_o_id) REFERENCES {schema}.orders (o_w_id, o_d_id, o_id);
 -- step: foreign key of order_line to orders
-ALTER TABLE order_line ADD FOREIGN KEY (ol_w_id, ol_d_id, ol_o_id) REFERENCES orders (o_w_id, o_d_id, o_id);
+ALTER TABLE {schema}.order_line ADD FOREIGN KEY (ol_w_id, ol_d_id, ol_o_id) REFERENCES {schema}.orders (o_w_id, o_d_id, o_id);
 -- step: foreign key of stock to warehouse
-ALTER TABLE stock ADD FOREIGN KEY (s_w_id) REFERENCES warehouse (w_id);
+ALTER TABLE {schema}.stock ADD FOREIGN KEY (s_w_id) REFERENCES {schema}.warehouse (w_id);
 -- step: foreign key of stock to item
-ALTER TABLE stock ADD FOREIGN KEY (s_i_id) REFERENCES item (i_id);
+ALTER TABLE {schema}.stock ADD FOREIGN KEY (s_i_id) REFERENCES {schema}.item (i_id);
 -- step: foreign key of order_line to stock
-ALTER TABLE order_line ADD FOREIGN KEY (ol_supply_w_id, ol_i_id) REFERENCES stock (s_w_id, s_i_id);
+ALTER TABLE {schema}.order_line ADD FOREIGN KEY (ol_supply_w_id, ol_i_id) REFERENCES {schema}.stock (s_w_id, s_i_id);

@@ -1,5 +1,5 @@
 -- InnoDB keeps rows in the order of their primary keys, in which they are loaded.
-CREATE TABLE warehouse (
+CREATE TABLE {schema}.warehouse (
   w_id       INTEGER NOT NULL,
   w_name     VARCHAR(10) NOT NULL,
   w_street_1 VARCHAR(20) NOT NULL,
@@ -11,7 +11,7 @@ CREATE TABLE warehouse (
   w_ytd      NUMERIC(12,2) NOT NULL,
   PRIMARY KEY (w_id)
 ) ENGINE=InnoDB;
-CREATE TABLE district (
+CREATE TABLE {schema}.district (
   d_id        SMALLINT NOT NULL,
   d_w_id      INTEGER NOT NULL,
   d_name      VARCHAR(10) NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE district (
   d_next_o_id INTEGER NOT NULL,
   PRIMARY KEY (d_w_id, d_id)
 ) ENGINE=InnoDB;
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_id           INTEGER NOT NULL,
   c_d_id         SMALLINT NOT NULL,
   c_w_id         INTEGER NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE customer (
   c_data         VARCHAR(500) NOT NULL,
   PRIMARY KEY (c_w_id, c_d_id, c_id)
 ) ENGINE=InnoDB;
-CREATE TABLE history (
+CREATE TABLE {schema}.history (
   h_c_id   INTEGER NOT NULL,
   h_c_d_id SMALLINT NOT NULL,
   h_c_w_id INTEGER NOT NULL,
@@ -59,13 +59,13 @@ CREATE TABLE history (
   h_amount NUMERIC(6,2) NOT NULL,
   h_data   VARCHAR(24) NOT NULL
 ) ENGINE=InnoDB;
-CREATE TABLE new_order (
+CREATE TABLE {schema}.new_order (
   no_o_id INTEGER NOT NULL,
   no_d_id SMALLINT NOT NULL,
   no_w_id INTEGER NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 ) ENGINE=InnoDB;
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_id         INTEGER NOT NULL,
   o_d_id       SMALLINT NOT NULL,
   o_w_id       INTEGER NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE orders (
   o_all_local  SMALLINT NOT NULL,
   PRIMARY KEY (o_w_id, o_d_id, o_id)
 ) ENGINE=InnoDB;
-CREATE TABLE order_line (
+CREATE TABLE {schema}.order_line (
   ol_o_id        INTEGER NOT NULL,
   ol_d_id        SMALLINT NOT NULL,
   ol_w_id        INTEGER NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE order_line (
   ol_dist_info   CHAR(24) NOT NULL,
   PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
 ) ENGINE=InnoDB;
-CREATE TABLE item (
+CREATE TABLE {schema}.item (
   i_id    INTEGER NOT NULL,
   i_im_id INTEGER NOT NULL,
   i_name  VARCHAR(24) NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE item (
   i_data  VARCHAR(50) NOT NULL,
   PRIMARY KEY (i_id)
 ) ENGINE=InnoDB;
-CREATE TABLE stock (
+CREATE TABLE {schema}.stock (
   s_i_id       INTEGER NOT NULL,
   s_w_id       INTEGER NOT NULL,
   s_quantity   SMALLINT NOT NULL,

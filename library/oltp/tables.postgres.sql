@@ -1,5 +1,5 @@
 -- The keys come after the rows, see keys.postgres.sql: an index is built faster than it is kept.
-CREATE TABLE warehouse (
+CREATE TABLE {schema}.warehouse (
   w_id       INTEGER NOT NULL,
   w_name     VARCHAR(10) NOT NULL,
   w_street_1 VARCHAR(20) NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE warehouse (
   w_tax      NUMERIC(4,4) NOT NULL,
   w_ytd      NUMERIC(12,2) NOT NULL
 );
-CREATE TABLE district (
+CREATE TABLE {schema}.district (
   d_id        SMALLINT NOT NULL,
   d_w_id      INTEGER NOT NULL,
   d_name      VARCHAR(10) NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE district (
   d_ytd       NUMERIC(12,2) NOT NULL,
   d_next_o_id INTEGER NOT NULL
 );
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_id           INTEGER NOT NULL,
   c_d_id         SMALLINT NOT NULL,
   c_w_id         INTEGER NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE customer (
   c_delivery_cnt INTEGER NOT NULL,
   c_data         VARCHAR(500) NOT NULL
 );
-CREATE TABLE history (
+CREATE TABLE {schema}.history (
   h_c_id   INTEGER NOT NULL,
   h_c_d_id SMALLINT NOT NULL,
   h_c_w_id INTEGER NOT NULL,
@@ -56,12 +56,12 @@ CREATE TABLE history (
   h_amount NUMERIC(6,2) NOT NULL,
   h_data   VARCHAR(24) NOT NULL
 );
-CREATE TABLE new_order (
+CREATE TABLE {schema}.new_order (
   no_o_id INTEGER NOT NULL,
   no_d_id SMALLINT NOT NULL,
   no_w_id INTEGER NOT NULL
 );
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_id         INTEGER NOT NULL,
   o_d_id       SMALLINT NOT NULL,
   o_w_id       INTEGER NOT NULL,
@@ -71,7 +71,7 @@ CREATE TABLE orders (
   o_ol_cnt     SMALLINT NOT NULL,
   o_all_local  SMALLINT NOT NULL
 );
-CREATE TABLE order_line (
+CREATE TABLE {schema}.order_line (
   ol_o_id        INTEGER NOT NULL,
   ol_d_id        SMALLINT NOT NULL,
   ol_w_id        INTEGER NOT NULL,
@@ -83,14 +83,14 @@ CREATE TABLE order_line (
   ol_amount      NUMERIC(6,2) NOT NULL,
   ol_dist_info   CHAR(24) NOT NULL
 );
-CREATE TABLE item (
+CREATE TABLE {schema}.item (
   i_id    INTEGER NOT NULL,
   i_im_id INTEGER NOT NULL,
   i_name  VARCHAR(24) NOT NULL,
   i_price NUMERIC(5,2) NOT NULL,
   i_data  VARCHAR(50) NOT NULL
 );
-CREATE TABLE stock (
+CREATE TABLE {schema}.stock (
   s_i_id       INTEGER NOT NULL,
   s_w_id       INTEGER NOT NULL,
   s_quantity   SMALLINT NOT NULL,

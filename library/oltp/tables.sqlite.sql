@@ -2,7 +2,7 @@
 -- and exact all the same: every one is the floating-point number nearest to a decimal of two places
 -- (rates: four), which whoever changes it keeps by rounding. In sums they are counted in whole cents.
 -- Rows lie in the order of their keys, so that a key is found by one descent; the history has none.
-CREATE TABLE warehouse (
+CREATE TABLE {schema}.warehouse (
   w_id       INTEGER NOT NULL,
   w_name     TEXT NOT NULL,
   w_street_1 TEXT NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE warehouse (
   w_ytd      REAL NOT NULL,
   PRIMARY KEY (w_id)
 ) WITHOUT ROWID;
-CREATE TABLE district (
+CREATE TABLE {schema}.district (
   d_id        INTEGER NOT NULL,
   d_w_id      INTEGER NOT NULL,
   d_name      TEXT NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE district (
   d_next_o_id INTEGER NOT NULL,
   PRIMARY KEY (d_w_id, d_id)
 ) WITHOUT ROWID;
-CREATE TABLE customer (
+CREATE TABLE {schema}.customer (
   c_id           INTEGER NOT NULL,
   c_d_id         INTEGER NOT NULL,
   c_w_id         INTEGER NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE customer (
   c_data         TEXT NOT NULL,
   PRIMARY KEY (c_w_id, c_d_id, c_id)
 ) WITHOUT ROWID;
-CREATE TABLE history (
+CREATE TABLE {schema}.history (
   h_c_id   INTEGER NOT NULL,
   h_c_d_id INTEGER NOT NULL,
   h_c_w_id INTEGER NOT NULL,
@@ -62,13 +62,13 @@ CREATE TABLE history (
   h_amount REAL NOT NULL,
   h_data   TEXT NOT NULL
 );
-CREATE TABLE new_order (
+CREATE TABLE {schema}.new_order (
   no_o_id INTEGER NOT NULL,
   no_d_id INTEGER NOT NULL,
   no_w_id INTEGER NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)
 ) WITHOUT ROWID;
-CREATE TABLE orders (
+CREATE TABLE {schema}.orders (
   o_id         INTEGER NOT NULL,
   o_d_id       INTEGER NOT NULL,
   o_w_id       INTEGER NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE orders (
   o_all_local  INTEGER NOT NULL,
   PRIMARY KEY (o_w_id, o_d_id, o_id)
 ) WITHOUT ROWID;
-CREATE TABLE order_line (
+CREATE TABLE {schema}.order_line (
   ol_o_id        INTEGER NOT NULL,
   ol_d_id        INTEGER NOT NULL,
   ol_w_id        INTEGER NOT NULL,
@@ -92,7 +92,7 @@ CREATE TABLE order_line (
   ol_dist_info   TEXT NOT NULL,
   PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number)
 ) WITHOUT ROWID;
-CREATE TABLE item (
+CREATE TABLE {schema}.item (
   i_id    INTEGER NOT NULL,
   i_im_id INTEGER NOT NULL,
   i_name  TEXT NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE item (
   i_data  TEXT NOT NULL,
   PRIMARY KEY (i_id)
 ) WITHOUT ROWID;
-CREATE TABLE stock (
+CREATE TABLE {schema}.stock (
   s_i_id       INTEGER NOT NULL,
   s_w_id       INTEGER NOT NULL,
   s_quantity   INTEGER NOT NULL,

@@ -166,7 +166,7 @@ pub fn with_cache(url: &str, bytes: u64) -> std::result::Result<String, UrlError
         let mb = (bytes / 1_000_000).to_string();
         url.settings.entry(key.to_owned()).or_insert(mb);
     }
-    Ok(url.to_string())
+    Ok(url.exposed())
 }
 
 /// Opens the database that a URL names.

@@ -20,6 +20,7 @@ mod plan_text;
 pub mod postgres;
 mod process;
 mod readable;
+mod register;
 pub mod server;
 mod session;
 mod snapshot;
@@ -34,6 +35,7 @@ pub use capability::Feature;
 pub use engines::{Engine, EngineInfo, Reach, engines, find, open, with_cache};
 pub use error::{ErrorKind, Result, TargetError};
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
+pub use register::{Identities, SCHEMA_MARK};
 pub use session::{
     BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, Statement, TEXTS_MAX,
     Target, Value, cell_digest,

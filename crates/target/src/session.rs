@@ -9,13 +9,13 @@ use archive::TargetRecord;
 
 use crate::lifted::Replica;
 use crate::nonblocking::{FirstRow, Nonblocking};
+use crate::register::{self, Identities};
 use crate::source::Source;
 use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
-/// Table with the names of tables that are dbdyno's although they do not begin with `dbdyno_`. A database
-/// that holds a table which is neither is somebody else's.
+/// The register of the tables that dbdyno made, itself among them.
 pub const OWN_TABLES: &str = "dbdyno_tables";
 
 /// A parameter of a statement.
@@ -184,6 +184,46 @@ pub trait Session: Send {
     /// Rolls back; also allowed when the engine has done so already.
     fn rollback(&mut self) -> Result<()>;
 
+    /// The schema of dbdyno's tables as it stands in front of their names. Whatever makes, removes or fills a table
+    /// names it with its schema, so that no setting of a session leads it to another.
+    fn schema(&self) -> &str;
+
+    /// Every table and view of that schema, and what tells it from any other of its name.
+    fn relations(&mut self) -> Result<Identities>;
+
+    /// Makes `table` by a statement in which `{schema}` stands for [`Session::schema`], and enters it as dbdyno's in
+    /// the same transaction. No transaction may be open.
+    ///
+    /// # Errors
+    /// When there is a table of that name, whosever it is.
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
+        register::create(self, table, sql, &|_| String::new())
+    }
+
+    /// Removes `table`; false when there is none. No transaction may be open.
+    ///
+    /// # Errors
+    /// When dbdyno did not make it.
+    fn drop_table(&mut self, table: &str) -> Result<bool> {
+        register::drop(self, table, "")
+    }
+
+    /// Whether `table` is entered as dbdyno's, be it there or not.
+    ///
+    /// # Errors
+    /// When the register is not dbdyno's.
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        Ok(register::entered(self)?.contains_key(table))
+    }
+
+    /// Makes an index over columns of a table of dbdyno's.
+    fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {
+        let schema = self.schema();
+        self.batch(&format!(
+            "CREATE INDEX {index} ON {schema}.{table} ({columns})"
+        ))
+    }
+
     /// Loads rows into `table` by the engine's fastest path, in one transaction; gives their number.
     fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         self.begin()?;
@@ -202,17 +242,20 @@ pub trait Session: Send {
     /// Refreshes the planner's statistics of a table that was just loaded, and does whatever else lets
     /// reading it afterwards write nothing.
     fn analyse(&mut self, table: &str) -> Result<()> {
-        self.batch(&format!("ANALYZE {table}"))
+        let schema = self.schema();
+        self.batch(&format!("ANALYZE {schema}.{table}"))
     }
 
     /// Drops an index of `table` that is there.
     fn drop_index(&mut self, _table: &str, index: &str) -> Result<()> {
-        self.batch(&format!("DROP INDEX {index}"))
+        let schema = self.schema();
+        self.batch(&format!("DROP INDEX {schema}.{index}"))
     }
 
     /// Drops an index of `table` that may not be there.
     fn drop_index_if_exists(&mut self, _table: &str, index: &str) -> Result<()> {
-        self.batch(&format!("DROP INDEX IF EXISTS {index}"))
+        let schema = self.schema();
+        self.batch(&format!("DROP INDEX IF EXISTS {schema}.{index}"))
     }
 
     /// Pages asked of the engine's cache and log bytes written by this session so far.

@@ -43,6 +43,11 @@ pub enum UrlError {
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
     },
+    /// It cannot be told where the password ends.
+    #[error(
+        "the password in a target URL holds an @ and a ?, so that its end is not clear: write them as %40 and %3F"
+    )]
+    OddPassword,
     /// A setting is not KEY=VALUE.
     #[error("\"{0}\" in a target URL is not KEY=VALUE")]
     BadSetting(String),
@@ -82,19 +87,22 @@ impl TargetUrl {
                     && s.chars()
                         .all(|c| c.is_ascii_alphanumeric() || c == '+' || c == '-')
             })
-            .ok_or_else(|| UrlError::NoScheme(url.into()))?;
+            .ok_or_else(|| UrlError::NoScheme(without_secret(url)))?;
         let (path, query) = split_query(scheme, rest);
-        let (path, password) = if is_file_engine(scheme) {
+        let (path, password) = if is_file(scheme, rest) {
             (path.to_owned(), None)
         } else {
             address::without_password(path)
         };
+        if password.is_some() && query.contains('@') {
+            return Err(UrlError::OddPassword);
+        }
         let mut settings = BTreeMap::new();
         for part in query.split('&').filter(|p| !p.is_empty()) {
             let (key, value) = part
                 .split_once('=')
                 .filter(|(k, _)| !k.is_empty())
-                .ok_or_else(|| UrlError::BadSetting(part.into()))?;
+                .ok_or_else(|| UrlError::BadSetting(without_secret(part)))?;
             settings.insert(key.to_owned(), value.to_owned());
         }
         Ok(Self {
@@ -103,6 +111,22 @@ impl TargetUrl {
             settings,
             password,
         })
+    }
+
+    /// Its whole text, with the password, to be parsed again: never shown or stored.
+    pub fn exposed(&self) -> String {
+        let text = self.to_string();
+        let Some(password) = &self.password else {
+            return text;
+        };
+        let begin = self.scheme.len() + 1;
+        let place = begin + self.path.rfind('@').unwrap_or(0);
+        format!(
+            "{}:{}{}",
+            &text[..place],
+            password.escaped(),
+            &text[place..]
+        )
     }
 
     /// The file or directory the URL names, `None` for a database in memory and for a server.
@@ -138,7 +162,7 @@ fn reach(scheme: &str) -> Option<Reach> {
 /// Parts the settings. A question mark before the @ of a server is the password's.
 fn split_query<'a>(scheme: &str, rest: &'a str) -> (&'a str, &'a str) {
     let from = match rest.find('@') {
-        Some(at) if rest.starts_with("//") && !is_file_engine(scheme) => at,
+        Some(at) if rest.starts_with("//") && !is_file(scheme, rest) => at,
         _ => 0,
     };
     match rest[from..].find('?') {
@@ -147,9 +171,28 @@ fn split_query<'a>(scheme: &str, rest: &'a str) -> (&'a str, &'a str) {
     }
 }
 
-/// Only a file's name may hold what looks like a password and is none.
-fn is_file_engine(scheme: &str) -> bool {
-    reach(scheme).is_some_and(|reach| reach != Reach::Network)
+/// Only the name of a file or directory may hold what looks like a password and is none.
+fn is_file(scheme: &str, rest: &str) -> bool {
+    reach(scheme).is_some_and(|reach| match reach {
+        Reach::Network => false,
+        Reach::LocalServer => !rest.starts_with("//"),
+        Reach::Nowhere | Reach::Embedded | Reach::Replica => true,
+    })
+}
+
+/// A text that is no URL, without what may be a password in it: all between the first colon behind the user's
+/// beginning and the last @.
+fn without_secret(text: &str) -> String {
+    let Some(end) = text.rfind('@') else {
+        return text.to_owned();
+    };
+    let begin = text[..end].find("//").map_or(0, |slashes| slashes + 2);
+    match text[begin..end].find(':') {
+        Some(colon) => format!("{}:…{}", &text[..begin + colon], &text[end..]),
+        // A part of a text, which may be nothing but a password.
+        None if begin == 0 => format!("…{}", &text[end..]),
+        None => text.to_owned(),
+    }
 }
 
 impl fmt::Display for TargetUrl {
@@ -195,6 +238,47 @@ mod tests {
         // A file may be called anything.
         let file = TargetUrl::parse("sqlite://a:b@c").unwrap();
         assert_eq!((file.path.as_str(), file.password), ("//a:b@c", None));
+    }
+
+    #[test]
+    fn no_malformed_url_shows_its_password() {
+        for bad in [
+            "postgres//u:PaSs@h/d",
+            "postgres_x://u:PaSs@h/d",
+            "postgres:u:PaSs@h/d",
+            "postgres:PaSs@h",
+            "postgres+local://u:PaSs@h/d",
+            "postgres://u:p@ss?PaSs@h/d",
+            "postgres://u:p@ss?x=PaSs@h/d",
+            "postgres://u:PaSs@h:port/d",
+            "mysql://u:PaSs@h/d?x",
+            "mysql://u:PaSs@h/a-b",
+            "nosuch:u:PaSs@h/d",
+            "u:PaSs@h/d",
+            ":u:PaSs@h",
+        ] {
+            let said = match TargetUrl::parse(bad) {
+                Err(error) => format!("{error} {error:?}"),
+                Ok(url) => {
+                    let error = crate::find(&url).err().map(|e| e.to_string());
+                    let opened = crate::open(&url).err().map(|e| e.to_string());
+                    format!("{url} {url:?} {error:?} {opened:?}")
+                }
+            };
+            assert!(!said.contains("PaSs"), "{bad}: {said}");
+        }
+    }
+
+    #[test]
+    fn the_whole_text_means_the_same() {
+        for text in [
+            "postgres://u:s%40c%3Fr%25t@h:1/d?others=allow",
+            "sqlite:/a@b",
+            "mysql://u@h/d",
+        ] {
+            let url = TargetUrl::parse(text).unwrap();
+            assert_eq!(TargetUrl::parse(&url.exposed()).unwrap(), url);
+        }
     }
 
     fn find_error(url: &TargetUrl) -> String {

@@ -5,6 +5,8 @@
 mod common;
 #[path = "servers/cut_off.rs"]
 mod cut_off;
+#[path = "mysql/foreign.rs"]
+mod foreign;
 #[path = "mysql/guard.rs"]
 mod guard;
 #[path = "mysql/logon.rs"]

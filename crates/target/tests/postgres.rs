@@ -5,6 +5,8 @@
 mod common;
 #[path = "servers/cut_off.rs"]
 mod cut_off;
+#[path = "postgres/foreign.rs"]
+mod foreign;
 #[path = "postgres/guard.rs"]
 mod guard;
 #[path = "postgres/logon.rs"]

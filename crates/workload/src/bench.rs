@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use target::{Counters, Result, Target};
 
 use crate::library::{Amount, Library, SizeClass, Table, Test};
+use crate::owned::placed;
 
 /// Everything an exercise works with: one test on one target at one size.
 pub struct Bench {
@@ -43,7 +44,11 @@ impl Bench {
     pub(crate) fn create_stored_code(&self) -> Result<()> {
         match self.test.set_up_sql(&self.engine) {
             "" => Ok(()),
-            sql => self.target.open_session()?.batch(sql),
+            sql => {
+                let mut session = self.target.open_session()?;
+                let sql = placed(session.as_ref(), sql);
+                session.batch(&sql)
+            }
         }
     }
 

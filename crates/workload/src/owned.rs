@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use target::{ErrorKind, OWN_TABLES, Result, Session};
+use target::{ErrorKind, Result, SCHEMA_MARK, Session, TargetError};
 
 /// The tables of one workload.
 #[derive(Debug, Clone, Copy)]
@@ -20,41 +20,40 @@ pub(crate) struct Owned {
 impl Owned {
     /// Whether the tables are entered as ours; a half-removed database is ours too.
     pub fn is_entered(&self, session: &mut dyn Session) -> Result<bool> {
-        let sql = format!("SELECT name FROM {OWN_TABLES} WHERE name = '{}'", self.mark);
-        finds(session, &sql)
+        session.is_entered(self.mark)
     }
 
     /// Whether there are facts of a database of ours. One whose making was broken off in its first moment
     /// has none; it counts as no database.
     pub fn has_facts(&self, session: &mut dyn Session) -> Result<bool> {
-        let sql = format!("SELECT value FROM {} WHERE name = 'whole'", self.facts);
+        let place = self.place(session);
+        let sql = format!("SELECT value FROM {place} WHERE name = 'whole'");
         Ok(self.is_entered(session)? && finds(session, &sql)?)
     }
 
-    /// Enters the tables as ours, makes them, and notes the facts: in this order, so that a beginning which
-    /// was broken off is ours and counts as none.
+    /// Makes the tables, each entered as ours with its making, and notes the facts: in this order, so that a beginning
+    /// which was broken off counts as none.
+    ///
+    /// # Errors
+    /// When there is a table of one of the names that is not ours, or the target fails.
     pub fn begin(
         &self,
         session: &mut dyn Session,
         tables: &str,
         facts: &[(&str, String)],
     ) -> Result<()> {
-        session.batch(&format!(
-            "CREATE TABLE IF NOT EXISTS {OWN_TABLES} (name VARCHAR(64) NOT NULL PRIMARY KEY)"
-        ))?;
-        self.forget(session)?;
-        let rows: Vec<String> = (self.tables.iter())
-            .map(|name| format!("('{name}')"))
-            .collect();
-        session.batch(&format!(
-            "INSERT INTO {OWN_TABLES} VALUES {}",
-            rows.join(", ")
-        ))?;
-        session.batch(tables)?;
-        session.batch(&format!(
-            "CREATE TABLE {} (name VARCHAR(40) NOT NULL PRIMARY KEY, value VARCHAR(40) NOT NULL)",
+        // What a beginning that was broken off has left.
+        self.remove(session)?;
+        // The mark comes first and goes last, so that it is there as long as any other.
+        let others = self.tables.iter().filter(|table| **table != self.mark);
+        for table in std::iter::once(&self.mark).chain(others).chain(self.notes) {
+            session.create_table(table, statement_of(tables, table)?)?;
+        }
+        let of_facts = format!(
+            "CREATE TABLE {SCHEMA_MARK}.{} (name VARCHAR(40) NOT NULL PRIMARY KEY, value VARCHAR(40) NOT NULL)",
             self.facts
-        ))?;
+        );
+        session.create_table(self.facts, &of_facts)?;
         self.insert(session, facts)
     }
 
@@ -64,32 +63,28 @@ impl Owned {
             .iter()
             .map(|(name, value)| format!("('{name}', '{value}')"))
             .collect();
-        session.batch(&format!(
-            "INSERT INTO {} VALUES {}",
-            self.facts,
-            rows.join(", ")
-        ))
+        let place = self.place(session);
+        session.batch(&format!("INSERT INTO {place} VALUES {}", rows.join(", ")))
     }
 
     /// Notes that a fact is true.
     pub fn set(&self, session: &mut dyn Session, fact: &str) -> Result<()> {
+        let place = self.place(session);
         session.batch(&format!(
-            "UPDATE {} SET value = '1' WHERE name = '{fact}'",
-            self.facts
+            "UPDATE {place} SET value = '1' WHERE name = '{fact}'"
         ))
     }
 
     /// Forgets all facts whose names begin so.
     pub fn forget_facts(&self, session: &mut dyn Session, begin: &str) -> Result<()> {
-        session.batch(&format!(
-            "DELETE FROM {} WHERE name LIKE '{begin}%'",
-            self.facts
-        ))
+        let place = self.place(session);
+        session.batch(&format!("DELETE FROM {place} WHERE name LIKE '{begin}%'"))
     }
 
     /// All facts.
     pub fn read(&self, session: &mut dyn Session) -> Result<BTreeMap<String, String>> {
-        let rows = session.texts(&format!("SELECT name, value FROM {}", self.facts))?;
+        let place = self.place(session);
+        let rows = session.texts(&format!("SELECT name, value FROM {place}"))?;
         let fact = |row: Vec<Option<String>>| {
             let mut cells = row.into_iter();
             Some((cells.next()??, cells.next()??))
@@ -97,25 +92,42 @@ impl Owned {
         Ok(rows.into_iter().filter_map(fact).collect())
     }
 
-    /// Removes the tables and what was said of them.
+    /// Removes those of the tables that are there, and what was said of them.
+    ///
+    /// # Errors
+    /// When one of them is not ours, or the target fails.
     pub fn remove(&self, session: &mut dyn Session) -> Result<()> {
-        // First, so that nothing half removed counts as whole.
+        // The facts go first, so that nothing half removed counts as whole.
         let tables = self.tables.iter().rev();
-        for table in [&self.facts].into_iter().chain(self.notes).chain(tables) {
-            session.batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+        let tables = tables.filter(|table| **table != self.mark);
+        let facts = std::iter::once(&self.facts);
+        for table in facts.chain(self.notes).chain(tables).chain([&self.mark]) {
+            session.drop_table(table)?;
         }
-        self.forget(session)
+        Ok(())
     }
 
-    fn forget(&self, session: &mut dyn Session) -> Result<()> {
-        let names: Vec<String> = (self.tables.iter())
-            .map(|name| format!("'{name}'"))
-            .collect();
-        session.batch(&format!(
-            "DELETE FROM {OWN_TABLES} WHERE name IN ({})",
-            names.join(", ")
-        ))
+    fn place(&self, session: &dyn Session) -> String {
+        format!("{}.{}", session.schema(), self.facts)
     }
+}
+
+/// The statement of several that makes a table.
+///
+/// # Errors
+/// When none does.
+pub(crate) fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> {
+    let begin = tables.find(&format!("CREATE TABLE {SCHEMA_MARK}.{table} ("));
+    let statement = begin.and_then(|begin| tables[begin..].split(';').next());
+    statement.ok_or_else(|| {
+        let message = format!("the library has no statement that makes the table {table}");
+        TargetError::new(ErrorKind::Statement, message)
+    })
+}
+
+/// Statements of the library with the schema of a session in them.
+pub(crate) fn placed(session: &dyn Session, sql: &str) -> String {
+    sql.replace(SCHEMA_MARK, session.schema())
 }
 
 /// Whether a query finds anything; it does not where its table is missing.

@@ -1,6 +1,6 @@
 //! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
 
-use target::{Feature, Fetched, Result, Session, Target, Value};
+use target::{Feature, Fetched, Result, SCHEMA_MARK, Session, Target, Value};
 
 use crate::bench::Bench;
 use crate::data::{self, Rows};
@@ -57,7 +57,7 @@ pub fn proof(bench: &Bench, table: Table) -> Result<Option<String>> {
         return Ok(None);
     }
     bench.proven.forget(table);
-    session.batch(&format!("DELETE FROM {REGISTER} WHERE name = '{name}'"))?;
+    strike(session.as_mut(), name)?;
     Ok(Some(format!(
         "table {name} is not what was loaded: its rows were changed behind dbdyno's back; it will be loaded anew"
     )))
@@ -88,8 +88,10 @@ pub fn query(session: &mut dyn Session, sql: &str) -> Result<Fetched> {
 /// # Errors
 /// When the target fails.
 pub fn recreate(session: &mut dyn Session, bench: &Bench, shape: &str, name: &str) -> Result<()> {
-    session.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
-    session.batch(&bench.library.create_table(shape, &bench.engine, name))
+    session.drop_table(name)?;
+    let place = format!("{}.{name}", session.schema());
+    let sql = bench.library.create_table(shape, &bench.engine, &place);
+    session.create_table(name, &sql)
 }
 
 /// Brings a database back to where every block of a study begins: without any table of the tests, so that
@@ -103,16 +105,20 @@ pub fn restore(target: &dyn Target) -> Result<()> {
     }
     let mut session = target.open_session()?;
     for name in Table::ALL.map(Table::name).into_iter().chain([REGISTER]) {
-        session.batch(&format!("DROP TABLE IF EXISTS {name}"))?;
+        session.drop_table(name)?;
     }
     drop(session);
     target.checkpoint()
 }
 
 fn is_loaded(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<bool> {
-    session.batch(&format!(
-        "CREATE TABLE IF NOT EXISTS {REGISTER} (name VARCHAR(64) NOT NULL, loaded BIGINT NOT NULL, generator BIGINT NOT NULL)"
-    ))?;
+    if !session.is_entered(REGISTER)? {
+        let sql = format!(
+            "CREATE TABLE {SCHEMA_MARK}.{REGISTER} (name VARCHAR(64) NOT NULL, loaded BIGINT NOT NULL, \
+             generator BIGINT NOT NULL)"
+        );
+        session.create_table(REGISTER, &sql)?;
+    }
     let known = session.prepare(&format!(
         "SELECT count(*) FROM {REGISTER} WHERE name = ? AND loaded = ? AND generator = ?"
     ))?;
@@ -135,16 +141,25 @@ fn load(session: &mut dyn Session, bench: &Bench, table: Table) -> Result<()> {
     let name = table.name();
     let rows = bench.size.rows(table);
     bench.proven.forget(table);
-    session.batch(&format!("DELETE FROM {REGISTER} WHERE name = '{name}'"))?;
+    strike(session, name)?;
     recreate(session, bench, "bench", name)?;
     session.bulk_load(name, &mut Rows::all(rows))?;
     if table == Table::Small {
-        session.batch(&format!("CREATE INDEX {name}_skey ON {name} (skey)"))?;
+        session.create_index(name, &format!("{name}_skey"), "skey")?;
     }
     session.analyse(name)?;
     // Entered last, so that a load that was killed half-way is done again.
+    let schema = session.schema();
     session.batch(&format!(
-        "INSERT INTO {REGISTER} VALUES ('{name}', {rows}, {})",
+        "INSERT INTO {schema}.{REGISTER} VALUES ('{name}', {rows}, {})",
         data::GENERATOR
+    ))
+}
+
+/// Forgets that a table is loaded.
+fn strike(session: &mut dyn Session, name: &str) -> Result<()> {
+    let schema = session.schema();
+    session.batch(&format!(
+        "DELETE FROM {schema}.{REGISTER} WHERE name = '{name}'"
     ))
 }

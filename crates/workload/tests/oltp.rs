@@ -9,6 +9,8 @@ mod common;
 mod crowds;
 #[path = "common/database.rs"]
 mod database;
+#[path = "oltp/foreign.rs"]
+mod foreign;
 #[path = "oltp/loads.rs"]
 mod loads;
 #[path = "oltp/reconciles.rs"]

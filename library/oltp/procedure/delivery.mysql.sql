@@ -1,7 +1,7 @@
 -- One call is one transaction. Returns the order that was delivered of each district, separated by commas, with 0
 -- where there was none. Who is second at a district waits for the first, and then sees the next order.
 -- step: create
-CREATE PROCEDURE dbdyno_delivery(p_w INTEGER, p_carrier INTEGER, p_now DATETIME) MODIFIES SQL DATA
+CREATE PROCEDURE {schema}.dbdyno_delivery(p_w INTEGER, p_carrier INTEGER, p_now DATETIME) MODIFIES SQL DATA
 BEGIN
   DECLARE district_id, number, who INTEGER DEFAULT 0;
   DECLARE total DECIMAL(12,2);
@@ -38,6 +38,6 @@ BEGIN
   SELECT orders_done;
 END
 -- step: drop
-DROP PROCEDURE IF EXISTS dbdyno_delivery
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_delivery
 -- step: call
 CALL dbdyno_delivery(:w, :carrier, :now)

@@ -1,7 +1,7 @@
 -- One call is one transaction. Returns the order that was delivered of each district, separated by commas, with 0
 -- where there was none.
 -- step: create
-CREATE OR REPLACE FUNCTION dbdyno_delivery(p_w integer, p_carrier integer, p_now timestamp, OUT orders_out text)
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_delivery(p_w integer, p_carrier integer, p_now timestamp, OUT orders_out text)
 LANGUAGE plpgsql AS $body$
 DECLARE
   number integer;
@@ -34,6 +34,6 @@ BEGIN
   END LOOP;
 END $body$
 -- step: drop
-DROP FUNCTION IF EXISTS dbdyno_delivery
+DROP FUNCTION IF EXISTS {schema}.dbdyno_delivery
 -- step: call
 SELECT dbdyno_delivery(:w, :carrier, :now)

@@ -2,7 +2,7 @@
 -- item that there is not is the last one. Returns o_id (0 when it was rolled back), the total in cents, and what
 -- else the user is shown. What is changed is locked by the change and read afterwards.
 -- step: create
-CREATE PROCEDURE dbdyno_new_order(
+CREATE PROCEDURE {schema}.dbdyno_new_order(
   p_w INTEGER, p_d INTEGER, p_c_id INTEGER, p_items VARCHAR(200), p_supply_ws VARCHAR(200),
   p_quantities VARCHAR(200), p_now DATETIME
 ) MODIFIES SQL DATA
@@ -78,6 +78,6 @@ one: BEGIN
   SELECT number, ROUND(100 * total * (1 - discount) * (1 + tax_w + tax_d)), CONCAT_WS(' ', customer_shown, shown);
 END
 -- step: drop
-DROP PROCEDURE IF EXISTS dbdyno_new_order
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_new_order
 -- step: call
 CALL dbdyno_new_order(:w, :d, :c_id, :items, :supply_ws, :quantities, :now)

@@ -2,7 +2,7 @@
 -- item that there is not is the last one. Returns o_id (0 when it was rolled back), the total in cents, and what
 -- else the user is shown.
 -- step: create
-CREATE OR REPLACE PROCEDURE dbdyno_new_order(
+CREATE OR REPLACE PROCEDURE {schema}.dbdyno_new_order(
   p_w integer, p_d integer, p_c_id integer, p_items text, p_supply_ws text, p_quantities text, p_now timestamp,
   INOUT o_id_out integer, INOUT total_cents_out bigint, INOUT shown_out text
 ) LANGUAGE plpgsql AS $body$
@@ -95,6 +95,6 @@ BEGIN
   shown_out := concat_ws(' ', customer_tax_of.c_last, customer_tax_of.c_credit, shown_out);
 END $body$
 -- step: drop
-DROP PROCEDURE IF EXISTS dbdyno_new_order
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_new_order
 -- step: call
 CALL dbdyno_new_order(:w, :d, :c_id, :items, :supply_ws, :quantities, :now, NULL, NULL, NULL)

@@ -1,7 +1,7 @@
 -- The customer comes by number, or with null for it by last name. Returns o_ol_cnt of the last order, the lines that
 -- were found of it, and what else the user is shown; all of it of one moment.
 -- step: create
-CREATE PROCEDURE dbdyno_order_status(p_w INTEGER, p_d INTEGER, p_c_id INTEGER, p_c_last VARCHAR(16))
+CREATE PROCEDURE {schema}.dbdyno_order_status(p_w INTEGER, p_d INTEGER, p_c_id INTEGER, p_c_last VARCHAR(16))
 READS SQL DATA
 BEGIN
   DECLARE who INTEGER DEFAULT p_c_id;
@@ -33,6 +33,6 @@ BEGIN
   SELECT lines_stated, lines_found, CONCAT_WS(' ', customer_shown, order_shown, lines_shown);
 END
 -- step: drop
-DROP PROCEDURE IF EXISTS dbdyno_order_status
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_order_status
 -- step: call
 CALL dbdyno_order_status(:w, :d, :c_id, :c_last)

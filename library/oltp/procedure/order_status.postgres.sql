@@ -1,7 +1,7 @@
 -- The customer comes by number, or with null for it by last name. Returns o_ol_cnt of the last order, the lines that
 -- were found of it, and what else the user is shown.
 -- step: create
-CREATE OR REPLACE FUNCTION dbdyno_order_status(
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_order_status(
   p_w integer, p_d integer, p_c_id integer, p_c_last text,
   OUT ol_cnt_out integer, OUT lines_out bigint, OUT shown_out text
 ) LANGUAGE plpgsql STABLE AS $body$
@@ -28,6 +28,6 @@ BEGIN
   shown_out := concat_ws(' ', of_customer, of_order, lines_shown);
 END $body$
 -- step: drop
-DROP FUNCTION IF EXISTS dbdyno_order_status
+DROP FUNCTION IF EXISTS {schema}.dbdyno_order_status
 -- step: call
 SELECT * FROM dbdyno_order_status(:w, :d, :c_id, :c_last)

@@ -1,7 +1,7 @@
 -- One call is one transaction. The customer comes by number, or with null for it by last name. Returns c_id, the
 -- balance in cents, and what else the user is shown. What is changed is locked by the change and read afterwards.
 -- step: create
-CREATE PROCEDURE dbdyno_payment(
+CREATE PROCEDURE {schema}.dbdyno_payment(
   p_w INTEGER, p_d INTEGER, p_c_w INTEGER, p_c_d INTEGER, p_c_id INTEGER, p_c_last VARCHAR(16),
   p_amount DECIMAL(12,2), p_mark VARCHAR(24), p_now DATETIME
 ) MODIFIES SQL DATA
@@ -46,6 +46,6 @@ BEGIN
   SELECT who, ROUND(100 * balance), CONCAT_WS(' ', warehouse_shown, district_shown, customer_shown);
 END
 -- step: drop
-DROP PROCEDURE IF EXISTS dbdyno_payment
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_payment
 -- step: call
 CALL dbdyno_payment(:w, :d, :c_w, :c_d, :c_id, :c_last, :amount, :mark, :now)

@@ -1,7 +1,7 @@
 -- One call is one transaction. The customer comes by number, or with null for it by last name. Returns c_id, the
 -- balance in cents, and what else the user is shown.
 -- step: create
-CREATE OR REPLACE FUNCTION dbdyno_payment(
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_payment(
   p_w integer, p_d integer, p_c_w integer, p_c_d integer, p_c_id integer, p_c_last text, p_amount numeric,
   p_mark text, p_now timestamp, OUT c_id_out integer, OUT balance_cents_out bigint, OUT shown_out text
 ) LANGUAGE plpgsql AS $body$
@@ -39,6 +39,6 @@ BEGIN
   shown_out := concat_ws(' ', of_warehouse, of_district, of_customer);
 END $body$
 -- step: drop
-DROP FUNCTION IF EXISTS dbdyno_payment
+DROP FUNCTION IF EXISTS {schema}.dbdyno_payment
 -- step: call
 SELECT * FROM dbdyno_payment(:w, :d, :c_w, :c_d, :c_id, :c_last, :amount, :mark, :now)

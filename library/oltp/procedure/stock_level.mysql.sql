@@ -1,6 +1,6 @@
 -- Returns how many items of the district's last 20 orders are below the threshold; of one moment.
 -- step: create
-CREATE PROCEDURE dbdyno_stock_level(p_w INTEGER, p_d INTEGER, p_threshold INTEGER) READS SQL DATA
+CREATE PROCEDURE {schema}.dbdyno_stock_level(p_w INTEGER, p_d INTEGER, p_threshold INTEGER) READS SQL DATA
 BEGIN
   DECLARE next_order, low INTEGER;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
@@ -19,6 +19,6 @@ BEGIN
   SELECT low;
 END
 -- step: drop
-DROP PROCEDURE IF EXISTS dbdyno_stock_level
+DROP PROCEDURE IF EXISTS {schema}.dbdyno_stock_level
 -- step: call
 CALL dbdyno_stock_level(:w, :d, :threshold)

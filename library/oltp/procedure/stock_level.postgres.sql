@@ -1,6 +1,6 @@
 -- Returns how many items of the district's last 20 orders are below the threshold.
 -- step: create
-CREATE OR REPLACE FUNCTION dbdyno_stock_level(p_w integer, p_d integer, p_threshold integer, OUT low_out bigint)
+CREATE OR REPLACE FUNCTION {schema}.dbdyno_stock_level(p_w integer, p_d integer, p_threshold integer, OUT low_out bigint)
 LANGUAGE plpgsql STABLE AS $body$
 DECLARE
   next_order integer;
@@ -12,6 +12,6 @@ BEGIN
     AND s_quantity < p_threshold;
 END $body$
 -- step: drop
-DROP FUNCTION IF EXISTS dbdyno_stock_level
+DROP FUNCTION IF EXISTS {schema}.dbdyno_stock_level
 -- step: call
 SELECT dbdyno_stock_level(:w, :d, :threshold)

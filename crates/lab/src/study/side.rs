@@ -89,7 +89,7 @@ impl Side {
         Ok(Self {
             plan: Plan::parse(plan_text, &of_plan)?,
             targets,
-            settings: own.to_vec(),
+            settings: own.iter().zip(&parsed).map(shown).collect::<Result<_>>()?,
         })
     }
 }
@@ -102,7 +102,15 @@ fn with_settings(url: &str, settings: &[SideSetting]) -> Result<String> {
         }
     }
     target::find(&url)?;
-    Ok(url.to_string())
+    Ok(url.exposed())
+}
+
+/// A setting as it is archived: without the password of a target.
+fn shown((text, setting): (&String, &SideSetting)) -> Result<String> {
+    match setting {
+        SideSetting::Target(url) => Ok(format!("target={}", TargetUrl::parse(url)?)),
+        _ => Ok(text.clone()),
+    }
 }
 
 #[cfg(test)]
@@ -123,6 +131,18 @@ mod tests {
         assert_eq!(one.targets, ["sqlite:/tmp/x.db?cache_mb=8"]);
         let other = side(&["target=sqlite:", "target.cache_mb=8"]).unwrap();
         assert_eq!(other.targets, ["sqlite:?cache_mb=8"]);
+    }
+
+    #[test]
+    fn a_password_goes_to_the_server_and_is_not_archived() {
+        let own = ["target=postgres://u:s%40cr@h/d", "target.others=allow"];
+        let side = side(&own).unwrap();
+        let url = TargetUrl::parse(&side.targets[0]).unwrap();
+        assert_eq!(url.password.unwrap().expose(), "s@cr");
+        assert_eq!(
+            side.settings,
+            ["target=postgres://u@h/d", "target.others=allow"]
+        );
     }
 
     #[test]

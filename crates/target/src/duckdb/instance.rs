@@ -9,7 +9,14 @@ use super::handle::{Connection, Database};
 use super::library::Loaded;
 use super::redo::RedoMeter;
 use super::set_up::{SetUp, options_read_only};
+use crate::register::{self, Identities};
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError, files};
+
+/// Tables and views, and the comments by which tables of ours are known.
+pub(super) const RELATIONS: &str = "SELECT CASE schema_name WHEN 'main' THEN name ELSE schema_name || '.' || name END, \
+     kind || ' ' || coalesce(comment, '') FROM (SELECT schema_name, table_name AS name, 'table' AS kind, comment, \
+     database_name FROM duckdb_tables() WHERE NOT internal UNION ALL SELECT schema_name, view_name, 'view', comment, \
+     database_name FROM duckdb_views() WHERE NOT internal) WHERE database_name = current_database()";
 
 /// A database and everything needed to open it again.
 pub(super) struct Instance {
@@ -268,34 +275,29 @@ fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
     if !std::fs::metadata(path).is_ok_and(|m| m.len() > 0) {
         return Ok(());
     }
-    let look = || {
-        let database = Database::open(&loaded.api, Some(path), &options_read_only())?;
-        let connection = database.connect()?;
-        let register = connection.texts(&format!(
-            "SELECT min(table_name) FROM duckdb_tables() WHERE table_name = '{OWN_TABLES}'"
-        ))?;
-        let is_registered = register.first().is_some_and(|row| row[0] == OWN_TABLES);
-        let registered = match is_registered {
-            true => format!("SELECT name FROM {OWN_TABLES}"),
-            false => "''".to_owned(),
+    let context = format!("cannot open {}", path.display());
+    let explain = |m: String| explain(&context, &m);
+    let database = Database::open(&loaded.api, Some(path), &options_read_only());
+    let database = database.map_err(explain)?;
+    let connection = database.connect().map_err(explain)?;
+    let pairs = |sql: &str| {
+        let rows = connection.texts(sql).map_err(explain)?;
+        let pair = |row: Vec<String>| {
+            <[String; 2]>::try_from(row)
+                .ok()
+                .map(|[name, of]| (name, of))
         };
-        connection.texts(&format!(
-            "SELECT min(name) FROM (SELECT table_name AS name FROM duckdb_tables() \
-             WHERE NOT internal UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal) \
-             WHERE NOT starts_with(name, 'dbdyno_') AND name NOT IN ({registered})"
-        ))
+        Ok(rows.into_iter().filter_map(pair).collect::<Identities>())
     };
-    let found =
-        look().map_err(|m: String| explain(&format!("cannot open {}", path.display()), &m))?;
-    match found.first().and_then(|row| row.first()) {
-        Some(table) if !table.is_empty() => Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "{} holds the table \"{table}\", which is not dbdyno's; give a path of its own, \
-                 dbdyno does not load tests into somebody's database",
-                path.display()
-            ),
+    let found = pairs(RELATIONS)?;
+    let entered = || pairs(&format!("SELECT name, identity FROM {OWN_TABLES}"));
+    let is_table = |identity: &str| identity.starts_with("table ");
+    match register::stranger(&found, is_table, entered)? {
+        None => Ok(()),
+        Some(table) => Err(register::refused(
+            &path.display().to_string(),
+            &table,
+            "give a path of its own, dbdyno does not load tests into somebody's database",
         )),
-        _ => Ok(()),
     }
 }

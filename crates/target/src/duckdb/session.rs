@@ -5,11 +5,13 @@ use std::time::Duration;
 use super::appender::Appender;
 use super::explain::explain;
 use super::handle::{Answer, Answered, Connection, Interrupt, Prepared};
-use super::instance::SessionGuard;
+use super::instance::{RELATIONS, SessionGuard};
 use super::read::read_all;
+use super::source::DIALECT;
 use super::texts::{Unread, texts};
 use crate::limit::{limited, too_long};
 use crate::plan_text::plan_text;
+use crate::register::{self, Identities};
 use crate::session::too_many_texts;
 use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 
@@ -17,18 +19,26 @@ use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 pub(super) struct DuckDbSession {
     statements: Vec<Prepared>,
     connection: Connection,
+    schema: String,
     limit: Option<Duration>,
     _guard: SessionGuard,
 }
 
 impl DuckDbSession {
-    pub(super) fn new(connection: Connection, guard: SessionGuard) -> Self {
-        Self {
+    /// # Errors
+    /// When the database does not tell its own name.
+    pub(super) fn new(connection: Connection, guard: SessionGuard) -> Result<Self> {
+        let name = connection.texts("SELECT current_database(), current_schema()");
+        let name = name.map_err(|m| explain("reading the schema", &m))?;
+        let parts = name.into_iter().flatten();
+        let parts: Vec<String> = parts.map(|part| DIALECT.quoted(&part)).collect();
+        Ok(Self {
             statements: Vec::new(),
             connection,
+            schema: parts.join("."),
             limit: None,
             _guard: guard,
-        }
+        })
     }
 
     fn run(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Answer> {
@@ -113,6 +123,23 @@ impl Session for DuckDbSession {
             Err(message) if message.contains("no transaction is active") => Ok(()),
             Err(message) => Err(explain("\"ROLLBACK\"", &message)),
         }
+    }
+
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn relations(&mut self) -> Result<Identities> {
+        self.texts(RELATIONS).map(register::identities)
+    }
+
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
+        let schema = self.schema.clone();
+        let comment = |table: &str| {
+            let token = register::quoted(&register::token());
+            format!("COMMENT ON TABLE {schema}.{table} IS {token}")
+        };
+        register::create(self, table, sql, &comment)
     }
 
     fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {

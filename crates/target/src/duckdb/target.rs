@@ -138,7 +138,7 @@ impl Target for DuckDbTarget {
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
         let (connection, guard) = self.instance.connect()?;
-        Ok(Box::new(DuckDbSession::new(connection, guard)))
+        Ok(Box::new(DuckDbSession::new(connection, guard)?))
     }
 
     fn data_path(&self) -> Option<&Path> {

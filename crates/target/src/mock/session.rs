@@ -2,6 +2,7 @@
 
 use super::pace::{Clockwork, Pace};
 use super::statement::{self, Parsed};
+use crate::register::Identities;
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -32,6 +33,14 @@ fn lacks<T>(what: &str) -> Result<T> {
 }
 
 impl Session for MockSession {
+    fn schema(&self) -> &str {
+        "mock"
+    }
+
+    fn relations(&mut self) -> Result<Identities> {
+        Ok(Identities::new())
+    }
+
     fn batch(&mut self, _sql: &str) -> Result<()> {
         lacks("tables, and nothing that could be set up")
     }

@@ -91,6 +91,11 @@ impl Client {
         &self.wire.server().version
     }
 
+    /// Number of the connection as the logon told it.
+    pub fn connection(&self) -> u32 {
+        self.wire.server().connection
+    }
+
     /// The process of this machine that listens at the server's socket.
     pub fn listener(&self) -> Option<u32> {
         self.stream.listener()

@@ -6,12 +6,8 @@ use std::time::Duration;
 use super::access::Access;
 use super::client::Client;
 use super::flavour::Flavour;
+use crate::register::{self, COLUMNS, Identities};
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError};
-
-/// Stands in every database that dbdyno made.
-const MARKER: &str = "dbdyno_marker";
-/// What every table of dbdyno begins with, as a pattern.
-const OWN: &str = r"dbdyno\_%";
 
 /// Oldest versions whose protocol and statements are used; what is older was never tried.
 const MARIADB_MIN: (u32, u32) = (10, 5);
@@ -97,54 +93,132 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
 /// Makes the database that is dbdyno's own, or makes sure that it is.
 pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
     let name = &access.database;
-    let count = |client: &mut Client, sql: String| -> Result<u64> {
-        let text = client.read_one(&sql)?.unwrap_or_default();
-        Ok(text.parse().unwrap_or(0))
-    };
-    let exists = count(
-        client,
-        format!("SELECT count(*) FROM information_schema.schemata WHERE schema_name = '{name}'"),
-    )? > 0;
-    if exists {
-        refuse_foreign_tables(client, access)?;
-    } else {
+    let exists = client.read_one(&format!(
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name = '{name}'"
+    ))?;
+    if exists.as_deref() == Some("0") {
         // The order of bytes: the same on every server, and that of the embedded engines.
         client.run(&format!(
-            "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            "CREATE DATABASE `{name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
         ))?;
+        return make_register(client, name, None);
     }
-    client
-        .run(&format!(
-            "CREATE TABLE IF NOT EXISTS {name}.{MARKER} (made_by VARCHAR(64) NOT NULL) \
-             COMMENT = 'this database belongs to dbdyno' ENGINE = InnoDB"
-        ))
-        .map(|_| ())
+    refuse_foreign_code(client, access)?;
+    let found = relations(client, name)?;
+    let refused = |table: &str| Err(register::refused(&place_of(access), table, ADVICE));
+    let Some(identity) = found.get(OWN_TABLES) else {
+        // An empty database may have been made for dbdyno by somebody who may do that.
+        return match found.keys().next() {
+            None => make_register(client, name, None),
+            Some(table) => refused(table),
+        };
+    };
+    let mut is_empty = false;
+    let entered = || {
+        let sql = format!("SELECT name, identity FROM `{name}`.{OWN_TABLES}");
+        let entered = client.read(&sql).map(register::identities)?;
+        is_empty = entered.is_empty();
+        Ok(entered)
+    };
+    let is_table = |identity: &str| identity.starts_with(TABLE);
+    match register::stranger(&found, is_table, entered)? {
+        None if is_empty => make_register(client, name, Some(identity)),
+        None => Ok(()),
+        Some(table) => refused(&table),
+    }
 }
 
-fn refuse_foreign_tables(client: &mut Client, access: &Access) -> Result<()> {
-    let name = &access.database;
-    let all = format!("FROM information_schema.tables WHERE table_schema = '{name}'");
-    let registers = client.read_one(&format!(
-        "SELECT count(*) {all} AND table_name = '{OWN_TABLES}'"
-    ))?;
-    let registered = match registers.as_deref() {
-        Some("0") | None => "0".to_owned(),
-        Some(_) => format!("table_name IN (SELECT name FROM {name}.{OWN_TABLES})"),
+/// Makes the register, or enters it in itself where dbdyno was killed in between.
+fn make_register(client: &mut Client, database: &str, made: Option<&String>) -> Result<()> {
+    let identity = match made {
+        Some(identity) => identity.clone(),
+        None => {
+            let token = register::token();
+            client.run(&format!(
+                "CREATE TABLE `{database}`.{OWN_TABLES} {COLUMNS} ENGINE = InnoDB COMMENT = '{token}'"
+            ))?;
+            format!("{TABLE}{token}")
+        }
     };
-    let tables = client.read(&format!(
-        "SELECT table_name, table_name = '{MARKER}', table_name LIKE '{OWN}' OR {registered} \
-         {all} ORDER BY 3, 1 LIMIT 10000"
+    let identity = register::quoted(&identity);
+    client
+        .run(&format!(
+            "INSERT INTO `{database}`.{OWN_TABLES} VALUES ('{OWN_TABLES}', {identity})"
+        ))
+        .map(drop)
+}
+
+/// Refuses a proxy that answers for the server, by the number of the session that the logon told.
+pub(super) fn refuse_proxy(client: &mut Client, access: &Access) -> Result<()> {
+    let number = client.read_one("SELECT connection_id()")?;
+    let number = number.and_then(|number| number.parse::<u64>().ok());
+    // The logon tells the lower half.
+    let number = number.unwrap_or_default() as u32;
+    if number == client.connection() {
+        return Ok(());
+    }
+    Err(TargetError::new(
+        ErrorKind::Unreachable,
+        format!(
+            "a proxy stands before the server at {}: the logon was to session {}, and session {number} answers. \
+             What dbdyno sets for a session does not last there; name the server itself",
+            access.place,
+            client.connection()
+        ),
+    ))
+}
+
+/// Makes sure that a table without a database is one of dbdyno's own.
+pub(super) fn check_database(client: &mut Client, access: &Access) -> Result<()> {
+    let rows = client.read("SELECT database(), @@lower_case_table_names")?;
+    let mut cells = rows.into_iter().flatten().map(Option::unwrap_or_default);
+    let mut cell = || cells.next().unwrap_or_default();
+    let (database, folds, asked) = (cell(), cell() != "0", &access.database);
+    if database == *asked || folds && database.eq_ignore_ascii_case(asked) {
+        return Ok(());
+    }
+    Err(foreign(format!(
+        "a session at {} works in the database \"{database}\" instead of \"{asked}\"; nothing was changed: \
+         name the server itself",
+        access.place
+    )))
+}
+
+const ADVICE: &str =
+    "end the URL with the name of a database that does not exist, for example /dbdyno";
+
+fn place_of(access: &Access) -> String {
+    format!("the database \"{}\" at {}", access.database, access.place)
+}
+
+/// What a table's identity begins with; the rest is its comment.
+pub(super) const TABLE: &str = "BASE TABLE ";
+
+/// Tables and views of a database, and what tells them from others of their names.
+pub(super) fn relations(client: &mut Client, database: &str) -> Result<Identities> {
+    let rows = client.read(&format!(
+        "SELECT table_name, concat(table_type, ' ', table_comment) FROM information_schema.tables \
+         WHERE table_schema = '{database}'"
     ))?;
-    let is = |row: &Vec<Option<String>>, column: usize| row[column].as_deref() == Some("1");
-    let is_marked = tables.iter().any(|row| is(row, 1));
-    // An empty database may have been made for dbdyno by somebody who may do that.
-    let stranger = tables.iter().find(|row| !is_marked || !is(row, 2));
-    match stranger.and_then(|row| row[0].as_deref()) {
+    Ok(register::identities(rows))
+}
+
+/// Code that somebody else has put into the database would be run, or removed, by dbdyno.
+fn refuse_foreign_code(client: &mut Client, access: &Access) -> Result<()> {
+    let name = &access.database;
+    let found = client.read_one(&format!(
+        "SELECT what FROM (SELECT concat('stored code \"', routine_name, '\" of ', definer) AS what \
+         FROM information_schema.routines WHERE routine_schema = '{name}' AND definer <> current_user() \
+         UNION ALL SELECT concat('trigger \"', trigger_name, '\"') FROM information_schema.triggers \
+         WHERE trigger_schema = '{name}' \
+         UNION ALL SELECT concat('event \"', event_name, '\"') FROM information_schema.events \
+         WHERE event_schema = '{name}') AS code LIMIT 1"
+    ))?;
+    match found {
         None => Ok(()),
-        Some(table) => Err(foreign(format!(
-            "the database \"{name}\" at {} holds the table \"{table}\", which is not dbdyno's; end the \
-             URL with the name of a database that does not exist, for example /dbdyno",
-            access.place
+        Some(what) => Err(foreign(format!(
+            "{} holds the {what}, which is not dbdyno's; {ADVICE}",
+            place_of(access)
         ))),
     }
 }

@@ -1,17 +1,19 @@
 //! One connection as a session.
 
 mod nonblocking;
+mod tables;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::access::Access;
 use super::client::Client;
-use super::load;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
+use super::{guard, load};
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::plan_text::plan_text;
+use crate::register::Identities;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
     Value,
@@ -32,15 +34,18 @@ const ROLLBACK: &str = "ROLLBACK";
 
 pub(super) struct MySqlSession {
     client: Client,
+    /// The database that is dbdyno's own, as it stands in statements.
+    schema: String,
     group: nonblocking::Group,
-    /// Kept while a session is open, so that the target's server outlives it.
-    _access: Arc<Access>,
+    access: Arc<Access>,
 }
 
 /// Connects and sets what all sessions share.
 pub(super) fn connect(access: &Access) -> Result<Client> {
     let mut client = Client::connect(&access.place, access.login())?;
     client.run(SET_UP)?;
+    guard::refuse_proxy(&mut client, access)?;
+    guard::check_database(&mut client, access)?;
     Ok(client)
 }
 
@@ -48,14 +53,16 @@ impl MySqlSession {
     pub(super) fn new(client: Client, access: Arc<Access>) -> Self {
         Self {
             client,
+            schema: format!("`{}`", access.database),
             group: nonblocking::Group::default(),
-            _access: access,
+            access,
         }
     }
 
     fn load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         let mut sent = 0;
-        let finished = self.client.load(&load::statement(table), |packet| {
+        let place = format!("{}.{table}", self.schema);
+        let finished = self.client.load(&load::statement(&place), |packet| {
             let begin = packet.len();
             // The last row may go beyond that; packets may be far longer.
             while packet.len() - begin < load::PACKET_BYTES {
@@ -212,16 +219,38 @@ impl Session for MySqlSession {
         }
     }
 
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn relations(&mut self) -> Result<Identities> {
+        guard::relations(&mut self.client, self.access.database.as_str())
+    }
+
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
+        tables::create(self, table, sql)
+    }
+
+    fn drop_table(&mut self, table: &str) -> Result<bool> {
+        tables::remove(self, table)
+    }
+
     fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         self.load(table, rows)
     }
 
     fn analyse(&mut self, table: &str) -> Result<()> {
-        self.batch(&format!("ANALYZE TABLE {table}"))
+        let schema = &self.schema;
+        self.client
+            .run(&format!("ANALYZE TABLE {schema}.{table}"))
+            .map(drop)
     }
 
     fn drop_index(&mut self, table: &str, index: &str) -> Result<()> {
-        self.batch(&format!("DROP INDEX {index} ON {table}"))
+        let schema = &self.schema;
+        self.client
+            .run(&format!("DROP INDEX {index} ON {schema}.{table}"))
+            .map(drop)
     }
 
     fn drop_index_if_exists(&mut self, table: &str, index: &str) -> Result<()> {

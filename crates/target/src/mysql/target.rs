@@ -56,6 +56,7 @@ impl MySqlTarget {
         let version = client.server_version().to_owned();
         let flavour = Flavour::of_version(&version);
         guard::refuse_old(flavour, &version)?;
+        guard::refuse_proxy(&mut client, &access)?;
         if !others_allowed {
             guard::refuse_busy(&mut client, &access)?;
         }

@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::connection::Connection;
+use crate::register::{self, Identities};
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError, Value};
 
 /// The comment on the schema.
@@ -156,48 +157,78 @@ fn lock(connection: &mut Connection) -> Result<()> {
     }
 }
 
+/// Facts of the schema: its mark, whether this user owns it, and whether somebody else may make things in it.
+const SCHEMA_FACTS: &str = "SELECT coalesce(obj_description(n.oid, 'pg_namespace'), ''), \
+     (n.nspowner = u.oid)::text, EXISTS (SELECT FROM aclexplode(n.nspacl) \
+     WHERE privilege_type = 'CREATE' AND grantee <> n.nspowner)::text \
+     FROM pg_namespace n, pg_roles u WHERE n.nspname = $1 AND u.rolname = current_user";
+/// Kind and number of tables and views, and whose they are where they are another user's.
+const RELATIONS: &str = "SELECT c.relname::text, c.relkind::text || ' ' || c.oid || \
+     CASE WHEN c.relowner = u.oid THEN '' ELSE ' of ' || c.relowner::regrole END \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, pg_roles u \
+     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND u.rolname = current_user";
+const CODE_OF_OTHERS: &str = "SELECT min(p.proname::text) FROM pg_proc p \
+     JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_roles u ON u.rolname = current_user \
+     WHERE n.nspname = $1 AND p.proowner <> u.oid";
+
+/// Tables and views of a schema, and what tells them from others of their names.
+pub(super) fn relations(connection: &mut Connection, schema: &str) -> Result<Identities> {
+    let rows = connection.texts(RELATIONS, &[Value::Text(schema)])?;
+    Ok(register::identities(rows))
+}
+
+/// Whether a relation of this identity is a table of this user's own.
+fn is_own_table(identity: &str) -> bool {
+    identity.starts_with("r ") && !identity.contains(" of ")
+}
+
 /// Makes the schema, or makes sure that it is dbdyno's own.
 pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
-    let rows = connection.texts(
-        "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace \
-         WHERE nspname = $1",
-        &[Value::Text(schema)],
-    )?;
+    const ADVICE: &str = "name another database, dbdyno does not load tests into somebody's schema";
     let foreign = |what: &str| {
-        TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "PostgreSQL: the schema \"{schema}\" {what}; name another database, dbdyno does not \
-                 load tests into somebody's schema"
-            ),
-        )
+        let message = format!("PostgreSQL: the schema \"{schema}\" {what}; {ADVICE}");
+        Err(TargetError::new(ErrorKind::Foreign, message))
     };
-    match rows.first().map(|row| row.first().cloned().flatten()) {
+    let facts = connection.texts(SCHEMA_FACTS, &[Value::Text(schema)])?;
+    let facts: Option<Vec<String>> = facts
+        .into_iter()
+        .next()
+        .and_then(|f| f.into_iter().collect());
+    match facts.as_deref() {
         None => connection.batch(&format!(
             "CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}'"
         ))?,
-        Some(mark) if mark.as_deref() == Some(MARK) => {}
-        Some(_) => return Err(foreign("is there already and was not made by dbdyno")),
+        Some([mark, ..]) if mark != MARK => {
+            return foreign("is there already and was not made by dbdyno");
+        }
+        Some([_, is_mine, _]) if is_mine != "true" => {
+            return foreign("is another user's: log on as the one that made it");
+        }
+        Some([_, _, is_open]) if is_open == "true" => {
+            return foreign("lets others make tables and functions in it (GRANT CREATE)");
+        }
+        Some(_) => {}
     }
-    let register = format!("SELECT coalesce(to_regclass('{schema}.{OWN_TABLES}')::text, '')");
-    let registered = match one(connection, &register, &[])?.is_empty() {
-        false => format!("SELECT name FROM {schema}.{OWN_TABLES}"),
-        true => "''".to_owned(),
+    if let Some(name) = connection
+        .texts(CODE_OF_OTHERS, &[Value::Text(schema)])?
+        .into_iter()
+        .flatten()
+        .flatten()
+        .next()
+    {
+        return foreign(&format!("holds the function \"{name}\" of another user"));
+    }
+    let found = relations(connection, schema)?;
+    let entered = || {
+        let sql = format!("SELECT name, identity FROM {schema}.{OWN_TABLES}");
+        connection.texts(&sql, &[]).map(register::identities)
     };
-    let stranger = one(
-        connection,
-        &format!(
-            "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace \
-             WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f') \
-             AND relname NOT LIKE 'dbdyno\\_%' AND relname NOT IN ({registered}) ORDER BY 1 LIMIT 1"
-        ),
-        &[Value::Text(schema)],
-    )?;
-    match stranger.is_empty() {
-        true => connection.check_schema(schema),
-        false => Err(foreign(&format!(
-            "holds \"{stranger}\", which is not dbdyno's"
-        ))),
+    match register::stranger(&found, is_own_table, entered)? {
+        None => connection.check_schema(schema),
+        Some(table) => {
+            let place = format!("PostgreSQL: the schema \"{schema}\"");
+            Err(register::refused(&place, &table, ADVICE))
+        }
     }
 }
 

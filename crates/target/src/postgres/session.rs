@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use super::connection::Connection;
 use super::explain::unaskable;
+use super::guard;
 use super::placeholders::numbered;
 use super::wire::{
     Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row, is_kept,
 };
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::plan_text::plan_text;
+use crate::register::{self, Identities};
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -39,6 +41,7 @@ impl Control {
 
 pub(super) struct PostgresSession {
     connection: Connection,
+    schema: String,
     statements: Vec<Prepared>,
     controls: [Option<Prepared>; Control::SQL.len()],
     /// A BEGIN is encoded and travels with the first statement of its transaction, as drivers of
@@ -52,9 +55,10 @@ pub(super) struct PostgresSession {
 }
 
 impl PostgresSession {
-    pub(super) fn new(connection: Connection, flushes: bool) -> Self {
+    pub(super) fn new(connection: Connection, schema: String, flushes: bool) -> Self {
         Self {
             connection,
+            schema,
             statements: Vec::new(),
             controls: [const { None }; Control::SQL.len()],
             begun: false,
@@ -306,8 +310,26 @@ impl Session for PostgresSession {
         }
     }
 
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    fn relations(&mut self) -> Result<Identities> {
+        self.send_begin()?;
+        guard::relations(&mut self.connection, &self.schema)
+    }
+
+    fn drop_table(&mut self, table: &str) -> Result<bool> {
+        let lock = format!(
+            "LOCK TABLE {}.{table} IN ACCESS EXCLUSIVE MODE",
+            self.schema
+        );
+        register::drop(self, table, &lock)
+    }
+
     /// By a binary COPY, which is a transaction of its own.
     fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        let table = format!("{}.{table}", self.schema);
         let shape = self.connection.prepare(&format!("SELECT * FROM {table}"))?;
         let sql = format!("COPY {table} FROM STDIN (FORMAT binary)");
         self.connection.begin_copy(&sql)?;
@@ -337,8 +359,9 @@ impl Session for PostgresSession {
     /// VACUUM sets the hint bits and the visibility map, so that reading the table writes nothing, and
     /// freezes its rows, so that no later vacuum comes in between.
     fn analyse(&mut self, table: &str) -> Result<()> {
+        let schema = &self.schema;
         self.connection
-            .batch(&format!("VACUUM (FREEZE, ANALYZE) {table}"))
+            .batch(&format!("VACUUM (FREEZE, ANALYZE) {schema}.{table}"))
     }
 
     /// The server counts by database, see the target; a session only publishes what it has counted.

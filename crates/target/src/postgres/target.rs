@@ -135,6 +135,7 @@ impl Target for PostgresTarget {
         connection.batch(&threads_sql(self.threads()))?;
         Ok(Box::new(PostgresSession::new(
             connection,
+            self.endpoint.schema.clone(),
             self.has_current_statistics(),
         )))
     }

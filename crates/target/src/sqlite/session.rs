@@ -10,6 +10,7 @@ use super::explain;
 use crate::limit::{limited, too_long};
 use crate::plain::{put_date, put_moment};
 use crate::plan_text::plan_text;
+use crate::register::{self, Identities};
 use crate::session::too_many_texts;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
@@ -18,6 +19,9 @@ use crate::{
 
 /// A WAL frame is a page with this header in front (SQLite file format, section 4.1).
 const FRAME_HEADER_BYTES: u64 = 24;
+/// Tables, views and triggers, and the statements that made them.
+pub(super) const RELATIONS: &str = "SELECT name, type || ' ' || coalesce(sql, '') FROM main.sqlite_schema \
+     WHERE type IN ('table', 'view', 'trigger') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 /// More columns than any table of the library has.
 const COLUMNS_MAX: usize = 64;
 
@@ -330,11 +334,23 @@ impl Session for SqliteSession {
         }
     }
 
+    fn schema(&self) -> &str {
+        "main"
+    }
+
+    fn relations(&mut self) -> Result<Identities> {
+        self.texts(RELATIONS).map(register::identities)
+    }
+
+    fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {
+        self.batch(&format!("CREATE INDEX main.{index} ON {table} ({columns})"))
+    }
+
     fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         let columns: i64 = self
             .connection
             .query_row(
-                "SELECT count(*) FROM pragma_table_info(?)",
+                "SELECT count(*) FROM pragma_table_info(?, 'main')",
                 [table],
                 |row| row.get(0),
             )
@@ -346,7 +362,7 @@ impl Session for SqliteSession {
             ));
         }
         let marks = vec!["?"; columns as usize].join(",");
-        let mut insert = self.compile(&format!("INSERT INTO {table} VALUES ({marks})"))?;
+        let mut insert = self.compile(&format!("INSERT INTO main.{table} VALUES ({marks})"))?;
         let mut loaded = 0;
         let mut put = |row: &BulkRow<'_>| {
             bind(&mut insert, row)?;

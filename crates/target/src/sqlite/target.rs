@@ -13,9 +13,10 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use self::snapshot::kept;
 use super::explain;
-use super::session::SqliteSession;
+use super::session::{RELATIONS, SqliteSession};
 use super::source::SqliteSource;
 use crate::engines::{Engine, EngineInfo};
+use crate::register::{self, Identities};
 use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Snapshot, Target,
@@ -205,29 +206,23 @@ fn open_connection(place: &Place) -> Result<Connection> {
 
 fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {
     let explain = |e| explain(&format!("cannot read {}", path.display()), &e);
-    let text = |sql: &str| {
-        let answer = connection.query_row(sql, [], |row| row.get::<_, Option<String>>(0));
-        answer.map_err(explain)
+    let pairs = |sql: &str| -> rusqlite::Result<Identities> {
+        let mut statement = connection.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect()
     };
-    let register = format!("SELECT min(name) FROM sqlite_schema WHERE name = '{OWN_TABLES}'");
-    let registered = match text(&register)? {
-        Some(_) => format!("SELECT name FROM {OWN_TABLES}"),
-        None => "''".to_owned(),
+    let found = pairs(RELATIONS).map_err(explain)?;
+    let entered = || {
+        let sql = format!("SELECT name, identity FROM main.{OWN_TABLES}");
+        pairs(&sql).map_err(explain)
     };
-    let foreign = text(&format!(
-        "SELECT min(name) FROM sqlite_schema WHERE type = 'table' \
-         AND name NOT LIKE 'dbdyno\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
-         AND name NOT IN ({registered})"
-    ))?;
-    match foreign {
+    let is_table = |identity: &str| identity.starts_with("table ");
+    match register::stranger(&found, is_table, entered)? {
         None => Ok(()),
-        Some(table) => Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "{} holds the table \"{table}\", which is not dbdyno's; give a path of its own, \
-                 dbdyno does not load tests into somebody's database",
-                path.display()
-            ),
+        Some(table) => Err(register::refused(
+            &path.display().to_string(),
+            &table,
+            "give a path of its own, dbdyno does not load tests into somebody's database",
         )),
     }
 }

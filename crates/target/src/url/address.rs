@@ -12,6 +12,12 @@ impl Password {
         Self(text.into())
     }
 
+    /// As it stands in a URL, which is not shown either.
+    pub(super) fn escaped(&self) -> String {
+        let bytes = self.0.bytes();
+        bytes.map(|byte| format!("%{byte:02X}")).collect()
+    }
+
     /// The password itself, for the server alone.
     pub fn expose(&self) -> &str {
         &self.0
@@ -79,18 +85,19 @@ impl Address {
 
 /// Parts a password from the place of a server, so that the place can be shown.
 pub(super) fn without_password(path: &str) -> (String, Option<Password>) {
-    let Some((user, place)) = path
-        .strip_prefix("//")
-        .and_then(|rest| rest.rsplit_once('@'))
-    else {
+    // Who forgot the slashes has a password all the same.
+    let slashes = if path.starts_with("//") { "//" } else { "" };
+    let Some((user, place)) = path[slashes.len()..].rsplit_once('@') else {
         return (path.to_owned(), None);
     };
     match user.split_once(':') {
         Some((user, password)) => {
             // What is no valid escape is taken as it stands: a password may hold a per cent sign.
             let password = decode(password).unwrap_or_else(|_| password.to_owned());
-            (format!("//{user}@{place}"), Some(Password::new(password)))
+            let shown = format!("{slashes}{user}@{place}");
+            (shown, Some(Password::new(password)))
         }
+        None if slashes.is_empty() => (format!("…@{place}"), Some(Password::new(user))),
         None => (path.to_owned(), None),
     }
 }

@@ -39,12 +39,13 @@ fn somebody_elses_database_is_refused_and_an_own_one_made() {
              AND collation_name <> 'utf8mb4_bin'";
         assert_eq!(number(session.as_mut(), collation), 0);
     }
-    // Tables of other names are dbdyno's when it has noted them.
-    root.batch(
-        "CREATE TABLE fresh.warehouse (x INT); CREATE TABLE fresh.dbdyno_tables (name VARCHAR(64)); \
-         INSERT INTO fresh.dbdyno_tables VALUES ('warehouse')",
-    )
-    .unwrap();
+    // Tables of other names are dbdyno's when it has made them.
+    let target = opened(&url_of(&server, "root", "fresh")).unwrap();
+    let mut session = target.open_session().unwrap();
+    session
+        .create_table("warehouse", "CREATE TABLE {schema}.warehouse (x INT)")
+        .unwrap();
+    drop((session, target));
     assert!(opened(&url_of(&server, "root", "fresh")).is_ok());
     root.batch("CREATE TABLE fresh.intruder (x INT)").unwrap();
     let error = refused(&url_of(&server, "root", "fresh"));

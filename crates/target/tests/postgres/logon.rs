@@ -91,11 +91,15 @@ fn passwords_are_asked_for_checked_and_never_shown() {
         "{error}"
     );
 
-    let target = opened(&url("scram:s%25cr%40t%2F%3F%3A")).unwrap();
+    // The schema is another role's, also for a superuser.
+    let right = url("scram:s%25cr%40t%2F%3F%3A");
+    let error = refused(&right);
+    assert!(error.message.contains("another user"), "{error}");
+    let target = opened(&format!("{right}?schema=of_scram")).unwrap();
     let record = target.record();
     assert_eq!(
         record.url,
-        format!("postgres://scram@127.0.0.1:{port}/postgres")
+        format!("postgres://scram@127.0.0.1:{port}/postgres?schema=of_scram")
     );
     assert!(!format!("{record:?}").contains("cr@t"));
     let mut session = target.open_session().unwrap();
@@ -114,8 +118,7 @@ fn passwords_are_asked_for_checked_and_never_shown() {
     );
     drop(session);
     drop(target);
-    // The schema is another role's now, but a superuser may use it.
-    opened(&url("old:digest")).unwrap();
+    opened(&format!("{}?schema=of_old", url("old:digest"))).unwrap();
 }
 
 /// A server reads its rules again a moment after it was told to.

@@ -76,7 +76,7 @@ impl Exercise for BlobWrite {
                 reasons.push(format!("block {index} does not hold what was written"));
             }
         }
-        session.batch(&format!("DROP TABLE {TABLE}"))?;
+        session.drop_table(TABLE)?;
         Ok(reasons)
     }
 

@@ -103,7 +103,7 @@ impl Exercise for BulkLoad {
             ));
         }
         reasons.extend(self.storage_is_as_asked()?);
-        session.batch(&format!("DROP TABLE {TABLE}"))?;
+        session.drop_table(TABLE)?;
         Ok(reasons)
     }
 

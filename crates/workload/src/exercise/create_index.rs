@@ -7,6 +7,7 @@ use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data;
 use crate::library::Table;
+use crate::owned::placed;
 
 /// Keys looked up through the new index.
 const KEYS_PROVEN: u64 = 16;
@@ -42,9 +43,10 @@ impl Exercise for CreateIndex {
         (0..jobs.min(1))
             .map(|_| {
                 let session = self.bench.target.open_session()?;
+                let sql = placed(session.as_ref(), self.bench.sql());
                 Ok(Box::new(Indexer {
                     worker: Worker::new(session, &self.bench.meter),
-                    sql: self.bench.sql().to_owned(),
+                    sql,
                     rows: self.bench.size.rows(self.table),
                 }) as Box<dyn Operator>)
             })

@@ -52,7 +52,7 @@ impl Exercise for Insert {
         let mut right = Fetched { rows: 1, digest: 0 };
         right.add_int(0, committed as i64);
         right.add_int(1, self.bench.meter.sum() as i64);
-        session.batch(&format!("DROP TABLE {TABLE}"))?;
+        session.drop_table(TABLE)?;
         let mut reasons = Vec::new();
         if found != right || committed < outcome.rows {
             reasons.push(format!(

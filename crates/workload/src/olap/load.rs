@@ -15,7 +15,7 @@ use super::query::FOLDER;
 use super::rows::{Share, begin_words, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
-use crate::owned::count;
+use crate::owned::{count, placed};
 use crate::sql_folder::Step;
 
 /// What is asked for.
@@ -283,7 +283,11 @@ impl Load<'_> {
         let mut session = self.target.open_session()?;
         let session = session.as_mut();
         for Step { name, sql } in FOLDER.steps("keys", self.engine) {
-            self.step(name, &mut took, || Ok(session.batch(sql)?))?;
+            self.step(
+                name,
+                &mut took,
+                || Ok(session.batch(&placed(session, sql))?),
+            )?;
         }
         for table in TABLES {
             let name = format!("statistics of {table}");

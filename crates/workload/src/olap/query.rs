@@ -171,7 +171,7 @@ mod tests {
         for engine in FOLDER.engines() {
             let made = tables(&engine).unwrap();
             for table in TABLES {
-                let create = format!("CREATE TABLE {table} (");
+                let create = format!("CREATE TABLE {{schema}}.{table} (");
                 assert!(made.contains(&create), "{engine} {table}");
             }
         }

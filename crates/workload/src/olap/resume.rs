@@ -4,8 +4,8 @@ use target::Session;
 
 use super::load::right_rows;
 use super::metadata::{Metadata, OWNED};
-use super::{OlapError, Result, TABLES};
-use crate::owned::count;
+use super::{Result, TABLES};
+use crate::owned::{count, statement_of};
 
 /// The fact that keys are being made: a table that may have some of them is loaded anew.
 const KEYS_BEGUN: &str = "keys";
@@ -39,15 +39,9 @@ pub(super) fn kept(
     if !kept.is_empty() {
         let is_kept = |table: &str| kept.iter().any(|(name, _)| *name == table);
         for table in TABLES.into_iter().filter(|table| !is_kept(table)) {
-            session.batch(&format!("DROP TABLE {table}; {}", create(tables, table)?))?;
+            session.drop_table(table)?;
+            session.create_table(table, statement_of(tables, table)?)?;
         }
     }
     Ok(kept)
-}
-
-/// The one statement that makes a table.
-fn create<'t>(tables: &'t str, table: &str) -> Result<&'t str> {
-    let begin = tables.find(&format!("CREATE TABLE {table} ("));
-    let statement = begin.and_then(|begin| tables[begin..].split(';').next());
-    statement.ok_or_else(|| OlapError::Library(format!("nothing makes table {table}")))
 }

@@ -65,7 +65,7 @@ mod tests {
             let made = tables(engine).unwrap();
             for table in TABLES {
                 assert!(
-                    made.contains(&format!("CREATE TABLE {table} (")),
+                    made.contains(&format!("CREATE TABLE {{schema}}.{table} (")),
                     "{engine} {table}"
                 );
             }

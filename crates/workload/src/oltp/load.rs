@@ -15,7 +15,7 @@ use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
-use crate::owned::count;
+use crate::owned::{count, placed};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -170,10 +170,11 @@ impl Load<'_> {
             )));
         }
         for table in TABLES.iter().rev().filter(|table| **table != "item") {
+            let schema = session.schema();
             let column = format!("{}w_id", prefix(table));
             // The jobs take warehouses in order, so all below the first missing one are whole.
             let sql = format!(
-                "DELETE FROM {table} WHERE {column} NOT IN (SELECT w_id FROM {}) AND {column} >= {}",
+                "DELETE FROM {schema}.{table} WHERE {column} NOT IN (SELECT w_id FROM {schema}.{}) AND {column} >= {}",
                 metadata::WAREHOUSES,
                 missing[0]
             );
@@ -187,7 +188,7 @@ impl Load<'_> {
             return Ok(());
         }
         (self.tell)(Event::Step("items"));
-        session.batch("DELETE FROM item")?;
+        session.batch(&placed(session, "DELETE FROM {schema}.item"))?;
         let rows = session.bulk_load("item", &mut self.population.items())?;
         self.account("item", rows, ITEMS)?;
         metadata::note_warehouse(session, 0)
@@ -245,8 +246,8 @@ impl Load<'_> {
             self.go_on()?;
             (self.tell)(Event::Step(name));
             session.begin()?;
-            session.batch(sql)?;
-            session.batch(&metadata::step_sql(name))?;
+            session.batch(&placed(session, sql))?;
+            session.batch(&placed(session, &metadata::step_sql(name)))?;
             session.commit()?;
         }
         for table in TABLES {

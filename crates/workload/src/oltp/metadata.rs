@@ -1,6 +1,6 @@
 //! What is loaded, in tables beside the nine: never inferred from counts.
 
-use target::Session;
+use target::{SCHEMA_MARK, Session};
 
 use super::{OltpError, Result, TABLES};
 use crate::owned::{Owned, finds};
@@ -85,8 +85,7 @@ impl Metadata {
         })
     }
 
-    /// Enters the nine tables as ours, makes them, and notes what is going to be loaded: in this order, so
-    /// that a beginning which was broken off is ours and counts as none.
+    /// Makes the nine tables and notes what is going to be loaded.
     pub(super) fn begin(&self, session: &mut dyn Session, tables: &str) -> Result<()> {
         let facts = [
             ("warehouses", u64::from(self.warehouses)),
@@ -98,8 +97,9 @@ impl Metadata {
             ("transactions_since_load", 0),
         ];
         let facts = facts.map(|(name, value)| (name, value.to_string()));
-        let tables =
-            format!("{tables}\nCREATE TABLE {WAREHOUSES} (w_id INTEGER NOT NULL PRIMARY KEY);");
+        let tables = format!(
+            "{tables}\nCREATE TABLE {SCHEMA_MARK}.{WAREHOUSES} (w_id INTEGER NOT NULL PRIMARY KEY);"
+        );
         Ok(OWNED.begin(session, &tables, &facts)?)
     }
 }
@@ -118,7 +118,8 @@ pub(super) fn note_whole(session: &mut dyn Session) -> Result<()> {
 
 /// Notes that warehouse `w` is whole; 0 stands for the items.
 pub(super) fn note_warehouse(session: &mut dyn Session, w: u32) -> Result<()> {
-    Ok(session.batch(&format!("INSERT INTO {WAREHOUSES} VALUES ({w})"))?)
+    let schema = session.schema();
+    Ok(session.batch(&format!("INSERT INTO {schema}.{WAREHOUSES} VALUES ({w})"))?)
 }
 
 /// Whether the items, which belong to no warehouse, are whole.
@@ -140,5 +141,5 @@ pub(super) fn whole_warehouses(session: &mut dyn Session) -> Result<Vec<u32>> {
 
 /// Notes that a step is done as a fact of its name, in the step's own transaction where the engine can.
 pub(super) fn step_sql(name: &str) -> String {
-    format!("INSERT INTO {FACTS} VALUES ('{name}', 'done')")
+    format!("INSERT INTO {SCHEMA_MARK}.{FACTS} VALUES ('{name}', 'done')")
 }

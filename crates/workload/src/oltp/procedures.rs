@@ -5,6 +5,7 @@ use target::{Session, Target};
 use super::mix::Kind;
 use super::statements::procedure;
 use super::{OltpError, Result};
+use crate::owned::placed;
 
 /// Whether the engine has them.
 pub fn are_there(engine: &str) -> bool {
@@ -24,7 +25,7 @@ pub fn install(target: &dyn Target, engine: &str) -> Result<()> {
     let mut session = target.open_session()?;
     remove(session.as_mut(), engine)?;
     for sql in parts("create", engine) {
-        session.batch(sql)?;
+        session.batch(&placed(session.as_ref(), sql))?;
     }
     Ok(())
 }
@@ -32,7 +33,7 @@ pub fn install(target: &dyn Target, engine: &str) -> Result<()> {
 /// Removes those that are there.
 pub(super) fn remove(session: &mut dyn Session, engine: &str) -> Result<()> {
     for sql in parts("drop", engine) {
-        session.batch(sql)?;
+        session.batch(&placed(session, sql))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use target::{BulkRow, RowSource, Session, Target, Value};
+use target::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
 
 use super::journal::{Change, Entries, Entry, Header, Journal};
 use super::terminal::World;
@@ -162,20 +162,21 @@ struct Books<'a> {
 impl Books<'_> {
     fn make_tables(&mut self) -> Result<()> {
         self.drop_tables()?;
-        self.session.batch(&format!(
-            "CREATE TABLE {ORDERS} (w INTEGER NOT NULL, d INTEGER NOT NULL, o INTEGER NOT NULL, c INTEGER, \
+        let orders = format!(
+            "CREATE TABLE {SCHEMA_MARK}.{ORDERS} (w INTEGER NOT NULL, d INTEGER NOT NULL, o INTEGER NOT NULL, c INTEGER, \
              carrier INTEGER)"
-        ))?;
-        Ok(self.session.batch(&format!(
-            "CREATE TABLE {PAYMENTS} (mark VARCHAR(24) NOT NULL, w INTEGER NOT NULL, d INTEGER NOT NULL, \
+        );
+        self.session.create_table(ORDERS, &orders)?;
+        let payments = format!(
+            "CREATE TABLE {SCHEMA_MARK}.{PAYMENTS} (mark VARCHAR(24) NOT NULL, w INTEGER NOT NULL, d INTEGER NOT NULL, \
              c INTEGER NOT NULL, amount NUMERIC(12,2) NOT NULL)"
-        ))?)
+        );
+        Ok(self.session.create_table(PAYMENTS, &payments)?)
     }
 
     fn drop_tables(&mut self) -> Result<()> {
         for table in [ORDERS, PAYMENTS] {
-            self.session
-                .batch(&format!("DROP TABLE IF EXISTS {table}"))?;
+            self.session.drop_table(table)?;
         }
         Ok(())
     }
@@ -246,7 +247,9 @@ impl Books<'_> {
 
     fn compare_batch(&mut self) -> Result<()> {
         for table in [ORDERS, PAYMENTS] {
-            self.session.batch(&format!("DELETE FROM {table}"))?;
+            let schema = self.session.schema();
+            self.session
+                .batch(&format!("DELETE FROM {schema}.{table}"))?;
         }
         let mut orders = Orders(self.orders.iter());
         self.session.bulk_load(ORDERS, &mut orders)?;

@@ -1,0 +1,52 @@
+//! Tables of dbdyno's own, on a server that commits each statement which makes or removes one.
+//!
+//! A table is entered before it is made, with a word that becomes its comment: what is entered and does not bear
+//! the word is another one, whoever made it and whenever.
+
+use super::MySqlSession;
+use crate::mysql::guard::TABLE;
+use crate::register::{self, SCHEMA_MARK};
+use crate::{OWN_TABLES, Result, Session};
+
+pub(super) fn create(session: &mut MySqlSession, table: &str, sql: &str) -> Result<()> {
+    register::entered(session)?;
+    let token = register::token();
+    if session.relations()?.contains_key(table) {
+        return Err(register::there_already(session, table));
+    }
+    register::enter(session, table, &format!("{TABLE}{token}"))?;
+    let sql = sql.replace(SCHEMA_MARK, session.schema());
+    let sql = sql.trim_end().trim_end_matches(';');
+    let made = session.batch(&format!("{sql}\nCOMMENT = '{token}'"));
+    if made.is_err() {
+        // The first error is the one to tell; an entry without its table is none.
+        let _ = register::strike(session, table);
+    }
+    made
+}
+
+pub(super) fn remove(session: &mut MySqlSession, table: &str) -> Result<bool> {
+    if !register::is_there_and_ours(session, table)? {
+        return Ok(false);
+    }
+    let place = format!("{}.{table}", session.schema());
+    session.batch(&format!(
+        "LOCK TABLES {place} WRITE, {} WRITE",
+        register_of(session)
+    ))?;
+    // It may have been another one's before it was locked.
+    let removed = match register::is_there_and_ours(session, table) {
+        Ok(true) => session.batch(&format!("DROP TABLE {place}")).map(|()| true),
+        other => other,
+    };
+    session.batch("UNLOCK TABLES")?;
+    if removed? {
+        register::strike(session, table)?;
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+fn register_of(session: &MySqlSession) -> String {
+    format!("{}.{OWN_TABLES}", session.schema())
+}

@@ -1,0 +1,131 @@
+//! Tables of others in files, and everything that could lead dbdyno to them.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use target::{ErrorKind, Result, Session, Target, TargetUrl, open};
+
+/// DuckDB's statements are asked where its library is there.
+const ENGINES: [&str; 2] = ["sqlite", "duckdb"];
+
+fn opened(engine: &str, path: &Path) -> Result<Arc<dyn Target>> {
+    open(&TargetUrl::parse(&format!("{engine}:{}", path.display())).unwrap())
+}
+
+const MAKE: &str = "CREATE TABLE {schema}.customer (x INTEGER)";
+
+fn count(session: &mut dyn Session, table: &str) -> String {
+    let rows = session
+        .texts(&format!("SELECT count(*) FROM {table}"))
+        .unwrap();
+    rows[0][0].clone().unwrap()
+}
+
+/// The file is called as the schema is, which both engines could take for each other.
+#[test]
+fn a_table_is_ours_because_we_made_it_and_not_by_its_name() {
+    for engine in ENGINES {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("main.db");
+        let target = opened(engine, &path).unwrap();
+        let mut session = target.open_session().unwrap();
+        let session = session.as_mut();
+        session.create_table("customer", MAKE).unwrap();
+        assert!(session.create_table("customer", MAKE).is_err());
+        assert!(session.drop_table("customer").unwrap());
+        assert!(!session.drop_table("customer").unwrap());
+
+        for theirs in [
+            "CREATE TABLE customer (x INTEGER, y INTEGER)",
+            "CREATE VIEW customer AS SELECT 1 AS x",
+        ] {
+            session.create_table("customer", MAKE).unwrap();
+            session
+                .batch(&format!("DROP TABLE customer; {theirs}"))
+                .unwrap();
+            let error = session.drop_table("customer").unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Foreign, "{engine} {theirs}: {error}");
+            let error = session.create_table("customer", MAKE).unwrap_err();
+            assert!(
+                error.message.contains("exists"),
+                "{engine} {theirs}: {error}"
+            );
+            let kind = if theirs.contains("VIEW") {
+                "VIEW"
+            } else {
+                "TABLE"
+            };
+            session.batch(&format!("DROP {kind} customer")).unwrap();
+        }
+        session.batch("CREATE TABLE orders (x INTEGER)").unwrap();
+        let make = "CREATE TABLE {schema}.orders (x INTEGER)";
+        assert!(session.create_table("orders", make).is_err());
+        assert!(!session.is_entered("orders").unwrap());
+        session.batch("DROP TABLE orders").unwrap();
+
+        // A temporary table hides ours from statements without a schema.
+        session.create_table("customer", MAKE).unwrap();
+        session
+            .batch("CREATE TEMP TABLE customer (x INTEGER); INSERT INTO temp.customer VALUES (1)")
+            .unwrap();
+        assert!(session.drop_table("customer").unwrap());
+        assert_eq!(count(session, "temp.customer"), "1");
+    }
+}
+
+#[test]
+fn what_others_have_put_into_a_file_keeps_dbdyno_out() {
+    for engine in ENGINES {
+        for (theirs, what) in [
+            (
+                "CREATE VIEW dbdyno_tables AS SELECT 'customer' AS name, 'x' AS identity",
+                "register",
+            ),
+            (
+                "CREATE TABLE customer (x INTEGER); CREATE TABLE dbdyno_tables (name TEXT); \
+                 INSERT INTO dbdyno_tables VALUES ('customer'), ('dbdyno_tables')",
+                "dbdyno_tables",
+            ),
+            (
+                "CREATE TABLE customer (x INTEGER); CREATE TABLE dbdyno_tables (name TEXT, identity TEXT); \
+                 INSERT INTO dbdyno_tables VALUES ('customer', ''), ('dbdyno_tables', '')",
+                "dbdyno_tables",
+            ),
+            ("CREATE VIEW payroll AS SELECT 1 AS x", "payroll"),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("t.db");
+            let target = opened(engine, &path).unwrap();
+            let mut session = target.open_session().unwrap();
+            session.batch(theirs).unwrap();
+            drop((session, target));
+            let error = opened(engine, &path).err().unwrap();
+            assert_eq!(error.kind, ErrorKind::Foreign, "{engine} {theirs}: {error}");
+            assert!(error.message.contains(what), "{engine} {theirs}: {error}");
+        }
+    }
+}
+
+/// A table that was made is known again when its file is opened anew, and after the log went into the file.
+#[test]
+fn ours_are_known_again() {
+    for engine in ENGINES {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("t.db");
+        let target = opened(engine, &path).unwrap();
+        target
+            .open_session()
+            .unwrap()
+            .create_table("customer", MAKE)
+            .unwrap();
+        target.checkpoint().unwrap();
+        drop(target);
+        let target = opened(engine, &path).unwrap();
+        let mut session = target.open_session().unwrap();
+        session.create_index("customer", "customer_x", "x").unwrap();
+        session.drop_index("customer", "customer_x").unwrap();
+        assert!(session.is_entered("customer").unwrap());
+        assert!(session.drop_table("customer").unwrap());
+    }
+}

@@ -1,0 +1,54 @@
+//! Tables of others that bear the names of ours.
+
+use std::sync::atomic::AtomicBool;
+
+use workload::oltp;
+
+use crate::common::*;
+
+/// What another session makes after dbdyno has looked: neither a load, nor one that replaces what is there, nor the
+/// removal of everything touches it.
+#[test]
+fn a_table_of_our_name_is_never_removed_nor_filled() {
+    for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
+        for table in ["orders", "warehouse", "dbdyno_oltp"] {
+            let mut theirs = database.session();
+            theirs
+                .batch(&format!(
+                    "CREATE TABLE {table} (x INTEGER); INSERT INTO {table} VALUES (7)"
+                ))
+                .unwrap();
+            let replacing = oltp::LoadOptions {
+                replace: true,
+                ..options(1)
+            };
+            for options in [options(1), options(1), replacing, options(1)] {
+                let message = database.load(&options).unwrap_err().to_string();
+                assert!(message.contains(table), "{}: {message}", database.engine);
+                // Nothing of ours is there, so that nothing is removed either.
+                let _ = oltp::drop_all(database.target.as_ref(), database.engine);
+                let sql = format!("SELECT sum(x) FROM {table}");
+                assert_eq!(one(theirs.as_mut(), &sql), "7", "{}", database.engine);
+            }
+            theirs.batch(&format!("DROP TABLE {table}")).unwrap();
+        }
+        // Without it everything works.
+        let never = AtomicBool::new(true);
+        let broken_off = oltp::load(
+            database.target.as_ref(),
+            database.engine,
+            &options(1),
+            &never,
+            &|_| (),
+        );
+        assert!(matches!(broken_off, Err(oltp::OltpError::Interrupted)));
+        let mut theirs = database.session();
+        theirs
+            .batch("DROP TABLE stock; CREATE TABLE stock (x INTEGER); INSERT INTO stock VALUES (7)")
+            .unwrap();
+        let message = oltp::drop_all(database.target.as_ref(), database.engine);
+        let message = message.unwrap_err().to_string();
+        assert!(message.contains("stock"), "{}: {message}", database.engine);
+        assert_eq!(one(theirs.as_mut(), "SELECT sum(x) FROM stock"), "7");
+    }
+}
