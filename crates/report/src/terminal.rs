@@ -207,10 +207,11 @@ fn test_table(
 ) -> String {
     let mut numbered = Numbered::default();
     let standing = remarks::standing(curve);
-    let mut table = Table::new(columns(run));
+    let results = results(curve);
+    let mut table = Table::new(columns(run, &results));
     for level in &curve.levels {
         let mark = mark(level, &standing, &mut numbered);
-        table.row(row(run, level, mark), level.invalid() > 0);
+        table.row(row(run, level, &results, mark), level.invalid() > 0);
     }
     let title = format!(
         "{} · {} · {} · {}",
@@ -243,9 +244,28 @@ fn test_table(
     out
 }
 
+/// Heads of a column, and the figure under it.
+type Result = ([&'static str; 3], &'static str);
+
+/// Figures that are the result itself where a test has them, and that no other test has.
+const RESULTS: [Result; 4] = [
+    (["on disk", "", "[MB]"], "table_disk_mb"),
+    (["memory", "", "[MB]"], "table_memory_mb"),
+    (["factor", "", ""], "compress_factor"),
+    (["queries/h", "scaled", ""], "scaled_queries_per_h"),
+];
+
+fn results(curve: &Curve<'_>) -> Vec<&'static Result> {
+    let is_told =
+        |figure| (curve.levels.iter()).any(|level| level.shown().figure(figure).is_some());
+    (RESULTS.iter())
+        .filter(|(_, figure)| is_told(figure))
+        .collect()
+}
+
 /// The columns of the published result tables, with "reps", p99 and a validity mark added.
 /// The number is the order in which columns go when the terminal is narrow: 0 stays.
-fn columns(run: &Run) -> Vec<Column> {
+fn columns(run: &Run, results: &[&Result]) -> Vec<Column> {
     let right = |heads: [&'static str; 3], leave: u8| Column {
         heads,
         align: Align::Right,
@@ -273,6 +293,7 @@ fn columns(run: &Run) -> Vec<Column> {
         right(["Time", "", "[sec]"], 0),
         right(["p99", "", ""], 0),
     ];
+    columns.extend(results.iter().map(|(heads, _)| right(*heads, 0)));
     if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
         columns.push(right(["", "", "n"], 0));
     }
@@ -284,7 +305,7 @@ fn columns(run: &Run) -> Vec<Column> {
     columns
 }
 
-fn row(run: &Run, level: &Level<'_>, mark: String) -> Vec<String> {
+fn row(run: &Run, level: &Level<'_>, results: &[&Result], mark: String) -> Vec<String> {
     let key = &level.first().key;
     let shown = level.shown();
     let whole = |name: &str| number::whole(shown.figure(name));
@@ -312,6 +333,7 @@ fn row(run: &Run, level: &Level<'_>, mark: String) -> Vec<String> {
         rate("elapsed_s"),
         number::latency(shown.figure("response_us_p99")),
     ];
+    cells.extend(results.iter().map(|(_, figure)| rate(figure)));
     if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
         cells.push(level.points.len().to_string());
     }

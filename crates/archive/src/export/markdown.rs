@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::json::target;
 use crate::store::state_name;
-use crate::{Point, Run};
+use crate::{Point, PointKey, Run};
 
 /// Header of a column, its unit as the published reports print it, and the figure under it.
 type Column = (&'static str, &'static str, &'static str);
@@ -21,6 +21,14 @@ const COLUMNS: &[Column] = &[
     ("total", "MB/s", "total_mb_per_s"),
     ("redo", "MB/s", "redo_mb_per_s"),
     ("time", "s", "elapsed_s"),
+];
+
+/// Figures that are the result itself where a test has them, and that no other test has.
+const RESULTS: &[Column] = &[
+    ("on disk", "MB", "table_disk_mb"),
+    ("in memory", "MB", "table_memory_mb"),
+    ("compress factor", "times", "compress_factor"),
+    ("scaled", "queries/h", "scaled_queries_per_h"),
 ];
 
 /// The run as Markdown: one table for each test and target, then what is invalid, noted or missing.
@@ -74,17 +82,24 @@ pub fn markdown(run: &Run) -> String {
 
 /// The table of one test on one target. `Run` is the repetition, `Tst` the point's place in the run.
 fn table(run: &Run, group: (&str, u32)) -> String {
+    let is_of = |key: &PointKey| (key.test.as_str(), key.target) == group;
+    let is_told = |(_, _, figure): &&Column| {
+        let mut points = run.points.iter().filter(|point| is_of(&point.key));
+        points.any(|point| point.figures.get(figure).is_some())
+    };
+    let results = RESULTS.iter().filter(is_told);
+    let columns: Vec<&Column> = COLUMNS.iter().chain(results).collect();
     let mut text = String::from("| Run | Tst | Code | #N | #J | #T |");
-    for (header, unit, _) in COLUMNS {
+    for (header, unit, _) in &columns {
         let _ = write!(text, " {header} [{unit}] |");
     }
     text += " valid |\n|---:|---:|---|---:|---:|---:|";
-    text += &"---:|".repeat(COLUMNS.len());
+    text += &"---:|".repeat(columns.len());
     text += "---|\n";
     let mut remarks = String::new();
     for (place, point) in (1..).zip(&run.points) {
         let key = &point.key;
-        if (key.test.as_str(), key.target) != group {
+        if !is_of(key) {
             continue;
         }
         let _ = write!(
@@ -96,7 +111,7 @@ fn table(run: &Run, group: (&str, u32)) -> String {
             key.jobs,
             key.threads
         );
-        for (_, _, figure) in COLUMNS {
+        for (_, _, figure) in &columns {
             let _ = write!(text, " {} |", number(point.figures.get(figure)));
         }
         text += if point.valid() {

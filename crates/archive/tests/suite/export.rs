@@ -214,6 +214,18 @@ fn the_markdown_has_a_table_for_each_test() {
     insta::assert_snapshot!(markdown(&example_run()));
 }
 
+#[test]
+fn the_markdown_shows_sizes_where_they_are_the_result() {
+    let mut run = example_run();
+    assert!(!markdown(&run).contains("compress factor"));
+    let figures = &mut run.points[0].figures;
+    (figures.table_memory_mb, figures.compress_factor) = (Some(12.5), Some(3.2));
+    let text = markdown(&run);
+    let heads = "in memory [MB] | compress factor [times] | valid |";
+    assert!(text.contains(heads), "{text}");
+    assert!(text.contains(" 12.5 | 3.20 | "), "{text}");
+}
+
 /// `docs/FORMAT.md` shows one whole row: the one that is written today.
 #[test]
 fn the_format_shows_a_whole_row() {

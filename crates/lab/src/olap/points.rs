@@ -59,6 +59,21 @@ impl Place<'_> {
         Ok(metadata.scale.factor())
     }
 
+    /// What keeps figures of this target and of another one from being compared: a database of another scale.
+    pub fn other_scale(&self, scale: f64) -> Option<String> {
+        let targets = self.bay.targets.iter();
+        targets.filter(|other| other.first().replica().is_none()).find_map(|other| {
+            let mut session = other.first().open_session().ok()?;
+            let there = olap::Metadata::of_whole(session.as_mut()).ok()?.scale.factor();
+            (there != scale).then(|| {
+                format!(
+                    "not comparable with {}: this database is of scale {scale}, that one of {there}",
+                    other.engine
+                )
+            })
+        })
+    }
+
     /// Whether the user lets it go on.
     ///
     /// # Errors

@@ -49,6 +49,11 @@ pub(super) fn of_parts(place: &Place, parts: &[Point], asked: usize) -> Measured
         Ok((figures, note)) => {
             point.figures = figures;
             point.notes.push(note);
+            // Not even scaled queries per hour: what fits into caches at one scale does not at another.
+            let scale = place.scale().ok();
+            point
+                .notes
+                .extend(scale.and_then(|scale| place.other_scale(scale)));
         }
         Err(reason) => point.reasons = vec![reason],
     }

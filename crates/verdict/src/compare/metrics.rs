@@ -8,7 +8,7 @@ use super::{CompareError, Named, NotComparable, Pairing};
 use crate::metric::{self, Metric};
 
 /// Figures of each level that are compared beside the primary metrics.
-const SECONDARY: [&str; 2] = ["response_us_p50", "response_us_p99"];
+const SECONDARY: [&str; 3] = ["response_us_p50", "response_us_p99", "table_memory_mb"];
 /// Most metrics of one comparison; a plan with more is compared in its first ones.
 const METRICS_MAX: usize = 2_000;
 
@@ -90,7 +90,8 @@ fn tests(run: &Run, target: &str) -> Vec<String> {
         .collect()
 }
 
-/// Rows per second where the test reads or writes rows, else operations per second.
+/// Queries per hour where that is what a test amounts to, rows per second where it reads or writes rows, else operations
+/// per second.
 fn throughput(run: &Run, target: &str, test: &str, level: Option<(u32, u32)>) -> Metric {
     let metric = |figure: &str| Metric {
         target: Some(target.to_owned()),
@@ -98,15 +99,16 @@ fn throughput(run: &Run, target: &str, test: &str, level: Option<(u32, u32)>) ->
         level,
         figure: figure.to_owned(),
     };
-    let rows = metric("rows_per_s");
-    let mut points = run
-        .points
-        .iter()
-        .filter(|p| p.valid() && rows.covers(run, p));
-    if points.all(|p| p.figures.rows_per_s.is_some()) {
-        rows
-    } else {
-        metric("operations_per_s")
+    let any = metric("operations_per_s");
+    let points = || {
+        let mine = run.points.iter();
+        mine.filter(|p| p.valid() && any.covers(run, p))
+    };
+    let told_by_all = |figure: &str| points().all(|p| p.figures.get(figure).is_some());
+    match points().next() {
+        Some(_) if told_by_all("scaled_queries_per_h") => metric("scaled_queries_per_h"),
+        _ if told_by_all("rows_per_s") => metric("rows_per_s"),
+        _ => any,
     }
 }
 
