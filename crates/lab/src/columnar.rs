@@ -11,8 +11,9 @@ use ::load::Progress;
 use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
 use target::TargetError;
 use target::source::SourceTable;
+use workload::columnar::lift::{LiftedTable, compress_factor};
 use workload::columnar::memory::words;
-use workload::columnar::{Chosen, ColumnarError, LiftOptions, LiftedTable, lift};
+use workload::columnar::{Chosen, ColumnarError, LiftOptions, lift};
 use workload::olap::{self, OlapError, TABLES};
 
 use crate::done::{Done, Measured};
@@ -326,15 +327,15 @@ fn fill(
     let options = LiftOptions {
         chosen: Chosen {
             tables: names.map(|name| (*name).to_owned()).collect(),
-            columns: Vec::new(),
+            ..Chosen::default()
         },
         level: replica.level(),
         memory_bytes: replica.memory_bytes(),
         jobs,
     };
     let lifted = lift(source.as_ref(), &options, bay.stop, &|_| {})?;
-    let peak = lifted.memory_bytes_peak.map_or("–".to_owned(), words);
-    let report = Report {
+    let peak = lifted.grown.peak_bytes.map_or("–".to_owned(), words);
+    let mut report = Report {
         notes: vec![
             format!(
                 "{} streams; {}; memory at most {peak} while lifting, {} for the tables and for queries; a copy: later \
@@ -356,8 +357,13 @@ fn fill(
         populate_s: lifted.populate_took.as_secs_f64(),
         tables: lifted.tables,
     };
+    report.notes.extend(lifted.doubt.map(no_sizes));
     replica.fill(lifted.store)?;
     Ok(report)
+}
+
+fn no_sizes(why: String) -> String {
+    format!("no sizes in memory are told: {why}")
 }
 
 /// The point of a table, or of all.
@@ -370,22 +376,16 @@ fn point(report: &Report, blank: Point) -> Point {
     let sum =
         |value: &dyn Fn(&LiftedTable) -> u64| tables.iter().map(|t| value(t)).sum::<u64>() as f64;
     let rows = sum(&|table| table.digest.rows);
-    let memory_mb = sum(&|table| table.memory_bytes) / MB;
+    let memory: Option<u64> = tables.iter().map(|table| table.memory_bytes).sum();
+    let memory_mb = memory.map(|bytes| bytes as f64 / MB);
     let disk_mb: Option<u64> = tables.iter().map(|table| table.disk_bytes).sum();
     let disk_mb = disk_mb.map(|bytes| bytes as f64 / MB);
-    let (elapsed_s, factor, mut notes) = match tables.as_slice() {
-        [table] => (
-            table.populate_took.as_secs_f64(),
-            table.compress_factor(),
-            Vec::new(),
-        ),
-        _ => (
-            report.populate_s,
-            disk_mb.map(|disk_mb| disk_mb / memory_mb.max(f64::MIN_POSITIVE)),
-            report.notes.clone(),
-        ),
+    let is_all = table_of(&blank.key.test).is_none();
+    let (elapsed_s, mut notes) = match tables.as_slice() {
+        [table] if !is_all => (table.populate_took.as_secs_f64(), Vec::new()),
+        _ => (report.populate_s, report.notes.clone()),
     };
-    if let [table] = tables.as_slice() {
+    if let ([table], false) = (tables.as_slice(), is_all) {
         notes.extend(about(table));
     }
     Point {
@@ -400,13 +400,22 @@ fn point(report: &Report, blank: Point) -> Point {
             rows_per_s: Some(rows / elapsed_s.max(f64::MIN_POSITIVE)),
             elapsed_s: Some(elapsed_s),
             table_disk_mb: disk_mb,
-            table_memory_mb: Some(memory_mb),
-            compress_factor: factor,
+            table_memory_mb: memory_mb,
+            compress_factor: compress_factor(tables.iter().copied()),
             ..Figures::default()
         },
         reasons: tables
             .iter()
-            .flat_map(|table| table.reasons.clone())
+            .flat_map(|table| {
+                // Of all tables together it must be said which.
+                let of = if is_all {
+                    format!("{}: ", table.label)
+                } else {
+                    String::new()
+                };
+                let reason = move |reason: &String| format!("{of}{reason}");
+                table.reasons.iter().map(reason).collect::<Vec<_>>()
+            })
             .collect(),
         notes,
         ..blank

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     NotInstalled,
     /// The statement failed.
     Statement,
+    /// A row that is read holds a value that its column's type has no place for; the column's place, from 0.
+    Unfit(usize),
 }
 
 /// An error of a target: one sentence for the user and what kind it is.

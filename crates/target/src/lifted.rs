@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::Result;
 pub use crate::duckdb::GROUP_ROWS;
-pub use crate::duckdb::lifted::{Change, Codec, Store, Writer, available};
+pub use crate::duckdb::lifted::{Change, Codec, MEMORY_BYTES_MIN, Store, Writer, available};
 
 /// A target whose tables are those of another one, lifted.
 pub trait Replica {

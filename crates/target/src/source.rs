@@ -11,7 +11,7 @@ use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
 pub use digest::{Digest, row_hash};
 pub use space::Space;
-pub(crate) use sql::{Dialect, select, totals};
+pub(crate) use sql::{Dialect, address_after, select, totals};
 
 /// What a column holds, in terms that every column store can keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub enum Kind {
 
 /// Most digits of a decimal that a column store keeps exactly.
 pub const DIGITS_MAX: u8 = 38;
+/// Bytes that a row of an engine with statistics has beside its values.
+const ROW_HEAD_BYTES: u64 = 18;
 /// Most columns of a table that is read.
 pub const COLUMNS_MAX: usize = 1600;
 /// Most tables that are read at once.
@@ -109,6 +111,26 @@ pub struct SourceColumn {
     pub note: Option<String>,
     /// What is selected of it, in the engine's SQL.
     pub(crate) expression: String,
+    /// The same for its text.
+    pub(crate) as_text: String,
+}
+
+impl SourceColumn {
+    /// Has its text read instead of what it is.
+    pub fn read_as_text(&mut self) {
+        self.kind = Ok(Kind::Text);
+        self.expression = self.as_text.clone();
+        self.note = Some(format!("{}, kept as its text", self.declared));
+    }
+}
+
+/// Where the rows of a table lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// In blocks of its own.
+    Here,
+    /// Nowhere: they are another query's, or another server's.
+    Elsewhere(&'static str),
 }
 
 /// A table, with the columns that are to be read.
@@ -124,6 +146,10 @@ pub struct SourceTable {
     pub rows_estimated: Option<u64>,
     /// Bytes of its rows on the engine's disk, without indexes.
     pub disk_bytes: Option<u64>,
+    /// Where its rows lie.
+    pub stored: Stored,
+    /// Whether the engine knows rows and bytes by statistics that it takes from time to time.
+    pub(crate) has_statistics: bool,
     /// What its parts are counted in: blocks or row numbers; 0 where it is read in one piece.
     pub(crate) extent: u64,
     /// What the numbers of a part are, in the engine's SQL; empty where rows have no such address.
@@ -139,6 +165,17 @@ impl SourceTable {
             true => self.name.clone(),
             false => format!("{}.{}", self.schema, self.name),
         }
+    }
+
+    /// Whether what the engine says of rows and bytes was taken when the table held far fewer rows than these, or far more:
+    /// it may count rows at once and bytes later, so that each row would have less than its own head.
+    pub fn is_outdated(&self, rows: u64) -> bool {
+        let (said, bytes) = (
+            self.rows_estimated.unwrap_or(0),
+            self.disk_bytes.unwrap_or(0),
+        );
+        let is_far = rows > said.saturating_mul(2).max(1000) || rows < said / 2;
+        self.has_statistics && (is_far || bytes < rows.saturating_mul(ROW_HEAD_BYTES))
     }
 
     /// The same table, whose parts are ranges of the values of one of its columns; `None` where that holds no integers.
@@ -209,6 +246,16 @@ pub trait Reader: Send {
     /// # Errors
     /// The taker's, or what the engine says.
     fn read(&mut self, table: &SourceTable, part: &Part, take: Taker<'_>) -> Result<()>;
+
+    /// The address of the row that comes so many rows behind the first at or behind `from`; `None` when there are not so
+    /// many. Only asked of tables whose addresses are sorted and may have gaps.
+    ///
+    /// # Errors
+    /// What the engine says.
+    fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
+        let _ = (table, from, rows);
+        Ok(None)
+    }
 
     /// What the engine itself says of the table's content, for a comparison: its rows, and for each column
     /// how many values are there, their sum, or their length. The same of the same content in every engine.
@@ -337,6 +384,27 @@ mod tests {
             }
             assert_eq!(next, u64::MAX);
         }
+    }
+
+    #[test]
+    fn statistics_that_are_older_than_the_rows_are_seen() {
+        let table = |rows, bytes, has_statistics| SourceTable {
+            schema: String::new(),
+            name: "t".into(),
+            columns: Vec::new(),
+            rows_estimated: Some(rows),
+            disk_bytes: Some(bytes),
+            stored: Stored::Here,
+            has_statistics,
+            extent: 0,
+            address: String::new(),
+            from: "t".into(),
+        };
+        let fresh = table(300_000, 13_100_000, true);
+        assert!(!fresh.is_outdated(310_000) && fresh.is_outdated(900_000));
+        assert!(table(300_000, 16_384, true).is_outdated(300_000));
+        assert!(!table(300_000, 16_384, false).is_outdated(900_000));
+        assert!(!table(0, 16_384, true).is_outdated(3), "a page holds them");
     }
 
     #[test]

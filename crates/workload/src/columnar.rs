@@ -7,12 +7,13 @@
 //! * [`mod@size`]: what it would take, from a sample.
 
 pub mod chosen;
+mod copies;
 pub mod follow;
 pub mod lift;
 pub mod memory;
 pub mod size;
 
-pub use chosen::Chosen;
+pub use chosen::{Chosen, LeftOut, Unfit};
 pub use follow::{Changed, Follower, Lag, differing, follow};
 pub use lift::{LiftOptions, Lifted, LiftedTable, lift};
 pub use target::lifted::{Level, available};
@@ -32,17 +33,27 @@ pub enum ColumnarError {
     /// A name of --tables or --columns is none.
     #[error("{0}")]
     Unknown(String),
-    /// A column has a type that no level can hold.
+    /// Columns have types that no level can hold.
     #[error(
-        "{column} is {declared}, which no level can hold: {why}; leave it out with --columns -{column}"
+        "{columns}, which no level can hold; leave out with --columns {flags} or --unfit skip, or keep as text with \
+         --unfit text"
     )]
     Unholdable {
+        /// Each with its type and why.
+        columns: String,
+        /// What leaves them out.
+        flags: String,
+    },
+    /// A value is not what its column's type says.
+    #[error(
+        "{what}, which no level can hold; leave the column out with --columns -{column}, the table with --unfit skip, \
+         or keep the column as text with --unfit text"
+    )]
+    Unfit {
         /// Table and column.
         column: String,
-        /// Its type.
-        declared: String,
-        /// Why.
-        why: String,
+        /// What the source says.
+        what: String,
     },
     /// The data do not fit.
     #[error(

@@ -55,7 +55,7 @@ fn all_levels(source: &dyn Source) {
             (0, &Vec::new()),
             "{level}"
         );
-        sizes.push((level, table.memory_bytes));
+        sizes.push((level, table.memory_bytes.unwrap()));
         let target = lifted.store.target();
         let mut session = target.open_session().unwrap();
         let sum = number(session.as_mut(), "SELECT sum(id)::BIGINT FROM dbdyno_t");
@@ -164,6 +164,7 @@ fn tables_of_postgres() {
         chosen: Chosen {
             tables: vec!["dbdyno_t".into()],
             columns: vec!["-dbdyno_t.net".into()],
+            ..Chosen::default()
         },
         ..options(Level::QueryHigh)
     };
@@ -234,6 +235,7 @@ fn what_does_not_fit_is_refused_with_the_sizes() {
             chosen: Chosen {
                 tables: names(tables),
                 columns: names(columns),
+                ..Chosen::default()
             },
             ..options(Level::None)
         };

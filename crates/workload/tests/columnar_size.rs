@@ -11,6 +11,8 @@ use workload::columnar::{Chosen, Level, LiftOptions, lift};
 
 #[path = "columnar_size/coverage.rs"]
 mod coverage;
+#[path = "columnar_size/fifty.rs"]
+mod fifty;
 #[path = "columnar_size/shapes.rs"]
 mod shapes;
 
@@ -43,7 +45,7 @@ fn truth(source: &dyn Source, level: Level) -> f64 {
     };
     let lifted = lift(source, &options, &AtomicBool::new(false), &|_| {}).unwrap();
     assert!(lifted.is_valid());
-    lifted.bytes() as f64
+    lifted.bytes().unwrap() as f64
 }
 
 fn in_file(url: &str, make: impl FnOnce(&mut dyn target::Session)) {
@@ -208,4 +210,49 @@ fn a_budget_that_is_too_small_says_so_and_stays_honest() {
             .iter()
             .any(|n| n.contains("ended after 1 pieces"))
     );
+}
+
+#[test]
+fn keys_with_gaps_are_sampled_by_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, key) in [
+        ("halves", "n + (n >= 130000) * 1000000000000"),
+        ("squares", "n * n * 3"),
+    ] {
+        let url = format!("sqlite:{}/{name}.db", directory.path().display());
+        in_file(&url, |session| {
+            let rows =
+                "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 260000)";
+            session
+                .batch(&format!(
+                    "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, w TEXT); \
+                     INSERT INTO t {rows} SELECT {key}, n % 1000, 'word ' || n % 77 FROM r"
+                ))
+                .unwrap();
+        });
+        let source = source(&url);
+        let levels = [Level::None, Level::CapacityLow];
+        let sizes = sized(source.as_ref(), &levels, Budget::default(), 1);
+        let table = &sizes.tables[0];
+        let sampled = &table.sampled;
+        assert!(!sampled.is_whole && sampled.pieces.len() >= 15, "{name}");
+        let full = sampled.pieces.iter().filter(|piece| piece.count() == 8192);
+        assert!(
+            full.count() + 1 >= sampled.pieces.len(),
+            "{name}: {:?}",
+            sampled.pieces
+        );
+        assert!(
+            (0.4..0.6).contains(&sampled.share()),
+            "{name}: {}",
+            sampled.share()
+        );
+        for level in levels {
+            let (found, truth) = (sizes.total(level).unwrap(), truth(source.as_ref(), level));
+            assert!(
+                found.covers(truth),
+                "{name} {level}: {found:?}, and it is {truth}"
+            );
+        }
+    }
 }

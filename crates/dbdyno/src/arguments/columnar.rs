@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use workload::columnar::size::Budget;
-use workload::columnar::{JOBS_MAX, Level, memory};
+use workload::columnar::{JOBS_MAX, Level, Unfit, memory};
 use workload::olap::Scale;
 
 use super::Occasion;
@@ -39,7 +39,7 @@ pub struct LiftArguments {
     #[arg(long)]
     pub level: Level,
     /// Memory for them, as 500MB or 4GiB (default: 80 % of what is available)
-    #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
+    #[arg(long, value_name = "SIZE", value_parser = memory::limit_of)]
     pub memory: Option<u64>,
     /// Streams that read at the same time (default: one for each processor, or 1 where the source has no more)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
@@ -55,8 +55,14 @@ pub struct Wanted {
     /// Database to read, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE; nothing is written to it
     #[arg(long, value_name = "URL")]
     pub from: String,
-    /// Tables, as NAME or SCHEMA.NAME (default: all that this user may read)
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    /// Tables, as NAME or SCHEMA.NAME, * and ? standing for any; with a minus in front, all but these (default: all that
+    /// this user may read and that have rows of their own)
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub tables: Vec<String>,
     /// Columns, as TABLE.COLUMN: of a table with such only these count; with a minus in front, all but these
     #[arg(
@@ -66,6 +72,10 @@ pub struct Wanted {
         allow_hyphen_values = true
     )]
     pub columns: Vec<String>,
+    /// Columns and values that no level can hold: fail ends, skip leaves such columns out, and tables with such values,
+    /// text keeps the columns as texts
+    #[arg(long, value_name = "HOW", default_value = "fail")]
+    pub unfit: Unfit,
 }
 
 /// `dbdyno columnar run`.
@@ -95,7 +105,7 @@ pub struct StudyArguments {
     pub queries: Option<std::vec::Vec<u32>>,
     /// Memory for the lifted tables with their queries, and the same for the cache of the database on disk where
     /// dbdyno makes it (default: 80 % of what is available, divided by the levels)
-    #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
+    #[arg(long, value_name = "SIZE", value_parser = memory::limit_of)]
     pub memory: Option<u64>,
     /// A query that takes longer is ended and invalid, and the run goes on (default: 3600)
     #[arg(long, value_name = "S")]

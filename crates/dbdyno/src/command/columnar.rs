@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use target::TargetUrl;
 use target::source::{Source, open_source};
-use workload::columnar::{Chosen, ColumnarError};
+use workload::columnar::{Chosen, ColumnarError, LeftOut};
 
 use crate::arguments::ColumnarVerb;
 use crate::arguments::columnar::Wanted;
@@ -35,7 +35,23 @@ fn chosen_of(wanted: &Wanted) -> Chosen {
     Chosen {
         tables: wanted.tables.clone(),
         columns: wanted.columns.clone(),
+        unfit: wanted.unfit,
     }
+}
+
+/// Tables, as one counts them.
+fn tables_of(count: usize) -> String {
+    match count {
+        1 => "1 table".into(),
+        count => format!("{count} tables"),
+    }
+}
+
+/// The JSON of what is left out.
+fn left_out(left_out: &[LeftOut]) -> Vec<serde_json::Value> {
+    (left_out.iter())
+        .map(|out| serde_json::json!({"name": out.name, "why": out.why}))
+        .collect()
 }
 
 /// What is wrong in itself has a status of its own.

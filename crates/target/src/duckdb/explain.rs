@@ -19,7 +19,7 @@ pub(super) fn explain(context: &str, message: &str) -> TargetError {
         }
         ErrorKind::Unreachable => "; check that its directory exists and can be written",
         ErrorKind::Statement if message.starts_with("Out of Memory Error") => {
-            "; raise memory_limit_mb in the target's URL"
+            "; give it more memory (memory_limit_mb in a target's URL, --memory where it is a flag)"
         }
         _ => "",
     };

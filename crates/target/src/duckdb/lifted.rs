@@ -7,6 +7,7 @@
 mod change;
 mod encoded;
 mod engine;
+mod level;
 mod memory_file;
 mod writer;
 
@@ -21,7 +22,7 @@ use super::set_up::SetUp;
 use super::source::{DIALECT, DuckDbSource, type_of};
 use super::target::DuckDbTarget;
 use crate::lifted::Level;
-use crate::source::{Kind, Source, SourceTable};
+use crate::source::{Source, SourceTable};
 use crate::{ErrorKind, Result, Target, TargetError};
 
 pub use change::Change;
@@ -35,12 +36,8 @@ pub use writer::Writer;
 const BATCHES_BYTES: u64 = 160 << 20;
 /// A batch is no smaller than this, so that packing it is worth while.
 const BATCH_BYTES_MIN: u64 = 8 << 20;
-/// Codecs that stand for nothing at all: a segment without values, or with a single one.
-const NEUTRAL: [&str; 3] = ["Constant", "Empty", "Empty Validity"];
-/// What is not packed.
-const UNPACKED: &str = "Uncompressed";
-/// A column that is packed at all may have such a share of segments that the engine found no better codec for.
-const UNPACKED_SHARE_MAX: f64 = 0.1;
+/// Smallest limit of its memory with which the engine packs anything.
+pub const MEMORY_BYTES_MIN: u64 = 64_000_000;
 
 /// Why there can be no store here; `None` when there can.
 pub fn available() -> Option<String> {
@@ -56,6 +53,8 @@ pub struct Codec {
     pub codec: String,
     /// Segments that are kept so.
     pub segments: u64,
+    /// Those of them that wait to be packed.
+    pub unpacked: u64,
 }
 
 /// Memory for lifted tables.
@@ -78,10 +77,10 @@ impl Store {
     pub fn open(level: Level, memory_bytes: u64) -> Result<Self> {
         let set_up = SetUp {
             threads: None,
-            memory_limit_mb: Some((memory_bytes / 1_000_000).max(64)),
+            memory_limit_mb: Some(memory_bytes.max(MEMORY_BYTES_MIN) / 1_000_000),
         };
         let mut opening = vec!["SET GLOBAL enable_external_file_cache = false".to_owned()];
-        opening.extend(level_sql(level).map(str::to_owned));
+        opening.extend(level::settings(level).map(str::to_owned));
         let database = match level.zstd() {
             Some(_) => "memory",
             None => {
@@ -186,7 +185,7 @@ impl Store {
         }
     }
 
-    /// Gives a table's memory back.
+    /// Gives a table's memory back, finished or not.
     ///
     /// # Errors
     /// What the engine says.
@@ -202,17 +201,23 @@ impl Store {
         }
     }
 
-    /// Bytes that all tables take, as the engine or the kernel has allocated them.
+    /// Bytes that all tables take, as the engine or the kernel has allocated them. Everything that the engine counts is
+    /// theirs when no statement is under way: long texts, for one, lie in blocks of their own.
     ///
     /// # Errors
     /// What the engine says.
     pub fn allocated_bytes(&self) -> Result<u64> {
         let of_engine = self.texts(
-            "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT::VARCHAR FROM duckdb_memory() \
-             WHERE tag = 'IN_MEMORY_TABLE'",
+            "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT::VARCHAR FROM duckdb_memory()",
         )?;
         let of_engine = of_engine.first().and_then(|row| row.first()?.parse().ok());
-        Ok(self.file_bytes() + of_engine.unwrap_or(0))
+        let of_engine: u64 = of_engine.ok_or_else(|| {
+            TargetError::new(
+                ErrorKind::Statement,
+                "DuckDB does not tell what its tables take",
+            )
+        })?;
+        Ok(self.file_bytes() + of_engine)
     }
 
     /// Bytes of them that the kernel keeps as files, and does not count as this process's.
@@ -235,30 +240,27 @@ impl Store {
     pub fn codecs(&self, table: &str) -> Result<Vec<Codec>> {
         let rows = if let Some(paths) = self.paths(table) {
             self.texts(&format!(
-                "SELECT path_in_schema, compression, count(*)::VARCHAR \
+                "SELECT path_in_schema, compression, count(*)::VARCHAR, '0' \
                  FROM parquet_metadata([{paths}]) GROUP BY ALL ORDER BY ALL"
             ))?
         } else {
             self.texts(&format!(
-                "SELECT column_name, compression, count(*)::VARCHAR FROM pragma_storage_info('{}') \
+                "SELECT column_name, compression, count(*)::VARCHAR, \
+                 (count(*) FILTER (NOT persistent))::VARCHAR FROM pragma_storage_info('{}') \
                  WHERE segment_type <> 'VALIDITY' GROUP BY ALL ORDER BY ALL",
-                table.replace('\'', "''")
+                DIALECT.quoted(table).replace('\'', "''")
             ))?
         };
         let codec = |row: Vec<String>| {
-            let [column, codec, segments] = <[String; 3]>::try_from(row).ok()?;
+            let [column, codec, segments, unpacked] = <[String; 4]>::try_from(row).ok()?;
             Some(Codec {
                 column,
                 codec,
                 segments: segments.parse().ok()?,
+                unpacked: unpacked.parse().ok()?,
             })
         };
         Ok(rows.into_iter().filter_map(codec).collect())
-    }
-
-    /// Why the codecs of a table are not those of the level that was asked for; `None` when they are.
-    pub fn not_taken(&self, table: &SourceTable, codecs: &[Codec]) -> Option<String> {
-        not_taken(self.level, table, codecs)
     }
 
     /// Forbids every further file: what is lifted is only asked from now on.
@@ -324,17 +326,6 @@ impl Store {
     }
 }
 
-/// What makes the engine keep tables as a level says.
-fn level_sql(level: Level) -> Option<&'static str> {
-    match level {
-        Level::None => Some("SET GLOBAL force_compression = 'uncompressed'"),
-        Level::QueryLow => {
-            Some("SET GLOBAL disabled_compression_methods = 'dict_fsst,fsst,dictionary,zstd'")
-        }
-        Level::QueryHigh | Level::CapacityLow | Level::CapacityHigh => None,
-    }
-}
-
 /// The statement that makes a table with the columns of another engine's.
 fn create(name: &str, table: &SourceTable) -> Result<String> {
     let columns: Vec<String> = (table.columns.iter())
@@ -360,58 +351,4 @@ fn create(name: &str, table: &SourceTable) -> Result<String> {
         DIALECT.quoted(name),
         columns.join(", ")
     ))
-}
-
-fn not_taken(level: Level, table: &SourceTable, codecs: &[Codec]) -> Option<String> {
-    let kind_of = |name: &str| {
-        let column = table.columns.iter().find(|column| column.name == name)?;
-        column.kind.clone().ok()
-    };
-    let of_value = |codec: &&Codec| !NEUTRAL.contains(&codec.codec.as_str());
-    let odd = |is_odd: &dyn Fn(&Codec, Kind) -> bool| {
-        let mut values = codecs.iter().filter(of_value);
-        let found = values.find(|codec| kind_of(&codec.column).is_some_and(|k| is_odd(codec, k)));
-        found.map(|odd| format!("the column {} is kept as {}", odd.column, odd.codec))
-    };
-    let packed = |is_meant: &dyn Fn(Kind) -> bool, what: &str| {
-        let mut meant = (codecs.iter().filter(of_value))
-            .filter(|codec| kind_of(&codec.column).is_some_and(is_meant))
-            .peekable();
-        let none_is = meant.peek().is_some() && meant.all(|codec| codec.codec == UNPACKED);
-        none_is.then(|| format!("none of its columns of {what} is packed"))
-    };
-    match level {
-        Level::None => odd(&|codec, _| codec.codec != UNPACKED),
-        Level::QueryLow => odd(&|codec, kind| !kind.is_numeric() && codec.codec != UNPACKED)
-            .or_else(|| packed(&Kind::is_numeric, "numbers"))
-            .or_else(|| in_part(codecs)),
-        Level::QueryHigh => packed(&Kind::is_numeric, "numbers")
-            .or_else(|| packed(&|kind| !kind.is_numeric(), "texts"))
-            .or_else(|| in_part(codecs)),
-        Level::CapacityLow | Level::CapacityHigh => odd(&|codec, _| codec.codec != "ZSTD"),
-    }
-}
-
-/// The first column that is packed only in part.
-fn in_part(codecs: &[Codec]) -> Option<String> {
-    let of = |column: &str, is_meant: &dyn Fn(&Codec) -> bool| -> u64 {
-        let mine = codecs.iter().filter(|codec| codec.column == column);
-        mine.filter(|codec| is_meant(codec))
-            .map(|codec| codec.segments)
-            .sum()
-    };
-    codecs
-        .iter()
-        .filter(|codec| codec.codec == UNPACKED)
-        .find_map(|codec| {
-            let all = of(&codec.column, &|_| true);
-            let is_in_part =
-                codec.segments < all && codec.segments as f64 > all as f64 * UNPACKED_SHARE_MAX;
-            is_in_part.then(|| {
-                format!(
-                    "the column {} is packed in part: {} of its {all} segments are as they were",
-                    codec.column, codec.segments
-                )
-            })
-        })
 }

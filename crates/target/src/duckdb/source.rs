@@ -12,8 +12,8 @@ use super::set_up::options_read_only;
 use super::texts::{Unread, texts};
 use crate::session::too_many_texts;
 use crate::source::{
-    DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
-    enter, pieces, select, totals, within,
+    DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored,
+    Taker, enter, pieces, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
@@ -21,7 +21,10 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 pub(super) const DIALECT: Dialect = Dialect {
     quote: '"',
     text_bytes: "strlen({})",
+    day: "CASE WHEN isfinite({}) THEN {} - DATE '2000-01-01' END",
 };
+/// Of every row of a table, unless it gives the name to a column.
+const ROW_NUMBER: &str = "rowid";
 /// Rows of a piece: whole row groups, of which DuckDB passes over those that lie outside.
 const PIECE_ROWS: u64 = 8 * GROUP_ROWS;
 
@@ -80,6 +83,10 @@ impl DuckDbSource {
 
     /// Bytes of the blocks of a table, each counted once although small columns share some.
     fn blocks_bytes(&self, table: &SourceTable) -> Result<Option<u64>> {
+        // The engine's function takes no name with a quote, and knows no views.
+        if table.stored != Stored::Here || format!("{}{}", table.schema, table.name).contains('"') {
+            return Ok(None);
+        }
         let name = table.from.replace('\'', "''");
         let sql = format!(
             "SELECT (count(DISTINCT block) * (SELECT max(block_size) FROM pragma_database_size()))::VARCHAR \
@@ -147,14 +154,25 @@ impl Source for DuckDbSource {
                 from: format!("{}.{}", DIALECT.quoted(&schema), DIALECT.quoted(&name)),
                 rows_estimated: rows,
                 disk_bytes: None,
+                has_statistics: false,
+                stored: match is_table {
+                    true => Stored::Here,
+                    false => Stored::Elsewhere("a view"),
+                },
                 // A view has no row numbers.
-                address: "rowid".into(),
+                address: ROW_NUMBER.into(),
                 extent: rows.filter(|_| is_table).unwrap_or(0),
                 columns: vec![column(cell(), cell(), &cell())],
                 schema,
                 name,
             };
             enter(&mut tables, table)?;
+        }
+        for table in &mut tables {
+            let hides_numbers = |c: &SourceColumn| c.name.eq_ignore_ascii_case(ROW_NUMBER);
+            if table.columns.iter().any(hides_numbers) {
+                table.extent = 0;
+            }
         }
         if let Of::File(_) = self.of {
             for table in &mut tables {
@@ -184,6 +202,7 @@ fn column(name: String, declared: String, is_nullable: &str) -> SourceColumn {
     let quoted = DIALECT.quoted(&name);
     let (kind, becomes) = kind_of(&declared);
     SourceColumn {
+        as_text: format!("CAST({quoted} AS VARCHAR)"),
         note: becomes.map(|becomes| format!("{declared}, kept as {becomes}")),
         expression: match becomes {
             Some(becomes) => format!("CAST({quoted} AS {becomes})"),

@@ -7,8 +7,8 @@ use super::session::connect;
 use super::wire::Cell as WireCell;
 use crate::plain::{days_from, unscaled_of};
 use crate::source::{
-    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
-    enter, select, totals, within,
+    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space,
+    Stored, Taker, address_after, enter, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError};
 
@@ -16,16 +16,19 @@ use crate::{ErrorKind, Result, TargetError};
 const DIALECT: Dialect = Dialect {
     quote: '`',
     text_bytes: "length(convert({} using utf8mb4))",
+    day: "datediff({}, '2000-01-01')",
 };
-/// The tables of the database, without those that hold no rows of their own.
-const CATALOGUE: &str = "SELECT t.table_name, t.table_rows, t.data_length, c.column_name, c.data_type, \
+/// The tables and views of the database. Names that differ in their case only are different where the server says so,
+/// but its catalogue compares them without their case.
+const CATALOGUE: &str = "SELECT t.table_name, t.table_type, t.engine, t.table_rows, t.data_length, c.column_name, c.data_type, \
      c.column_type, c.numeric_precision, c.numeric_scale, c.is_nullable, s.seq_in_index = 1 \
      FROM information_schema.tables t JOIN information_schema.columns c \
      ON c.table_schema = t.table_schema AND c.table_name = t.table_name \
+     AND binary c.table_name = binary t.table_name \
      LEFT JOIN information_schema.statistics s ON s.table_schema = t.table_schema \
-     AND s.table_name = t.table_name AND s.column_name = c.column_name AND s.index_name = 'PRIMARY' \
-     WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' \
-     ORDER BY t.table_name, c.ordinal_position";
+     AND s.table_name = t.table_name AND binary s.table_name = binary t.table_name AND s.column_name = c.column_name AND s.index_name = 'PRIMARY' \
+     WHERE t.table_schema = database() AND t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW') \
+     ORDER BY binary t.table_name, c.ordinal_position";
 /// The snapshot begins at once, not with the first statement.
 const BEGIN: &str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 const DAY_US: i64 = 86_400_000_000;
@@ -75,7 +78,10 @@ impl Source for MySqlSource {
         for row in rows {
             let mut cells = row.into_iter().map(Option::unwrap_or_default);
             let mut cell = || cells.next().unwrap_or_default();
-            let (name, rows, bytes) = (cell(), cell(), cell());
+            let (name, sort, engine) = (cell(), cell(), cell());
+            let (rows, bytes) = (cell(), cell());
+            // The history of a table that keeps its own is on disk as well, and is not read.
+            let is_plain = sort == "BASE TABLE";
             let column = column(cell(), &cell(), cell(), [&cell(), &cell()], &cell());
             let is_key =
                 cell() == "1" && matches!(column.kind, Ok(Kind::Int(_) | Kind::Unsigned(_)));
@@ -84,7 +90,12 @@ impl Source for MySqlSource {
                 schema: String::new(),
                 from: DIALECT.quoted(&name),
                 rows_estimated: rows.parse().ok(),
-                disk_bytes: bytes.parse().ok(),
+                disk_bytes: bytes.parse().ok().filter(|_| is_plain),
+                has_statistics: engine == "InnoDB",
+                stored: match sort.as_str() {
+                    "VIEW" => Stored::Elsewhere("a view"),
+                    _ => Stored::Here,
+                },
                 extent: 0,
                 address: String::new(),
                 columns: vec![column],
@@ -114,7 +125,8 @@ impl Source for MySqlSource {
             .filter_map(|end| end?.parse().ok())
             .collect();
         Ok(match ends[..] {
-            [first, last] => Space::of(format!("values of {key}"), first..last.saturating_add(1)),
+            [first, last] => Space::of(format!("values of {key}"), first..last.saturating_add(1))
+                .map(Space::with_gaps),
             // Without rows, or with keys below 0.
             _ => None,
         })
@@ -140,9 +152,16 @@ fn column(
         "bit" => (format!("({quoted} + 0)"), Some("bits, kept as a number")),
         // From -838 to 838 hours: no time of a day.
         "time" => (format!("cast({quoted} AS char)"), Some("kept as its text")),
-        _ => (quoted, None),
+        "enum" | "set" | "json" | "uuid" | "inet4" | "inet6" => {
+            (quoted.clone(), Some("kept as its text"))
+        }
+        _ => (quoted.clone(), None),
     };
     SourceColumn {
+        as_text: match kind.is_err() && data_type != "decimal" {
+            true => format!("st_astext({quoted})"),
+            false => format!("cast({quoted} AS char)"),
+        },
         note: note.map(|note| format!("{declared}, {note}")),
         expression,
         name,
@@ -197,22 +216,36 @@ impl Reader for MySqlReader {
             .client
             .prepare(&(select(table) + &within(table, part)))?;
         let columns = &table.columns;
+        // The rest of the rows is waited for, so that the session, which alone has its snapshot, can be used again.
+        let mut unfit = None;
         self.client.hand_out(statement, |row| {
+            if unfit.is_some() {
+                return Ok(());
+            }
             let mut cells: Vec<Cell<'_>> = Vec::with_capacity(columns.len());
-            let mut odd = None;
             row.for_each(|place, value| {
                 let kind = columns.get(place).and_then(|c| c.kind.as_ref().ok());
                 match kind.and_then(|kind| cell(value, *kind)) {
                     Some(cell) => cells.push(cell),
-                    None => odd = Some(place),
+                    None => unfit = Some(place),
                 }
             })
             .map_err(|e| explain_wire(&e))?;
-            match odd.and_then(|place| columns.get(place)) {
+            match unfit {
                 None => take(&cells),
-                Some(column) => Err(unreadable(table, column)),
+                Some(_) => Ok(()),
             }
-        })
+        })?;
+        match unfit {
+            None => Ok(()),
+            Some(place) => Err(unreadable(table, place)),
+        }
+    }
+
+    fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
+        let found = self.client.read(&address_after(table, from, rows))?;
+        let address = found.into_iter().flatten().flatten().next();
+        Ok(address.and_then(|address| address.parse().ok()))
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
@@ -259,15 +292,13 @@ fn moment_us(moment: &[u8]) -> Option<i64> {
     Some(((days * 24 + at(4)) * 60 + at(5)) * 60_000_000 + at(6) * 1_000_000 + us)
 }
 
-fn unreadable(table: &SourceTable, column: &SourceColumn) -> TargetError {
+fn unreadable(table: &SourceTable, place: usize) -> TargetError {
+    let SourceColumn { name, declared, .. } = &table.columns[place];
     TargetError::new(
-        ErrorKind::Statement,
+        ErrorKind::Unfit(place),
         format!(
-            "mysql: a row of {} holds a value in the column {} {} that no column store has, as the day zero; leave \
-             it out with --columns",
-            table.label(),
-            column.name,
-            column.declared
+            "mysql: a row of {} holds a value in the column {name} {declared} that no column store has, as the day zero",
+            table.label()
         ),
     )
 }

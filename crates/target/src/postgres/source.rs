@@ -7,8 +7,8 @@ use super::endpoint::Endpoint;
 use super::set_up::OF_SESSIONS;
 use super::wire::{Copied, Undecodable};
 use crate::source::{
-    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker,
-    enter, pieces, select, totals, within,
+    Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space,
+    Stored, Taker, enter, pieces, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError, Value};
 
@@ -22,6 +22,7 @@ const DIALECT: Dialect = Dialect {
     quote: '"',
     // Blanks behind a text of fixed length mean nothing and are not read.
     text_bytes: "octet_length({}::text)",
+    day: "CASE WHEN isfinite({}) THEN {} - date '2000-01-01' END",
 };
 
 /// Every column of every table that this user may read. A domain is its base type; the size is that of the
@@ -36,7 +37,7 @@ const CATALOGUE: &str = "SELECT n.nspname, c.relname, c.relkind::text, c.reltupl
      CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END::text \
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid \
-     WHERE c.relkind IN ('r', 'p', 'm') AND NOT c.relispartition AND a.attnum > 0 \
+     WHERE c.relkind IN ('r', 'p', 'm', 'v', 'f') AND NOT c.relispartition AND a.attnum > 0 \
      AND NOT a.attisdropped AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
      AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') \
      ORDER BY n.nspname, c.relname, a.attnum";
@@ -114,8 +115,19 @@ impl Source for PostgresSource {
             }
             let (rows, bytes, blocks) = (cell(), cell(), cell());
             let column = column(cell(), cell(), &cell(), &cell(), &cell());
+            let stored = match kind.as_str() {
+                "v" => Stored::Elsewhere("a view"),
+                "f" => Stored::Elsewhere("a foreign table"),
+                _ => Stored::Here,
+            };
+            // The rows of those that inherit from a table are theirs, and they are tables of their own.
+            let only = if kind == "r" { "ONLY " } else { "" };
             let table = SourceTable {
-                from: format!("{}.{}", DIALECT.quoted(&schema), DIALECT.quoted(&name)),
+                from: format!(
+                    "{only}{}.{}",
+                    DIALECT.quoted(&schema),
+                    DIALECT.quoted(&name)
+                ),
                 // A partitioned table has no blocks of its own.
                 address: String::new(),
                 extent: if kind == "p" {
@@ -125,7 +137,9 @@ impl Source for PostgresSource {
                 },
                 // Less than 0 when it was never analysed.
                 rows_estimated: rows.parse().ok(),
-                disk_bytes: bytes.parse().ok(),
+                disk_bytes: bytes.parse().ok().filter(|_| stored == Stored::Here),
+                stored,
+                has_statistics: false,
                 columns: vec![column],
                 schema,
                 name,
@@ -171,6 +185,7 @@ fn column(
     let (kind, cast) = kind_of(base, modifier.parse().unwrap_or(-1));
     SourceColumn {
         note: cast.map(|cast| format!("{declared}, kept as {cast}")),
+        as_text: format!("{quoted}::text"),
         expression: match cast {
             Some(cast) => format!("{quoted}::{cast}"),
             None => quoted,
@@ -229,8 +244,28 @@ struct PostgresReader {
 
 impl From<Undecodable> for TargetError {
     fn from(error: Undecodable) -> Self {
-        TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {error}"))
+        let kind = match error {
+            Undecodable::Number(column) => ErrorKind::Unfit(column - 1),
+            _ => ErrorKind::Statement,
+        };
+        TargetError::new(kind, format!("PostgreSQL: {error}"))
     }
+}
+
+/// An error of a value with the names of its table and column.
+fn in_table(table: &SourceTable, error: TargetError) -> TargetError {
+    let ErrorKind::Unfit(place) = error.kind else {
+        return error;
+    };
+    let message = match table.columns.get(place) {
+        Some(SourceColumn { name, declared, .. }) => format!(
+            "PostgreSQL: a row of {} holds a number in the column {name} {declared} that is not finite or has more \
+             digits than its type says",
+            table.label()
+        ),
+        None => error.message,
+    };
+    TargetError::new(error.kind, message)
 }
 
 impl Reader for PostgresReader {
@@ -248,12 +283,27 @@ impl Reader for PostgresReader {
         let mut copied = Copied::new(&types, kinds)?;
         let mut row: Vec<Cell<'static>> = Vec::with_capacity(types.len());
         let copy = format!("COPY ({sql}) TO STDOUT (FORMAT binary)");
+        // The rest of the rows is waited for, so that the session can be used again.
+        let mut unfit = None;
         self.connection.copy_out(&copy, |piece| {
+            if unfit.is_some() {
+                return Ok(());
+            }
             let mut cells = std::mem::take(&mut row);
             let outcome = copied.rows(piece, &mut cells, &mut *take);
             row = emptied(cells);
-            outcome
-        })
+            match outcome {
+                Err(error) if matches!(error.kind, ErrorKind::Unfit(_)) => {
+                    unfit = Some(error);
+                    Ok(())
+                }
+                other => other,
+            }
+        })?;
+        match unfit {
+            None => Ok(()),
+            Some(error) => Err(in_table(table, error)),
+        }
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {

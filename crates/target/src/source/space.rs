@@ -9,13 +9,27 @@ pub struct Space {
     pub unit: String,
     /// From the first to behind the last.
     pub range: Range<u64>,
+    /// Whether rows may be missing between them: keys, that is, and not places.
+    pub has_gaps: bool,
 }
 
 impl Space {
     /// Addresses of a kind; `None` when there are none.
     pub(crate) fn of(unit: impl Into<String>, range: Range<u64>) -> Option<Self> {
         let unit = unit.into();
-        (!range.is_empty()).then_some(Self { unit, range })
+        (!range.is_empty()).then_some(Self {
+            unit,
+            range,
+            has_gaps: false,
+        })
+    }
+
+    /// The same of keys.
+    pub(crate) fn with_gaps(self) -> Self {
+        Self {
+            has_gaps: true,
+            ..self
+        }
     }
 
     /// How many addresses there are.

@@ -9,6 +9,9 @@ pub(crate) struct Dialect {
     pub quote: char,
     /// Bytes of a text, with `{}` for the column.
     pub text_bytes: &'static str,
+    /// Days of a date since 2000, nothing of one without an end, with `{}` for the column: as texts, dates of long ago differ
+    /// from engine to engine.
+    pub day: &'static str,
 }
 
 impl Dialect {
@@ -26,6 +29,18 @@ pub(crate) fn select(table: &SourceTable) -> String {
         .map(|column| column.expression.as_str())
         .collect();
     format!("SELECT {} FROM {}", columns.join(", "), table.from)
+}
+
+/// The query for [`super::Reader::address_after`].
+pub(crate) fn address_after(table: &SourceTable, from: u64, rows: u64) -> String {
+    let SourceTable {
+        address,
+        from: table,
+        ..
+    } = table;
+    format!(
+        "SELECT {address} FROM {table} WHERE {address} >= {from} ORDER BY {address} LIMIT 1 OFFSET {rows}"
+    )
 }
 
 /// The query for [`super::Reader::totals`].
@@ -48,7 +63,10 @@ fn totals_of(column: &SourceColumn, dialect: &Dialect) -> Vec<String> {
         Ok(Kind::Int(_) | Kind::Unsigned(_) | Kind::Decimal { .. }) => {
             asked.push(format!("sum({it})"));
         }
-        Ok(Kind::Date) => asked.extend([format!("min({it})"), format!("max({it})")]),
+        Ok(Kind::Date) => {
+            let day = dialect.day.replace("{}", it);
+            asked.extend([format!("min({day})"), format!("max({day})")]);
+        }
         Ok(Kind::Text) => {
             let bytes = dialect.text_bytes.replace("{}", it);
             asked.push(format!("sum({bytes})"));

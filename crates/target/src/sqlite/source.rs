@@ -8,8 +8,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::{configure_library, explain};
 use crate::plain::days_of;
 use crate::source::{
-    Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Taker, enter,
-    select, totals, within,
+    Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored, Taker,
+    address_after, enter, select, totals, within,
 };
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
@@ -17,13 +17,14 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 const DIALECT: Dialect = Dialect {
     quote: '"',
     text_bytes: "octet_length({})",
+    day: "CAST(julianday({}) - julianday('2000-01-01') AS INTEGER)",
 };
 /// Whether every value of a column is a day as 2026-01-31; null where there are none.
 const ALL_DAYS: &str =
     "min({} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND date({}) = {})";
 
-/// Of every row, unless the table is without them or gives the name to a column.
-const ROW_NUMBER: &str = "rowid";
+/// Names of the number of every row, unless the table is without them; one that a column has is that column.
+const ROW_NUMBERS: [&str; 3] = ["rowid", "_rowid_", "oid"];
 
 /// A database file.
 pub(super) struct SqliteSource {
@@ -104,8 +105,12 @@ impl Source for SqliteSource {
     }
 
     fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        if table.address.is_empty() {
+            return Ok(None);
+        }
         let sql = format!(
-            "SELECT (SELECT min({ROW_NUMBER}) FROM {from}), (SELECT max({ROW_NUMBER}) FROM {from})",
+            "SELECT (SELECT min({number}) FROM {from}), (SELECT max({number}) FROM {from})",
+            number = table.address,
             from = table.from
         );
         let numbers = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -116,7 +121,7 @@ impl Source for SqliteSource {
             .and_then(|(first, last): (Option<i64>, Option<i64>)| {
                 Some(u64::try_from(first?).ok()?..u64::try_from(last?).ok()? + 1)
             });
-        Ok(ends.and_then(|range| Space::of("row numbers", range)))
+        Ok(ends.and_then(|range| Some(Space::of("row numbers", range)?.with_gaps())))
     }
 
     fn open_reader(&self) -> Result<Box<dyn Reader>> {
@@ -136,23 +141,64 @@ unsafe impl Send for SqliteReader {}
 impl SqliteReader {
     fn tables(&self) -> rusqlite::Result<Vec<SourceTable>> {
         let mut named = self.connection.prepare(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' \
-             ESCAPE '\\' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+            "SELECT name, CASE WHEN type = 'view' THEN 1 WHEN sql LIKE 'CREATE VIRTUAL%' THEN 2 ELSE 0 END \
+             FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+             ORDER BY name",
         )?;
-        let names = named.query_map([], |row| row.get::<_, String>(0))?;
-        let names = names.collect::<rusqlite::Result<Vec<_>>>()?;
-        names.into_iter().map(|name| self.table(name)).collect()
+        let named = named.query_map([], |row| {
+            let stored = match row.get::<_, i64>(1)? {
+                1 => Stored::Elsewhere("a view"),
+                2 => Stored::Elsewhere("a virtual table"),
+                _ => Stored::Here,
+            };
+            Ok((row.get::<_, String>(0)?, stored))
+        })?;
+        let named = named.collect::<rusqlite::Result<Vec<_>>>()?;
+        named
+            .into_iter()
+            .map(|(name, stored)| self.table(name, stored))
+            .collect()
     }
 
-    fn table(&self, name: String) -> rusqlite::Result<SourceTable> {
-        let from = DIALECT.quoted(&name);
+    fn table(&self, name: String, stored: Stored) -> rusqlite::Result<SourceTable> {
+        let mut table = SourceTable {
+            schema: String::new(),
+            columns: Vec::new(),
+            rows_estimated: None,
+            disk_bytes: None,
+            stored,
+            has_statistics: false,
+            extent: 0,
+            address: String::new(),
+            from: DIALECT.quoted(&name),
+            name,
+        };
+        match self.columns(&table.name) {
+            Ok(columns) => table.columns = columns,
+            // A view of something that is not there any more.
+            Err(_) if stored != Stored::Here => return Ok(table),
+            Err(error) => return Err(error),
+        }
+        if stored == Stored::Here {
+            self.find_address(&mut table);
+            (table.disk_bytes, table.rows_estimated) = self.pages(&table.name);
+            if table.address.is_empty() || table.rows_estimated.is_none() {
+                table.rows_estimated = self.count(&table)?;
+            }
+            self.find_days(&mut table)?;
+        }
+        Ok(table)
+    }
+
+    fn columns(&self, table: &str) -> rusqlite::Result<Vec<SourceColumn>> {
         let mut described = self
             .connection
             .prepare("SELECT name, type, \"notnull\" OR pk > 0 FROM pragma_table_info(?1)")?;
-        let columns = described.query_map([&name], |row| {
+        let columns = described.query_map([table], |row| {
             let (name, declared): (String, String) = (row.get(0)?, row.get(1)?);
             Ok(SourceColumn {
                 expression: DIALECT.quoted(&name),
+                as_text: format!("CAST({} AS TEXT)", DIALECT.quoted(&name)),
                 kind: kind_of(&declared),
                 note: None,
                 is_nullable: !row.get::<_, bool>(2)?,
@@ -160,46 +206,45 @@ impl SqliteReader {
                 declared,
             })
         })?;
-        let mut table = SourceTable {
-            schema: String::new(),
-            columns: columns.collect::<rusqlite::Result<Vec<_>>>()?,
-            rows_estimated: self.rows(&name, &from)?,
-            disk_bytes: self.pages_bytes(&name),
-            extent: 0,
-            address: ROW_NUMBER.into(),
-            from,
-            name,
-        };
-        self.find_days(&mut table)?;
-        Ok(table)
+        columns.collect()
     }
 
-    /// The last row number where there is one: an estimate that costs one look.
-    fn rows(&self, name: &str, from: &str) -> rusqlite::Result<Option<u64>> {
-        let look = format!("SELECT max(rowid) FROM {from}");
-        match self
-            .connection
-            .query_row(&look, [], |row| row.get::<_, Option<i64>>(0))
-        {
-            Ok(last) => Ok(Some(last.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))),
-            // A table without row numbers is counted.
-            Err(_) => {
-                let count = format!("SELECT count(*) FROM {}", DIALECT.quoted(name));
-                let rows = self
-                    .connection
-                    .query_row(&count, [], |row| row.get::<_, i64>(0))?;
-                Ok(u64::try_from(rows).ok())
-            }
+    /// A table without row numbers is refused when it is asked for them.
+    fn find_address(&self, table: &mut SourceTable) {
+        let is_free = |name: &&str| {
+            let mut columns = table.columns.iter();
+            !columns.any(|column| column.name.eq_ignore_ascii_case(name))
+        };
+        let Some(address) = ROW_NUMBERS.into_iter().find(is_free) else {
+            return;
+        };
+        let look = format!("SELECT max({address}) FROM {}", table.from);
+        let is_there = self.connection.query_row(&look, [], |_| Ok(())).is_ok();
+        if is_there {
+            table.address = address.into();
         }
     }
 
-    /// Bytes of the pages of a table; `None` where this build does not tell.
-    fn pages_bytes(&self, name: &str) -> Option<u64> {
-        let sql = "SELECT sum(pgsize) FROM dbstat WHERE name = ?1 AND aggregate = TRUE";
-        let bytes = self
+    fn count(&self, table: &SourceTable) -> rusqlite::Result<Option<u64>> {
+        let count = format!("SELECT count(*) FROM {}", table.from);
+        let rows = self
             .connection
-            .query_row(sql, [name], |row| row.get::<_, i64>(0));
-        bytes.ok().and_then(|bytes| u64::try_from(bytes).ok())
+            .query_row(&count, [], |row| row.get::<_, i64>(0))?;
+        Ok(u64::try_from(rows).ok())
+    }
+
+    /// Bytes of the pages of a table, and the rows in them where it has row numbers; nothing where this build does not
+    /// tell.
+    fn pages(&self, name: &str) -> (Option<u64>, Option<u64>) {
+        let sql = "SELECT sum(pgsize), sum(CASE pagetype WHEN 'leaf' THEN ncell ELSE 0 END) FROM dbstat \
+             WHERE name = ?1";
+        let told = self.connection.query_row(sql, [name], |row| {
+            let number = |place| row.get::<_, Option<i64>>(place);
+            Ok((number(0)?, number(1)?))
+        });
+        let (bytes, rows) = told.unwrap_or((None, None));
+        let number = |told: Option<i64>| told.and_then(|n| u64::try_from(n).ok());
+        (number(bytes), number(rows))
     }
 
     /// SQLite has no days. A column of texts that are all days is one of days: where the first is, all are
@@ -288,9 +333,21 @@ impl Reader for SqliteReader {
             let mut cells: Vec<Cell<'_>> = Vec::with_capacity(table.columns.len());
             for (place, column) in table.columns.iter().enumerate() {
                 let value = row.get_ref(place).map_err(|e| failed(&e))?;
-                cells.push(cell(value, &column.kind).ok_or_else(|| odd(table, column, value))?);
+                cells.push(cell(value, &column.kind).ok_or_else(|| odd(table, place, value))?);
             }
             take(&cells)?;
+        }
+    }
+
+    fn address_after(&mut self, table: &SourceTable, from: u64, rows: u64) -> Result<Option<u64>> {
+        let sql = address_after(table, from, rows);
+        let answer = self
+            .connection
+            .query_row(&sql, [], |row| row.get::<_, i64>(0));
+        match answer {
+            Ok(address) => Ok(u64::try_from(address).ok()),
+            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+            Err(error) => Err(explain("cannot look for a row", &error)),
         }
     }
 
@@ -323,15 +380,27 @@ fn cell<'a>(value: ValueRef<'a>, kind: &std::result::Result<Kind, String>) -> Op
     })
 }
 
-fn odd(table: &SourceTable, column: &SourceColumn, value: ValueRef<'_>) -> TargetError {
-    let declared = &column.declared;
-    statement(format!(
-        "a row of {} holds a value of type {} in the column {} {declared}, which is no column of one type; leave \
-         it out with --columns",
-        table.label(),
-        value.data_type(),
-        column.name
-    ))
+fn odd(table: &SourceTable, place: usize, value: ValueRef<'_>) -> TargetError {
+    let SourceColumn { name, declared, .. } = &table.columns[place];
+    let what = match value {
+        ValueRef::Text(text) if std::str::from_utf8(text).is_err() => {
+            "text that is not UTF-8".into()
+        }
+        ValueRef::Text(text) => format!("the text {:?}", shortened(text)),
+        other => format!("a value of type {}", other.data_type()),
+    };
+    TargetError::new(
+        ErrorKind::Unfit(place),
+        format!(
+            "SQLite: a row of {} holds {what} in the column {name} {declared}",
+            table.label()
+        ),
+    )
+}
+
+/// The beginning of a text, as long as one reads it.
+fn shortened(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).chars().take(40).collect()
 }
 
 fn statement(message: String) -> TargetError {

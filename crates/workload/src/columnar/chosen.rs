@@ -1,50 +1,145 @@
 //! Which tables and columns of a source are meant.
 
-use target::source::SourceTable;
+use std::fmt;
+use std::str::FromStr;
+
+use target::source::{SourceColumn, SourceTable, Stored};
 
 use super::{ColumnarError, Result};
 
 /// Names of tables and columns, as they are typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// Tables, as NAME or SCHEMA.NAME; all when there are none.
+    /// Tables, as NAME or SCHEMA.NAME, with * and ? for what is not said; with a minus in front, all but these. All that
+    /// have rows of their own when there are none.
     pub tables: Vec<String>,
     /// Columns, as TABLE.COLUMN: of a table with such only these; with a minus in front, all but these.
     pub columns: Vec<String>,
+    /// What becomes of columns and values that no level can hold.
+    pub unfit: Unfit,
+}
+
+/// What becomes of columns and values that no level can hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unfit {
+    /// Everything ends.
+    #[default]
+    Fail,
+    /// Such a column is left out, and a table with such a value.
+    Skip,
+    /// The column is kept as its text.
+    Text,
+}
+
+impl FromStr for Unfit {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "fail" => Ok(Self::Fail),
+            "skip" => Ok(Self::Skip),
+            "text" => Ok(Self::Text),
+            other => Err(format!(
+                "there is no \"{other}\"; there are fail, skip and text"
+            )),
+        }
+    }
+}
+
+/// What is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Tables, each with the columns that are meant.
+    pub tables: Vec<SourceTable>,
+    /// What nobody said to leave out.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A table or column that is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is left out: {}", self.name, self.why)
+    }
 }
 
 impl Chosen {
     /// The tables that are meant, each with the columns that are meant.
     ///
     /// # Errors
-    /// When a name is none or means several, or a table keeps no column.
-    pub fn of(&self, all: Vec<SourceTable>) -> Result<Vec<SourceTable>> {
-        let mut chosen = match self.tables.is_empty() {
-            true => all,
-            false => self.named(&all)?,
-        };
-        self.refuse_same_names(&chosen)?;
-        let mut has_wanted = vec![false; chosen.len()];
-        let mut wanted: Vec<Vec<String>> = vec![Vec::new(); chosen.len()];
+    /// When a name is none or means several, a table keeps no column, or columns are unfit and nothing was said of them.
+    pub fn of(&self, all: Vec<SourceTable>) -> Result<Selection> {
+        let mut selection = self.named(all)?;
+        if selection.tables.is_empty() {
+            let but = selection.left_out.iter().map(|out| format!("; {out}"));
+            return Err(ColumnarError::Unknown(format!(
+                "the source holds no table that is meant and that this user may read{}",
+                but.collect::<String>()
+            )));
+        }
+        self.keep_columns(&mut selection.tables)?;
+        self.fit(&mut selection)?;
+        Ok(selection)
+    }
+
+    fn named(&self, all: Vec<SourceTable>) -> Result<Selection> {
+        let (minus, plus): (Vec<_>, Vec<_>) =
+            (self.tables.iter()).partition(|name| name.starts_with('-'));
+        let mut selection = Selection::default();
+        if plus.is_empty() {
+            for table in &all {
+                match table.stored {
+                    Stored::Here => selection.tables.push(table.clone()),
+                    Stored::Elsewhere(what) => selection.left_out.push(LeftOut {
+                        name: table.label(),
+                        why: format!(
+                            "it is {what}; name it with --tables to have it read as a whole"
+                        ),
+                    }),
+                }
+            }
+        }
+        for name in plus {
+            for table in find_tables(&all, name)? {
+                let is_there = |there: &SourceTable| there.label() == table.label();
+                if !selection.tables.iter().any(is_there) {
+                    selection.tables.push(table.clone());
+                }
+            }
+        }
+        for name in minus {
+            let name = &name[1..];
+            // That it is one at all.
+            find_tables(&all, name)?;
+            selection.tables.retain(|table| !is_meant(table, name));
+            selection.left_out.retain(|out| !matches(name, &out.name));
+        }
+        Ok(selection)
+    }
+
+    fn keep_columns(&self, tables: &mut [SourceTable]) -> Result<()> {
+        let mut wanted: Vec<Vec<String>> = vec![Vec::new(); tables.len()];
         for typed in &self.columns {
             let (minus, name) = match typed.strip_prefix('-') {
                 Some(name) => (true, name),
                 None => (false, typed.as_str()),
             };
-            let (place, column) = find_column(&chosen, name)?;
+            let (place, column) = find_column(tables, name)?;
             match minus {
-                true => chosen[place].columns.retain(|c| c.name != column),
-                false => {
-                    has_wanted[place] = true;
-                    wanted[place].push(column);
-                }
+                true => tables[place].columns.retain(|c| c.name != column),
+                false => wanted[place].push(column),
             }
         }
-        for (place, table) in chosen.iter_mut().enumerate() {
-            if has_wanted[place] {
-                table
-                    .columns
-                    .retain(|column| wanted[place].contains(&column.name));
+        for (table, wanted) in tables.iter_mut().zip(wanted) {
+            if !wanted.is_empty() {
+                table.columns.retain(|column| wanted.contains(&column.name));
             }
             if table.columns.is_empty() {
                 return Err(ColumnarError::Unknown(format!(
@@ -53,53 +148,109 @@ impl Chosen {
                 )));
             }
         }
-        Ok(chosen)
+        Ok(())
     }
 
-    fn named(&self, all: &[SourceTable]) -> Result<Vec<SourceTable>> {
-        let mut chosen: Vec<SourceTable> = Vec::new();
-        for name in &self.tables {
-            let table = find_table(all, name)?;
-            if !chosen.iter().any(|there| there.label() == table.label()) {
-                chosen.push(table.clone());
+    /// Does with columns that no level can hold what was said.
+    fn fit(&self, selection: &mut Selection) -> Result<()> {
+        let Selection { tables, left_out } = selection;
+        let mut unfit = Vec::new();
+        for table in tables.iter_mut() {
+            let label = table.label();
+            let name = |column: &SourceColumn| format!("{label}.{}", column.name);
+            let reason = |column: &SourceColumn| {
+                let why = column.kind.as_ref().err()?;
+                Some(format!("{}: {why}", column.declared))
+            };
+            let is_held = |column: &SourceColumn| column.kind.is_ok();
+            match self.unfit {
+                Unfit::Fail => unfit.extend(
+                    (table.columns.iter())
+                        .filter_map(|column| Some((name(column), reason(column)?))),
+                ),
+                Unfit::Skip => {
+                    left_out.extend((table.columns.iter()).filter_map(|column| {
+                        Some(LeftOut {
+                            name: name(column),
+                            why: reason(column)?,
+                        })
+                    }));
+                    table.columns.retain(is_held);
+                }
+                Unfit::Text => (table.columns.iter_mut())
+                    .filter(|column| !is_held(column))
+                    .for_each(SourceColumn::read_as_text),
             }
         }
-        Ok(chosen)
-    }
-
-    /// Lifted tables have no schemas.
-    fn refuse_same_names(&self, chosen: &[SourceTable]) -> Result<()> {
-        let same = chosen.iter().enumerate().find_map(|(at, table)| {
-            let other = chosen[..at].iter().find(|other| other.name == table.name)?;
-            Some((other.label(), table.label()))
-        });
-        match same {
-            None if chosen.is_empty() => Err(ColumnarError::Unknown(
-                "the source holds no table that this user may read".into(),
-            )),
-            None => Ok(()),
-            Some((one, other)) => Err(ColumnarError::Unknown(format!(
-                "{one} and {other} have the same name, which lifted tables cannot have; name one of them with --tables"
-            ))),
+        tables.retain(|table| !table.columns.is_empty());
+        match unfit.is_empty() {
+            true => Ok(()),
+            false => Err(ColumnarError::Unholdable {
+                columns: (unfit.iter())
+                    .map(|(name, why)| format!("{name} is {why}"))
+                    .collect::<Vec<_>>()
+                    .join("; "),
+                flags: (unfit.iter())
+                    .map(|(name, _)| format!("-{name}"))
+                    .collect::<Vec<_>>()
+                    .join(","),
+            }),
         }
     }
 }
 
-fn find_table<'a>(all: &'a [SourceTable], name: &str) -> Result<&'a SourceTable> {
-    let found: Vec<&SourceTable> = all
+/// Whether a table is meant by a name or a pattern.
+fn is_meant(table: &SourceTable, name: &str) -> bool {
+    matches(name, &table.name) || matches(name, &table.label())
+}
+
+/// Whether a text is what a pattern says: * is any number of characters, ? is one.
+fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.chars().next() {
+        None => text.is_empty(),
+        Some('*') => {
+            let rest = &pattern[1..];
+            let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+            ends.into_iter().any(|at| matches(rest, &text[at..]))
+        }
+        Some(first) => {
+            let mut behind = text.chars();
+            behind.next().is_some_and(|c| first == '?' || c == first)
+                && matches(&pattern[first.len_utf8()..], behind.as_str())
+        }
+    }
+}
+
+/// The tables of a name: of the whole one, schema included, before that of others without; all of a pattern.
+fn find_tables<'a>(all: &'a [SourceTable], name: &str) -> Result<Vec<&'a SourceTable>> {
+    let of = |is_it: &dyn Fn(&SourceTable) -> bool| -> Vec<&'a SourceTable> {
+        all.iter().filter(|table| is_it(table)).collect()
+    };
+    let exact = [
+        of(&|table| table.label() == name),
+        of(&|table| table.name == name),
+    ];
+    match exact
         .iter()
-        .filter(|table| table.name == name || table.label() == name)
-        .collect();
-    match found.as_slice() {
-        [table] => Ok(table),
-        [] => Err(ColumnarError::Unknown(format!(
+        .find(|found| !found.is_empty())
+        .map(Vec::as_slice)
+    {
+        Some([table]) => return Ok(vec![table]),
+        Some([one, other, ..]) => {
+            return Err(ColumnarError::Unknown(format!(
+                "\"{name}\" is {} or {}; name it with its schema",
+                one.label(),
+                other.label()
+            )));
+        }
+        _ => {}
+    }
+    let found = of(&|table| is_meant(table, name));
+    match found.is_empty() || !name.contains(['*', '?']) {
+        false => Ok(found),
+        true => Err(ColumnarError::Unknown(format!(
             "the source has no table \"{name}\"{}",
             hint(name, all.iter().map(|table| table.name.as_str()))
-        ))),
-        [one, other, ..] => Err(ColumnarError::Unknown(format!(
-            "\"{name}\" is {} or {}; name it with its schema",
-            one.label(),
-            other.label()
         ))),
     }
 }
@@ -115,8 +266,7 @@ fn find_column(chosen: &[SourceTable], name: &str) -> Result<(usize, String)> {
     found.ok_or_else(|| {
         let names: Vec<String> = (chosen.iter())
             .flat_map(|table| {
-                let column =
-                    |c: &target::source::SourceColumn| format!("{}.{}", table.name, c.name);
+                let column = |c: &SourceColumn| format!("{}.{}", table.name, c.name);
                 table.columns.iter().map(column)
             })
             .collect();
@@ -127,12 +277,43 @@ fn find_column(chosen: &[SourceTable], name: &str) -> Result<(usize, String)> {
     })
 }
 
+/// A name that the typed one may stand for: no more than a third of it is wrong.
 fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let wrong_most = (name.chars().count() / 3).min(3);
     let nearest = known
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .min()
-        .filter(|(distance, _)| *distance <= 3);
+        .filter(|(distance, _)| *distance <= wrong_most);
     nearest.map_or(String::new(), |(_, known)| {
         format!(" (did you mean \"{known}\"?)")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_what_they_say() {
+        for (pattern, text, is_it) in [
+            ("tmp_*", "tmp_1", true),
+            ("tmp_*", "tmp", false),
+            ("*", "", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*ä*", "größe ä b", true),
+            ("s.*", "s.t", true),
+            ("plain", "plain", true),
+            ("plain", "plains", false),
+        ] {
+            assert_eq!(matches(pattern, text), is_it, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn hints_are_near() {
+        let of = |name| hint(name, ["e", "orders"].into_iter());
+        assert_eq!(of("vw"), "");
+        assert_eq!(of("order"), " (did you mean \"orders\"?)");
+    }
 }

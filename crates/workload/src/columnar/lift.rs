@@ -12,8 +12,11 @@ use std::time::{Duration, Instant};
 use target::lifted::{Level, Store};
 use target::source::{Digest, Reader, Source, SourceTable};
 
+use super::chosen::{LeftOut, Selection};
+use super::memory::Grown;
 use super::{Chosen, ColumnarError, JOBS_MAX, Result, memory};
 use crate::loading::{Event, Observer};
+use table::Run;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,8 +46,12 @@ pub struct Lifted {
     pub memory_bytes: u64,
     /// Time from the first row to the last one packed, of all tables.
     pub populate_took: Duration,
-    /// Most memory that the process had beyond what it had before; `None` where the kernel does not tell.
-    pub memory_bytes_peak: Option<u64>,
+    /// Memory of the process beyond what it had before.
+    pub grown: Grown,
+    /// What nobody said to leave out.
+    pub left_out: Vec<LeftOut>,
+    /// Why no sizes in memory are told; empty when they are.
+    pub doubt: Option<String>,
 }
 
 /// What is known of one lifted table.
@@ -56,8 +63,8 @@ pub struct LiftedTable {
     pub name: String,
     /// Rows and their digest, as they came out of the source.
     pub digest: Digest,
-    /// Bytes that are allocated for it.
-    pub memory_bytes: u64,
+    /// Bytes that are allocated for it; `None` where what was counted is not all.
+    pub memory_bytes: Option<u64>,
     /// Bytes of its rows on the source's disk.
     pub disk_bytes: Option<u64>,
     /// Whether a size of so few pieces of memory says anything.
@@ -77,9 +84,22 @@ pub struct LiftedTable {
 impl LiftedTable {
     /// How many times less it takes than on disk; `None` where either size says nothing.
     pub fn compress_factor(&self) -> Option<f64> {
-        let disk_bytes = self.disk_bytes.filter(|_| self.is_measurable)?;
-        Some(disk_bytes as f64 / self.memory_bytes.max(1) as f64)
+        compress_factor([self])
     }
+}
+
+/// How many times less tables take than on disk together; `None` where a size is not known, or where those that are too
+/// small to say anything are more than a tenth.
+pub fn compress_factor<'a>(tables: impl IntoIterator<Item = &'a LiftedTable>) -> Option<f64> {
+    let (mut disk, mut memory, mut too_small) = (0, 0, 0);
+    for table in tables {
+        disk += table.disk_bytes?;
+        memory += table.memory_bytes?;
+        if !table.is_measurable {
+            too_small += table.memory_bytes?;
+        }
+    }
+    (memory > 0 && too_small * 10 <= memory).then(|| disk as f64 / memory as f64)
 }
 
 impl Lifted {
@@ -93,14 +113,19 @@ impl Lifted {
         self.tables.iter().map(|table| table.digest.rows).sum()
     }
 
-    /// Bytes of all tables in memory.
-    pub fn bytes(&self) -> u64 {
+    /// Bytes of all tables in memory; `None` where what was counted is not all.
+    pub fn bytes(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.memory_bytes).sum()
     }
 
     /// Bytes of all tables on disk; `None` where one is not known.
     pub fn disk_bytes(&self) -> Option<u64> {
         self.tables.iter().map(|table| table.disk_bytes).sum()
+    }
+
+    /// How many times less all tables take than on disk.
+    pub fn compress_factor(&self) -> Option<f64> {
+        compress_factor(&self.tables)
     }
 }
 
@@ -125,8 +150,7 @@ pub(super) fn populate(
     tell: Observer<'_>,
     is_compared: bool,
 ) -> Result<Lifted> {
-    let tables = options.chosen.of(source.tables()?)?;
-    refuse_unholdable(&tables)?;
+    let Selection { tables, left_out } = options.chosen.of(source.tables()?)?;
     let memory_bytes = options.memory_bytes.or_else(memory::usable_bytes);
     let memory_bytes = memory_bytes.unwrap_or(u64::MAX);
     refuse_too_large(&tables, options.level, memory_bytes)?;
@@ -136,60 +160,49 @@ pub(super) fn populate(
         readers.push(source.open_reader()?);
     }
     let store = Store::open(options.level, memory_bytes)?;
-    let run = table::Run {
+    let not_in_force = store.not_in_force()?;
+    let base_bytes = store.allocated_bytes()?;
+    let mut run = Run {
         source,
         store: &store,
+        unfit: options.chosen.unfit,
         stop,
         tell,
+        left_out,
     };
     let begun = Instant::now();
-    let (outcome, peak) = memory::peak_of(
-        || store.file_bytes(),
-        || {
-            let mut lifted = Vec::with_capacity(tables.len());
-            for (place, table) in tables.iter().enumerate() {
-                lifted.push(run.table(&mut readers, table)?);
-                tell(Event::Parts {
-                    done: place as u32 + 1,
-                    of: tables.len() as u32,
-                    rows: lifted
-                        .iter()
-                        .map(|table: &LiftedTable| table.digest.rows)
-                        .sum(),
-                });
-            }
-            Ok::<_, ColumnarError>(lifted)
-        },
-    );
-    let mut lifted = outcome?;
+    let (outcome, grown) =
+        memory::grown_by(|| store.file_bytes(), || run.tables(&mut readers, &tables));
+    let mut done = outcome?;
     let populate_took = begun.elapsed();
     if is_compared {
-        run.verify(&mut readers, &mut lifted, &tables)?;
+        run.verify(&mut readers, &mut done)?;
+    }
+    let left_out = run.left_out;
+    let mut tables: Vec<LiftedTable> = done.into_iter().map(|done| done.lifted).collect();
+    let of_level =
+        not_in_force.map(|why| format!("level {} is not in force: {why}", options.level));
+    (tables.iter_mut()).for_each(|table| table.reasons.extend(of_level.clone()));
+    let counted = tables.iter().filter_map(|table| table.memory_bytes).sum();
+    let engine_bytes = store.allocated_bytes()?.saturating_sub(base_bytes);
+    let doubt = memory::doubt(counted, engine_bytes, grown.left_bytes);
+    if doubt.is_some() {
+        tables
+            .iter_mut()
+            .for_each(|table| table.memory_bytes = None);
     }
     store.seal()?;
     Ok(Lifted {
-        tables: lifted,
+        tables,
         jobs,
         moment: source.moment(),
         memory_bytes,
         populate_took,
-        memory_bytes_peak: peak,
+        grown,
+        left_out,
+        doubt,
         store,
     })
-}
-
-/// Refuses the first column that no level can hold.
-pub(super) fn refuse_unholdable(tables: &[SourceTable]) -> Result<()> {
-    for table in tables {
-        if let Some((column, why)) = table.unholdable().next() {
-            return Err(ColumnarError::Unholdable {
-                column: format!("{}.{}", table.name, column.name),
-                declared: column.declared.clone(),
-                why: why.to_owned(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// What is not known is not refused: the store ends with an error when its memory does.

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use target::lifted::MEMORY_BYTES_MIN;
+
 /// How often the process's memory is looked at.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// Share of the available memory that is used when nothing is said.
@@ -22,6 +24,21 @@ pub fn words(bytes: u64) -> String {
     }
 }
 
+/// The same for tables that are lifted, with what the engine needs to pack anything.
+///
+/// # Errors
+/// When it is none, or too small for the engine.
+pub fn limit_of(text: &str) -> Result<u64, String> {
+    let bytes = bytes_of(text)?;
+    match bytes < MEMORY_BYTES_MIN {
+        true => Err(format!(
+            "{text} is too small: the engine needs {} to pack anything",
+            words(MEMORY_BYTES_MIN)
+        )),
+        false => Ok(bytes),
+    }
+}
+
 /// Bytes of a size as one writes it: "500MB", "4GiB".
 ///
 /// # Errors
@@ -31,16 +48,25 @@ pub fn bytes_of(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("{text} is not a size; write it like 500MB or 4GiB"))
 }
 
-/// Does `work`, and gives the most memory that the process had meanwhile beyond what it had before; `beside` adds
-/// what the kernel counts elsewhere, files in memory.
-pub fn peak_of<T>(beside: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> (T, Option<u64>) {
+/// Memory of the process beyond what it had before; `None` where the kernel does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grown {
+    /// At most.
+    pub peak_bytes: Option<u64>,
+    /// In the end.
+    pub left_bytes: Option<u64>,
+}
+
+/// Does `work`, and gives the memory that the process had meanwhile and behind it beyond what it had before; `beside`
+/// adds what the kernel counts elsewhere, files in memory.
+pub fn grown_by<T>(beside: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> (T, Grown) {
     let now = || host::memory::resident_bytes().map(|bytes| bytes + beside());
     let before = now();
     let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
     let look = || {
-        if let Some(bytes) = now() {
-            peak.fetch_max(bytes, Ordering::Relaxed);
-        }
+        let bytes = now();
+        peak.fetch_max(bytes.unwrap_or(0), Ordering::Relaxed);
+        bytes
     };
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -53,9 +79,35 @@ pub fn peak_of<T>(beside: impl Fn() -> u64 + Sync, work: impl FnOnce() -> T) -> 
         done.store(true, Ordering::Release);
         outcome
     });
-    look();
-    let peak = before.map(|before| peak.into_inner().saturating_sub(before));
-    (outcome, peak)
+    let left = look();
+    let beyond = |bytes: u64| before.map(|before| bytes.saturating_sub(before));
+    let grown = Grown {
+        peak_bytes: beyond(peak.into_inner()),
+        left_bytes: left.and_then(beyond),
+    };
+    (outcome, grown)
+}
+
+/// Memory that lifting may have beside the tables, and that the allocator may still hold behind it.
+const BESIDE_BYTES: u64 = 512_000_000;
+
+/// Why what was counted for the tables, one by one, is not their size; `None` when nothing speaks against it. What the
+/// engine has allocated in all must be the sum, and the process can have grown by what is left of packing besides, but not
+/// by many times of it.
+pub fn doubt(counted: u64, engine_bytes: u64, process_bytes: Option<u64>) -> Option<String> {
+    if engine_bytes.abs_diff(counted) > engine_bytes / 100 {
+        return Some(format!(
+            "{} were counted for the tables one by one, but the engine has {} allocated for all",
+            words(counted),
+            words(engine_bytes)
+        ));
+    }
+    let process_bytes = process_bytes.filter(|bytes| *bytes > 2 * engine_bytes + BESIDE_BYTES)?;
+    Some(format!(
+        "the engine says that it has {} allocated, but the process has grown by {}",
+        words(engine_bytes),
+        words(process_bytes)
+    ))
 }
 
 #[cfg(test)]
@@ -65,7 +117,7 @@ mod tests {
     #[test]
     fn the_peak_is_what_was_there_in_between() {
         const BYTES: usize = 64 << 20;
-        let (sum, peak) = peak_of(
+        let (sum, grown) = grown_by(
             || 0,
             || {
                 let block = vec![1_u8; BYTES];
@@ -74,13 +126,27 @@ mod tests {
             },
         );
         assert_eq!(sum, BYTES as u64);
-        assert!(peak.unwrap() >= BYTES as u64 / 2, "{peak:?}");
+        assert!(grown.peak_bytes.unwrap() >= BYTES as u64 / 2, "{grown:?}");
+    }
+
+    #[test]
+    fn sizes_are_held_against_the_engine_s_total_and_the_process() {
+        const MB: u64 = 1_000_000;
+        assert_eq!(doubt(100 * MB, 100 * MB, Some(230 * MB)), None);
+        assert_eq!(doubt(100 * MB, 100 * MB, None), None);
+        // What 126.8 MB of long texts once were said to take.
+        let counted = doubt(MB / 2, 133 * MB, Some(300 * MB)).unwrap();
+        assert!(counted.starts_with("500.0 kB were counted"), "{counted}");
+        let grown = doubt(100 * MB, 100 * MB, Some(900 * MB)).unwrap();
+        assert!(grown.ends_with("grown by 900.0 MB"), "{grown}");
     }
 
     #[test]
     fn sizes_are_read() {
         assert_eq!(bytes_of("500MB"), Ok(500_000_000));
         assert_eq!(bytes_of("4GiB"), Ok(4 << 30));
+        assert_eq!(limit_of("64MB"), Ok(64_000_000));
+        assert!(limit_of("30MB").unwrap_err().contains("64.0 MB"));
         for bad in ["", "4", "0GB", "GB", "4 bytes", "99999999999999GB"] {
             assert!(bytes_of(bad).is_err(), "{bad}");
         }

@@ -16,15 +16,21 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use stats::Interval;
+use target::ErrorKind;
 use target::lifted::{GROUP_ROWS, Level};
-use target::source::{Source, SourceTable};
+use target::source::{Kind, Source, SourceTable};
 
+use super::chosen::{LeftOut, Selection, Unfit};
 use super::{Chosen, ColumnarError, Result};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
 pub use fit::{Cores, Fit, cores, fit};
 pub use sample::Piece;
 use sample::{Limits, Sample};
+
+/// What is said where statistics of the source are no size on disk.
+pub const OUTDATED: &str = "the source's statistics are older than its rows, so its size on disk is not known; have it \
+     take them anew (ANALYZE TABLE)";
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +54,8 @@ pub struct Sizes {
     pub moment: &'static str,
     /// Time that reading rows took.
     pub read_took: Duration,
+    /// What nobody said to leave out.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// What is known of a table.
@@ -74,6 +82,8 @@ pub struct Sampled {
     pub unit: String,
     /// How many addresses there are.
     pub extent: u64,
+    /// Pieces of the whole table, where these have as many rows each, because addresses have gaps.
+    pub population: Option<u64>,
     /// The pieces, by their addresses.
     pub pieces: Vec<Piece>,
     /// Whether that is the whole table.
@@ -88,8 +98,11 @@ impl Sampled {
         self.pieces.iter().map(Piece::count).sum()
     }
 
-    /// Share of the addresses that was read.
+    /// Share that was read: of the addresses, or of the pieces where these have as many rows each.
     pub fn share(&self) -> f64 {
+        if let Some(population) = self.population {
+            return self.pieces.len() as f64 / population.max(1) as f64;
+        }
         let addresses = self.pieces.iter().filter_map(|p| p.addresses.as_ref());
         let read: u64 = addresses.map(|range| range.end - range.start).sum();
         match self.is_whole {
@@ -147,8 +160,7 @@ pub fn size(
     stop: &AtomicBool,
     tell: Observer<'_>,
 ) -> Result<Sizes> {
-    let tables = options.chosen.of(source.tables()?)?;
-    super::lift::refuse_unholdable(&tables)?;
+    let Selection { tables, left_out } = options.chosen.of(source.tables()?)?;
     // The small ones first: what they leave of the time is the large ones'.
     let mut order: Vec<usize> = (0..tables.len()).collect();
     order.sort_by_key(|at| tables[*at].disk_bytes.unwrap_or(0));
@@ -164,7 +176,7 @@ pub fn size(
             seed: options.seed.wrapping_add(*at as u64),
             stop,
         };
-        let found = one(source, table, options, &limits, tell)?;
+        let found = fitting(source, table, options, &limits, tell)?;
         time = time.map(|time| time.saturating_sub(found.sampled.took));
         sized[*at] = Some(found);
         tell(Event::Parts {
@@ -177,6 +189,7 @@ pub fn size(
     Ok(Sizes {
         moment: source.moment(),
         read_took: tables.iter().map(|table| table.sampled.took).sum(),
+        left_out,
         tables,
     })
 }
@@ -190,6 +203,52 @@ fn share_of<'a>(table: &SourceTable, left: impl Iterator<Item = &'a SourceTable>
     (weight(table) / weights.iter().sum::<f64>()).clamp(least, 1.0)
 }
 
+/// What is known of a table, whose values that no level can hold are dealt with as was asked for.
+fn fitting(
+    source: &dyn Source,
+    table: &SourceTable,
+    options: &SizeOptions,
+    limits: &Limits<'_>,
+    tell: Observer<'_>,
+) -> Result<SizedTable> {
+    let mut table = table.clone();
+    loop {
+        let error = match one(source, &table, options, limits, tell) {
+            Err(ColumnarError::Target(error)) => error,
+            outcome => return outcome,
+        };
+        let ErrorKind::Unfit(place) = error.kind else {
+            return Err(error.into());
+        };
+        let label = table.label();
+        match (options.chosen.unfit, table.columns.get_mut(place)) {
+            (Unfit::Text, Some(column)) if column.kind != Ok(Kind::Text) => column.read_as_text(),
+            (Unfit::Skip, _) => return Ok(unknown(&table, options, &error.message)),
+            (_, column) => {
+                let name = column.map_or(String::new(), |column| column.name.clone());
+                return Err(ColumnarError::Unfit {
+                    column: format!("{label}.{name}"),
+                    what: error.message,
+                });
+            }
+        }
+    }
+}
+
+/// A table of which no size can be told.
+fn unknown(table: &SourceTable, options: &SizeOptions, why: &str) -> SizedTable {
+    SizedTable {
+        label: table.label(),
+        disk_bytes: table.disk_bytes,
+        rows: None,
+        levels: (options.levels.iter())
+            .map(|level| (*level, Err(why.to_owned())))
+            .collect(),
+        sampled: Sampled::default(),
+        notes: Vec::new(),
+    }
+}
+
 fn one(
     source: &dyn Source,
     table: &SourceTable,
@@ -198,32 +257,30 @@ fn one(
     tell: Observer<'_>,
 ) -> Result<SizedTable> {
     let begun = Instant::now();
-    let mut sized = SizedTable {
-        label: table.label(),
-        disk_bytes: table.disk_bytes,
-        rows: None,
-        levels: Vec::new(),
-        sampled: Sampled::default(),
-        notes: Vec::new(),
-    };
+    let mut sized = unknown(table, options, "");
     let sample = match sample::take(source, table, limits) {
         Ok(sample) => sample,
         Err(ColumnarError::Unsized { why, .. }) => {
+            sized = unknown(table, options, &why);
             sized.sampled.took = begun.elapsed();
-            let unknown = |level: &Level| (*level, Err(why.clone()));
-            sized.levels = options.levels.iter().map(unknown).collect();
             return Ok(sized);
         }
         Err(other) => return Err(other),
     };
+    sized.levels.clear();
     sized.rows = rows(&sample);
     sized.notes = notes(&sample);
+    let rows = sized.rows.map(|rows| rows.estimate as u64);
+    if rows.is_some_and(|rows| table.is_outdated(rows)) {
+        sized.disk_bytes = None;
+        sized.notes.push(OUTDATED.to_owned());
+    }
     if !sample.is_whole() && sample.pieces.len() < stats::cluster::CLUSTERS_MIN {
         let why = "the budget was too small: so few pieces could be read that no size can be told; give it more";
         let unknown = |level: &Level| (*level, Err(why.to_owned()));
         sized.levels = options.levels.iter().map(unknown).collect();
     } else {
-        let alike = measure::alike(&sample, table)?;
+        let alike = measure::alike(&sample)?;
         for level in &options.levels {
             tell(Event::Step(&format!(
                 "packing {} at {level}",
@@ -241,6 +298,7 @@ fn one(
             .map_or(String::new(), |space| space.unit.clone()),
         extent: sample.space.as_ref().map_or(0, |space| space.extent()),
         is_whole: sample.is_whole(),
+        population: sample.is_by_rows.then_some(sample.population),
         took: sample.read_took,
         pieces: sample.pieces,
     };
@@ -314,6 +372,7 @@ pub(crate) mod tests {
             tables: vec![sized("a", 100, Some(50.0)), sized("b", 10, Some(20.0))],
             moment: "",
             read_took: Duration::ZERO,
+            left_out: Vec::new(),
         };
         assert_eq!(sizes.total(Level::None).unwrap().high, 70.0);
         assert_eq!(sizes.total(Level::QueryLow), None);

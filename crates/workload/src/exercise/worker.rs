@@ -82,7 +82,7 @@ pub fn failure(error: TargetError) -> Failure {
         ErrorKind::Unreachable | ErrorKind::Full | ErrorKind::Damaged | ErrorKind::NotInstalled => {
             Failure::Fatal(error.message)
         }
-        ErrorKind::Conflict | ErrorKind::Foreign | ErrorKind::Statement => {
+        ErrorKind::Conflict | ErrorKind::Foreign | ErrorKind::Statement | ErrorKind::Unfit(_) => {
             Failure::Operation(error.message)
         }
     }

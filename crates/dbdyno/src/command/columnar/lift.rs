@@ -8,7 +8,7 @@ use target::source::Source;
 use workload::columnar::memory::words;
 use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 
-use super::{chosen_of, source_of, told};
+use super::{chosen_of, left_out, source_of, tables_of, told};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
 use crate::command::print;
@@ -45,8 +45,8 @@ pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
 fn lines(source: &dyn Source, lifted: &Lifted) -> String {
     let level = lifted.store.level();
     let mut text = format!(
-        "{} tables of {} in {}, level {level}: {}\n\n",
-        lifted.tables.len(),
+        "{} of {} in {}, level {level}: {}\n\n",
+        tables_of(lifted.tables.len()),
         source.title(),
         lifted.store.title(),
         level.meaning(),
@@ -78,21 +78,18 @@ fn lines(source: &dyn Source, lifted: &Lifted) -> String {
             &table.label,
             &table.digest.rows.to_string(),
             &table.disk_bytes.map_or("–".into(), words),
-            &words(table.memory_bytes),
+            &table.memory_bytes.map_or("–".into(), words),
             &factor(table.compress_factor()),
             &format!("{:.3} s", table.populate_took.as_secs_f64()),
             &codecs(table),
         ]);
     }
-    let whole = lifted
-        .disk_bytes()
-        .map(|disk| disk as f64 / lifted.bytes().max(1) as f64);
     line([
         "all",
         &lifted.rows().to_string(),
         &lifted.disk_bytes().map_or("–".into(), words),
-        &words(lifted.bytes()),
-        &factor(whole),
+        &lifted.bytes().map_or("–".into(), words),
+        &factor(lifted.compress_factor()),
         &format!("{:.3} s", lifted.populate_took.as_secs_f64()),
         "",
     ]);
@@ -105,17 +102,27 @@ fn remarks(lifted: &Lifted) -> String {
     let verify_s: f64 = (lifted.tables.iter())
         .map(|table| table.verify_took.as_secs_f64())
         .sum();
-    let peak = lifted.memory_bytes_peak;
+    let grown = |bytes: Option<u64>| bytes.map_or("–".into(), words);
     let mut text = format!(
-        "{} streams; {}. Memory at most {} while lifting. Reading everything back and comparing rows, checksums and \
+        "{}; {}. The process had {} more memory at most while lifting, and {} in the end. Reading everything back and comparing rows, checksums and \
          sums took {verify_s:.3} s. It is a copy: later changes of the source are not in it.\n",
-        lifted.jobs,
+        match lifted.jobs {
+            1 => "1 stream".into(),
+            jobs => format!("{jobs} streams"),
+        },
         lifted.moment,
-        peak.map_or("–".into(), words),
+        grown(lifted.grown.peak_bytes),
+        grown(lifted.grown.left_bytes),
     );
+    if let Some(why) = &lifted.doubt {
+        let _ = writeln!(text, "No sizes in memory are told: {why}.");
+    }
+    for out in &lifted.left_out {
+        let _ = writeln!(text, "{out}");
+    }
     for table in &lifted.tables {
         for note in &table.notes {
-            let _ = writeln!(text, "{}.{note}", table.label);
+            let _ = writeln!(text, "{}: {note}", table.label);
         }
     }
     for table in &lifted.tables {
@@ -171,9 +178,13 @@ fn document(source: &dyn Source, lifted: &Lifted) -> Value {
         "rows": lifted.rows(),
         "disk_bytes": lifted.disk_bytes(),
         "memory_bytes": lifted.bytes(),
-        "memory_bytes_peak": lifted.memory_bytes_peak,
+        "memory_bytes_peak": lifted.grown.peak_bytes,
+        "memory_bytes_process": lifted.grown.left_bytes,
+        "memory_doubt": lifted.doubt,
+        "compress_factor": lifted.compress_factor(),
         "populate_s": lifted.populate_took.as_secs_f64(),
         "valid": lifted.is_valid(),
         "tables": lifted.tables.iter().map(table).collect::<Vec<_>>(),
+        "left_out": left_out(&lifted.left_out),
     })
 }

@@ -10,7 +10,7 @@ use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
 
-use super::{chosen_of, source_of, told};
+use super::{chosen_of, left_out, source_of, tables_of, told};
 use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::print;
@@ -76,8 +76,8 @@ impl Answer<'_> {
     fn lines(&self) -> String {
         let Sizes { tables, .. } = self.sizes;
         let mut text = format!(
-            "{} tables of {}, from a sample of {} (seed {}); read in {:.3} s\n\n",
-            tables.len(),
+            "{} of {}, sampled within {} (seed {}); read in {:.3} s\n\n",
+            tables_of(tables.len()),
             self.source.title(),
             self.options.budget,
             self.options.seed,
@@ -143,6 +143,9 @@ impl Answer<'_> {
             for (level, why) in reasons {
                 let _ = writeln!(text, "{} at {level}: {why}", table.label);
             }
+        }
+        for out in &self.sizes.left_out {
+            let _ = writeln!(text, "{out}");
         }
         let _ = writeln!(
             text,
@@ -219,6 +222,7 @@ impl Answer<'_> {
             "read_s": self.sizes.read_took.as_secs_f64(),
             "tables": self.sizes.tables.iter().map(table).collect::<Vec<_>>(),
             "levels": self.options.levels.iter().map(of_level).collect::<Vec<_>>(),
+            "left_out": left_out(&self.sizes.left_out),
             "fit": self.asked.memory.map(|memory| json!({
                 "memory_bytes": memory,
                 "levels": self.fits.iter().map(fit).collect::<Vec<_>>(),

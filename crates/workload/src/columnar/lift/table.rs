@@ -7,11 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use target::lifted::{Codec, Store};
-use target::source::{Digest, Part, Reader, Source, SourceTable};
+use target::source::{Digest, Kind, Part, Reader, Source, SourceTable};
 use target::{ErrorKind, TargetError};
 
 use super::{LiftedTable, Result};
-use crate::columnar::ColumnarError;
+use crate::columnar::chosen::{LeftOut, Unfit};
+use crate::columnar::size::OUTDATED;
+use crate::columnar::{ColumnarError, copies::copies};
 use crate::loading::{Event, Observer};
 
 /// A size of fewer pieces of memory than this says nothing about what is in them.
@@ -21,42 +23,131 @@ const GRAINS_MIN: u64 = 10;
 pub(super) struct Run<'a> {
     pub source: &'a dyn Source,
     pub store: &'a Store,
+    /// What becomes of values that no level can hold.
+    pub unfit: Unfit,
     pub stop: &'a AtomicBool,
     pub tell: Observer<'a>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A table of the source, what it is called in the store, and what is known of it there.
+pub(super) struct Done {
+    table: SourceTable,
+    copy: SourceTable,
+    pub lifted: LiftedTable,
 }
 
 impl Run<'_> {
+    /// Lifts tables; those with values that no level can hold are left out where that was asked for.
+    pub fn tables(
+        &mut self,
+        readers: &mut [Box<dyn Reader>],
+        tables: &[SourceTable],
+    ) -> Result<Vec<Done>> {
+        let mut done: Vec<Done> = Vec::with_capacity(tables.len());
+        for (place, (table, copy)) in tables.iter().zip(copies(tables)).enumerate() {
+            done.extend(self.fitting(readers, table.clone(), copy)?);
+            (self.tell)(Event::Parts {
+                done: place as u32 + 1,
+                of: tables.len() as u32,
+                rows: done.iter().map(|done| done.lifted.digest.rows).sum(),
+            });
+        }
+        Ok(done)
+    }
+
+    /// Lifts a table, and does with values that no level can hold what was asked for.
+    fn fitting(
+        &mut self,
+        readers: &mut [Box<dyn Reader>],
+        mut table: SourceTable,
+        mut copy: SourceTable,
+    ) -> Result<Option<Done>> {
+        loop {
+            let error = match self.table(readers, &table, &copy) {
+                Ok(lifted) => {
+                    return Ok(Some(Done {
+                        table,
+                        copy,
+                        lifted,
+                    }));
+                }
+                Err(error) => error,
+            };
+            let ColumnarError::Target(TargetError {
+                kind: ErrorKind::Unfit(place),
+                message: what,
+            }) = error
+            else {
+                return Err(error);
+            };
+            let Some(column) = table.columns.get_mut(place) else {
+                return Err(ColumnarError::Unknown(what));
+            };
+            let is_text = column.kind == Ok(Kind::Text);
+            let name = column.name.clone();
+            match self.unfit {
+                Unfit::Text if !is_text => {
+                    column.read_as_text();
+                    copy.columns[place].kind = Ok(Kind::Text);
+                }
+                Unfit::Skip => self.left_out.push(LeftOut {
+                    name: table.label(),
+                    why: what,
+                }),
+                Unfit::Fail | Unfit::Text => {
+                    let column = format!("{}.{name}", table.label());
+                    return Err(ColumnarError::Unfit { column, what });
+                }
+            }
+            self.store.remove(&copy.name)?;
+            self.store.pack()?;
+            // Streams that were in the middle of the table are of no use any more; a single one has read to its end.
+            if self.source.one_stream().is_none() {
+                for reader in readers.iter_mut() {
+                    *reader = self.source.open_reader()?;
+                }
+            }
+            if self.unfit == Unfit::Skip {
+                return Ok(None);
+            }
+        }
+    }
+
     /// Lifts a table by as many streams as there are readers.
-    pub fn table(
+    fn table(
         &self,
         readers: &mut [Box<dyn Reader>],
         table: &SourceTable,
+        copy: &SourceTable,
     ) -> Result<LiftedTable> {
         let label = table.label();
         (self.tell)(Event::Step(&format!("lifting {label}")));
         let before_bytes = self.store.allocated_bytes()?;
         let begun = Instant::now();
-        self.store.begin(table, readers.len() as u32)?;
-        let digest = self.stream(readers, table)?;
-        self.store.finish(table)?;
+        self.store.begin(copy, readers.len() as u32)?;
+        let digest = self.stream(readers, table, copy)?;
+        self.store.finish(copy)?;
         let populate_took = begun.elapsed();
         let memory_bytes = self.store.allocated_bytes()?.saturating_sub(before_bytes);
-        let codecs = self.store.codecs(&table.name)?;
-        let reasons = self.store.not_taken(table, &codecs);
+        let codecs = self.store.codecs(&copy.name)?;
+        let reasons = self.store.not_taken(copy, &codecs);
         let note = |column: &target::source::SourceColumn| {
             let note = column.note.as_ref()?;
             Some(format!("{}: {note}", column.name))
         };
         Ok(LiftedTable {
-            name: table.name.clone(),
+            name: copy.name.clone(),
             digest,
-            memory_bytes,
-            disk_bytes: table.disk_bytes,
+            memory_bytes: Some(memory_bytes),
+            disk_bytes: disk_bytes(table, digest.rows),
             is_measurable: memory_bytes >= self.store.grain_bytes() * GRAINS_MIN,
             populate_took,
             verify_took: std::time::Duration::ZERO,
-            codecs: by_codec(&codecs),
-            notes: table.columns.iter().filter_map(note).collect(),
+            codecs: by_codec(&codecs, table, copy),
+            notes: (table.columns.iter().filter_map(note))
+                .chain(table.is_outdated(digest.rows).then(|| OUTDATED.to_owned()))
+                .collect(),
             reasons: reasons
                 .map(|what| format!("level {} was asked for, but {what}", self.store.level()))
                 .into_iter()
@@ -66,11 +157,17 @@ impl Run<'_> {
     }
 
     /// Reads all parts of a table, each stream one after the other, while what they commit is packed.
-    fn stream(&self, readers: &mut [Box<dyn Reader>], table: &SourceTable) -> Result<Digest> {
+    fn stream(
+        &self,
+        readers: &mut [Box<dyn Reader>],
+        table: &SourceTable,
+        copy: &SourceTable,
+    ) -> Result<Digest> {
         let parts = self.source.parts(table, readers.len() as u32);
         let work = Streams {
             run: self,
             table,
+            copy,
             parts: &parts,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -113,19 +210,19 @@ impl Run<'_> {
     }
 
     /// Reads everything back, and compares it with what came, and both sides' own sums.
-    pub fn verify(
-        &self,
-        readers: &mut [Box<dyn Reader>],
-        lifted: &mut [LiftedTable],
-        tables: &[SourceTable],
-    ) -> Result<()> {
+    pub fn verify(&self, readers: &mut [Box<dyn Reader>], done: &mut [Done]) -> Result<()> {
         let source = self.store.source();
         let described = source.tables()?;
         let mut back = source.open_reader()?;
-        for (table, lifted) in tables.iter().zip(lifted) {
+        for Done {
+            table,
+            copy: named,
+            lifted,
+        } in done
+        {
             (self.tell)(Event::Step(&format!("comparing {}", lifted.label)));
             let begun = Instant::now();
-            let Some(copy) = described.iter().find(|copy| copy.name == lifted.name) else {
+            let Some(copy) = described.iter().find(|copy| copy.name == named.name) else {
                 lifted.reasons.push("the copy is not there".into());
                 continue;
             };
@@ -164,6 +261,7 @@ impl Run<'_> {
 struct Streams<'a> {
     run: &'a Run<'a>,
     table: &'a SourceTable,
+    copy: &'a SourceTable,
     parts: &'a [Part],
     next: AtomicUsize,
     failed: AtomicBool,
@@ -187,7 +285,7 @@ impl Streams<'_> {
         committed: &SyncSender<()>,
         digest: &mut Digest,
     ) -> target::Result<()> {
-        let mut writer = self.run.store.writer(self.table, self.writers)?;
+        let mut writer = self.run.store.writer(self.copy, self.writers)?;
         while let Some(part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             reader.read(self.table, part, &mut |row| {
                 digest.add(row);
@@ -230,13 +328,25 @@ impl Streams<'_> {
     }
 }
 
-fn by_codec(codecs: &[Codec]) -> BTreeMap<String, Vec<String>> {
+/// Bytes of a table on disk; `None` where the source says so by statistics that are older than its rows.
+fn disk_bytes(table: &SourceTable, rows: u64) -> Option<u64> {
+    table.disk_bytes.filter(|_| !table.is_outdated(rows))
+}
+
+/// Codec → columns, by their names in the source.
+fn by_codec(
+    codecs: &[Codec],
+    table: &SourceTable,
+    copy: &SourceTable,
+) -> BTreeMap<String, Vec<String>> {
     let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Codec { column, codec, .. } in codecs {
+        let place = copy.columns.iter().position(|it| it.name == *column);
+        let of_source = place.and_then(|place| table.columns.get(place));
         columns
             .entry(codec.clone())
             .or_default()
-            .push(column.clone());
+            .push(of_source.map_or(column, |it| &it.name).clone());
     }
     columns
 }

@@ -31,13 +31,16 @@ pub struct Alike {
     /// Share that neighbours save when compressed, and that packing the pieces together does.
     saved_compressed_share: f64,
     together_share: f64,
+    /// Share by which a third of the pieces, compressed together, differs from all for each row.
+    luck_share: f64,
 }
 
 /// The sizes of a sample's pieces, each for itself, mixed, and together.
 ///
 /// # Errors
 /// What the store says.
-pub fn alike(sample: &Sample, table: &SourceTable) -> Result<Alike> {
+pub fn alike(sample: &Sample) -> Result<Alike> {
+    let table = &sample.copy;
     let bytes = |rows: &[Range<u64>], encoding| -> Result<Vec<f64>> {
         let columns = sample.store.encoded_bytes(&table.name, rows, encoding)?;
         Ok(columns.iter().map(|bytes| *bytes as f64).collect())
@@ -61,6 +64,19 @@ pub fn alike(sample: &Sample, table: &SourceTable) -> Result<Alike> {
         true => 0.0,
         false => bytes(&all, Encoding::Plain)?.iter().sum(),
     };
+    let luck_share = match sample.is_whole() {
+        true => 0.0,
+        false => {
+            let per_row = |groups: &[Vec<Range<u64>>]| -> Result<f64> {
+                Ok(total(&each(groups, Encoding::Compressed)?) / rows(groups))
+            };
+            let whole = per_row(std::slice::from_ref(&all))?.max(f64::MIN_POSITIVE);
+            let thirds = thirds(&all).into_iter().map(|third| per_row(&[third]));
+            let thirds = thirds.collect::<Result<Vec<f64>>>()?;
+            let differ = thirds.iter().map(|third| (third / whole - 1.0).abs());
+            differ.fold(0.0, f64::max)
+        }
+    };
     let is_number = |at: usize| {
         let kind = table.columns.get(at).map(|column| &column.kind);
         kind.is_some_and(|kind| kind.as_ref().is_ok_and(|kind| kind.is_numeric()))
@@ -81,6 +97,7 @@ pub fn alike(sample: &Sample, table: &SourceTable) -> Result<Alike> {
         saved_compressed_share: saved(total(&compressed_mixed), total(&compressed))
             / (total(&compressed_mixed) / rows_mixed).max(f64::MIN_POSITIVE),
         together_share: 1.0 - together / total(&encoded).max(1.0),
+        luck_share,
     })
 }
 
@@ -101,6 +118,16 @@ fn mixed(pieces: &[&Piece]) -> Vec<Vec<Range<u64>>> {
             ranges.filter(|rows| !rows.is_empty()).collect()
         })
         .filter(|group: &Vec<_>| !group.is_empty())
+        .collect()
+}
+
+/// Every third of the pieces, three times; nothing of fewer than three.
+fn thirds(pieces: &[Range<u64>]) -> Vec<Vec<Range<u64>>> {
+    if pieces.len() < 3 {
+        return Vec::new();
+    }
+    (0..3)
+        .map(|first| pieces.iter().skip(first).step_by(3).cloned().collect())
         .collect()
 }
 
@@ -153,11 +180,13 @@ pub fn evidence(
     if copies > 1 {
         lifted = packed(sample, level, copies, stop)?;
     }
-    if let Some(why) = lifted.tables.iter().flat_map(|t| &t.reasons).next() {
+    let reasons = lifted.tables.iter().flat_map(|t| &t.reasons);
+    if let Some(why) = reasons.chain(&lifted.doubt).next() {
         return Ok(Err(why.clone()));
     }
+    let packed_bytes = lifted.bytes().unwrap_or(0) as f64;
     let (rows, copies) = (sample.rows() as f64, copies as f64);
-    let bytes = lifted.bytes() as f64 / copies;
+    let bytes = packed_bytes / copies;
     let saved_bytes = |per_row: f64| per_row * rows / bytes.max(1.0);
     let share = match level {
         Level::None => 0.0,
@@ -167,15 +196,18 @@ pub fn evidence(
     };
     let neighbours_share = 1.0 - (1.0 - share.clamp(0.0, 1.0)).powi(SCALES);
     Ok(Ok(Evidence {
-        bytes: lifted.bytes() as f64,
+        bytes: packed_bytes,
         rows,
         is_whole: sample.is_whole(),
         scale: sample.scale() / copies,
-        rows_of_whole: rows * sample.scale(),
         grain_bytes: lifted.store.grain_bytes() as f64,
         sampling_share: alike.sampling_share,
         neighbours_share,
         together_share: alike.together_share,
+        luck_share: match level {
+            Level::CapacityLow | Level::CapacityHigh => alike.luck_share,
+            Level::None | Level::QueryLow | Level::QueryHigh => 0.0,
+        },
         pieces: sample.pieces.len() as f64,
     }))
 }
@@ -202,7 +234,7 @@ fn packed(sample: &Sample, level: Level, copies: usize, stop: &AtomicBool) -> Re
 /// packed with themselves.
 fn copies(sample: &Sample, lifted: &Lifted) -> usize {
     let fills_a_group = sample.rows() >= GROUP_ROWS * 9 / 10;
-    let is_coarse = lifted.bytes() < lifted.store.grain_bytes() * GRAINS_WANTED;
+    let is_coarse = lifted.bytes().unwrap_or(0) < lifted.store.grain_bytes() * GRAINS_WANTED;
     match fills_a_group && is_coarse && !sample.is_whole() {
         true => (sample.scale() as usize).clamp(1, COPIES_MOST),
         false => 1,

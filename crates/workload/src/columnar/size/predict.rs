@@ -30,8 +30,6 @@ pub struct Evidence {
     pub is_whole: bool,
     /// How many times that the whole is.
     pub scale: f64,
-    /// Rows of the whole.
-    pub rows_of_whole: f64,
     /// Bytes of the finest piece of memory at the level.
     pub grain_bytes: f64,
     /// Half of the interval that the differences between the pieces give, as a share of the estimate.
@@ -40,6 +38,8 @@ pub struct Evidence {
     pub neighbours_share: f64,
     /// Share that is saved when the pieces are packed together instead of each for itself.
     pub together_share: f64,
+    /// By how much thirds of the sample differ from it for each row, when packing depends on what happens to lie together.
+    pub luck_share: f64,
     /// Pieces of the sample.
     pub pieces: f64,
 }
@@ -50,7 +50,8 @@ pub struct Evidence {
 /// neighbours save is measured one scale below, inside the pieces; the estimate believes half of it, the interval
 /// everything from nothing to all. A sample that does not fill a group shows too much, by as much as bringing
 /// together still more pieces would save. Either is a bias and is added as it is; what scatters (the choice of
-/// the pieces, the grain of the memory, the model) is added as variances are.
+/// the pieces, what a general compressor happens to find, the grain of the memory, the model) is added as variances are,
+/// in shares of what the sample shows as it is.
 pub fn predict(evidence: &Evidence) -> Interval {
     if evidence.is_whole {
         let half = evidence.grain_bytes + AGAIN_SHARE * evidence.bytes;
@@ -63,14 +64,14 @@ pub fn predict(evidence: &Evidence) -> Interval {
     let plain = (evidence.bytes - last) * evidence.scale + last;
     let neighbours = evidence.neighbours_share.clamp(0.0, GAIN_MOST);
     let estimate = plain * (1.0 - neighbours / 2.0);
-    // Each group of the whole begins pieces of its own: by chance more or fewer, or the last one of each half empty.
-    let groups = (evidence.rows_of_whole / GROUP_ROWS as f64).max(1.0);
+    // What is multiplied is known to a piece of memory, and so is the whole.
     let is_coarse = evidence.grain_bytes >= COARSE_BYTES;
     let scatter = [
-        estimate * evidence.sampling_share,
-        estimate * MODEL_SHARE,
-        estimate * if is_coarse { COARSE_SHARE } else { 0.0 },
-        (evidence.grain_bytes * groups.sqrt().max(groups / 2.0)).min(plain / 2.0),
+        plain * evidence.sampling_share,
+        plain * MODEL_SHARE,
+        plain * evidence.luck_share,
+        plain * if is_coarse { COARSE_SHARE } else { 0.0 },
+        evidence.grain_bytes * evidence.scale.max(1.0),
     ];
     let scatter = scatter.iter().map(|part| part * part).sum::<f64>().sqrt();
     let bias = plain * neighbours / 2.0;
@@ -111,6 +112,9 @@ pub fn sum(intervals: &[Interval]) -> Interval {
 }
 
 #[cfg(test)]
+mod simulation;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -119,11 +123,11 @@ mod tests {
         rows: GROUP_ROWS as f64,
         is_whole: false,
         scale: 50.0,
-        rows_of_whole: 50.0 * GROUP_ROWS as f64,
         grain_bytes: 0.0,
         sampling_share: 0.0,
         neighbours_share: 0.0,
         together_share: 0.3,
+        luck_share: 0.0,
         pieces: 15.0,
     };
 

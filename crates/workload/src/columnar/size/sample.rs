@@ -6,11 +6,15 @@ use std::time::{Duration, Instant};
 
 use stats::random::Random;
 use target::lifted::{GROUP_ROWS, Level, Store, Writer};
-use target::source::{Cell, Source, SourceTable, Space};
+use target::source::{Cell, Reader, Source, SourceTable, Space};
 use target::{ErrorKind, TargetError};
 
 use super::predict::CONFIDENCE;
+use crate::columnar::copies::copy_of;
 use crate::columnar::{ColumnarError, Result};
+
+/// Keys of which fewer than one in so many is there are not taken to be spread evenly.
+const GAPS: u64 = 2;
 
 /// Rows of a piece: some thousand neighbours, so that what packs neighbours together finds them.
 pub const PIECE_ROWS: u64 = 8192;
@@ -58,12 +62,16 @@ impl Piece {
 pub struct Sample {
     /// Where its rows are.
     pub store: Store,
+    /// What the table is called there.
+    pub copy: SourceTable,
     /// By their addresses.
     pub pieces: Vec<Piece>,
     /// Addresses of the whole table; `None` where it was read as a whole for want of them.
     pub space: Option<Space>,
     /// Pieces that the whole table has.
     pub population: u64,
+    /// Whether these are of as many rows each, and not of as many addresses.
+    pub is_by_rows: bool,
     /// Whether the time ended before as many pieces were read as were meant to be.
     pub cut_short: bool,
     /// Time that reading took.
@@ -81,8 +89,12 @@ impl Sample {
         self.pieces.len() as u64 >= self.population
     }
 
-    /// How many times the sample the whole is: by addresses, of which the last piece may have fewer.
+    /// How many times the sample the whole is: by addresses, of which the last piece may have fewer, or by pieces where
+    /// these have as many rows.
     pub fn scale(&self) -> f64 {
+        if self.is_by_rows && !self.is_whole() {
+            return self.population as f64 / self.pieces.len().max(1) as f64;
+        }
         let Some(space) = self.space.as_ref().filter(|_| !self.is_whole()) else {
             return 1.0;
         };
@@ -118,12 +130,13 @@ impl Limits<'_> {
 pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Result<Sample> {
     let begun = Instant::now();
     let store = Store::open(Level::None, STORE_BYTES)?;
-    store.begin(table, 1)?;
+    let copy = copy_of(table);
+    store.begin(&copy, 1)?;
     let mut taker = Taker {
         source,
         table,
         limits,
-        writer: Some(store.writer(table, 1)?),
+        writer: Some(store.writer(&copy, 1)?),
         rows: 0,
         bytes: 0,
         pieces: Vec::new(),
@@ -138,20 +151,62 @@ pub fn take(source: &dyn Source, table: &SourceTable, limits: &Limits<'_>) -> Re
             (None, 1, 1)
         }
     };
+    let is_by_rows = space.as_ref().is_some_and(|space| taker.is_sparse(space));
     taker.finish()?;
     let mut pieces = std::mem::take(&mut taker.pieces);
     drop(taker);
-    store.finish(table)?;
+    store.finish(&copy)?;
     let start = |piece: &Piece| piece.addresses.as_ref().map(|range| range.start);
     pieces.sort_by_key(start);
     Ok(Sample {
         store,
+        copy,
         cut_short: (pieces.len() as u64) < meant,
         pieces,
         space,
         population,
+        is_by_rows,
         read_took: begun.elapsed(),
     })
+}
+
+/// Pieces that a table is divided into.
+enum Pieces {
+    /// Of as many addresses each.
+    Even {
+        width: u64,
+        population: u64,
+        rows_most: u64,
+    },
+    /// Of as many rows each: where they start, and the end of the last.
+    Walked { starts: Vec<u64>, end: u64 },
+}
+
+impl Pieces {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Even { population, .. } => *population,
+            Self::Walked { starts, .. } => starts.len() as u64,
+        }
+    }
+
+    fn addresses(&self, space: &Space, number: u64) -> Range<u64> {
+        match self {
+            Self::Even { width, .. } => space.piece(number, *width),
+            Self::Walked { starts, end } => {
+                let at = |number: u64| starts.get(number as usize).copied().unwrap_or(*end);
+                at(number)..at(number + 1)
+            }
+        }
+    }
+
+    /// More rows than a piece can have unless addresses are very uneven.
+    fn rows_most(&self) -> u64 {
+        match self {
+            Self::Even { rows_most, .. } => *rows_most,
+            Self::Walked { .. } => u64::MAX,
+        }
+    }
 }
 
 struct Taker<'a> {
@@ -168,22 +223,23 @@ struct Taker<'a> {
 impl Taker<'_> {
     /// Pieces from all over the table; gives how many it has, and how many were to be read.
     fn spread(&mut self, space: &Space) -> Result<(u64, u64)> {
-        let rows = self.rows_about(space)?;
-        let width = self.width(space, rows);
-        let population = space.pieces(width);
+        let mut reader = self.source.open_reader()?;
+        let pieces = match self.is_sparse(space) {
+            true => self.by_rows(reader.as_mut(), space)?,
+            false => self.by_width(space)?,
+        };
+        let population = pieces.count();
         let meant = meant(population, self.limits.share);
         let mut random = Random::new(self.limits.seed);
         let mut taken: Vec<u64> = Vec::new();
         let mut aim = meant;
-        let mut reader = self.source.open_reader()?;
         loop {
             for number in spread_evenly(population, aim, &taken, &mut random) {
                 if !self.pieces.is_empty() && (self.limits.is_late() || self.bytes > SAMPLE_BYTES) {
                     return Ok((population, meant));
                 }
-                let addresses = space.piece(number, width);
-                let most = (rows / population.max(1)).max(PIECE_ROWS) * UNEVEN;
-                self.piece(reader.as_mut(), Some(addresses), most)?;
+                let addresses = pieces.addresses(space, number);
+                self.piece(reader.as_mut(), Some(addresses), pieces.rows_most())?;
                 taken.push(number);
             }
             let is_enough = taken.len() as u64 >= PIECES_MOST.min(population);
@@ -194,6 +250,47 @@ impl Taker<'_> {
         }
     }
 
+    /// Whether addresses are keys that are not there for the most part, or of which nobody knows.
+    fn is_sparse(&self, space: &Space) -> bool {
+        let rows = self.table.rows_estimated.unwrap_or(0);
+        space.has_gaps && space.extent() > rows.saturating_mul(GAPS)
+    }
+
+    /// Pieces of as many addresses as hold a piece's rows on average.
+    fn by_width(&self, space: &Space) -> Result<Pieces> {
+        let rows = self.rows_about(space)?;
+        let width = self.width(space, rows);
+        let population = space.pieces(width);
+        Ok(Pieces::Even {
+            width,
+            population,
+            rows_most: (rows / population.max(1)).max(PIECE_ROWS) * UNEVEN,
+        })
+    }
+
+    /// Pieces of as many rows each, found by one walk along the keys.
+    fn by_rows(&self, reader: &mut dyn Reader, space: &Space) -> Result<Pieces> {
+        let rows = self.table.rows_estimated.filter(|rows| *rows > 0);
+        let each = self.piece_rows(rows.unwrap_or(1 << 20));
+        let mut starts = vec![space.range.start];
+        let mut from = space.range.start;
+        while let Some(next) = reader.address_after(self.table, from, each)? {
+            if self.limits.stop.load(Ordering::Relaxed) {
+                return Err(ColumnarError::Interrupted);
+            }
+            if self.limits.is_late() {
+                return Err(unsized_by(self.table, TOO_LONG));
+            }
+            // Of a key with more rows than a piece has, all are one piece.
+            from = next.max(from + 1);
+            starts.push(from);
+        }
+        Ok(Pieces::Walked {
+            starts,
+            end: space.range.end,
+        })
+    }
+
     /// Every row; what is too large for that has no sample that would stand for it.
     fn all(&mut self) -> Result<()> {
         let mut reader = self.source.open_reader()?;
@@ -202,7 +299,7 @@ impl Taker<'_> {
 
     fn piece(
         &mut self,
-        reader: &mut dyn target::source::Reader,
+        reader: &mut dyn Reader,
         addresses: Option<Range<u64>>,
         rows_most: u64,
     ) -> Result<()> {
@@ -272,16 +369,16 @@ impl Taker<'_> {
         Ok((seen as f64 / looked as f64 * space.extent() as f64) as u64)
     }
 
+    /// Rows of a piece.
+    fn piece_rows(&self, rows: u64) -> u64 {
+        let row_bytes = (self.table.disk_bytes).map_or(ROW_BYTES, |bytes| bytes / rows.max(1));
+        (PIECE_BYTES / row_bytes.max(1)).clamp(1, PIECE_ROWS)
+    }
+
     /// Addresses of a piece.
     fn width(&self, space: &Space, rows: u64) -> u64 {
-        let rows = rows.max(1);
-        let row_bytes = self
-            .table
-            .disk_bytes
-            .map_or(ROW_BYTES, |bytes| bytes / rows);
-        let piece_rows = (PIECE_BYTES / row_bytes.max(1)).clamp(1, PIECE_ROWS);
-        let addresses_per_row = space.extent() as f64 / rows as f64;
-        ((piece_rows as f64 * addresses_per_row).ceil() as u64).max(1)
+        let addresses_per_row = space.extent() as f64 / rows.max(1) as f64;
+        ((self.piece_rows(rows) as f64 * addresses_per_row).ceil() as u64).max(1)
     }
 
     /// Half of the interval of the bytes, as a share; none where it cannot be told.
@@ -348,6 +445,9 @@ const NO_ADDRESSES: &str = "its rows have no addresses by which pieces of it cou
      read as a whole; lift it, or give it an integer primary key";
 const TOO_UNEVEN: &str = "its keys are so uneven that a piece of them holds many times the rows that it should; lift it \
      to know";
+
+const TOO_LONG: &str = "its keys have gaps, and walking along them takes longer than the budget's time; give it more, or \
+     lift it";
 
 fn unsized_by(table: &SourceTable, why: &str) -> ColumnarError {
     ColumnarError::Unsized {

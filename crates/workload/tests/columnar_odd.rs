@@ -1,0 +1,388 @@
+//! Tables as people really have them: tiny, with long texts, of any name, views, heirs, dates of long ago, values that
+//! no level can hold.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::sync::atomic::AtomicBool;
+
+use target::source::{Source, open_source};
+use target::{TargetUrl, open};
+use workload::columnar::{
+    Chosen, ColumnarError, Level, LiftOptions, Lifted, LiftedTable, Unfit, lift,
+};
+
+fn lifted(source: &dyn Source, level: Level, chosen: Chosen) -> Result<Lifted, ColumnarError> {
+    let options = LiftOptions {
+        chosen,
+        level,
+        memory_bytes: Some(2_000_000_000),
+        jobs: Some(2),
+    };
+    lift(source, &options, &AtomicBool::new(false), &|_| {})
+}
+
+fn valid(source: &dyn Source, level: Level, chosen: Chosen) -> Lifted {
+    let lifted = lifted(source, level, chosen).unwrap_or_else(|e| panic!("{level}: {e}"));
+    for table in &lifted.tables {
+        assert_eq!(table.reasons, [""; 0], "{} at {level}", table.label);
+    }
+    lifted
+}
+
+fn of(lifted: &Lifted, label: &str) -> LiftedTable {
+    let found = lifted.tables.iter().find(|table| table.label == label);
+    found.unwrap_or_else(|| panic!("no {label}")).clone()
+}
+
+fn labels(lifted: &Lifted) -> Vec<&str> {
+    let mut labels: Vec<&str> = lifted.tables.iter().map(|t| t.label.as_str()).collect();
+    labels.sort_unstable();
+    labels
+}
+
+/// Tables that are named.
+fn named(tables: &[&str]) -> Chosen {
+    Chosen {
+        tables: tables.iter().map(|name| (*name).to_owned()).collect(),
+        ..Chosen::default()
+    }
+}
+
+fn with(unfit: Unfit) -> Chosen {
+    Chosen {
+        unfit,
+        ..Chosen::default()
+    }
+}
+
+/// A file of an engine with these statements run in it.
+struct File {
+    _directory: tempfile::TempDir,
+    source: Box<dyn Source>,
+}
+
+fn file(engine: &str, statements: &str) -> File {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("{engine}:{}/t.db", directory.path().display());
+    let target = open(&TargetUrl::parse(&url).unwrap()).unwrap();
+    let mut session = target.open_session().unwrap();
+    session.batch(statements).unwrap();
+    drop(session);
+    target.checkpoint().unwrap();
+    drop(target);
+    File {
+        source: open_source(&TargetUrl::parse(&url).unwrap()).unwrap(),
+        _directory: directory,
+    }
+}
+
+/// So many rows as a common table r(n).
+fn rows(count: u32) -> String {
+    format!(
+        "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < {count} - 1) "
+    )
+}
+
+#[test]
+fn long_texts_take_the_memory_that_they_take() {
+    const BYTES: u64 = 60 * 400_000 + 500 * 9_000;
+    let file = file(
+        "sqlite",
+        &format!(
+            "CREATE TABLE few (id INTEGER, t TEXT); CREATE TABLE many (id INTEGER, t TEXT); \
+             INSERT INTO few {} SELECT n, hex(randomblob(200000)) FROM r; \
+             INSERT INTO many {} SELECT n, hex(randomblob(4500)) FROM r",
+            rows(60),
+            rows(500),
+        ),
+    );
+    for level in Level::ALL {
+        let lifted = valid(file.source.as_ref(), level, Chosen::default());
+        assert_eq!(lifted.doubt, None, "{level}");
+        let bytes = lifted.bytes().unwrap();
+        // Digits of random bytes become half as long, never less.
+        let least = if level == Level::None {
+            BYTES
+        } else {
+            BYTES * 4 / 10
+        };
+        assert!(bytes >= least, "{level}: {bytes} of {BYTES}");
+        let engine = lifted.store.allocated_bytes().unwrap();
+        assert_eq!(engine, bytes, "{level}: the engine's total is the tables'");
+        assert!(
+            of(&lifted, "many").memory_bytes.unwrap() >= least / 8,
+            "{level}"
+        );
+        let factor = lifted.compress_factor().unwrap();
+        assert!((0.4..3.0).contains(&factor), "{level}: {factor}");
+    }
+}
+
+#[test]
+fn a_table_too_small_to_pack_is_no_failed_level() {
+    let file = file(
+        "sqlite",
+        &format!(
+            "CREATE TABLE k3 (k INTEGER, x REAL); INSERT INTO k3 VALUES (3, 0.1); \
+             CREATE TABLE k17 (k INTEGER, t TEXT); INSERT INTO k17 {} SELECT n * n * n, hex(randomblob(9)) FROM r; \
+             CREATE TABLE noise (k INTEGER, x REAL, t TEXT); \
+             INSERT INTO noise {} SELECT random() / 100000, random() / 3e7, hex(randomblob(16)) FROM r",
+            rows(17),
+            rows(9000),
+        ),
+    );
+    for level in Level::ALL {
+        let lifted = valid(file.source.as_ref(), level, Chosen::default());
+        assert_eq!(of(&lifted, "k3").compress_factor(), None, "{level}");
+        let tiny = valid(file.source.as_ref(), level, named(&["k3", "k17"]));
+        if level < Level::CapacityLow {
+            assert_eq!(
+                tiny.compress_factor(),
+                None,
+                "{level}: both say nothing, and so do both"
+            );
+        }
+    }
+}
+
+#[test]
+fn any_name_that_a_source_allows() {
+    let file = file(
+        "sqlite",
+        "CREATE TABLE \"a.b\" (\"x.y\" INTEGER, \"q\"\"t\" TEXT, \"rowid\" TEXT); \
+         INSERT INTO \"a.b\" VALUES (1, 'x', 'y'), (2, 'y', 'z'); \
+         CREATE TABLE \"it's \"\"it\"\"\" (\"select\" INTEGER, \"\" TEXT); INSERT INTO \"it's \"\"it\"\"\" VALUES (1, 'ä'); \
+         CREATE TABLE dbdyno_staged_0 (a INTEGER); INSERT INTO dbdyno_staged_0 VALUES (7); \
+         CREATE TABLE dbdyno_control (a INTEGER); INSERT INTO dbdyno_control VALUES (8)",
+    );
+    for level in Level::ALL {
+        let lifted = valid(file.source.as_ref(), level, Chosen::default());
+        assert_eq!(
+            labels(&lifted),
+            ["a.b", "dbdyno_control", "dbdyno_staged_0", "it's \"it\""]
+        );
+        let columns = of(&lifted, "a.b").codecs;
+        let mut columns: Vec<String> = columns.into_values().flatten().collect();
+        columns.sort();
+        assert_eq!(columns, ["q\"t", "rowid", "x.y"], "{level}");
+    }
+    let one = valid(file.source.as_ref(), Level::QueryHigh, named(&["a.b"]));
+    assert_eq!(labels(&one), ["a.b"]);
+}
+
+#[test]
+fn tables_and_views_of_duckdb() {
+    let file = file(
+        "duckdb",
+        "CREATE TABLE t AS SELECT i, 'word ' || i % 3 AS w FROM range(5000) r(i); \
+         CREATE SCHEMA s; CREATE TABLE s.t AS SELECT 1 AS one; \
+         CREATE TABLE \"quo\"\"te.d\" AS SELECT 2 AS two; CREATE VIEW v AS SELECT i FROM t WHERE i < 10; \
+         CREATE TABLE own (rowid INTEGER); INSERT INTO own VALUES (5), (5)",
+    );
+    for level in [Level::QueryLow, Level::CapacityLow] {
+        let lifted = valid(file.source.as_ref(), level, Chosen::default());
+        assert_eq!(
+            labels(&lifted),
+            ["main.own", "main.quo\"te.d", "main.t", "s.t"]
+        );
+        assert_eq!(of(&lifted, "s.t").digest.rows, 1);
+        assert_eq!(lifted.left_out.len(), 1);
+        let out = lifted.left_out[0].to_string();
+        assert!(out.starts_with("main.v is left out: it is a view"), "{out}");
+        let view = valid(file.source.as_ref(), level, named(&["v"]));
+        assert_eq!(of(&view, "main.v").digest.rows, 10);
+        assert_eq!(view.disk_bytes(), None);
+    }
+}
+
+#[test]
+fn tables_are_named_by_patterns_and_left_out() {
+    let file = file(
+        "sqlite",
+        "CREATE TABLE keep (a INTEGER); CREATE TABLE tmp_1 (a INTEGER); CREATE TABLE tmp_2 (a INTEGER)",
+    );
+    let of = |tables: &[&str]| lifted(file.source.as_ref(), Level::None, named(tables));
+    assert_eq!(labels(&of(&["-tmp_*"]).unwrap()), ["keep"]);
+    assert_eq!(labels(&of(&["tmp_?", "-tmp_1"]).unwrap()), ["tmp_2"]);
+    assert_eq!(labels(&of(&["keep", "tmp_2"]).unwrap()), ["keep", "tmp_2"]);
+    for (wrong, says) in [
+        ("-tmp_3", "no table \"tmp_3\""),
+        ("-*", "no table that is meant"),
+    ] {
+        let message = of(&[wrong]).err().unwrap().to_string();
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+#[test]
+fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
+    let file = file(
+        "sqlite",
+        "CREATE TABLE fine (a INTEGER); INSERT INTO fine VALUES (1), (2); \
+         CREATE TABLE mixed (a INTEGER, b REAL); INSERT INTO mixed VALUES (1, 1.5), ('n/a', 2.5), (3, 'none'); \
+         CREATE TABLE untyped (a, b INTEGER, c); INSERT INTO untyped VALUES (1, 2, 'x'), ('y', 3, NULL); \
+         CREATE TABLE broken (t TEXT); INSERT INTO broken VALUES (CAST(x'ff41' AS TEXT))",
+    );
+    let lifted = |unfit| lifted(file.source.as_ref(), Level::QueryHigh, with(unfit));
+    let all_at_once = lifted(Unfit::Fail).err().unwrap().to_string();
+    for says in [
+        "untyped.a",
+        "untyped.c",
+        "--columns -untyped.a,-untyped.c",
+        "--unfit skip",
+    ] {
+        assert!(all_at_once.contains(says), "{all_at_once}");
+    }
+    let without = Chosen {
+        columns: vec!["-untyped.a".into(), "-untyped.c".into()],
+        tables: vec!["-broken".into()],
+        ..Chosen::default()
+    };
+    let value = self::lifted(file.source.as_ref(), Level::None, without)
+        .err()
+        .unwrap();
+    let value = value.to_string();
+    assert!(
+        value.contains("the text \"n/a\" in the column a INTEGER"),
+        "{value}"
+    );
+    assert!(value.contains("--columns -mixed.a"), "{value}");
+
+    let skipped = lifted(Unfit::Skip).unwrap();
+    assert_eq!(labels(&skipped), ["fine", "untyped"]);
+    assert!(skipped.is_valid());
+    let out: Vec<&str> = skipped
+        .left_out
+        .iter()
+        .map(|out| out.name.as_str())
+        .collect();
+    assert_eq!(out, ["untyped.a", "untyped.c", "broken", "mixed"]);
+    assert_eq!(skipped.doubt, None);
+
+    let refused = lifted(Unfit::Text).err().unwrap().to_string();
+    assert!(refused.contains("text that is not UTF-8"), "{refused}");
+    let texts = Chosen {
+        tables: vec!["-broken".into()],
+        ..with(Unfit::Text)
+    };
+    for level in Level::ALL {
+        let texts = valid(file.source.as_ref(), level, texts.clone());
+        let mixed = of(&texts, "mixed");
+        assert_eq!(mixed.digest.rows, 3);
+        assert_eq!(
+            mixed.notes,
+            ["a: INTEGER, kept as its text", "b: REAL, kept as its text"]
+        );
+    }
+}
+
+#[test]
+fn odd_tables_of_postgres() {
+    let url = "postgres+local:?version=15&shared_buffers=16MB";
+    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let mut session = target.open_session().unwrap();
+    session
+        .batch(
+            "CREATE TABLE parent (id integer, t text); CREATE TABLE child (more integer) INHERITS (parent); \
+             INSERT INTO parent SELECT i, 'p' || i FROM generate_series(1, 3000) i; \
+             INSERT INTO child SELECT i, 'c' || i, i FROM generate_series(1, 1000) i; \
+             CREATE TABLE parted (id integer, t text) PARTITION BY RANGE (id); \
+             CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10); \
+             CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (10) TO (20); \
+             INSERT INTO parted SELECT i, 'x' FROM generate_series(0, 19) i; \
+             CREATE TABLE \"Foo\" (a integer, \"A\" integer); CREATE TABLE foo (a integer); \
+             INSERT INTO \"Foo\" VALUES (1, 2); INSERT INTO foo VALUES (3); \
+             CREATE TABLE dates (d date); INSERT INTO dates VALUES ('0044-03-15 BC'), ('infinity'), ('2024-02-29'); \
+             CREATE VIEW vw AS SELECT id FROM parent; \
+             CREATE TABLE nans (n numeric(38,10), m numeric); INSERT INTO nans VALUES (1.5, 2), ('NaN', 3)",
+        )
+        .unwrap();
+    let source = target.source().unwrap();
+    let source = source.as_ref();
+    let schema = source.tables().unwrap()[0].schema.clone();
+    let label = |name: &str| format!("{schema}.{name}");
+    let without = named(&["-nans"]);
+    for level in Level::ALL {
+        let lifted = valid(source, level, without.clone());
+        let rows = |name| of(&lifted, &label(name)).digest.rows;
+        assert_eq!([rows("parent"), rows("child")], [3000, 1000]);
+        assert_eq!(rows("parted"), 20);
+        assert_eq!([rows("Foo"), rows("foo")], [1, 1]);
+        let out: Vec<String> = lifted.left_out.iter().map(ToString::to_string).collect();
+        assert!(out[0].starts_with(&label("vw is left out")), "{out:?}");
+    }
+    let view = valid(source, Level::QueryHigh, named(&["vw"]));
+    assert_eq!(
+        of(&view, &label("vw")).digest.rows,
+        4000,
+        "what the view says"
+    );
+    let texts = Chosen {
+        tables: vec!["nans".into()],
+        ..with(Unfit::Text)
+    };
+    let texts = valid(source, Level::QueryHigh, texts);
+    assert_eq!(of(&texts, &label("nans")).digest.rows, 2);
+    let skipped = valid(source, Level::QueryHigh, with(Unfit::Skip));
+    let out: Vec<&str> = skipped
+        .left_out
+        .iter()
+        .map(|out| out.name.as_str())
+        .collect();
+    assert_eq!(out, [label("vw"), label("nans.m"), label("nans")]);
+    assert!(skipped.left_out[2].why.contains("column n numeric(38,10)"));
+}
+
+#[test]
+fn odd_tables_of_mariadb() {
+    let url =
+        "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
+    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let mut session = target.open_session().unwrap();
+    session
+        .batch(
+            "CREATE TABLE MiXed (a INTEGER, b TEXT); CREATE TABLE mixed (a INTEGER); \
+             INSERT INTO MiXed VALUES (1, 'x'), (2, 'y'); INSERT INTO mixed VALUES (3); \
+             CREATE TABLE `back``tick.d` (`c``d` INTEGER); INSERT INTO `back``tick.d` VALUES (4); \
+             CREATE TABLE versioned (a INTEGER) WITH SYSTEM VERSIONING; INSERT INTO versioned VALUES (5); \
+             UPDATE versioned SET a = 6; CREATE VIEW vw AS SELECT a FROM mixed; \
+             CREATE TABLE stale (id INTEGER PRIMARY KEY, t VARCHAR(40)) STATS_AUTO_RECALC=0; \
+             INSERT INTO stale SELECT seq, concat('some words ', seq) FROM seq_1_to_30000; \
+             CREATE TABLE zero (d DATE, g POINT); SET sql_mode = ''; \
+             INSERT INTO zero VALUES ('2020-01-01', ST_PointFromText('POINT(1 2)')), ('0000-00-00', NULL)",
+        )
+        .unwrap();
+    let source = target.source().unwrap();
+    let source = source.as_ref();
+    let lifted = valid(source, Level::QueryHigh, named(&["-zero"]));
+    let rows = |label| of(&lifted, label).digest.rows;
+    assert_eq!(
+        [rows("MiXed"), rows("mixed"), rows("back`tick.d")],
+        [2, 1, 1]
+    );
+    assert_eq!(rows("versioned"), 1);
+    assert_eq!(lifted.left_out.len(), 1, "{:?}", lifted.left_out);
+    let stale = of(&lifted, "stale");
+    assert_eq!((stale.disk_bytes, stale.compress_factor()), (None, None));
+    assert!(
+        stale.notes[0].contains("ANALYZE TABLE"),
+        "{:?}",
+        stale.notes
+    );
+    assert_eq!(lifted.compress_factor(), None);
+    session.batch("ANALYZE TABLE stale").unwrap();
+    let lifted = valid(source, Level::QueryHigh, named(&["stale"]));
+    assert!(of(&lifted, "stale").disk_bytes.unwrap() > 500_000);
+    let texts = Chosen {
+        tables: vec!["zero".into()],
+        ..with(Unfit::Text)
+    };
+    let texts = valid(source, Level::QueryHigh, texts);
+    assert_eq!(of(&texts, "zero").digest.rows, 2);
+    let skipped = valid(source, Level::QueryHigh, with(Unfit::Skip));
+    let out: Vec<&str> = skipped
+        .left_out
+        .iter()
+        .map(|out| out.name.as_str())
+        .collect();
+    assert_eq!(out, ["vw", "zero.g", "zero"]);
+}
