@@ -1,5 +1,7 @@
 //! What makes a point invalid (a reason), and what a reader should know about it (a note).
 
+mod pace;
+
 use std::time::Duration;
 
 use archive::Figures;
@@ -7,6 +9,7 @@ use host::{HostUse, Stopwatch};
 use load::Outcome;
 
 use crate::plan::Validity;
+pub use pace::{Offered, stood_still};
 
 /// Share of the jobs' time in the driver from which a reader should know.
 const DRIVER_PCT_NOTED: f64 = 5.0;
@@ -36,6 +39,7 @@ pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<String> {
     if outcome.operations == 0 {
         reasons.push("not one operation was completed".into());
     }
+    reasons.extend(pace::stall_reason(outcome, limits));
     reasons.extend(driver_above(outcome, limits));
     reasons
 }
@@ -101,6 +105,7 @@ fn own_time(outcome: &Outcome) -> Duration {
 /// What a reader should know, though it does not make the point invalid.
 pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<String> {
     let mut notes = allowed(outcome, limits);
+    notes.extend(pace::stall_note(outcome, limits));
     // A driver that was the bottleneck is told already, and need not be noted as well.
     let limit = Validity::USUAL.driver_pct_max;
     let was_bottleneck = own_pct(outcome).is_some_and(|pct| pct > limit);

@@ -225,7 +225,11 @@ impl Task<'_> {
         let mut reasons = prepared.reasons;
         reasons.extend(gates::reasons(&outcome, &self.bay.validity));
         reasons.extend(exercise.verify(&outcome)?);
-        let mut notes = gates::notes(&outcome, &figures, &self.bay.validity);
+        let limits = &self.bay.validity;
+        let mut notes = gates::notes(&outcome, &figures, limits);
+        let offered = self.offered(&outcome);
+        reasons.extend(offered.and_then(|offered| offered.reason(limits)));
+        notes.extend(offered.and_then(|offered| offered.note(limits)));
         notes.extend(gates::cache_note(
             &prepared.cache,
             exercise.device_read_bytes(&outcome),
@@ -257,6 +261,17 @@ impl Task<'_> {
             },
             ..self.blank()
         }]))
+    }
+
+    /// What became of the rate, where operations arrive at one for a time.
+    fn offered(&self, outcome: &Outcome) -> Option<gates::Offered> {
+        let load::Schedule::Open { rate_per_s, .. } = self.step.schedule() else {
+            return None;
+        };
+        let window = Duration::from_secs_f64(self.step.seconds?);
+        (self.step.mode == Mode::Time)
+            .then(|| gates::Offered::of_jobs(outcome, rate_per_s, window))
+            .flatten()
     }
 
     /// In an event loop where the engine can be asked without waiting, else a thread for every job.

@@ -1,6 +1,6 @@
 //! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
 
-use archive::{BackgroundEvent, Figures, HeldBack, TimedEvent, WaitHistogram};
+use archive::{BackgroundEvent, Bottleneck, Figures, HeldBack, TimedEvent, WaitHistogram};
 use host::HostUse;
 use load::Outcome;
 use target::Counted;
@@ -71,14 +71,21 @@ impl Sight {
         figures: &Figures,
         (device, used): (Option<&str>, &HostUse),
     ) -> HeldBack {
-        let bottleneck = judge(&Evidence {
-            figures,
-            events: &self.events,
-            background: &self.background,
-            driver_pct: gates::own_pct(outcome),
-            device,
-            jobs: outcome.jobs.len() as u32,
-            told_by_server: self.watched.is_some(),
+        let still = gates::stood_still(outcome).map(|why| Bottleneck {
+            resource: "unknown".into(),
+            sentence: format!("Not known: {why}."),
+        });
+        // What the sessions were seen doing before and after a stall is not what they waited for in it.
+        let bottleneck = still.unwrap_or_else(|| {
+            judge(&Evidence {
+                figures,
+                events: &self.events,
+                background: &self.background,
+                driver_pct: gates::own_pct(outcome),
+                device,
+                jobs: outcome.jobs.len() as u32,
+                told_by_server: self.watched.is_some(),
+            })
         });
         let mut wait_histograms = match &self.watched {
             Some(watched) => watched.counts.histograms.clone(),

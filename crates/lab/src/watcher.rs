@@ -25,6 +25,8 @@ const WARM_UP_LOOKS: usize = 3;
 /// A server that was just started cold answers the first look in seconds where its disk is busy; what nobody saw would
 /// be taken for time between driver and server. So the start waits for it, but no longer than this.
 const WARM_UP_MAX: Duration = Duration::from_secs(30);
+/// A look whose answer takes longer was held up: nobody saw what the sessions did meanwhile, and waiting cost nothing.
+const HELD_UP: Duration = Duration::from_millis(500);
 
 /// What was seen and counted in the measured window.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,8 +41,10 @@ pub struct Watched {
     pub looks: u64,
     /// From the start of the window to the last look.
     pub elapsed: Duration,
+    /// Time in which looks were held up, so that nothing is known of the sessions.
+    pub unseen: Duration,
     /// Processor time of driver and server for looking, or the time of the answers where the server's is
-    /// not told.
+    /// not told and they were not held up.
     pub cost: Duration,
     /// Why something of this is missing.
     pub problem: Option<String>,
@@ -251,7 +255,8 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
         let pause = pause(watches, price_s);
         is_over = bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over;
         look.clear();
-        let mut now = Instant::now();
+        let asked = Instant::now();
+        let mut now = asked;
         if is_over {
             if !look_a_last_time(watches, &mut look)? {
                 break;
@@ -262,8 +267,11 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
             cost.add(&of_look);
             now = Instant::now();
         }
-        // A look stands for the time since the one before.
-        watched.seconds.add_times(&look, (now - last).as_secs_f64());
+        // A look stands for the time since the one before, but not for that in which it was held up.
+        let unseen = Some(now - asked).filter(|held_up| *held_up > HELD_UP);
+        let seen = now - last - unseen.unwrap_or_default();
+        watched.seconds.add_times(&look, seen.as_secs_f64());
+        watched.unseen += unseen.unwrap_or_default();
         last = now;
         watched.looks += 1;
         watched.elapsed = now - begin;
@@ -316,7 +324,8 @@ fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Res
         let before = watch.server_cpu_ns();
         let begin = Instant::now();
         watch.look(tally)?;
-        let answer_ns = begin.elapsed().as_nanos() as u64;
+        let answer = Some(begin.elapsed()).filter(|answer| *answer <= HELD_UP);
+        let answer_ns = answer.unwrap_or_default().as_nanos() as u64;
         let spent = watch.server_cpu_ns().zip(before);
         server_ns += spent.map_or(answer_ns, |(after, before)| after.saturating_sub(before));
     }
@@ -410,6 +419,43 @@ mod tests {
             bell.ring(Phase::Over);
             thread.join().unwrap()
         })
+    }
+
+    /// A server that is stopped for 600 ms while it is looked at, and tells nothing of its processors.
+    struct Stopped {
+        looks: u32,
+    }
+
+    impl Watch for Stopped {
+        fn source(&self) -> String {
+            "a table".into()
+        }
+
+        fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
+            self.looks += 1;
+            if self.looks == WARM_UP_LOOKS as u32 + 2 {
+                std::thread::sleep(Duration::from_millis(600));
+            }
+            tally.session(WaitClass::LogSync, "log", 1.0);
+            Ok(())
+        }
+
+        fn count(&mut self) -> target::Result<ServerCounts> {
+            Ok(ServerCounts::default())
+        }
+    }
+
+    /// What nobody saw is not taken for what was seen afterwards, and a look that was held up cost no processor.
+    #[test]
+    fn a_look_that_is_held_up_stands_for_nothing() {
+        let seen = watched_by(Box::new(Stopped { looks: 0 }), Duration::from_millis(900));
+        assert!(seen.unseen >= Duration::from_millis(600), "{seen:?}");
+        let log_s: f64 = seen.seconds.sessions.values().sum();
+        assert!(
+            log_s <= (seen.elapsed - seen.unseen).as_secs_f64() + 1e-6,
+            "{seen:?}"
+        );
+        assert!(seen.cost <= seen.elapsed - seen.unseen, "{seen:?}");
     }
 
     #[test]

@@ -14,11 +14,12 @@
 //! that wait are served in the order of their asking, whatever thread a connection belongs to. The wait is a
 //! part of the response time (asked → done) and recorded apart (asked → a connection was free).
 //!
-//! **What counts** is what ends within the measured window: completed operations, failed ones, their times and
-//! the series. Rates are divided by the window exactly. Operations in hand at its end are awaited, so that no
-//! connection is left in the middle of something, but do not count; nothing is begun any more. How many were
-//! asked for in the window and not done in it is told ([`CrowdOutcome::unfinished`]), because a target that
-//! falls behind an open rate shows it there first.
+//! **What counts** is what ends within the measured window: completed operations, failed ones, and the series. Rates
+//! are divided by the window exactly. Operations in hand at its end are awaited, so that no connection is left in the
+//! middle of something; they are not counted as done, but their times are in the histograms. So is, of operations that
+//! still wait then, the time since they were asked for, if it is longer than 99 % of the completed ones took: otherwise
+//! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`CrowdOutcome::unfinished`]),
+//! because a target that falls behind an open rate shows it there first.
 //!
 //! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`Counter`] is
 //! dropped in the middle of it, which closes the connection, its user goes on, and another connection is asked

@@ -34,7 +34,7 @@ pub struct ObjectiveError(String);
 pub struct Held {
     /// Whether it holds.
     pub holds: bool,
-    /// Operations beyond the limit in percent, those that were not done in time to be measured included.
+    /// Operations beyond the limit in percent, those that failed or were not done in time to be measured included.
     pub beyond_pct: f64,
     /// Failed operations in percent of all.
     pub errors_pct: f64,
@@ -49,9 +49,9 @@ pub struct Window<'a> {
     pub completed: u64,
     /// Operations that failed in it.
     pub errors: u64,
-    /// Operations that were asked for in it and not done.
+    /// Operations that were asked for in it, not done, and are not among the response times.
     pub unfinished: u64,
-    /// Response times of the completed ones.
+    /// Response times of the completed ones, and of those unfinished of which something is known.
     pub response: &'a Histogram,
     /// It was not broken off.
     pub is_whole: bool,
@@ -65,7 +65,9 @@ impl Objective {
             elapsed: outcome.elapsed,
             completed: total.completed,
             errors: total.errors,
-            unfinished: outcome.unfinished,
+            // Of some of them is known how long they took or have waited.
+            unfinished: (outcome.unfinished + total.completed)
+                .saturating_sub(total.response.count()),
             response: &total.response,
             is_whole: outcome.fatal.is_none() && !outcome.interrupted,
         })
@@ -73,7 +75,8 @@ impl Objective {
 
     /// Whether what was measured holds the objective.
     ///
-    /// Operations that were asked for in the window and not done in it have no response time yet. As many as
+    /// A failure is no answer: it counts as beyond the limit. Operations of whose response time nothing is known,
+    /// because they were not done in the window, may be beyond it. As many as
     /// are in hand at any moment when the limit is held (the rate of completions times the limit, Little) are
     /// normal; what is beyond that counts as beyond the limit. A target that falls behind an open rate thereby
     /// fails although those it has completed were quick. Nothing completed holds nothing.
@@ -90,7 +93,8 @@ impl Objective {
         };
         let excess = (window.unfinished as f64 - (per_s * limit_s).ceil()).max(0.0);
         let share_pct = |part: f64, of: f64| if of > 0.0 { 100.0 * part / of } else { 100.0 };
-        let beyond_pct = share_pct(slow + excess, completed + excess);
+        let known = window.response.count() as f64;
+        let beyond_pct = share_pct(slow + errors + excess, known + errors + excess);
         let errors_pct = share_pct(errors, completed + errors);
         let sound = window.is_whole && window.completed > 0;
         let in_time = beyond_pct <= 100.0 - self.percentile + 1e-9;
@@ -164,7 +168,7 @@ mod tests {
     }
 
     /// An outcome of 10 s with so many operations of 10 and of 100 ms.
-    fn outcome(quick: u64, slow: u64, errors: u64, unfinished: u64) -> CrowdOutcome {
+    fn outcome(quick: u64, slow: u64, errors: u64) -> CrowdOutcome {
         let mut kind = KindOutcome {
             completed: quick + slow,
             errors,
@@ -175,7 +179,6 @@ mod tests {
         CrowdOutcome {
             elapsed: Duration::from_secs(10),
             kinds: vec![kind],
-            unfinished,
             ..CrowdOutcome::default()
         }
     }
@@ -184,16 +187,21 @@ mod tests {
     fn an_outcome_holds_or_not() {
         let objective: Objective = "p95=50ms".parse().unwrap();
         let holds = |outcome: CrowdOutcome| objective.held(&outcome).holds;
-        assert!(holds(outcome(950, 50, 0, 0)), "exactly 5 % beyond");
-        assert!(!holds(outcome(949, 51, 0, 0)));
+        assert!(holds(outcome(950, 50, 0)), "exactly 5 % beyond");
+        assert!(!holds(outcome(949, 51, 0)));
         assert!(
-            holds(outcome(990, 0, 10, 0)) && !holds(outcome(980, 0, 20, 0)),
+            holds(outcome(990, 0, 10)) && !holds(outcome(980, 0, 20)),
             "errors"
         );
-        assert!(!holds(outcome(0, 0, 0, 0)));
+        assert!(!holds(outcome(945, 45, 10)), "5.5 % slow or failed");
+        let strict: Objective = "p99.9=50ms".parse().unwrap();
+        assert!(strict.held(&outcome(9_991, 0, 9)).holds);
+        let failed = strict.held(&outcome(9_950, 0, 50));
+        assert!(!failed.holds && failed.beyond_pct == 0.5);
+        assert!(!holds(outcome(0, 0, 0)));
         let fatal = CrowdOutcome {
             fatal: Some("gone".into()),
-            ..outcome(100, 0, 0, 0)
+            ..outcome(100, 0, 0)
         };
         assert!(!holds(fatal));
     }
@@ -202,8 +210,19 @@ mod tests {
     #[test]
     fn what_is_left_undone_counts() {
         let objective: Objective = "p95=50ms".parse().unwrap();
-        assert!(objective.held(&outcome(1000, 0, 0, 5)).holds);
-        let behind = objective.held(&outcome(1000, 0, 0, 100));
+        let done = outcome(1000, 0, 0).total();
+        let held = |unfinished| {
+            objective.judge(&Window {
+                elapsed: Duration::from_secs(10),
+                completed: 1000,
+                errors: 0,
+                unfinished,
+                response: &done.response,
+                is_whole: true,
+            })
+        };
+        assert!(held(5).holds);
+        let behind = held(100);
         assert!(!behind.holds && (behind.beyond_pct - 9500.0 / 1095.0).abs() < 1e-9);
     }
 }

@@ -194,6 +194,20 @@ impl Outcome {
             .collect()
     }
 
+    /// Longest time without a completed operation, in whole intervals of the series: it may have been longer by less
+    /// than two of them.
+    pub fn idle_longest(&self) -> Duration {
+        let (mut longest, mut idle) = (Duration::ZERO, Duration::ZERO);
+        for interval in &self.intervals {
+            idle = match interval.operations {
+                0 => idle + interval.length,
+                _ => Duration::ZERO,
+            };
+            longest = longest.max(idle);
+        }
+        longest
+    }
+
     fn total(&self, of: impl Fn(&JobOutcome) -> Duration) -> Duration {
         self.jobs.iter().map(of).sum()
     }

@@ -116,7 +116,7 @@ figures! {
     new_orders_per_min, "orders/min", Higher, "New orders entered by the order-entry workload per minute, those rolled back on purpose included.";
     rolled_back, "count", Neither, "Operations rolled back on purpose, which count as completed.";
     timeouts, "count", Lower, "Operations that took longer than their limit; they are among the errors.";
-    unfinished, "count", Lower, "Operations asked for within the measured window and not done when it ended, waiting or in hand.";
+    unfinished, "count", Lower, "Operations asked for and not done when the measured window ended, waiting or in hand.";
     connection_wait_us_mean, "µs", Lower, "From the moment a user asked to the moment a connection was free, average; a part of the response time.";
     connection_wait_us_p99, "µs", Lower, "99th percentile of the wait for a free connection.";
     round_trips_per_operation, "trips/op", Lower, "Times that the driver waited for an answer of the server, per operation, attempts that were tried again included.";

@@ -234,10 +234,14 @@ impl<'a> Level<'a> {
         seen.used.write_owners_into(&mut figures);
         seen.sight.write_into(&mut figures);
         let watch = &self.place.bay.samplers[self.place.site as usize];
-        let mut reasons = gates::reasons(&seen.total, &self.place.bay.validity);
+        let limits = &self.place.bay.validity;
+        let mut reasons = gates::reasons(&seen.total, limits);
+        let offered = offered(seen);
+        reasons.extend(offered.and_then(|offered| offered.reason(limits)));
         reasons.extend(self.work.audit(&seen.account));
         reasons.extend(seen.lost.clone());
-        let mut notes = gates::notes(&seen.total, &figures, &self.place.bay.validity);
+        let mut notes = gates::notes(&seen.total, &figures, limits);
+        notes.extend(offered.and_then(|offered| offered.note(limits)));
         notes.extend(self.notes(seen));
         Point {
             started_at: seen.started_at.clone(),
@@ -359,6 +363,19 @@ impl<'a> Level<'a> {
             ..WorkDone::default()
         }
     }
+}
+
+/// What became of the rate, where operations arrive at one. As many as there are connections may be in hand.
+fn offered(seen: &Seen) -> Option<gates::Offered> {
+    let outcome = &seen.outcome;
+    Some(gates::Offered {
+        per_s: seen.rate_per_s?,
+        asked: outcome.asked,
+        waiting: outcome
+            .unfinished
+            .saturating_sub(outcome.connections as u64),
+        done_per_s: outcome.completed_per_s()?,
+    })
 }
 
 fn trips<'k>(kinds: impl Iterator<Item = &'k workload::oltp::KindAccount>) -> Option<f64> {

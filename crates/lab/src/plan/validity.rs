@@ -1,15 +1,18 @@
-//! How much of the driver a point may show before it is invalid: the table `[validity]` of a plan.
+//! How much of the driver, of standing still and of waiting a point may show before it is invalid: the table `[validity]`
+//! of a plan.
 
 use serde::{Deserialize, Serialize};
 
 /// Keys of the table.
-pub(super) const KEYS: [&str; 3] = [
+pub(super) const KEYS: [&str; 5] = [
     "driver_pct_max",
     "driver_thread_pct_max",
     "late_starts_pct_max",
+    "stall_pct_max",
+    "waiting_pct_max",
 ];
 
-/// Limits of the checks on the driver, in percent; 100 switches a check off.
+/// Limits of checks, in percent; 100 switches a check off.
 ///
 /// A plan that measures leaves them alone. Other limits are for who wants the rows of a machine that is busy
 /// with something else: every point then says so, and has another fingerprint.
@@ -22,6 +25,10 @@ pub struct Validity {
     pub driver_thread_pct_max: f64,
     /// Share of the operations that may begin more than 1 ms late.
     pub late_starts_pct_max: f64,
+    /// Share of the point in which no operation may be completed, at a stretch.
+    pub stall_pct_max: f64,
+    /// Share of the operations that arrive at a rate which may still wait when the window ends.
+    pub waiting_pct_max: f64,
 }
 
 impl Default for Validity {
@@ -36,6 +43,8 @@ impl Validity {
         driver_pct_max: 25.0,
         driver_thread_pct_max: 95.0,
         late_starts_pct_max: 1.0,
+        stall_pct_max: 25.0,
+        waiting_pct_max: 5.0,
     };
 
     /// Whether these are the limits of a plan that says nothing.
@@ -53,7 +62,7 @@ impl Validity {
             .collect();
         (!words.is_empty()).then(|| {
             format!(
-                "the plan changes the checks on the driver: {}",
+                "the plan changes limits of validity: {}",
                 words.join(", ")
             )
         })
@@ -70,12 +79,14 @@ impl Validity {
         }
     }
 
-    fn limits(&self) -> [(&'static str, f64); 3] {
-        let [own, thread, late] = KEYS;
+    fn limits(&self) -> [(&'static str, f64); 5] {
+        let [own, thread, late, stall, waiting] = KEYS;
         [
             (own, self.driver_pct_max),
             (thread, self.driver_thread_pct_max),
             (late, self.late_starts_pct_max),
+            (stall, self.stall_pct_max),
+            (waiting, self.waiting_pct_max),
         ]
     }
 }

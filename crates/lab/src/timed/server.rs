@@ -73,8 +73,18 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
     let between_s = (service_s - seen_s * scale).max(0.0);
     let client_s = (total(|job| job.cpu) - driver_s).clamp(0.0, between_s);
     let queued_s = total(|job| job.run_queue.unwrap_or_default()).min(between_s - client_s);
-    let way_s = between_s - client_s - queued_s;
+    let left_s = between_s - client_s - queued_s;
+    // While the server did not answer who looked, nobody knows what the jobs waited for.
+    let unseen_s = left_s.min(watched.unseen.as_secs_f64() * outcome.jobs.len() as f64);
+    let way_s = left_s - unseen_s;
     events.extend([
+        event(
+            "while the server did not answer",
+            "unknown",
+            unseen_s,
+            None,
+            "counted",
+        ),
         event("client", "driver", client_s, None, "counted"),
         event(
             "client waiting for a processor",

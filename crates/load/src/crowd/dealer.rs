@@ -146,25 +146,23 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// How many asked within the window, or arrived, and were never served; to be asked once, at the end.
-    pub fn left_waiting(&self) -> u64 {
-        let due = |due_ns: u64| (self.window.from_ns..self.until_ns).contains(&due_ns);
+    /// Those that asked, or arrived, before the window ended and were never served; to be asked once, at the end.
+    pub fn left_waiting(&self, mut tell: impl FnMut(&Visit)) {
         match &self.source {
             Source::Closed { queue, .. } => {
                 let queue = lock(queue);
-                let waiting = queue.iter().filter(|Reverse(visit)| due(visit.due_ns));
-                waiting.count() as u64
+                let waiting = queue.iter().map(|Reverse(visit)| visit);
+                let waiting = waiting.filter(|visit| visit.due_ns < self.until_ns);
+                waiting.for_each(tell);
             }
             Source::Open(ticks) => {
-                let mut waiting = 0;
-                while waiting < UNFINISHED_MAX {
+                for _ in 0..UNFINISHED_MAX {
                     let tick = ticks.take_ns();
                     if tick >= self.until_ns {
                         break;
                     }
-                    waiting += u64::from(due(tick));
+                    tell(&self.arrival(tick));
                 }
-                waiting
             }
         }
     }
@@ -319,7 +317,10 @@ mod tests {
                 dealer.give_back(1, 8);
                 assert_eq!(visit(None, 9), Some((6, 0)));
                 assert_eq!(visit(Some(2), 100 * SECOND), None, "the window is over");
-                assert_eq!(dealer.left_waiting(), 2, "1 and 3");
+                let mut left = Vec::new();
+                dealer.left_waiting(|visit| left.push((visit.due_ns, visit.user)));
+                left.sort();
+                assert_eq!(left, [(7, 3), (8, 1)]);
             },
         );
     }

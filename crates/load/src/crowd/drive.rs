@@ -206,7 +206,12 @@ impl<'a> Scene<'a> {
         let passed = Duration::from_nanos(passed_ns).min(self.drive.window);
         let whole = !interrupted && fatal.is_none();
         let elapsed = if whole { self.drive.window } else { passed };
-        let waiting = if whole { self.dealer.left_waiting() } else { 0 };
+        ledger.add_unfinished(|tell| {
+            if whole {
+                let dealer = self.dealer;
+                dealer.left_waiting(|visit| tell(visit.kind, visit.due_ns));
+            }
+        });
         let kinds = ledger.take_kinds();
         CrowdOutcome {
             started: from_ns.map(|at| self.drive.clock.instant_of(at)),
@@ -214,7 +219,8 @@ impl<'a> Scene<'a> {
             users: self.drive.users,
             connections: 0,
             intervals: ledger.series.intervals(elapsed),
-            unfinished: ledger.tally.unfinished + waiting,
+            asked: ledger.tally.asked,
+            unfinished: ledger.tally.unfinished,
             late_starts: ledger.tally.late_starts,
             late_start_max: Duration::from_nanos(ledger.tally.late_max_ns),
             driver_delay: Duration::from_nanos(ledger.tally.driver_ns),

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use stats::Histogram;
+
 use super::outcome::KindOutcome;
 use super::series::Series;
 use crate::Done;
@@ -13,12 +15,14 @@ use crate::schedule::Window;
 #[derive(Debug)]
 pub struct Ledger<'a> {
     kinds: Vec<KindOutcome>,
-    /// Σ service times by kinds, failed operations included.
+    /// Σ service times within the window by kinds, failed operations included.
     busy_ns: Vec<u64>,
     pub series: Series,
     pub tally: Tally,
     /// The first few distinct messages of failures.
     pub messages: Vec<String>,
+    /// Operations that ended after the window: kind, times, and whether they were answered.
+    in_hand: Vec<(usize, Timing, bool)>,
     window: Window,
     until_ns: u64,
     progress: Option<&'a Progress>,
@@ -30,7 +34,9 @@ pub struct Ledger<'a> {
 /// What is counted over all kinds; durations in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// Operations that were asked for in the window, begun, and over after it.
+    /// Operations that were asked for in the window.
+    pub asked: u64,
+    /// Operations that were in hand when the window ended, or waiting.
     pub unfinished: u64,
     pub late_starts: u64,
     pub late_max_ns: u64,
@@ -53,6 +59,7 @@ impl<'a> Ledger<'a> {
             series: Series::new(interval, kinds),
             tally: Tally::default(),
             messages: Vec::with_capacity(MESSAGES_MAX),
+            in_hand: Vec::new(),
             window,
             until_ns: window.until_ns.unwrap_or(u64::MAX),
             progress,
@@ -62,54 +69,96 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Records a completed operation.
+    /// Records a completed operation. One that was in hand when the window ended is awaited: how long it took is known
+    /// and told, for a stall must not vanish with the window, but it was not done in it.
     #[inline]
     pub fn completed(&mut self, kind: u8, timing: &Timing, done: &Done) {
-        if !self.counts(timing) {
-            return;
-        }
         let place = usize::from(kind);
-        let response_ns = timing.end_ns.saturating_sub(timing.intended_ns);
+        let counts = self.counts(timing);
+        self.count_busy(place, timing);
+        if !counts {
+            return self.was_in_hand(place, timing, true);
+        }
         let kind = &mut self.kinds[place];
+        let response_ns = kind.record(timing);
         kind.completed += 1;
         kind.rows += done.rows;
         kind.retries += u64::from(done.retries);
         kind.rolled_back += u64::from(done.rolled_back);
-        kind.service
-            .record_ns(timing.end_ns.saturating_sub(timing.start_ns));
-        kind.response.record_ns(response_ns);
-        kind.waiting
-            .record_ns(timing.free_ns.saturating_sub(timing.intended_ns));
         let at_ns = timing.end_ns - self.window.from_ns;
         self.series
             .cell(at_ns, place)
             .response
             .record_ns(response_ns);
         self.done.0 += 1;
-        self.account(place, timing);
+        self.account(timing);
+    }
+
+    /// Keeps an operation that ended after the window, if it was asked for before that.
+    #[cold]
+    fn was_in_hand(&mut self, place: usize, timing: &Timing, answered: bool) {
+        if self.was_unfinished(timing) {
+            self.in_hand.push((place, *timing, answered));
+        }
+    }
+
+    /// Adds what was unfinished when the window ended to the histograms: operations in hand, and of those that waited,
+    /// given by kind and the time at which they were asked for, the ones that had waited for longer than 99 % of the
+    /// completed ones took. That is a lower bound; a shorter wait says nothing yet.
+    pub fn add_unfinished(&mut self, waiting: impl FnOnce(&mut dyn FnMut(u8, u64))) {
+        let mut completed = Histogram::new();
+        let responses = self.kinds.iter().map(|kind| &kind.response);
+        responses.for_each(|response| completed.merge(response));
+        let usual_us = match completed.is_empty() {
+            true => 0.0,
+            false => completed.percentile_us(99.0),
+        };
+        for (place, timing, answered) in std::mem::take(&mut self.in_hand) {
+            let kind = &mut self.kinds[place];
+            match answered {
+                true => kind.record(&timing),
+                // For at least so long.
+                false => kind.record_wait(
+                    timing.end_ns.saturating_sub(timing.intended_ns),
+                    timing.free_ns.saturating_sub(timing.intended_ns),
+                ),
+            };
+        }
+        waiting(&mut |kind, due_ns| {
+            let age_ns = self.until_ns.saturating_sub(due_ns);
+            self.tally.unfinished += 1;
+            self.tally.asked += u64::from(self.window.from_ns <= due_ns);
+            if age_ns as f64 / 1e3 > usual_us {
+                self.kinds[usize::from(kind)].record_wait(age_ns, age_ns);
+            }
+        });
     }
 
     /// Records an operation that failed: counted, but in no histogram, because a quick refusal is not a quick
     /// answer.
     #[cold]
     pub fn failed(&mut self, kind: u8, timing: &Timing, message: &str) {
-        if !self.counts(timing) {
+        let place = usize::from(kind);
+        let counts = self.counts(timing);
+        self.count_busy(place, timing);
+        if !counts {
             return;
         }
-        let place = usize::from(kind);
         self.kinds[place].errors += 1;
         let at_ns = timing.end_ns - self.window.from_ns;
         self.series.cell(at_ns, place).errors += 1;
         self.done.1 += 1;
-        self.account(place, timing);
+        self.account(timing);
         self.add_message(message);
     }
 
     /// Records an operation that took longer than its limit.
     #[cold]
     pub fn timed_out(&mut self, kind: u8, timing: &Timing, limit: Duration) {
-        if self.counts(timing) {
+        if (self.window.from_ns..self.until_ns).contains(&timing.end_ns) {
             self.kinds[usize::from(kind)].timeouts += 1;
+        } else {
+            self.was_in_hand(usize::from(kind), timing, false);
         }
         // The limit alone is named, so that a hundred timeouts are one message.
         let limit_s = limit.as_secs_f64();
@@ -138,6 +187,7 @@ impl<'a> Ledger<'a> {
         for (mine, theirs) in self.busy_ns.iter_mut().zip(&other.busy_ns) {
             *mine += theirs;
         }
+        self.in_hand.extend(other.in_hand);
         self.series.merge(other.series);
         self.tally.merge(&other.tally);
         for message in &other.messages {
@@ -161,21 +211,30 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Whether an operation ended in the window; if it was asked for in it and ended after it, that is noted.
+    /// Whether an operation ended in the window. Counts it as asked for in the window, and as unfinished at its end.
     #[inline]
     fn counts(&mut self, timing: &Timing) -> bool {
-        if timing.end_ns >= self.until_ns {
-            let asked_in_it = self.window.from_ns <= timing.intended_ns;
-            self.tally.unfinished += u64::from(asked_in_it && timing.intended_ns < self.until_ns);
-            return false;
-        }
-        timing.end_ns >= self.window.from_ns
+        let asked = (self.window.from_ns..self.until_ns).contains(&timing.intended_ns);
+        self.tally.asked += u64::from(asked);
+        self.tally.unfinished += u64::from(self.was_unfinished(timing));
+        (self.window.from_ns..self.until_ns).contains(&timing.end_ns)
+    }
+
+    /// Whether an operation was asked for before the window ended, and over after that.
+    #[inline]
+    fn was_unfinished(&self, timing: &Timing) -> bool {
+        timing.end_ns >= self.until_ns && timing.intended_ns < self.until_ns
+    }
+
+    /// Adds what of an operation's service lay in the window.
+    #[inline]
+    fn count_busy(&mut self, place: usize, timing: &Timing) {
+        let from_ns = timing.start_ns.max(self.window.from_ns);
+        self.busy_ns[place] += timing.end_ns.min(self.until_ns).saturating_sub(from_ns);
     }
 
     #[inline]
-    fn account(&mut self, place: usize, timing: &Timing) {
-        let busy_ns = timing.end_ns.saturating_sub(timing.start_ns);
-        self.busy_ns[place] += busy_ns;
+    fn account(&mut self, timing: &Timing) {
         let tally = &mut self.tally;
         let could_ns = timing.intended_ns.max(timing.free_ns);
         let driver_ns = timing.start_ns.saturating_sub(could_ns);
@@ -193,6 +252,7 @@ impl<'a> Ledger<'a> {
 
 impl Tally {
     fn merge(&mut self, other: &Self) {
+        self.asked += other.asked;
         self.unfinished += other.unfinished;
         self.late_starts += other.late_starts;
         self.late_max_ns = self.late_max_ns.max(other.late_max_ns);

@@ -6,6 +6,7 @@ use stats::Histogram;
 
 use super::series::CrowdInterval;
 use crate::outcome::DriverThreads;
+use crate::recorder::Timing;
 
 /// What was done of one kind of operation within the measured window.
 #[derive(Debug, Clone, Default)]
@@ -22,18 +23,37 @@ pub struct KindOutcome {
     pub errors: u64,
     /// Operations that took longer than their limit.
     pub timeouts: u64,
-    /// Σ service times, failed operations included.
+    /// Σ of what of the service times lay in the window, failed operations and those in hand at its end included.
     pub busy: Duration,
-    /// Start → end of the completed ones.
+    /// Start → end of the completed ones, and of those that were in hand when the window ended.
     pub service: Histogram,
-    /// Asked → end of the completed ones: what the user felt.
+    /// Asked → end: what the user felt. Of the same, and of those that waited then and had done so for long: asked → end
+    /// of the window.
     pub response: Histogram,
-    /// Asked → a connection was free, of the completed ones; the part of the response that more connections
-    /// would take away.
+    /// Asked → a connection was free, of the same; the part of the response that more connections would take away.
     pub waiting: Histogram,
 }
 
 impl KindOutcome {
+    /// Records the times of an answered operation; gives its response time.
+    #[inline]
+    pub(super) fn record(&mut self, timing: &Timing) -> u64 {
+        let response_ns = timing.end_ns.saturating_sub(timing.intended_ns);
+        self.service
+            .record_ns(timing.end_ns.saturating_sub(timing.start_ns));
+        self.response.record_ns(response_ns);
+        self.waiting
+            .record_ns(timing.free_ns.saturating_sub(timing.intended_ns));
+        response_ns
+    }
+
+    /// Records what is known of an operation that was not answered; gives its response time so far.
+    pub(super) fn record_wait(&mut self, response_ns: u64, waiting_ns: u64) -> u64 {
+        self.response.record_ns(response_ns);
+        self.waiting.record_ns(waiting_ns);
+        response_ns
+    }
+
     /// Adds all of `other`.
     pub fn merge(&mut self, other: &KindOutcome) {
         self.completed += other.completed;
@@ -65,8 +85,9 @@ pub struct CrowdOutcome {
     pub kinds: Vec<KindOutcome>,
     /// The series over time.
     pub intervals: Vec<CrowdInterval>,
-    /// Operations that were asked for within the window and not done when it ended, waiting or in hand. In an
-    /// open model a number that grows with the window says that the target does not keep up with the rate.
+    /// Operations that were asked for within the window.
+    pub asked: u64,
+    /// Operations that were asked for and not done when the window ended, waiting or in hand. In an open model a number that grows with the window says that the target does not keep up with the rate.
     pub unfinished: u64,
     /// Operations that started more than 1 ms late although a connection was free when their user asked.
     pub late_starts: u64,

@@ -209,12 +209,18 @@ fn check(outcome: &CrowdOutcome) {
             (completed + cell.response.count(), errors + cell.errors)
         });
         assert_eq!(series, (kind.completed, kind.errors));
-        for latencies in [&kind.service, &kind.response, &kind.waiting] {
-            assert_eq!(latencies.count(), kind.completed);
-        }
+        assert!(kind.service.count() >= kind.completed);
+        assert!(kind.waiting.count() >= kind.service.count());
+        assert!(kind.response.count() >= kind.waiting.count());
         assert!(kind.waiting.max_us() <= kind.response.max_us() * 1.001);
         assert!(kind.rolled_back <= kind.completed && kind.timeouts <= kind.errors);
     }
+    // Nothing that was asked for is in no histogram, but for failures.
+    let total = outcome.total();
+    assert!(
+        total.response.count() + total.errors
+            <= total.completed + total.errors + outcome.unfinished
+    );
     let covered: Duration = outcome.intervals.iter().map(|i| i.length).sum();
     assert_eq!(covered, outcome.elapsed);
 }

@@ -81,11 +81,60 @@ fn what_is_not_done_in_the_window_is_told() {
         };
         let outcome = run(way, &Mock::new().latency(ms(10)), 1, Think::None, &how);
         assert_eq!((outcome.completed(), outcome.unfinished), (49, 51));
+        assert_eq!(outcome.asked, 100);
+        let total = outcome.total();
+        // The one in hand is awaited. The other 50 have waited for 250 ms at most, no longer than those that were done.
+        assert_eq!((total.service.count(), total.response.count()), (50, 50));
+        assert_us(total.response.max_us(), ms(255));
         assert_eq!(
             outcome.elapsed,
             ms(500),
             "what is in hand is awaited, not counted"
         );
+    }
+}
+
+/// A target that stands still from 3 s on, for 20: of a window of 8 s nothing is done in the last five, and the whole
+/// stall is in the histograms all the same. Two connections have an operation in hand when it comes.
+#[test]
+fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
+    for way in WAYS {
+        let mock = Mock::new().latency(ms(1)).stall(ms(3000), ms(20_000));
+        let closed = run(way, &mock, 2, Think::None, &plain(2, ms(8000)));
+        let total = closed.total();
+        assert_eq!((total.completed, closed.unfinished), (2 * 2999, 2));
+        assert_eq!(total.response.count(), 2 * 3000);
+        assert_us(total.response.max_us(), ms(20_001));
+        assert_eq!(total.service.count_above_us(1.1e3), 2);
+
+        // Arrivals every 10 ms: 498 of the 500 that came meanwhile wait when the window ends, up to 4.98 s.
+        let how = CrowdDrive {
+            model: open(100.0),
+            ..plain(2, ms(8000))
+        };
+        let at_rate = run(way, &mock, 2, Think::None, &how);
+        let total = at_rate.total();
+        assert_eq!((total.completed, at_rate.unfinished), (300, 500));
+        assert_eq!((total.response.count(), at_rate.asked), (800, 800));
+        assert_us(total.response.max_us(), ms(20_001));
+        assert_eq!(total.response.count_above_us(1e6), 400);
+        assert_us(total.waiting.percentile_us(99.9), ms(4980));
+    }
+}
+
+/// An operation that began before the window and outlasts it was felt in it.
+#[test]
+fn a_stall_as_long_as_the_window_is_in_the_histograms() {
+    for way in WAYS {
+        let mock = Mock::new().latency(ms(1)).stall(ms(100), ms(20_000));
+        let how = CrowdDrive {
+            ramp_up: ms(500),
+            ..plain(2, ms(8000))
+        };
+        let outcome = run(way, &mock, 2, Think::None, &how);
+        assert_eq!((outcome.completed(), outcome.asked), (0, 0));
+        assert_eq!(outcome.unfinished, 2);
+        assert_us(outcome.total().response.min_us(), ms(20_001));
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{Clock, Counter, Counters, CrowdDrive, CrowdModel, CrowdOutcome, Progress, drive_crowd};
+use load::{
+    Arrivals, Clock, Counter, Counters, CrowdDrive, CrowdModel, CrowdOutcome, Progress, drive_crowd,
+};
 use workload::oltp::{
     self, Constants, Kind, Ledger, Metadata, Mode, Office, Pacing, Terminals, World,
 };
@@ -177,5 +179,73 @@ fn a_transaction_stuck_on_a_lock_is_given_up() {
         outcome.error_messages,
         ["an operation took longer than its limit of 1 s"]
     );
+    assert_eq!(database.check().broken(), [0_u32; 0]);
+}
+
+/// Processes of a server that are stopped, and go on when this is dropped.
+struct Stopped(Vec<i32>);
+
+impl Stopped {
+    fn of(database: &Database) -> Self {
+        let mut session = database.session();
+        let rows = session.texts("SELECT pid FROM pg_stat_activity").unwrap();
+        let pid = |row: &Vec<Option<String>>| row[0].as_ref().unwrap().parse().unwrap();
+        let stopped = Self(rows.iter().map(pid).collect());
+        stopped.signal(libc::SIGSTOP);
+        stopped
+    }
+
+    fn signal(&self, signal: i32) {
+        for pid in &self.0 {
+            // SAFETY: a signal to a process of this test's own server; no memory is touched.
+            unsafe { libc::kill(*pid, signal) };
+        }
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.signal(libc::SIGCONT);
+    }
+}
+
+/// All processes of a server stand still from before a window of 3 s until 4 s after it began: nothing is done in it,
+/// and all of the standstill is in the response times. Arrivals every 20 ms: four are in hand, the others wait.
+#[test]
+fn a_server_that_stands_still_is_in_the_response_times() {
+    let database = Database::postgres_with("&cluster_name=still");
+    database.load(&options(1)).unwrap();
+    let office = office(&database, 4, Pacing::None);
+    let counters = Counters::Nonblocking {
+        counters: (0..4).map(|_| counter(&database, &office)).collect(),
+        replace: None,
+    };
+    let (entered, goes_on) = std::sync::mpsc::channel();
+    let entering = move || entered.send(()).unwrap();
+    let stopped = Stopped::of(&database);
+    let how = CrowdDrive {
+        model: CrowdModel::Open {
+            rate_per_s: 50.0,
+            arrivals: Arrivals::Constant,
+        },
+        entering: Some(&entering),
+        ..how(4, Duration::ZERO, Duration::from_secs(3))
+    };
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            goes_on.recv().unwrap();
+            std::thread::sleep(Duration::from_secs(4));
+            drop(stopped);
+        });
+        drive_crowd(office.terminals.as_ref(), counters, Kind::ALL.len(), &how)
+    });
+    assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
+    assert_eq!((outcome.completed(), outcome.unfinished), (0, 150));
+    assert_eq!(outcome.asked, 150);
+    let response = outcome.total().response;
+    assert_eq!(response.count(), 150);
+    assert_eq!(response.count_above_us(3.9e6), 4);
+    // The others have waited since they came, to the millisecond: number k for 3000 - 20 k ms.
+    assert_eq!(response.count_above_us(990e3), 101);
     assert_eq!(database.check().broken(), [0_u32; 0]);
 }

@@ -1,0 +1,215 @@
+//! Whether operations were completed all the time, and as many of them as were asked for.
+
+use std::time::Duration;
+
+use load::Outcome;
+
+use crate::plan::Validity;
+
+/// Shortest time without a completed operation that is a stall …
+const STALL_MIN: Duration = Duration::from_secs(1);
+/// … if at the rate of the rest of the point so many would have been completed meanwhile …
+const STALL_OPERATIONS_MIN: f64 = 20.0;
+/// … and it was so many times as long as an operation usually takes: many that began together end together.
+const STALL_SERVICES_MIN: f64 = 3.0;
+/// Share of the operations asked for that wait at the end, in percent, from which a reader should know.
+const WAITING_PCT_NOTED: f64 = 1.0;
+
+/// The longest time in which no operation was completed, if that was a stall by the point's own rate.
+pub fn stall(outcome: &Outcome) -> Option<Duration> {
+    let idle = outcome.idle_longest();
+    let (idle_s, elapsed_s) = (idle.as_secs_f64(), outcome.elapsed.as_secs_f64());
+    let per_s = outcome.operations as f64 / (elapsed_s - idle_s).max(f64::MIN_POSITIVE);
+    let usual_s = match outcome.service.is_empty() {
+        true => 0.0,
+        false => outcome.service.percentile_us(50.0) / 1e6,
+    };
+    let is_stall = idle >= STALL_MIN
+        && per_s * idle_s >= STALL_OPERATIONS_MIN
+        && idle_s >= STALL_SERVICES_MIN * usual_s;
+    is_stall.then_some(idle)
+}
+
+fn is_above(outcome: &Outcome, stall: Duration, limit_pct: f64) -> bool {
+    limit_pct < 100.0 && stall.as_secs_f64() * 100.0 > outcome.elapsed.as_secs_f64() * limit_pct
+}
+
+fn sentence(outcome: &Outcome, stall: Duration) -> String {
+    format!(
+        "no operation was completed for at least {:.1} s of {:.1}: the database, or what it waited for, stood still",
+        stall.as_secs_f64(),
+        outcome.elapsed.as_secs_f64()
+    )
+}
+
+/// The stall that makes a point invalid.
+pub fn stall_reason(outcome: &Outcome, limits: &Validity) -> Option<String> {
+    let stall = stall(outcome).filter(|stall| is_above(outcome, *stall, limits.stall_pct_max))?;
+    Some(sentence(outcome, stall))
+}
+
+/// The stall that a reader should know.
+pub fn stall_note(outcome: &Outcome, limits: &Validity) -> Option<String> {
+    let stall = stall(outcome).filter(|stall| !is_above(outcome, *stall, limits.stall_pct_max))?;
+    Some(sentence(outcome, stall))
+}
+
+/// A stall in which, whatever a plan allows, what held the rest of the point back says nothing.
+pub fn stood_still(outcome: &Outcome) -> Option<String> {
+    stall_reason(outcome, &Validity::USUAL)
+}
+
+/// A rate that was asked for, and what became of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Offered {
+    /// Operations per second that were meant to be begun.
+    pub per_s: f64,
+    /// How many were asked for in the window.
+    pub asked: u64,
+    /// How many of them waited for a connection when it ended.
+    pub waiting: u64,
+    /// Operations completed per second.
+    pub done_per_s: f64,
+}
+
+impl Offered {
+    /// Of jobs, which go on after the window until everything that was due in it is done: what had not ended with the
+    /// last interval that began in the window waited, but for what the jobs had in hand.
+    pub fn of_jobs(outcome: &Outcome, per_s: f64, window: Duration) -> Option<Self> {
+        let within = outcome.intervals.iter().filter(|i| i.at < window);
+        let done: u64 = within.map(|i| i.operations).sum();
+        let asked = outcome.operations + outcome.errors;
+        let not_done = asked.saturating_sub(done + outcome.errors - outcome.unserved);
+        Some(Self {
+            per_s,
+            asked,
+            waiting: not_done.saturating_sub(outcome.jobs.len() as u64),
+            done_per_s: outcome.operations_per_s()?,
+        })
+    }
+
+    /// Why the point must not be used: the rate is not what the target was measured at.
+    pub fn reason(&self, limits: &Validity) -> Option<String> {
+        self.is_above(limits).then(|| self.sentence())
+    }
+
+    /// What a reader should know otherwise.
+    pub fn note(&self, limits: &Validity) -> Option<String> {
+        let is_noted = self.waiting_pct() > WAITING_PCT_NOTED && !self.is_above(limits);
+        is_noted.then(|| self.sentence())
+    }
+
+    fn is_above(&self, limits: &Validity) -> bool {
+        let limit = limits.waiting_pct_max;
+        limit < 100.0 && self.waiting_pct() > limit
+    }
+
+    fn waiting_pct(&self) -> f64 {
+        100.0 * self.waiting as f64 / self.asked.max(1) as f64
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "the rate was not reached: {:.1} operations/s were offered and {:.1}/s done; {} of {} still waited to be begun \
+             at the end",
+            self.per_s, self.done_per_s, self.waiting, self.asked
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use load::Interval;
+
+    use super::*;
+
+    const USUAL: &Validity = &Validity::USUAL;
+
+    /// A point in intervals of 1 s, with so many operations in each, of 2 ms.
+    fn outcome(operations: &[u64], service_ms: u64) -> Outcome {
+        let second = Duration::from_secs(1);
+        let mut outcome = Outcome {
+            elapsed: second * operations.len() as u32,
+            operations: operations.iter().sum(),
+            ..Outcome::default()
+        };
+        for (at, operations) in (0..).zip(operations) {
+            (0..*operations).for_each(|_| outcome.service.record_ns(service_ms * 1_000_000));
+            outcome.intervals.push(Interval {
+                at: second * at,
+                length: second,
+                operations: *operations,
+                response_p99: None,
+            });
+        }
+        outcome
+    }
+
+    #[test]
+    fn a_stall_is_judged_by_the_rate_of_the_rest() {
+        let stopped = outcome(&[300, 300, 300, 0, 0, 0, 0, 0], 2);
+        assert_eq!(stall(&stopped), Some(Duration::from_secs(5)));
+        let reason = stall_reason(&stopped, USUAL).unwrap();
+        assert!(reason.starts_with("no operation was completed for at least 5.0 s of 8.0"));
+        assert_eq!(stall_note(&stopped, USUAL), None);
+
+        let paused = outcome(&[300, 300, 0, 300, 300, 300, 300, 300], 2);
+        assert_eq!(stall_reason(&paused, USUAL), None);
+        assert!(stall_note(&paused, USUAL).unwrap().contains("1.0 s of 8.0"));
+
+        // Queries of which one takes seconds are no stall, nor are hundred that take three seconds each.
+        assert_eq!(stall(&outcome(&[1, 0, 0, 1, 0, 0, 1, 2], 2500)), None);
+        assert_eq!(stall(&outcome(&[100, 0, 0, 100, 0, 0, 100, 0], 3000)), None);
+        // Nineteen would have been completed meanwhile: by chance there may be none.
+        assert_eq!(stall(&outcome(&[9, 10, 0, 0, 9, 10], 2)), None);
+        assert_eq!(
+            stall(&outcome(&[0, 0, 0], 2)),
+            None,
+            "nothing at all is a reason of its own"
+        );
+    }
+
+    /// At 200/s for two seconds a target of 100/s is two seconds late: 200 of 400 waited, one of them in hand.
+    #[test]
+    fn jobs_that_are_behind_when_the_window_ends_did_not_reach_the_rate() {
+        let mut late = outcome(&[100, 100, 100, 100], 10);
+        late.jobs.push(load::JobOutcome::default());
+        let window = Duration::from_secs(2);
+        let offered = Offered::of_jobs(&late, 200.0, window).unwrap();
+        assert_eq!((offered.asked, offered.waiting), (400, 199));
+        assert!(
+            offered
+                .reason(USUAL)
+                .unwrap()
+                .contains("200.0 operations/s were offered and 100.0/s done")
+        );
+        let in_time = outcome(&[200, 200], 10);
+        let offered = Offered::of_jobs(&in_time, 200.0, window).unwrap();
+        assert_eq!((offered.waiting, offered.reason(USUAL)), (0, None));
+    }
+
+    #[test]
+    fn a_rate_that_is_not_reached_makes_a_point_invalid() {
+        let offered = |waiting| Offered {
+            per_s: 100_000.0,
+            asked: 200_000,
+            waiting,
+            done_per_s: 2560.25,
+        };
+        let all = offered(190_000);
+        let reason = all.reason(USUAL).unwrap();
+        assert!(
+            reason.contains("100000.0 operations/s were offered and 2560.2/s done"),
+            "{reason}"
+        );
+        assert!(offered(10_001).reason(USUAL).is_some() && offered(10_001).note(USUAL).is_none());
+        assert!(offered(10_000).reason(USUAL).is_none() && offered(10_000).note(USUAL).is_some());
+        let off = Validity {
+            stall_pct_max: 100.0,
+            waiting_pct_max: 100.0,
+            ..Validity::USUAL
+        };
+        assert!(offered(190_000).reason(&off).is_none() && offered(190_000).note(&off).is_some());
+        assert!(offered(2_000).reason(USUAL).is_none() && offered(2_000).note(USUAL).is_none());
+    }
+}
