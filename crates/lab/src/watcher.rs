@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use load::Clock;
+use load::clock::ns;
 use target::{ServerCounts, Tally, Target, Watch};
 
 /// It never looks more often than this.
@@ -100,12 +102,21 @@ enum Phase {
 struct Bell {
     phase: Mutex<Phase>,
     changed: Condvar,
+    clock: Clock,
 }
 
 impl Bell {
+    fn new(phase: Phase, clock: Clock) -> Self {
+        Self {
+            phase: Mutex::new(phase),
+            changed: Condvar::new(),
+            clock,
+        }
+    }
+
     fn ring(&self, phase: Phase) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
-        self.changed.notify_all();
+        self.clock.notify(&self.changed);
     }
 
     /// The first looks are over, or will never be.
@@ -113,23 +124,23 @@ impl Bell {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if *phase == Phase::WarmingUp {
             *phase = Phase::Ready;
-            self.changed.notify_all();
+            drop(phase);
+            self.clock.notify(&self.changed);
         }
     }
 
     /// Waits until the phase is another one than `phase`, at most so long; gives the phase.
     fn wait_while(&self, phase: Phase, longest: Option<Duration>) -> Phase {
-        let guard = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |now: &mut Phase| *now == phase;
-        match longest {
-            None => {
-                *(self.changed.wait_while(guard, is_same)).unwrap_or_else(PoisonError::into_inner)
-            }
-            Some(longest) => {
-                let waited = self.changed.wait_timeout_while(guard, longest, is_same);
-                *waited.unwrap_or_else(PoisonError::into_inner).0
-            }
+        let until_ns = longest.map_or(u64::MAX, |longest| {
+            self.clock.now_ns().saturating_add(ns(longest))
+        });
+        let mut now = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        while *now == phase && self.clock.now_ns() < until_ns {
+            now = self
+                .clock
+                .wait_for_change(&self.phase, now, &self.changed, until_ns);
         }
+        *now
     }
 }
 
@@ -155,14 +166,11 @@ impl Watcher {
                 Err(error) => return Some(Self::without(error.message)),
             }
         }
-        Some(Self::over(watches))
+        Some(Self::over(watches, Clock::Monotonic))
     }
 
-    fn over(watches: Vec<Box<dyn Watch>>) -> Self {
-        let bell = Arc::new(Bell {
-            phase: Mutex::new(Phase::WarmingUp),
-            changed: Condvar::new(),
-        });
+    fn over(watches: Vec<Box<dyn Watch>>, clock: Clock) -> Self {
+        let bell = Arc::new(Bell::new(Phase::WarmingUp, clock));
         let builder = std::thread::Builder::new().name("watcher".into());
         let ring = Arc::clone(&bell);
         match builder.spawn(move || watch_until_over(watches, &ring)) {
@@ -180,10 +188,7 @@ impl Watcher {
 
     fn without(problem: String) -> Self {
         Self {
-            bell: Arc::new(Bell {
-                phase: Mutex::new(Phase::Over),
-                changed: Condvar::new(),
-            }),
+            bell: Arc::new(Bell::new(Phase::Over, Clock::Monotonic)),
             thread: None,
             problem: Some(problem),
         }
@@ -236,45 +241,51 @@ fn watch(watches: &mut [Box<dyn Watch>], bell: &Bell, watched: &mut Watched) -> 
     let mut price_s = 0.0;
     for _ in 0..WARM_UP_LOOKS {
         look.clear();
-        price_s = look_at_all(watches, &mut look)?.sum_s();
+        price_s = look_at_all(watches, &mut look, &bell.clock)?.sum_s();
     }
     bell.ring_ready();
     if bell.wait_while(Phase::Ready, None) == Phase::Over {
         return Ok(());
     }
-    let begin = Instant::now();
+    let clock = &bell.clock;
+    let begin_ns = clock.now_ns();
     for watch in watches.iter_mut() {
         watch.begin()?;
     }
     let before = count_all(watches)?;
     let server_before = server_cpu_ns(watches);
     let mut cost = Cost::default();
-    let mut last = begin;
+    let mut last_ns = begin_ns;
     let mut is_over = false;
     while !is_over {
         let pause = pause(watches, price_s);
         is_over = bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over;
         look.clear();
-        let asked = Instant::now();
-        let mut now = asked;
+        let asked_ns = clock.now_ns();
+        let mut now_ns = asked_ns;
         if is_over {
             if !look_a_last_time(watches, &mut look)? {
                 break;
             }
         } else {
-            let of_look = look_at_all(watches, &mut look)?;
+            let of_look = look_at_all(watches, &mut look, clock)?;
             price_s += NEWEST * (of_look.sum_s() - price_s);
             cost.add(&of_look);
-            now = Instant::now();
+            now_ns = clock.now_ns();
         }
         // A look stands for the time since the one before, but not for that in which it was held up.
-        let unseen = Some(now - asked).filter(|held_up| *held_up > HELD_UP);
-        let seen = now - last - unseen.unwrap_or_default();
+        let answer_ns = now_ns - asked_ns;
+        let unseen_ns = if answer_ns > ns(HELD_UP) {
+            answer_ns
+        } else {
+            0
+        };
+        let seen = Duration::from_nanos(now_ns - last_ns - unseen_ns);
         watched.seconds.add_times(&look, seen.as_secs_f64());
-        watched.unseen += unseen.unwrap_or_default();
-        last = now;
+        watched.unseen += Duration::from_nanos(unseen_ns);
+        last_ns = now_ns;
         watched.looks += 1;
-        watched.elapsed = now - begin;
+        watched.elapsed = Duration::from_nanos(now_ns - begin_ns);
     }
     // What samples by itself costs something between the looks as well.
     if let Some((after, before)) = server_cpu_ns(watches).zip(server_before) {
@@ -317,20 +328,27 @@ impl Cost {
 }
 
 /// Looks at every node.
-fn look_at_all(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<Cost> {
-    let own_before = host::thread_cpu_ns();
+fn look_at_all(
+    watches: &mut [Box<dyn Watch>],
+    tally: &mut Tally,
+    clock: &Clock,
+) -> target::Result<Cost> {
+    let own_before = clock.thread_cpu();
     let mut server_ns = 0;
     for watch in watches {
         let before = watch.server_cpu_ns();
-        let begin = Instant::now();
+        let begin_ns = clock.now_ns();
         watch.look(tally)?;
-        let answer = Some(begin.elapsed()).filter(|answer| *answer <= HELD_UP);
-        let answer_ns = answer.unwrap_or_default().as_nanos() as u64;
+        let answer_ns =
+            Some(clock.now_ns() - begin_ns).filter(|answer_ns| *answer_ns <= ns(HELD_UP));
         let spent = watch.server_cpu_ns().zip(before);
-        server_ns += spent.map_or(answer_ns, |(after, before)| after.saturating_sub(before));
+        server_ns += match spent {
+            Some((after, before)) => after.saturating_sub(before),
+            None => answer_ns.unwrap_or_default(),
+        };
     }
     Ok(Cost {
-        driver_ns: host::thread_cpu_ns().saturating_sub(own_before),
+        driver_ns: ns(clock.thread_cpu().saturating_sub(own_before)),
         server_ns,
     })
 }
@@ -400,30 +418,36 @@ mod tests {
         }
     }
 
+    fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
     fn watched(price_ns: u64, time: Duration) -> Watched {
         let dear = Dear {
             spent_ns: Arc::default(),
             price_ns,
         };
-        watched_by(Box::new(dear), time)
+        watched_by(|_| Box::new(dear), time)
     }
 
-    fn watched_by(watch: Box<dyn Watch>, time: Duration) -> Watched {
-        let bell = Bell {
-            phase: Mutex::new(Phase::Watching),
-            changed: Condvar::new(),
-        };
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(|| watch_until_over(vec![watch], &bell));
-            std::thread::sleep(time);
-            bell.ring(Phase::Over);
-            thread.join().unwrap()
-        })
+    /// Watches for so long in virtual time.
+    fn watched_by(watch: impl FnOnce(Clock) -> Box<dyn Watch>, lasting: Duration) -> Watched {
+        let (clock, time) = Clock::new_virtual();
+        let bell = Arc::new(Bell::new(Phase::Watching, clock.clone()));
+        let ring = Arc::clone(&bell);
+        time.at(lasting, move || ring.ring(Phase::Over));
+        watch_until_over(vec![watch(clock)], &bell)
     }
 
-    /// A server that is stopped for 600 ms while it is looked at, and tells nothing of its processors.
+    fn sleep(clock: &Clock, time: Duration) {
+        clock.sleep_until(clock.now_ns() + ns(time), || false);
+    }
+
+    /// A server that is stopped for 20 s while it is looked at, and tells nothing of its processors; else it answers in
+    /// 100 µs.
     struct Stopped {
-        looks: u32,
+        clock: Clock,
+        looks: usize,
     }
 
     impl Watch for Stopped {
@@ -433,9 +457,13 @@ mod tests {
 
         fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
             self.looks += 1;
-            if self.looks == WARM_UP_LOOKS as u32 + 2 {
-                std::thread::sleep(Duration::from_millis(600));
-            }
+            sleep(
+                &self.clock,
+                match self.looks {
+                    n if n == WARM_UP_LOOKS + 100 => Duration::from_secs(20),
+                    _ => Duration::from_micros(100),
+                },
+            );
             tally.session(WaitClass::LogSync, "log", 1.0);
             Ok(())
         }
@@ -443,32 +471,32 @@ mod tests {
         fn count(&mut self) -> target::Result<ServerCounts> {
             Ok(ServerCounts::default())
         }
+
+        fn server_cpu_ns(&self) -> Option<u64> {
+            None
+        }
     }
 
-    /// What nobody saw is not taken for what was seen afterwards, and a look that was held up cost no processor.
+    /// What nobody saw is not taken for what was seen afterwards, and a look that was held up cost no processor: a
+    /// window of 8 s, of which the server answers for the first one and a bit.
     #[test]
     fn a_look_that_is_held_up_stands_for_nothing() {
-        let seen = watched_by(Box::new(Stopped { looks: 0 }), Duration::from_millis(900));
-        assert!(seen.unseen >= Duration::from_millis(600), "{seen:?}");
+        let stopped = |clock| Box::new(Stopped { clock, looks: 0 }) as Box<dyn Watch>;
+        let seen = watched_by(stopped, Duration::from_secs(8));
+        assert_eq!(seen.unseen, Duration::from_secs(20));
         let log_s: f64 = seen.seconds.sessions.values().sum();
-        assert!(
-            log_s <= (seen.elapsed - seen.unseen).as_secs_f64() + 1e-6,
-            "{seen:?}"
-        );
-        assert!(seen.cost <= seen.elapsed - seen.unseen, "{seen:?}");
+        // The hundredth look is asked for after 99 of 100 µs and a pause of 10 ms before each.
+        assert!((log_s - 1.0099).abs() < 1e-6, "{seen:?}");
+        assert_eq!((seen.looks, seen.cost), (100, Duration::from_micros(9_900)));
     }
 
     #[test]
     fn a_dear_look_is_taken_seldom() {
-        let cheap = watched(1_000, Duration::from_millis(600));
-        let dear = watched(2_000_000, Duration::from_millis(900));
-        assert!(
-            cheap.looks > 3 * dear.looks,
-            "{} and {}",
-            cheap.looks,
-            dear.looks
-        );
-        assert!(dear.looks >= 1 && dear.cost_pct() < 2.5, "{dear:?}");
+        let cheap = watched(1_000, ms(905));
+        let dear = watched(2_000_000, ms(905));
+        // Every 10 ms, and where one takes 2 ms of a processor every 200: then it costs 1 % of it.
+        assert_eq!((cheap.looks, dear.looks), (90, 4));
+        assert_eq!(dear.cost, ms(8));
         assert!(dear.note().unwrap().contains("a table"));
         let none = Watched {
             source: "a table".into(),
@@ -479,8 +507,8 @@ mod tests {
 
     #[test]
     fn what_counts_begins_behind_the_first_looks() {
-        /// A server whose first look takes long, and tells when it is over.
-        struct Slow(Arc<AtomicU64>);
+        /// A server whose first look takes 300 ms.
+        struct Slow(Clock, Arc<AtomicU64>);
 
         impl Watch for Slow {
             fn source(&self) -> String {
@@ -488,10 +516,9 @@ mod tests {
             }
 
             fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
-                if self.0.load(Ordering::Relaxed) == 0 {
-                    std::thread::sleep(Duration::from_millis(300));
+                if self.1.fetch_add(1, Ordering::Relaxed) == 0 {
+                    sleep(&self.0, ms(300));
                 }
-                self.0.fetch_add(1, Ordering::Relaxed);
                 tally.session(WaitClass::Lock, "row", 1.0);
                 Ok(())
             }
@@ -506,10 +533,13 @@ mod tests {
         }
 
         let looks = Arc::new(AtomicU64::new(0));
-        let watcher = Watcher::over(vec![Box::new(Slow(Arc::clone(&looks)))]);
+        let slow = Slow(Clock::Monotonic, Arc::clone(&looks));
+        let watcher = Watcher::over(vec![Box::new(slow)], Clock::Monotonic);
         assert_eq!(looks.load(Ordering::Relaxed), WARM_UP_LOOKS as u64);
         watcher.begin();
-        std::thread::sleep(Duration::from_millis(200));
+        while looks.load(Ordering::Relaxed) == WARM_UP_LOOKS as u64 {
+            std::thread::sleep(ms(1));
+        }
         let watched = watcher.finish();
         assert!(watched.looks >= 1, "{watched:?}");
     }
@@ -517,7 +547,7 @@ mod tests {
     #[test]
     fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
         /// A server that has taken a hundred samples, and spends on them whether anybody looks or not.
-        struct Sampling(Instant);
+        struct Sampling(Clock, u64);
 
         impl Watch for Sampling {
             fn source(&self) -> String {
@@ -526,8 +556,7 @@ mod tests {
 
             fn look(&mut self, tally: &mut Tally) -> target::Result<()> {
                 // Too dear for a look within the window.
-                let begin_ns = host::thread_cpu_ns();
-                while host::thread_cpu_ns() - begin_ns < 10_000_000 {}
+                sleep(&self.0, ms(100));
                 tally.session(WaitClass::Lock, "row", 2.0);
                 Ok(())
             }
@@ -546,22 +575,27 @@ mod tests {
             }
 
             fn server_cpu_ns(&self) -> Option<u64> {
-                Some(self.0.elapsed().as_nanos() as u64 / 10)
+                Some((self.0.now_ns() - self.1) / 10)
             }
         }
 
-        let sampling = Box::new(Sampling(Instant::now()));
-        let seen = watched_by(sampling, Duration::from_millis(600));
+        let sampling = |clock: Clock| {
+            let begin_ns = clock.now_ns();
+            Box::new(Sampling(clock, begin_ns)) as Box<dyn Watch>
+        };
+        let seen = watched_by(sampling, ms(600));
         assert_eq!((seen.looks, seen.source.as_str()), (100, "its samples"));
         let seconds = seen.seconds.sessions[&(WaitClass::Lock, "row".to_owned())];
         let expected = 2.0 * seen.elapsed.as_secs_f64();
         assert!((seconds - expected).abs() < 1e-6, "{seen:?}");
-        assert!(seen.cost_pct() > 9.0, "{seen:?}");
+        // The first looks take half of it.
+        assert_eq!((seen.elapsed, seen.cost), (ms(300), ms(30)));
     }
 
     #[test]
     fn a_look_stands_for_the_time_since_the_one_before() {
-        let seen = watched(1_000, Duration::from_millis(300));
+        let seen = watched(1_000, ms(305));
+        assert_eq!(seen.elapsed, ms(300));
         let seconds = seen.seconds.sessions[&(WaitClass::Lock, "row".to_owned())];
         assert!(
             (seconds - 2.0 * seen.elapsed.as_secs_f64()).abs() < 1e-6,

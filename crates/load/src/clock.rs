@@ -61,31 +61,42 @@ impl Clock {
         }
     }
 
-    /// Waits for a change of what `mutex` holds, at most [`SLEEP_SLICE`]; who makes one calls [`Clock::notify`].
-    pub(crate) fn wait_for_change<'m, T>(
+    /// Waits for a change of what `mutex` holds, until `until_ns` at most; who makes one calls [`Clock::notify`]. As
+    /// of a [`Condvar`], there may be none when it returns.
+    pub fn wait_for_change<'m, T>(
         &self,
         mutex: &'m Mutex<T>,
         guard: MutexGuard<'m, T>,
         changed: &Condvar,
+        until_ns: u64,
     ) -> MutexGuard<'m, T> {
         match self {
             Clock::Monotonic => {
-                let waited = changed.wait_timeout(guard, SLEEP_SLICE);
+                let left = Duration::from_nanos(until_ns.saturating_sub(now_ns()));
+                let waited = changed.wait_timeout(guard, left);
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
             Clock::Virtual(clock) => {
                 drop(guard);
-                clock.wait(slice_end(clock.now_ns()), true);
+                clock.wait(until_ns, true);
                 mutex.lock().unwrap_or_else(PoisonError::into_inner)
             }
         }
     }
 
     /// Tells who waits for a change that there is one.
-    pub(crate) fn notify(&self, changed: &Condvar) {
+    pub fn notify(&self, changed: &Condvar) {
         match self {
             Clock::Monotonic => changed.notify_all(),
             Clock::Virtual(clock) => clock.notify(),
+        }
+    }
+
+    /// Processor time of the calling thread so far; in virtual time what it says that it worked.
+    pub fn thread_cpu(&self) -> Duration {
+        match self {
+            Clock::Monotonic => Duration::from_nanos(read(libc::CLOCK_THREAD_CPUTIME_ID)),
+            Clock::Virtual(clock) => clock.worked(),
         }
     }
 

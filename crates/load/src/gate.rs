@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::{Clock, ns};
+use crate::clock::{Clock, SLEEP_SLICE, ns};
 
 /// Between the opening and the common start all jobs must wake: a fixed part and a part of each job.
 const LEAD: Duration = Duration::from_millis(1);
@@ -80,7 +80,9 @@ impl Gate {
             if halted() {
                 return None;
             }
-            state = self.clock.wait_for_change(&self.state, state, &self.opened);
+            let until_ns = self.clock.now_ns() + ns(SLEEP_SLICE);
+            let opened = &self.opened;
+            state = (self.clock).wait_for_change(&self.state, state, opened, until_ns);
         }
     }
 
