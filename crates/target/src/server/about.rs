@@ -1,6 +1,6 @@
 //! What a local server adds to the settings that are archived.
 
-use super::{LocalServer, SESSIONS_MAX};
+use super::{LocalServer, SESSIONS_MAX, process};
 
 impl LocalServer {
     /// Its program, its user, the memory it is held to, and what a reader of its figures should know.
@@ -14,6 +14,10 @@ impl LocalServer {
         ];
         if let Some(bytes) = self.memory_limit_bytes() {
             about.push(("dbdyno.memory_bytes".into(), bytes.to_string()));
+        }
+        if let Some(library) = process::preloaded() {
+            let library = library.to_string_lossy().into_owned();
+            about.push(("dbdyno.preload".into(), library));
         }
         let notes = self.notes(SESSIONS_MAX);
         if !notes.is_empty() {

@@ -1,5 +1,6 @@
 //! Processes that die with dbdyno, run as somebody else, and are ended for certain.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,6 +15,9 @@ use super::keeper::on_keeper;
 
 /// Where the kernel has its files of shared memory.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
+/// Names a library that local servers load before all others, such as another allocator; nothing else of the environment
+/// reaches them.
+const PRELOAD: &str = "DBDYNO_SERVER_PRELOAD";
 /// How often an ending process is looked at.
 const POLL: Duration = Duration::from_millis(10);
 /// Time that the kernel needs at most to end a killed process, whose pages may be written first.
@@ -35,10 +39,18 @@ pub(super) fn spawn(mut command: Command, bonds: Bonds, log: &File) -> io::Resul
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log.try_clone()?);
+    if let Some(library) = preloaded() {
+        command.env("LD_PRELOAD", library);
+    }
     let parent = std::process::id();
     // SAFETY: `settle` makes system calls only, as is right between fork and exec.
     unsafe { command.pre_exec(move || settle(&bonds, parent)) };
     on_keeper(move || command.spawn())?
+}
+
+/// The library that servers load before all others.
+pub(super) fn preloaded() -> Option<OsString> {
+    std::env::var_os(PRELOAD).filter(|library| !library.is_empty())
 }
 
 /// Runs in the child between fork and exec.
