@@ -11,7 +11,7 @@ mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes};
 pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_PCT_MAX};
-pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, WaitHistogram};
+pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{

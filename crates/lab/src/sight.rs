@@ -1,6 +1,8 @@
 //! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
 
-use archive::{BackgroundEvent, Bottleneck, Figures, HeldBack, TimedEvent, WaitHistogram};
+use archive::{
+    BackgroundEvent, Bottleneck, Figures, HeldBack, Resource, TimedEvent, WaitHistogram,
+};
 use host::HostUse;
 use load::Outcome;
 use target::Counted;
@@ -20,7 +22,7 @@ const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its wait
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sight {
     watched: Option<Watched>,
-    events: Vec<TimedEvent>,
+    events: Vec<timed::Event>,
     background: Vec<BackgroundEvent>,
 }
 
@@ -72,7 +74,7 @@ impl Sight {
         (device, used): (Option<&str>, &HostUse),
     ) -> HeldBack {
         let still = gates::stood_still(outcome).map(|why| Bottleneck {
-            resource: "unknown".into(),
+            resource: Resource::Unknown,
             sentence: format!("Not known: {why}."),
         });
         // What the sessions were seen doing before and after a stall is not what they waited for in it.
@@ -85,6 +87,7 @@ impl Sight {
                 device,
                 jobs: outcome.jobs.len() as u32,
                 told_by_server: self.watched.is_some(),
+                link: self.watched.as_ref().and_then(|watched| watched.link),
             })
         });
         let mut wait_histograms = match &self.watched {

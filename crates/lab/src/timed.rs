@@ -1,4 +1,4 @@
-//! Top timed events of an embedded engine: where its jobs' time went, as the kernel's scheduler counted it.
+//! Timed events: where the jobs' time went. Of an embedded engine as the kernel's scheduler counted it.
 
 mod server;
 
@@ -6,18 +6,99 @@ use std::time::Duration;
 
 use archive::TimedEvent;
 use load::Outcome;
+use target::WaitClass;
 
-pub use server::{ROUND_TRIP, background, events as server_events, top};
+pub use server::{background, events as server_events, top};
 
-/// The event of the driver's loop, outside of its calls of the target.
-pub const DRIVER: &str = "driver";
+/// What the jobs' time went to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// What a session of the target does or waits for.
+    Session(WaitClass),
+    /// Pauses on purpose.
+    Idle,
+    /// The driver's loop, outside of its calls of the target.
+    Driver,
+    /// The client's work in those calls.
+    Client,
+    /// The driver's wait for a processor.
+    Queued,
+    /// A statement is under way, and neither its session nor its client is at work: the way between them, and
+    /// being woken up.
+    RoundTrip,
+    /// Something in the server that nobody tells.
+    Unknown,
+}
+
+impl Class {
+    /// Word used in the archive and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session(class) => class.name(),
+            Self::Idle => "idle",
+            Self::Driver | Self::Client => "driver",
+            Self::Queued => "scheduler",
+            Self::RoundTrip => "round trip",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// How a time is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// By counters of driver, kernel or server.
+    Counted,
+    /// By looking often.
+    Sampled,
+}
+
+impl Source {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::Sampled => "sampled",
+        }
+    }
+}
+
+/// One line of where the jobs' time went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// What people call it.
+    pub name: String,
+    /// What it is.
+    pub class: Class,
+    /// How often, where that is counted.
+    pub waits: Option<u64>,
+    /// Time altogether, in seconds.
+    pub time_s: f64,
+    /// Percent of the jobs' time.
+    pub share_pct: f64,
+    /// How it is known.
+    pub source: Source,
+}
+
+impl Event {
+    /// As the archive keeps it.
+    fn record(&self) -> TimedEvent {
+        TimedEvent {
+            event: self.name.clone(),
+            class: self.class.name().into(),
+            waits: self.waits,
+            time_s: self.time_s,
+            share_pct: self.share_pct,
+            source: self.source.name().into(),
+        }
+    }
+}
 
 /// Splits the time in which the jobs were at work. The parts add up to 100 %.
 ///
 /// An embedded engine runs in the jobs' own threads, so the processor time of a job is the
 /// database's, less what the driver kept for itself; what is neither processor, run queue nor pause
 /// was spent blocked: in I/O, in a lock, or waiting for the engine's own threads.
-pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
+pub fn events(outcome: &Outcome) -> Vec<Event> {
     let total = |part: fn(&load::JobOutcome) -> Duration| -> Duration {
         outcome.jobs.iter().map(part).sum()
     };
@@ -40,14 +121,14 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
     let run_queue = queued.map(|queued| queued.min(left.saturating_sub(cpu)));
     let known = driver + cpu + waited + run_queue.unwrap_or_default();
     let mut events = vec![
-        event("DB CPU", "CPU", cpu, active),
-        event(DRIVER, "driver", driver, active),
+        event("DB CPU", Class::Session(WaitClass::Cpu), cpu, active),
+        event("driver", Class::Driver, driver, active),
         event(
             match outcome.driver_threads {
                 Some(_) => "in the server and on the way to it",
                 None => "blocked (I/O, locks, engine threads)",
             },
-            "wait",
+            Class::Session(WaitClass::Blocked),
             active.saturating_sub(known),
             active,
         ),
@@ -55,7 +136,7 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
     if let Some(run_queue) = run_queue {
         events.push(event(
             "waiting for a processor",
-            "scheduler",
+            Class::Queued,
             run_queue,
             active,
         ));
@@ -63,7 +144,7 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
     if !waited.is_zero() {
         events.push(event(
             "think time or waiting for a tick",
-            "idle",
+            Class::Idle,
             waited,
             active,
         ));
@@ -73,14 +154,14 @@ pub fn events(outcome: &Outcome) -> Vec<TimedEvent> {
     events
 }
 
-fn event(name: &str, class: &str, time: Duration, of: Duration) -> TimedEvent {
-    TimedEvent {
-        event: name.into(),
-        class: class.into(),
+fn event(name: &str, class: Class, time: Duration, of: Duration) -> Event {
+    Event {
+        name: name.into(),
+        class,
         waits: None,
         time_s: time.as_secs_f64(),
         share_pct: time.as_secs_f64() / of.as_secs_f64() * 100.0,
-        source: "counted".into(),
+        source: Source::Counted,
     }
 }
 
@@ -103,7 +184,7 @@ mod tests {
             ..Outcome::default()
         };
         let events = events(&outcome);
-        assert_eq!(events[0].event, "blocked (I/O, locks, engine threads)");
+        assert_eq!(events[0].name, "blocked (I/O, locks, engine threads)");
         let share: f64 = events.iter().map(|e| e.share_pct).sum();
         assert!((share - 100.0).abs() < 0.1, "{events:?}");
         assert!((events[1].share_pct - 40.0).abs() < 0.1);

@@ -84,7 +84,10 @@ fn row(level: &Level<'_>, percentile: f64) -> Row {
                 _ if invalid == all => "NO".to_owned(),
                 _ => format!("{} of {all}", all - invalid),
             },
-            bottleneck.map_or_else(|| number::UNKNOWN.to_owned(), |b| b.resource.clone()),
+            bottleneck.map_or_else(
+                || number::UNKNOWN.to_owned(),
+                |b| b.resource.name().to_owned(),
+            ),
         ],
         invalid: invalid > 0,
     }

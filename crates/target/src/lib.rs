@@ -42,7 +42,7 @@ pub use session::{
 };
 pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError};
-pub use watch::{Counted, ServerCounts, Tally, WaitClass, Watch};
+pub use watch::{Counted, ServerCounts, Tally, Transport, WaitClass, Watch};
 pub use whereabouts::{data_place, runs_here};
 
 /// Sets up what engines need once per process; to be called before anything else of the process uses

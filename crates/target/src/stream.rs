@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::Transport;
 use crate::process;
 use crate::readable::await_readable;
 
@@ -58,6 +59,18 @@ impl Stream {
         match self {
             Stream::Unix(stream, _) => process::listener(stream.as_fd()),
             Stream::Tcp(_) => None,
+        }
+    }
+
+    /// Whether the far end is on another machine, by its address.
+    pub(crate) fn transport(&self) -> Transport {
+        let Stream::Tcp(stream) = self else {
+            return Transport::Local;
+        };
+        match (stream.local_addr(), stream.peer_addr()) {
+            (_, Ok(peer)) if peer.ip().is_loopback() => Transport::Local,
+            (Ok(own), Ok(peer)) if own.ip() == peer.ip() => Transport::Local,
+            _ => Transport::Network,
         }
     }
 

@@ -51,6 +51,15 @@ impl WaitClass {
     }
 }
 
+/// Where a server is, as seen from its driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// Behind a Unix socket or an address of this machine. The near end of a tunnel looks like that as well.
+    Local,
+    /// Behind an address of another machine.
+    Network,
+}
+
 /// How much was seen of each event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
@@ -269,6 +278,15 @@ pub trait Watch: Send {
     /// # Errors
     /// When the server does not answer.
     fn look(&mut self, tally: &mut Tally) -> Result<()>;
+
+    /// The way that the jobs' sessions take to the server, and this watch as they do.
+    fn transport(&self) -> Transport;
+
+    /// Asks for next to nothing and waits for the answer: one round trip.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    fn ping(&mut self) -> Result<()>;
 
     /// The window is over: adds what was sampled since the last look, and says whether that is known.
     ///

@@ -95,7 +95,7 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
     let bottleneck = held.bottleneck.as_ref();
     put(
         "bottleneck_resource",
-        bottleneck.map(|b| b.resource.clone()).into(),
+        bottleneck.map(|b| b.resource.name()).into(),
     );
     put(
         "bottleneck_sentence",

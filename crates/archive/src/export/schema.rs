@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
-use crate::{Better, Bottleneck, FIGURES, OperationTimes};
+use crate::{Better, FIGURES, OperationTimes, Resource};
 
 /// JSON Schema (draft 2020-12) of what [`super::json`] writes.
 pub fn json_schema() -> Value {
@@ -316,7 +316,7 @@ fn point_properties() -> Properties {
         (
             "bottleneck_resource",
             or_null(choice(
-                &Bottleneck::RESOURCES,
+                &Resource::ALL.map(Resource::name),
                 "What held the point back; null where nobody judged.",
             )),
         ),

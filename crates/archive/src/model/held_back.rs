@@ -3,30 +3,86 @@
 use serde::{Deserialize, Serialize};
 
 /// What kept a point from being faster, or that nothing did.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// One of [`Bottleneck::RESOURCES`].
-    pub resource: String,
+    /// What took the jobs' time.
+    pub resource: Resource,
     /// One sentence with the numbers it rests on.
     pub sentence: String,
 }
 
-impl Bottleneck {
+/// What can hold a point back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// Nothing was at its end.
+    None,
+    /// Nobody tells.
+    Unknown,
+    /// The processors.
+    Cpu,
+    /// The device under the data.
+    Device,
+    /// Writing and syncing the log.
+    LogSync,
+    /// Locks on rows, tables and other things a user knows.
+    Lock,
+    /// The server's internal locks.
+    Latch,
+    /// Too little memory, which shows as paging.
+    Memory,
+    /// The network between driver and server.
+    Network,
+    /// Context switches and wake-ups between driver and server on one machine.
+    Scheduling,
+    /// The driver itself.
+    Driver,
+    /// A wait of another kind.
+    OtherWait,
+    /// Several resources, none of which took most of the time.
+    Several,
+}
+
+impl Resource {
     /// Everything that can be named.
-    pub const RESOURCES: [&'static str; 11] = [
-        "none",
-        "unknown",
-        "cpu",
-        "device",
-        "log sync",
-        "lock",
-        "latch",
-        "memory",
-        "network",
-        "driver",
-        "other wait",
+    pub const ALL: [Self; 13] = [
+        Self::None,
+        Self::Unknown,
+        Self::Cpu,
+        Self::Device,
+        Self::LogSync,
+        Self::Lock,
+        Self::Latch,
+        Self::Memory,
+        Self::Network,
+        Self::Scheduling,
+        Self::Driver,
+        Self::OtherWait,
+        Self::Several,
     ];
+
+    /// Word used in the archive and in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Unknown => "unknown",
+            Self::Cpu => "cpu",
+            Self::Device => "device",
+            Self::LogSync => "log sync",
+            Self::Lock => "lock",
+            Self::Latch => "latch",
+            Self::Memory => "memory",
+            Self::Network => "network",
+            Self::Scheduling => "scheduling",
+            Self::Driver => "driver",
+            Self::OtherWait => "other wait",
+            Self::Several => "several",
+        }
+    }
+
+    /// The resource of a word; `None` for a word of nobody.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|r| r.name() == name)
+    }
 }
 
 /// What held a point back, as far as target and machine tell.

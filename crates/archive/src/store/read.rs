@@ -270,7 +270,7 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<String>)> {
         }),
         timed_events: Vec::new(),
         held_back: HeldBack {
-            bottleneck: held_back::bottleneck(row)?,
+            bottleneck: held_back::bottleneck(row, &mut problems)?,
             ..HeldBack::default()
         },
         samples: Vec::new(),

@@ -207,9 +207,9 @@ pub(super) fn leave_out(
 
 fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Result<i64> {
     let key = &point.key;
-    let bottleneck = |part: fn(&Bottleneck) -> &String| -> Value {
+    let bottleneck = |part: fn(&Bottleneck) -> &str| -> Value {
         (point.held_back.bottleneck.as_ref())
-            .map(|b| part(b).clone())
+            .map(|b| part(b).to_owned())
             .into()
     };
     let mut columns: Vec<(&str, Value)> = vec![
@@ -232,7 +232,7 @@ fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Re
             point.steady.map(|s| steady_name(s).to_owned()).into(),
         ),
         ("work", json(&point.work).into()),
-        ("bottleneck_resource", bottleneck(|b| &b.resource)),
+        ("bottleneck_resource", bottleneck(|b| b.resource.name())),
         ("bottleneck_sentence", bottleneck(|b| &b.sentence)),
         ("digest", String::new().into()),
     ];

@@ -4,7 +4,7 @@
 use crate::common::{key, measure, new_run, point};
 use archive::{
     Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, FIGURES, Figures, HeldBack,
-    Histograms, NewRun, Point, PointKey, RunName, RunState, Sample, Steady, TimedEvent,
+    Histograms, NewRun, Point, PointKey, Resource, RunName, RunState, Sample, Steady, TimedEvent,
     WaitHistogram, WorkDone,
 };
 use proptest::prelude::*;
@@ -350,7 +350,7 @@ fn held_back() -> impl Strategy<Value = HeldBack> {
             remark: "counted".into(),
         }],
         bottleneck: sentence.map(|sentence| Bottleneck {
-            resource: "cpu".into(),
+            resource: Resource::Cpu,
             sentence,
         }),
     })

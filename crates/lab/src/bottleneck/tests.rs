@@ -1,16 +1,38 @@
-//! Made-up points, each held back by one thing.
+//! Made-up points, each held back by what its name says.
+
+use archive::Figures;
+use target::WaitClass::{self, *};
 
 use super::*;
+use crate::timed::{Class, Source};
 
-fn event(class: &str, share_pct: f64) -> TimedEvent {
-    TimedEvent {
-        event: format!("{class} event"),
-        class: class.into(),
+const LOCAL: Link = Link {
+    transport: Transport::Local,
+    round_trip: Duration::from_micros(60),
+};
+const NETWORK: Link = Link {
+    transport: Transport::Network,
+    round_trip: Duration::from_micros(350),
+};
+/// An address of this machine behind which a tunnel begins.
+const TUNNEL: Link = Link {
+    transport: Transport::Local,
+    round_trip: Duration::from_millis(40),
+};
+
+fn event(class: Class, share_pct: f64) -> Event {
+    Event {
+        name: format!("{} event", class.name()),
+        class,
         waits: None,
         time_s: share_pct,
         share_pct,
-        source: "sampled".into(),
+        source: Source::Sampled,
     }
+}
+
+fn session(class: WaitClass) -> Class {
+    Class::Session(class)
 }
 
 fn figures() -> Figures {
@@ -22,221 +44,327 @@ fn figures() -> Figures {
     }
 }
 
-fn judged(events: &[(&str, f64)], figures: &Figures) -> Bottleneck {
-    let events: Vec<TimedEvent> = events.iter().map(|(c, pct)| event(c, *pct)).collect();
-    judge(&Evidence {
-        figures,
-        events: &events,
-        background: &[],
-        driver_pct: None,
-        device: Some("sda"),
-        jobs: 8,
-        told_by_server: false,
-    })
+fn busy(pct: f64) -> Figures {
+    Figures {
+        cpu_pct_avg: Some(pct),
+        ..figures()
+    }
 }
 
-fn resource(events: &[(&str, f64)], figures: &Figures) -> String {
-    let judged = judged(events, figures);
-    assert!(Bottleneck::RESOURCES.contains(&judged.resource.as_str()));
-    assert!(judged.sentence.ends_with('.'), "{}", judged.sentence);
-    judged.resource
+/// A point that a test changes one part of.
+#[derive(Clone)]
+struct Made {
+    events: Vec<Event>,
+    figures: Figures,
+    background: Vec<BackgroundEvent>,
+    driver_pct: Option<f64>,
+    told_by_server: bool,
+    link: Option<Link>,
 }
 
-#[test]
-fn each_class_names_its_resource_from_its_border_on() {
-    for (class, name) in [
-        ("data read", "device"),
-        ("data write", "device"),
-        ("log sync", "log sync"),
-        ("lock", "lock"),
-        ("latch", "latch"),
-        ("client", "network"),
-        ("round trip", "network"),
-        ("driver", "driver"),
-        ("driver", "driver"),
-        ("other", "other wait"),
-        ("wait", "other wait"),
-    ] {
-        // The rest is in parts that are each below the border.
-        let with = |pct: f64| {
-            let rest = (100.0 - pct) / 2.0;
-            [(class, pct), ("CPU", rest), ("unknown", rest)]
-        };
-        assert_eq!(resource(&with(NAMED_PCT_MIN), &figures()), name, "{class}");
-        let below = with(NAMED_PCT_MIN - 0.1);
-        assert_eq!(resource(&below, &figures()), "none", "{class}");
+impl Made {
+    fn of(events: &[(Class, f64)]) -> Self {
+        Self {
+            events: events.iter().map(|(c, pct)| event(*c, *pct)).collect(),
+            figures: figures(),
+            background: Vec::new(),
+            driver_pct: None,
+            told_by_server: true,
+            link: Some(LOCAL),
+        }
+    }
+
+    fn with(self, figures: Figures) -> Self {
+        Self { figures, ..self }
+    }
+
+    fn over(self, link: Link) -> Self {
+        Self {
+            link: Some(link),
+            ..self
+        }
+    }
+
+    fn embedded(self) -> Self {
+        Self {
+            told_by_server: false,
+            link: None,
+            ..self
+        }
+    }
+
+    fn judged(&self) -> Bottleneck {
+        let judged = judge(&Evidence {
+            figures: &self.figures,
+            events: &self.events,
+            background: &self.background,
+            driver_pct: self.driver_pct,
+            device: Some("sda"),
+            jobs: 8,
+            told_by_server: self.told_by_server,
+            link: self.link,
+        });
+        assert!(judged.sentence.ends_with('.'), "{}", judged.sentence);
+        judged
+    }
+
+    fn resource(&self) -> Resource {
+        self.judged().resource
     }
 }
 
 #[test]
+fn each_class_names_its_resource_from_its_border_on() {
+    for (class, link, name) in [
+        (session(DataRead), LOCAL, Resource::Device),
+        (session(DataWrite), LOCAL, Resource::Device),
+        (session(LogSync), LOCAL, Resource::LogSync),
+        (session(Lock), LOCAL, Resource::Lock),
+        (session(Latch), LOCAL, Resource::Latch),
+        (session(Other), LOCAL, Resource::OtherWait),
+        (session(Blocked), LOCAL, Resource::OtherWait),
+        (session(WaitClass::Client), LOCAL, Resource::Driver),
+        (session(WaitClass::Client), NETWORK, Resource::Network),
+        (Class::RoundTrip, LOCAL, Resource::Scheduling),
+        (Class::RoundTrip, NETWORK, Resource::Network),
+        (Class::RoundTrip, TUNNEL, Resource::Network),
+        (Class::Driver, LOCAL, Resource::Driver),
+        (Class::Client, LOCAL, Resource::Driver),
+    ] {
+        // The rest is in parts that are each below the border.
+        let with = |pct: f64| {
+            let rest = (100.0 - pct) / 2.0;
+            let rest = [(session(Cpu), rest), (Class::Unknown, rest)];
+            Made::of(&[[(class, pct)].as_slice(), &rest].concat()).over(link)
+        };
+        assert_eq!(with(NAMED_PCT_MIN).resource(), name, "{class:?}");
+        let below = with(NAMED_PCT_MIN - 0.1);
+        assert_eq!(below.resource(), Resource::Several, "{class:?}");
+    }
+}
+
+/// A commit of three round trips on one machine: 120 µs of work, 180 µs of wake-ups, and a sync that takes what it takes.
+fn committing(sync_us: f64) -> Made {
+    let whole = 300.0 + sync_us;
+    let pct = |us: f64| 100.0 * us / whole;
+    Made::of(&[
+        (session(Cpu), pct(120.0)),
+        (session(LogSync), pct(sync_us)),
+        (Class::RoundTrip, pct(180.0)),
+    ])
+}
+
+#[test]
+fn commits_are_held_back_by_a_slow_log_and_by_scheduling_where_it_is_fast() {
+    assert_eq!(committing(0.0).resource(), Resource::Scheduling);
+    assert_eq!(committing(40.0).resource(), Resource::Scheduling);
+    // 150 µs a sync: 27 % processors, 33 % log, 40 % scheduling.
+    let shared = committing(150.0).judged();
+    assert_eq!(shared.resource, Resource::Scheduling);
+    for part in ["33 % went to log writes and syncs", "27 % to processors"] {
+        assert!(shared.sentence.contains(part), "{}", shared.sentence);
+    }
+    assert_eq!(committing(180.0).resource(), Resource::Several);
+    assert_eq!(committing(220.0).resource(), Resource::LogSync);
+    assert_eq!(committing(5000.0).resource(), Resource::LogSync);
+}
+
+/// A server that is behind a Unix socket or on the loopback is behind no network, however the time is divided.
+#[test]
+fn without_a_network_none_is_named() {
+    for cpu_pct in [0.0, 30.0, 60.0, 89.9, 90.0, 100.0] {
+        for way_pct in 0..=100 {
+            for class in [Class::RoundTrip, session(WaitClass::Client)] {
+                let way = f64::from(way_pct);
+                let rest = 100.0 - way;
+                let events = [
+                    (class, way),
+                    (session(LogSync), 0.6 * rest),
+                    (Class::Queued, 0.4 * rest),
+                ];
+                let judged = Made::of(&events).with(busy(cpu_pct)).judged();
+                assert_ne!(judged.resource, Resource::Network, "{}", judged.sentence);
+                assert!(!judged.sentence.contains("network"), "{}", judged.sentence);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_address_of_this_machine_that_is_far_away_is_a_tunnel() {
+    let after = |round_trip: Duration| {
+        let link = Link {
+            round_trip,
+            ..LOCAL
+        };
+        Made::of(&[(Class::RoundTrip, 100.0)]).over(link).resource()
+    };
+    assert_eq!(after(FAR_ROUND_TRIP_MIN), Resource::Network);
+    let shorter = FAR_ROUND_TRIP_MIN - Duration::from_nanos(1);
+    assert_eq!(after(shorter), Resource::Scheduling);
+}
+
+#[test]
+fn a_way_that_nobody_measured_is_no_network() {
+    let made = Made {
+        link: None,
+        ..Made::of(&[(Class::RoundTrip, 100.0)])
+    };
+    assert_eq!(made.resource(), Resource::OtherWait);
+}
+
+#[test]
 fn processors_are_named_when_they_are_busy_and_the_jobs_are_on_them() {
-    let busy = |pct: f64| Figures {
-        cpu_pct_avg: Some(pct),
-        ..figures()
-    };
-    let on_cpu = [("CPU", 80.0), ("lock", 20.0)];
-    assert_eq!(resource(&on_cpu, &busy(CPU_BUSY_PCT_MIN)), "cpu");
-    assert_eq!(resource(&on_cpu, &busy(CPU_BUSY_PCT_MIN - 0.1)), "none");
-    assert_eq!(resource(&on_cpu, &Figures::default()), "none");
+    let on_cpu = Made::of(&[(session(Cpu), 80.0), (session(Lock), 20.0)]);
+    let with = |figures| on_cpu.clone().with(figures).resource();
+    assert_eq!(with(busy(CPU_BUSY_PCT_MIN)), Resource::Cpu);
+    assert_eq!(with(busy(CPU_BUSY_PCT_MIN - 0.1)), Resource::None);
+    assert_eq!(with(Figures::default()), Resource::None);
     // Others keep the machine busy; the jobs stand in a queue.
-    let in_queue = [("CPU", 20.0), ("lock", 80.0)];
-    assert_eq!(resource(&in_queue, &busy(100.0)), "lock");
-    // Being woken up takes long where nobody leaves a processor free.
+    let in_queue = Made::of(&[(session(Cpu), 20.0), (session(Lock), 80.0)]);
+    assert_eq!(in_queue.with(busy(100.0)).resource(), Resource::Lock);
+}
+
+#[test]
+fn being_woken_up_takes_long_where_nobody_leaves_a_processor_free() {
     let woken = |queued: f64| {
-        [
-            ("CPU", 20.0),
-            ("scheduler", queued),
-            ("round trip", 80.0 - queued),
-        ]
+        Made::of(&[
+            (session(Cpu), 20.0),
+            (Class::Queued, queued),
+            (Class::RoundTrip, 80.0 - queued),
+        ])
+        .with(busy(95.0))
     };
-    assert_eq!(resource(&woken(10.0), &busy(95.0)), "cpu");
+    for queued in [0.0, 0.5, 10.0] {
+        assert_eq!(woken(queued).resource(), Resource::Cpu, "{queued}");
+        let idle = woken(queued).with(busy(60.0));
+        assert_eq!(idle.resource(), Resource::Scheduling, "{queued}");
+    }
+    // Over a network a part of the way is a wake-up …
+    assert_eq!(woken(10.0).over(NETWORK).resource(), Resource::Cpu);
     // … but a long way stays one, whoever keeps the processors busy.
-    assert_eq!(resource(&woken(0.5), &busy(95.0)), "network");
+    assert_eq!(woken(0.5).over(NETWORK).resource(), Resource::Network);
+    assert_eq!(woken(0.5).over(TUNNEL).resource(), Resource::Network);
 }
 
 #[test]
 fn who_waits_for_a_processor_is_told_by_who_uses_them() {
-    let busy = Figures {
-        cpu_pct_avg: Some(100.0),
-        ..figures()
+    let split = |driver: f64, server: f64| {
+        Made::of(&[
+            (Class::Client, driver),
+            (session(Cpu), server),
+            (Class::Queued, 100.0 - driver - server),
+        ])
+        .with(busy(100.0))
     };
-    let split = |driver: f64| {
-        let server = driver / CLIENT_OVER_SERVER_MIN;
-        [
-            ("driver", driver),
-            ("CPU", server),
-            ("scheduler", 100.0 - driver - server),
-        ]
-    };
-    assert_eq!(resource(&split(30.0), &busy), "driver");
-    let less = [("driver", 29.9), ("CPU", 10.0), ("scheduler", 60.1)];
-    assert_eq!(resource(&less, &busy), "cpu");
+    let server = 30.0 / CLIENT_OVER_SERVER_MIN;
+    assert_eq!(split(30.0, server).resource(), Resource::Driver);
+    assert_eq!(split(29.9, server).resource(), Resource::Cpu);
 }
 
 #[test]
 fn jobs_that_pause_are_held_back_by_nothing() {
-    let busy = Figures {
-        cpu_pct_avg: Some(100.0),
+    let swapping = Figures {
         swap_in_mb: Some(500.0),
         swap_out_mb: Some(500.0),
-        ..figures()
+        ..busy(100.0)
     };
-    let pausing = |idle: f64| [("idle", idle), ("data read", 100.0 - idle)];
-    assert_eq!(resource(&pausing(80.1), &busy), "none");
-    assert_eq!(resource(&pausing(80.0), &busy), "memory");
+    let pausing = |idle: f64| {
+        Made::of(&[(Class::Idle, idle), (session(DataRead), 100.0 - idle)]).with(swapping.clone())
+    };
+    assert_eq!(pausing(80.1).resource(), Resource::None);
+    assert_eq!(pausing(80.0).resource(), Resource::Memory);
     // Shares are of the time in which the jobs did not pause.
-    let half = [
-        ("idle", 50.0),
-        ("lock", 20.0),
-        ("CPU", 18.0),
-        ("driver", 12.0),
-    ];
-    assert_eq!(resource(&half, &figures()), "lock");
+    let half = Made::of(&[
+        (Class::Idle, 50.0),
+        (session(Lock), 20.0),
+        (session(Cpu), 18.0),
+        (Class::Client, 12.0),
+    ]);
+    assert_eq!(half.resource(), Resource::Lock);
 }
 
 #[test]
 fn memory_is_named_from_its_borders_on() {
-    let read = [("data read", 100.0)];
+    let with = |figures| {
+        Made::of(&[(session(DataRead), 100.0)])
+            .with(figures)
+            .resource()
+    };
     let swap = |mb: f64| Figures {
         swap_in_mb: Some(mb),
         swap_out_mb: Some(0.0),
         ..figures()
     };
-    assert_eq!(resource(&read, &swap(SWAP_MB_PER_S_MIN * 10.0)), "memory");
-    assert_eq!(resource(&read, &swap(SWAP_MB_PER_S_MIN * 9.9)), "device");
+    assert_eq!(with(swap(SWAP_MB_PER_S_MIN * 10.0)), Resource::Memory);
+    assert_eq!(with(swap(SWAP_MB_PER_S_MIN * 9.9)), Resource::Device);
     let pressure = |pct: f64| Figures {
         pressure_memory_pct: Some(pct),
         ..figures()
     };
     let least = MEMORY_PRESSURE_PCT_MIN;
-    assert_eq!(resource(&read, &pressure(least)), "memory");
-    assert_eq!(resource(&read, &pressure(least - 0.1)), "device");
+    assert_eq!(with(pressure(least)), Resource::Memory);
+    assert_eq!(with(pressure(least - 0.1)), Resource::Device);
 }
 
 /// Somebody else on the machine may be short of memory while the jobs wait for something that has nothing to do with it.
 #[test]
 fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
-    let short = |cpu_pct: f64| Figures {
-        pressure_memory_pct: Some(90.0),
-        cpu_pct_avg: Some(cpu_pct),
-        ..figures()
+    let short = |class, cpu_pct: f64| {
+        let figures = Figures {
+            pressure_memory_pct: Some(90.0),
+            ..busy(cpu_pct)
+        };
+        Made::of(&[(class, 100.0)]).with(figures).resource()
     };
     for (class, name) in [
-        ("data write", "memory"),
-        ("wait", "memory"),
-        ("CPU", "memory"),
-        ("lock", "lock"),
-        ("latch", "latch"),
-        ("log sync", "log sync"),
-        ("round trip", "network"),
+        (session(DataWrite), Resource::Memory),
+        (session(Blocked), Resource::Memory),
+        (session(Cpu), Resource::Memory),
+        (session(Lock), Resource::Lock),
+        (session(Latch), Resource::Latch),
+        (session(LogSync), Resource::LogSync),
+        (Class::RoundTrip, Resource::Scheduling),
     ] {
-        assert_eq!(resource(&[(class, 100.0)], &short(30.0)), name, "{class}");
+        assert_eq!(short(class, 30.0), name, "{class:?}");
     }
-    assert_eq!(resource(&[("CPU", 100.0)], &short(99.0)), "cpu");
+    assert_eq!(short(session(Cpu), 99.0), Resource::Cpu);
 }
 
 #[test]
 fn the_driver_is_named_where_the_point_is_invalid_for_it() {
-    let with = |pct: f64| {
-        judge(&Evidence {
-            figures: &figures(),
-            events: &[event("lock", 90.0), event("driver", 10.0)],
-            background: &[],
-            driver_pct: Some(pct),
-            device: None,
-            jobs: 2,
-            told_by_server: false,
-        })
+    let with = |pct: f64| Made {
+        driver_pct: Some(pct),
+        ..Made::of(&[(session(Lock), 90.0), (Class::Client, 10.0)])
     };
-    assert_eq!(with(DRIVER_PCT_MIN + 0.1).resource, "driver");
-    assert_eq!(with(DRIVER_PCT_MIN).resource, "lock");
+    assert_eq!(with(DRIVER_PCT_MIN + 0.1).resource(), Resource::Driver);
+    assert_eq!(with(DRIVER_PCT_MIN).resource(), Resource::Lock);
 }
 
 #[test]
 fn a_driver_that_was_put_aside_was_waiting_for_a_processor() {
-    let figures = Figures {
-        cpu_pct_avg: Some(100.0),
-        ..Figures::default()
-    };
-    let put_aside = TimedEvent {
-        event: DRIVER.into(),
-        ..event("driver", 90.0)
-    };
-    let judged = judge(&Evidence {
-        figures: &figures,
-        events: &[put_aside, event("CPU", 10.0)],
-        background: &[],
+    let made = Made {
         driver_pct: Some(5.0),
-        device: None,
-        jobs: 2,
-        told_by_server: false,
-    });
-    assert_eq!(judged.resource, "cpu");
+        ..Made::of(&[(Class::Driver, 90.0), (session(Cpu), 10.0)])
+    };
+    assert_eq!(made.with(busy(100.0)).resource(), Resource::Cpu);
 }
 
 /// Where others take nearly all of the processors, the loop of an embedded engine's job waits longer between
 /// statements than its statements take of a processor; none of that is surely the driver's.
 #[test]
 fn jobs_that_others_crowded_out_waited_for_a_processor() {
-    let events = [("scheduler", 93.6), ("driver", 4.9), ("wait", 1.5)];
-    let events = events.map(|(class, share_pct)| TimedEvent {
-        event: if class == "driver" { DRIVER } else { class }.into(),
-        ..event(class, share_pct)
-    });
-    let figures = Figures {
-        cpu_pct_avg: Some(100.0),
-        ..figures()
-    };
-    let judged = judge(&Evidence {
-        figures: &figures,
-        events: &events,
-        background: &[],
+    let events = [
+        (Class::Queued, 93.6),
+        (Class::Driver, 4.9),
+        (session(Blocked), 1.5),
+    ];
+    let made = Made {
         driver_pct: Some(0.0),
-        device: None,
-        jobs: 6,
-        told_by_server: false,
-    });
-    assert_eq!(judged.resource, "cpu", "{}", judged.sentence);
+        ..Made::of(&events)
+    };
+    let made = made.embedded().with(busy(100.0));
+    assert_eq!(made.resource(), Resource::Cpu);
 }
 
 #[test]
@@ -244,63 +372,56 @@ fn reads_that_the_page_cache_served_are_work_of_the_processors() {
     let read = |device: f64| Figures {
         read_mb_per_s: Some(device),
         engine_read_mb_per_s: Some(100.0),
-        cpu_pct_avg: Some(95.0),
-        ..figures()
+        ..busy(95.0)
     };
-    let reading = [("data read", 70.0), ("CPU", 30.0)];
-    assert_eq!(resource(&reading, &read(100.0 * FROM_DEVICE_MIN)), "device");
-    assert_eq!(resource(&reading, &read(9.9)), "cpu");
+    let reading = Made::of(&[(session(DataRead), 70.0), (session(Cpu), 30.0)]);
+    let with = |device| reading.clone().with(read(device)).resource();
+    assert_eq!(with(100.0 * FROM_DEVICE_MIN), Resource::Device);
+    assert_eq!(with(9.9), Resource::Cpu);
 }
 
 #[test]
 fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
-    let busy = |pct: f64| Figures {
+    let blocked = Made::of(&[(session(Blocked), 70.0), (session(Cpu), 30.0)]);
+    let of_device = |pct: f64| Figures {
         device_busy_pct: Some(pct),
         ..figures()
     };
-    let blocked = [("wait", 70.0), ("CPU", 30.0)];
     for (pct, name) in [
-        (DEVICE_BUSY_PCT_MIN, "device"),
-        (DEVICE_BUSY_PCT_MIN - 0.1, "other wait"),
-        (DEVICE_IDLE_PCT_MAX, "other wait"),
-        (DEVICE_IDLE_PCT_MAX - 0.1, "lock"),
+        (DEVICE_BUSY_PCT_MIN, Resource::Device),
+        (DEVICE_BUSY_PCT_MIN - 0.1, Resource::OtherWait),
+        (DEVICE_IDLE_PCT_MAX, Resource::OtherWait),
+        (DEVICE_IDLE_PCT_MAX - 0.1, Resource::Lock),
     ] {
-        assert_eq!(resource(&blocked, &busy(pct)), name, "{pct}");
+        let embedded = blocked.clone().embedded().with(of_device(pct));
+        assert_eq!(embedded.resource(), name, "{pct}");
     }
-    let events = blocked.map(|(class, share)| event(class, share));
-    let told = judge(&Evidence {
-        figures: &busy(0.0),
-        events: &events,
-        background: &[],
-        driver_pct: None,
-        device: None,
-        jobs: 8,
-        told_by_server: true,
-    });
-    assert_eq!(told.resource, "other wait", "a server names its locks");
+    let told = blocked.with(of_device(0.0));
+    assert_eq!(
+        told.resource(),
+        Resource::OtherWait,
+        "a server names its locks"
+    );
 }
 
 #[test]
 fn what_nobody_tells_is_unknown() {
-    let untold = [("unknown", 90.0), ("driver", 10.0)];
-    assert_eq!(resource(&untold, &figures()), "unknown");
-    assert_eq!(resource(&[], &figures()), "unknown");
+    let untold = Made::of(&[(Class::Unknown, 90.0), (Class::Client, 10.0)]);
+    assert_eq!(untold.resource(), Resource::Unknown);
+    assert_eq!(Made::of(&[]).resource(), Resource::Unknown);
 }
 
+/// Every sentence, to be read by people.
 #[test]
-fn a_sentence_has_its_numbers() {
-    let figures = Figures {
-        device_busy_pct: Some(97.0),
+fn the_sentences() {
+    let half = |class| Made::of(&[(class, 60.0), (session(Cpu), 40.0)]);
+    let most = |class| Made::of(&[(class, 85.0), (session(Cpu), 15.0)]);
+    let reading = |device_busy_pct| Figures {
+        device_busy_pct: Some(device_busy_pct),
         read_await_ms: Some(0.25),
         device_queue_mean: Some(3.21),
-        ..figures()
+        ..busy(12.0)
     };
-    let sentence = judged(&[("data read", 71.0), ("CPU", 29.0)], &figures).sentence;
-    assert_eq!(
-        sentence,
-        "The device sda is saturated: 71 % of the jobs' busy time went to reading and writing data; \
-         device: busy 97 %, 0.25 ms a read, 3.2 requests at once."
-    );
     let syncs = BackgroundEvent {
         process: "log".into(),
         event: "log syncs".into(),
@@ -308,19 +429,55 @@ fn a_sentence_has_its_numbers() {
         time_s: Some(0.3),
         ..BackgroundEvent::default()
     };
-    let sentence = judge(&Evidence {
-        figures: &Figures::default(),
-        events: &[event("log sync", 60.0), event("CPU", 40.0)],
-        background: &[syncs],
-        driver_pct: None,
-        device: None,
-        jobs: 1,
-        told_by_server: false,
-    })
-    .sentence;
-    assert_eq!(
-        sentence,
-        "The log held it back: 60 % of the jobs' busy time went to writing and syncing it, 1.50 ms a \
-         sync."
-    );
+    let beside = Figures {
+        cpu_by_database_pct: Some(41.0),
+        cpu_by_driver_pct: Some(6.0),
+        cpu_by_others_pct: Some(48.0),
+        cpu_steal_pct: Some(3.0),
+        ..busy(98.0)
+    };
+    let moving = Figures {
+        network_mb_per_s: Some(112.5),
+        ..busy(20.0)
+    };
+    let short = Figures {
+        pressure_memory_pct: Some(61.0),
+        swap_in_mb: Some(40.0),
+        swap_out_mb: Some(2.0),
+        ..busy(35.0)
+    };
+    let made = [
+        Made::of(&[]),
+        Made {
+            driver_pct: Some(31.0),
+            ..most(Class::Client)
+        },
+        Made::of(&[(Class::Idle, 93.0), (session(Cpu), 7.0)]),
+        Made::of(&[(Class::Unknown, 90.0), (session(Cpu), 10.0)]),
+        most(session(DataRead)).with(short),
+        Made::of(&[(session(Cpu), 96.0), (Class::Queued, 4.0)]).with(busy(99.0)),
+        Made::of(&[(session(Cpu), 96.0), (Class::Queued, 4.0)]).with(beside),
+        Made::of(&[(session(Cpu), 72.0), (Class::RoundTrip, 28.0)]),
+        most(session(Cpu)).with(Figures::default()),
+        most(session(DataRead)).with(reading(97.0)),
+        most(session(DataRead)).with(reading(12.0)),
+        Made {
+            background: vec![syncs],
+            ..half(session(LogSync)).with(Figures::default())
+        },
+        most(session(Lock)),
+        most(session(Latch)),
+        most(Class::RoundTrip).over(NETWORK).with(moving),
+        most(Class::RoundTrip).over(TUNNEL),
+        half(Class::RoundTrip),
+        committing(150.0),
+        half(Class::Client),
+        most(session(Other)),
+        committing(180.0),
+    ];
+    let sentences = made.map(|made| {
+        let judged = made.judged();
+        format!("{}: {}", judged.resource.name(), judged.sentence)
+    });
+    insta::assert_snapshot!(sentences.join("\n"));
 }

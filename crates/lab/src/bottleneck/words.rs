@@ -1,102 +1,136 @@
 //! The sentences, each with the numbers that it rests on.
 
-use archive::{BackgroundEvent, Figures, TimedEvent};
+use archive::{BackgroundEvent, Figures, Resource};
+use target::WaitClass;
 
-use super::{CPU_BUSY_PCT_MIN, Evidence, SWAP_MB_PER_S_MIN};
+use super::{CPU_BUSY_PCT_MIN, Evidence, Finding, SWAP_MB_PER_S_MIN, Shortage};
+use crate::timed::{Class, Event};
+use crate::watcher::Link;
 
-/// Events that are named in a sentence.
-const NAMED_MAX: usize = 3;
+/// Resources that are listed where none took most of the time.
+const LISTED_MAX: usize = 4;
 /// Stolen processor time that is worth a word.
 const STEAL_PCT_TOLD: f64 = 1.0;
 
-pub(super) fn driver(pct: f64) -> String {
-    format!("The driver itself held it back: {pct:.0} % of the jobs' time was its own.")
+/// The sentence of a finding.
+pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
+    let figures = evidence.figures;
+    match finding {
+        Finding::NothingDone => "Not known: no job did anything.".into(),
+        Finding::DriverAlone { pct } => {
+            format!("The driver itself held it back: {pct:.0} % of the jobs' time was its own.")
+        }
+        Finding::Paused { busy_pct } => format!(
+            "None saturated: the jobs paused {:.0} % of their time{}.",
+            100.0 - busy_pct,
+            processors(figures)
+        ),
+        Finding::Untold { pct } => format!(
+            "Not known: {pct:.0} % of the jobs' busy time was spent in the server, which does not tell \
+             what for."
+        ),
+        Finding::Memory { pct, shortage } => memory(*pct, *shortage, figures),
+        Finding::Most {
+            resource,
+            pct,
+            others,
+        } => format!("{}{}.", most(*resource, *pct, evidence), besides(others)),
+        Finding::Several { parts } => format!(
+            "No single resource held it back: of the jobs' busy time, {}{}{}.",
+            list(&parts[..parts.len().min(LISTED_MAX)]),
+            processors(figures),
+            device_numbers(figures)
+        ),
+    }
 }
 
-pub(super) fn idle(busy_pct: f64, figures: &Figures) -> String {
-    format!(
-        "None saturated: the jobs paused {:.0} % of their time{}.",
-        100.0 - busy_pct,
-        processors(figures)
-    )
+/// What people call a resource within a sentence.
+fn title(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpu => "processors",
+        Resource::Device => "data reads and writes",
+        Resource::LogSync => "log writes and syncs",
+        Resource::Lock => "locks",
+        Resource::Latch => "the server's internal locks",
+        Resource::Network => "the network",
+        Resource::Scheduling => "scheduling between driver and server",
+        Resource::Driver => "the driver",
+        Resource::Memory => "paging",
+        Resource::OtherWait => "other waits",
+        Resource::None | Resource::Unknown | Resource::Several => "something else",
+    }
 }
 
-pub(super) fn untold(pct: f64) -> String {
-    format!(
-        "Not known: {pct:.0} % of the jobs' busy time was spent in the server, which does not tell \
-         what for."
-    )
+/// "35 % went to locks, 30 % to processors".
+fn list(parts: &[(Resource, f64)]) -> String {
+    let mut verb = "went to";
+    let parts = parts.iter().map(|(resource, pct)| {
+        let verb = std::mem::replace(&mut verb, "to");
+        format!("{pct:.0} % {verb} {}", title(*resource))
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn spread(evidence: &Evidence<'_>) -> String {
-    let mut longest: Vec<&TimedEvent> = evidence
-        .events
-        .iter()
-        .filter(|e| e.class != "idle")
-        .collect();
-    longest.sort_by(|a, b| b.share_pct.total_cmp(&a.share_pct));
-    let named: Vec<String> = longest
-        .iter()
-        .take(NAMED_MAX)
-        .map(|e| format!("{} {:.0} %", e.event, e.share_pct))
-        .collect();
-    format!(
-        "None saturated: no single resource took most of the jobs' time ({}){}.",
-        named.join(", "),
-        processors(evidence.figures)
-    )
+fn besides(others: &[(Resource, f64)]) -> String {
+    match others {
+        [] => String::new(),
+        others => format!("; besides, {}", list(others)),
+    }
 }
 
-pub(super) fn memory(
-    pct: f64,
-    swap_mb_per_s: Option<f64>,
-    pressure_pct: Option<f64>,
-    figures: &Figures,
-) -> String {
+fn memory(pct: f64, shortage: Shortage, figures: &Figures) -> String {
     let mut numbers = Vec::new();
     numbers.extend(
-        pressure_pct
-            .map(|pct| format!("tasks of the machine waited for it {pct:.0} % of the time")),
+        (shortage.pressure_pct)
+            .map(|pct| format!("tasks waited for memory {pct:.0} % of the time")),
     );
-    let swapped = swap_mb_per_s.filter(|rate| *rate >= SWAP_MB_PER_S_MIN);
+    let swapped = (shortage.swap_mb_per_s).filter(|rate| *rate >= SWAP_MB_PER_S_MIN);
     numbers.extend(swapped.map(|rate| format!("{rate:.1} MB/s went to and from swap")));
     format!(
-        "Memory is too small: {}, and {pct:.0} % of the jobs' busy time went to what follows from that{}{}.",
+        "Memory is too small: {}, and {pct:.0} % of the jobs' busy time was spent on paging and its \
+         effects{}{}.",
         numbers.join(", "),
         processors(figures),
         device_numbers(figures)
     )
 }
 
-/// The sentence for a resource that took `pct` of the jobs' busy time.
-pub(super) fn resource(resource: &str, pct: f64, evidence: &Evidence<'_>) -> String {
+/// The sentence, without its end, for a resource that took `pct` of the jobs' busy time.
+fn most(resource: Resource, pct: f64, evidence: &Evidence<'_>) -> String {
     let figures = evidence.figures;
     match resource {
-        "cpu" => cpu(pct, figures),
-        "device" => device(pct, evidence),
-        "log sync" => format!(
+        Resource::Cpu => cpu(pct, figures),
+        Resource::Device => device(pct, evidence),
+        Resource::LogSync => format!(
             "The log held it back: {pct:.0} % of the jobs' busy time went to writing and syncing \
-             it{}{}.",
+             it{}{}",
             log_latency(evidence.background),
             device_numbers(figures)
         ),
-        "lock" => format!(
-            "Locks held it back: {pct:.0} % of the jobs' busy time was spent waiting for one{}.",
-            most(evidence.events, &["lock", "wait"])
+        Resource::Lock => format!(
+            "Locks held it back: {pct:.0} % of the jobs' busy time was spent waiting for one{}",
+            longest(evidence.events, &[WaitClass::Lock, WaitClass::Blocked])
         ),
-        "latch" => format!(
-            "The server's internal locks held it back: {pct:.0} % of the jobs' busy time{}{}.",
-            most(evidence.events, &["latch"]),
+        Resource::Latch => format!(
+            "The server's internal locks held it back: {pct:.0} % of the jobs' busy time{}{}",
+            longest(evidence.events, &[WaitClass::Latch]),
             processors(figures)
         ),
-        "network" => network(pct, figures),
-        "driver" => format!(
-            "The driver held it back: {pct:.0} % of the jobs' busy time was work of the client{}.",
+        Resource::Network => network(pct, evidence),
+        Resource::Scheduling => format!(
+            "Scheduling between driver and server held it back: {pct:.0} % of the jobs' busy time went \
+             to context switches and wake-ups inside this machine, with neither at work{}{}",
+            round_trip(evidence.link),
+            processors(figures)
+        ),
+        Resource::Driver => format!(
+            "The driver held it back: {pct:.0} % of the jobs' busy time was the client's own work or \
+             the server's wait for it{}",
             processors(figures)
         ),
         _ => format!(
-            "Other waits held it back: {pct:.0} % of the jobs' busy time{}{}{}.",
-            most(evidence.events, &["other", "wait"]),
+            "Other waits held it back: {pct:.0} % of the jobs' busy time{}{}{}",
+            longest(evidence.events, &[WaitClass::Other, WaitClass::Blocked]),
             processors(figures),
             device_numbers(figures)
         ),
@@ -119,17 +153,17 @@ fn cpu(pct: f64, figures: &Figures) -> String {
             };
             format!(
                 "The processors are saturated{whose}: {busy:.0} % busy{others}, and the jobs spent {pct:.0} % of \
-                 their busy time on them or waiting for one{steal}."
+                 their busy time on them or waiting for one{steal}"
             )
         }
         Some(busy) => format!(
             "None saturated: the jobs spent {pct:.0} % of their busy time on processors, which were \
-             {busy:.0} % busy{}; more jobs would use more of them.",
+             {busy:.0} % busy{}; more jobs would use more of them",
             others(figures)
         ),
         None => format!(
             "None known to be saturated: the jobs spent {pct:.0} % of their busy time on processors, \
-             and how busy those were is not known."
+             and how busy those were is not known"
         ),
     }
 }
@@ -157,28 +191,36 @@ fn others(figures: &Figures) -> String {
 }
 
 fn device(pct: f64, evidence: &Evidence<'_>) -> String {
+    let name = evidence.device.map_or(String::new(), |d| format!(" {d}"));
     let busy = evidence.figures.device_busy_pct;
-    let verdict = if busy.is_some_and(|busy| busy >= CPU_BUSY_PCT_MIN) {
-        "is saturated"
-    } else {
-        "held it back by the time of each request"
+    let verdict = match busy.is_some_and(|busy| busy >= CPU_BUSY_PCT_MIN) {
+        true => format!("The device{name} is saturated"),
+        false => format!("The latency of the device{name} held it back"),
     };
     format!(
-        "The device{} {verdict}: {pct:.0} % of the jobs' busy time went to reading and writing \
-         data{}.",
-        evidence.device.map_or(String::new(), |d| format!(" {d}")),
+        "{verdict}: {pct:.0} % of the jobs' busy time went to reading and writing data{}",
         device_numbers(evidence.figures)
     )
 }
 
-fn network(pct: f64, figures: &Figures) -> String {
-    let rate = figures
-        .network_mb_per_s
-        .map_or(String::new(), |rate| format!("; network {rate:.1} MB/s"));
+fn network(pct: f64, evidence: &Evidence<'_>) -> String {
+    let rate = evidence.figures.network_mb_per_s;
+    let rate = rate.map_or(String::new(), |rate| {
+        format!("; {rate:.1} MB/s through the network interfaces")
+    });
     format!(
-        "The way between driver and server held it back: {pct:.0} % of the jobs' busy time{rate}{}.",
-        processors(figures)
+        "The network held it back: {pct:.0} % of the jobs' busy time was spent between driver and \
+         server{}{rate}{}",
+        round_trip(evidence.link),
+        processors(evidence.figures)
     )
+}
+
+fn round_trip(link: Option<Link>) -> String {
+    link.map_or(String::new(), |link| {
+        let ms = link.round_trip.as_secs_f64() * 1e3;
+        format!("; {ms:.2} ms an idle round trip")
+    })
 }
 
 fn processors(figures: &Figures) -> String {
@@ -217,10 +259,11 @@ fn log_latency(background: &[BackgroundEvent]) -> String {
 }
 
 /// The longest event of these classes.
-fn most(events: &[TimedEvent], classes: &[&str]) -> String {
+fn longest(events: &[Event], classes: &[WaitClass]) -> String {
+    let is_one = |class| matches!(class, Class::Session(class) if classes.contains(&class));
     events
         .iter()
-        .filter(|e| classes.contains(&e.class.as_str()))
+        .filter(|e| is_one(e.class))
         .max_by(|a, b| a.share_pct.total_cmp(&b.share_pct))
-        .map_or(String::new(), |e| format!(", most in \"{}\"", e.event))
+        .map_or(String::new(), |e| format!(", most in \"{}\"", e.name))
 }

@@ -60,12 +60,8 @@ impl Validity {
             .filter(|((_, limit), (_, usual))| limit != usual)
             .map(|((key, limit), (_, usual))| format!("{key} is {limit} instead of {usual}"))
             .collect();
-        (!words.is_empty()).then(|| {
-            format!(
-                "the plan changes limits of validity: {}",
-                words.join(", ")
-            )
-        })
+        (!words.is_empty())
+            .then(|| format!("the plan changes limits of validity: {}", words.join(", ")))
     }
 
     /// What is wrong with the limits.

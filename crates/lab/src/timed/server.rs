@@ -7,18 +7,15 @@ use archive::{BackgroundEvent, TimedEvent};
 use load::Outcome;
 use target::{Counted, WaitClass};
 
-use super::DRIVER;
+use super::{Class, Event, Source};
 use crate::watcher::Watched;
-
-/// Class of what is neither driver nor server: the way between them, and being woken up.
-pub const ROUND_TRIP: &str = "round trip";
 
 /// All events, longest first; they add up to 100 % of the jobs' time.
 ///
 /// What the driver and its client spent themselves and what they paused is exact. The rest, in which a statement was under
 /// way, is divided as the sessions were seen; where they were seen doing nothing though a statement was
 /// under way, it was between driver and server.
-pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
+pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<Event> {
     let total = |part: fn(&load::JobOutcome) -> Duration| -> f64 {
         let sum: Duration = outcome.jobs.iter().map(part).sum();
         sum.as_secs_f64()
@@ -29,32 +26,22 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
     }
     let service_s = total(|job| job.service);
     let driver_s = outcome.driver_time().as_secs_f64();
-    let event = |name: &str, class: &str, time_s: f64, waits, source: &str| TimedEvent {
-        event: name.into(),
-        class: class.into(),
+    let event = |name: &str, class, time_s: f64, waits, source| Event {
+        name: name.into(),
+        class,
         waits,
         time_s,
         share_pct: time_s / active_s * 100.0,
-        source: source.into(),
+        source,
     };
+    let counted = |name: &str, class, time_s| event(name, class, time_s, None, Source::Counted);
+    let waited_s = total(|job| job.waited);
     let mut events = vec![
-        event(DRIVER, "driver", driver_s, None, "counted"),
-        event(
-            "think time or waiting for a tick",
-            "idle",
-            total(|job| job.waited),
-            None,
-            "counted",
-        ),
+        counted("driver", Class::Driver, driver_s),
+        counted("think time or waiting for a tick", Class::Idle, waited_s),
     ];
     if watched.looks == 0 {
-        events.push(event(
-            "in the server",
-            "unknown",
-            service_s,
-            None,
-            "counted",
-        ));
+        events.push(counted("in the server", Class::Unknown, service_s));
         return sorted(events);
     }
     let inside = inside(watched);
@@ -66,7 +53,8 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
         1.0
     };
     for (class, name, time_s, waits, source) in &inside {
-        events.push(event(name, class.name(), time_s * scale, *waits, source));
+        let class = Class::Session(*class);
+        events.push(event(name, class, time_s * scale, *waits, *source));
     }
     // The jobs' threads do nothing but the driver's work: what they used of processors while a statement
     // was under way is the client's.
@@ -78,33 +66,21 @@ pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<TimedEvent> {
     let unseen_s = left_s.min(watched.unseen.as_secs_f64() * outcome.jobs.len() as f64);
     let way_s = left_s - unseen_s;
     events.extend([
-        event(
-            "while the server did not answer",
-            "unknown",
-            unseen_s,
-            None,
-            "counted",
-        ),
-        event("client", "driver", client_s, None, "counted"),
-        event(
-            "client waiting for a processor",
-            "scheduler",
-            queued_s,
-            None,
-            "counted",
-        ),
+        counted("while the server did not answer", Class::Unknown, unseen_s),
+        counted("client", Class::Client, client_s),
+        counted("client waiting for a processor", Class::Queued, queued_s),
         event(
             "between driver and server",
-            ROUND_TRIP,
+            Class::RoundTrip,
             way_s,
             None,
-            "sampled",
+            Source::Sampled,
         ),
     ]);
     sorted(events)
 }
 
-type Inside = (WaitClass, String, f64, Option<u64>, &'static str);
+type Inside = (WaitClass, String, f64, Option<u64>, Source);
 
 /// The server's share by event. Where the server counts the waits of a class itself, these are taken, and
 /// what was seen of the sessions meanwhile is shortened by them.
@@ -115,12 +91,12 @@ fn inside(watched: &Watched) -> Vec<Inside> {
         .iter()
         .filter_map(|(class, name, counted)| {
             let time_s = counted.time_ns? as f64 / 1e9;
-            Some((*class, name.clone(), time_s, counted.count, "counted"))
+            Some((*class, name.clone(), time_s, counted.count, Source::Counted))
         });
     let counted: Vec<Inside> = counted.collect();
     let seen = watched.seconds.sessions.iter();
     let mut seen: Vec<Inside> = seen
-        .map(|((class, name), time_s)| (*class, name.clone(), *time_s, None, "sampled"))
+        .map(|((class, name), time_s)| (*class, name.clone(), *time_s, None, Source::Sampled))
         .collect();
     let counted_s: f64 = counted.iter().map(|(_, _, time_s, ..)| time_s).sum();
     match seen.iter().any(|(class, ..)| *class == WaitClass::Blocked) {
@@ -149,26 +125,26 @@ fn take(seen: &mut [Inside], from: WaitClass, mut time_s: f64) -> f64 {
     time_s
 }
 
-fn sorted(mut events: Vec<TimedEvent>) -> Vec<TimedEvent> {
+fn sorted(mut events: Vec<Event>) -> Vec<Event> {
     events.retain(|e| e.share_pct >= 0.05);
     events.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
     events
 }
 
 /// The longest `most` events, and one line for what is left.
-pub fn top(events: &[TimedEvent], most: usize) -> Vec<TimedEvent> {
-    let mut top: Vec<TimedEvent> = events.iter().take(most).cloned().collect();
+pub fn top(events: &[Event], most: usize) -> Vec<TimedEvent> {
+    let mut top: Vec<TimedEvent> = events.iter().take(most).map(Event::record).collect();
     let rest = events.get(most..).unwrap_or_default();
     match rest {
         [] => {}
-        [one] => top.push(one.clone()),
+        [one] => top.push(one.record()),
         many => top.push(TimedEvent {
             event: format!("{} other events", many.len()),
-            class: "other".into(),
+            class: WaitClass::Other.name().into(),
             waits: None,
             time_s: many.iter().map(|e| e.time_s).sum(),
             share_pct: many.iter().map(|e| e.share_pct).sum(),
-            source: "sampled".into(),
+            source: Source::Sampled.name().into(),
         }),
     }
     top
@@ -250,10 +226,10 @@ mod tests {
         }
     }
 
-    fn share(events: &[TimedEvent], class: &str) -> f64 {
+    fn share(events: &[Event], class: &str) -> f64 {
         events
             .iter()
-            .filter(|e| e.class == class)
+            .filter(|e| e.class.name() == class)
             .map(|e| e.share_pct)
             .sum()
     }
@@ -269,12 +245,12 @@ mod tests {
         for (class, pct) in [
             ("CPU", 20.0),
             ("lock", 30.0),
-            (ROUND_TRIP, 20.0),
+            ("round trip", 20.0),
             ("driver", 5.0),
         ] {
             assert!((share(&events, class) - pct).abs() < 1e-9, "{class}");
         }
-        assert_eq!(events[0].class, "lock");
+        assert_eq!(events[0].class, Class::Session(WaitClass::Lock));
     }
 
     #[test]
@@ -287,14 +263,14 @@ mod tests {
         // 50 ms of the loop and 350 ms in the calls.
         assert!((share(&events, "driver") - 40.0).abs() < 1e-9);
         assert!((share(&events, "scheduler") - 5.0).abs() < 1e-9);
-        assert!((share(&events, ROUND_TRIP) - 10.0).abs() < 1e-9);
+        assert!((share(&events, "round trip") - 10.0).abs() < 1e-9);
     }
 
     #[test]
     fn looks_that_saw_more_than_there_was_are_scaled() {
         let events = events(&outcome(), &watched(&[(WaitClass::Cpu, "DB CPU", 7.0)]));
         assert!((share(&events, "CPU") - 70.0).abs() < 1e-9);
-        assert_eq!(share(&events, ROUND_TRIP), 0.0);
+        assert_eq!(share(&events, "round trip"), 0.0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What all programs of this machine that are not the test's took of its processors, by their own accounts: added up
-//! process by process, where a point takes it from the whole what it knows of.
+//! What server and bystanders took of this machine's processors, by their own accounts: added up process by process, where
+//! a point takes the bystanders from the whole what it knows of.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,10 +8,31 @@ use std::time::Instant;
 /// Bit of the kernel's own threads among a process's flags.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-pub struct Bystanders {
+/// Of a window.
+#[derive(Debug, Clone, Copy)]
+pub struct Used {
+    /// The servers with all that they started, in percent of the time of all processors.
+    pub servers_pct: f64,
+    /// Everybody but these, this process and the kernel.
+    pub bystanders_pct: f64,
+}
+
+pub struct Accounts {
     servers: Vec<u32>,
-    before_ticks: u64,
-    begin: Instant,
+    before: Look,
+}
+
+/// What was found, and when.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    at: Instant,
+    ticks: Ticks,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Ticks {
+    servers: u64,
+    bystanders: u64,
 }
 
 struct Process {
@@ -22,54 +43,69 @@ struct Process {
     ticks: u64,
 }
 
-impl Bystanders {
-    /// Beside this process and these servers with all that they started.
-    pub fn beside(servers: &[u32]) -> Self {
+impl Accounts {
+    pub fn begin(servers: &[u32]) -> Self {
         Self {
             servers: servers.to_vec(),
-            before_ticks: ticks(servers),
-            begin: Instant::now(),
+            before: middle_of_three(servers),
         }
     }
 
-    /// In percent of the time of all processors.
-    pub fn finish_pct(self) -> f64 {
-        let elapsed_s = self.begin.elapsed().as_secs_f64();
+    pub fn finish(self) -> Used {
+        let now = middle_of_three(&self.servers);
+        let elapsed_s = (now.at - self.before.at).as_secs_f64();
         // Who ended unseen by its parent takes its time along.
-        let rise = ticks(&self.servers).saturating_sub(self.before_ticks);
-        let processors = std::thread::available_parallelism().unwrap().get();
-        // SAFETY: sysconf has no preconditions.
-        let per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-        100.0 * rise as f64 / per_s as f64 / elapsed_s / processors as f64
+        let rise = |of: fn(&Ticks) -> u64| {
+            let ticks = of(&now.ticks).saturating_sub(of(&self.before.ticks));
+            percent(ticks, elapsed_s)
+        };
+        Used {
+            servers_pct: rise(|t| t.servers),
+            bystanders_pct: rise(|t| t.bystanders),
+        }
     }
 }
 
-/// The middle one of three looks: a process that ends while it is looked at is found twice, or not at all.
-fn ticks(servers: &[u32]) -> u64 {
+/// Of the time of all processors.
+fn percent(ticks: u64, elapsed_s: f64) -> f64 {
+    let processors = std::thread::available_parallelism().unwrap().get();
+    // SAFETY: sysconf has no preconditions.
+    let per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    100.0 * ticks as f64 / per_s as f64 / elapsed_s / processors as f64
+}
+
+/// A process that ends while it is looked at is found twice, or not at all.
+fn middle_of_three(servers: &[u32]) -> Look {
     let mut looks = [(); 3].map(|()| look(servers));
-    looks.sort_unstable();
+    looks.sort_unstable_by_key(|look| look.ticks.servers + look.ticks.bystanders);
     looks[1]
 }
 
-fn look(servers: &[u32]) -> u64 {
+fn look(servers: &[u32]) -> Look {
+    let at = Instant::now();
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let processes: Vec<Process> = pids.filter_map(process).collect();
-    let mut ours: HashSet<u32> = servers.iter().copied().collect();
+    let mut of_servers: HashSet<u32> = servers.iter().copied().collect();
     loop {
-        let known = ours.len();
-        let children = processes.iter().filter(|p| ours.contains(&p.parent));
+        let known = of_servers.len();
+        let children = processes.iter().filter(|p| of_servers.contains(&p.parent));
         let children: Vec<u32> = children.map(|p| p.pid).collect();
-        ours.extend(children);
-        if ours.len() == known {
+        of_servers.extend(children);
+        if of_servers.len() == known {
             break;
         }
     }
-    ours.insert(std::process::id());
-    let others = processes
-        .iter()
-        .filter(|p| !ours.contains(&p.pid) && p.flags & KERNEL_THREAD == 0);
-    others.map(|p| p.ticks).sum()
+    let own = std::process::id();
+    let mut ticks = Ticks::default();
+    for process in &processes {
+        match process {
+            p if of_servers.contains(&p.pid) => ticks.servers += p.ticks,
+            p if p.pid == own || p.flags & KERNEL_THREAD != 0 => {}
+            p => ticks.bystanders += p.ticks,
+        }
+    }
+    Look { at, ticks }
 }
 
 fn process(pid: u32) -> Option<Process> {

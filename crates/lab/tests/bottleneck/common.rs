@@ -1,31 +1,86 @@
 //! Jobs on a server, driven and judged as a point is.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use archive::{Figures, HeldBack, TimedEvent};
+use archive::{Figures, HeldBack, Resource, TimedEvent};
 use host::{HostWatch, Sampler, SamplerOptions};
 use lab::programs::programs_of;
 use lab::sight::Sight;
 use lab::watcher::Watcher;
-use load::clock::{Usage, UsageMeter};
 use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Think};
 use target::{Session, Target, TargetUrl};
 
-use crate::bystanders::Bystanders;
+use crate::bystanders::{Accounts, Used};
+use crate::delays::Delays;
 
 /// One provocation at a time.
 static TURN: Mutex<()> = Mutex::new(());
 static GO_ON: AtomicBool = AtomicBool::new(false);
+/// Servers that tests share. The test that waits for its turn holds the server that it is going to use, so that one start
+/// serves many tests, and no server is left when the last has ended.
+static SERVERS: Mutex<Option<HashMap<String, Weak<dyn Target>>>> = Mutex::new(None);
 
-pub fn my_turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Nobody else provokes anything, and the servers' delays are this test's to choose.
+pub struct Turn {
+    // Before the lock: as usual again when the next one begins.
+    delays: Delays,
+    _lock: MutexGuard<'static, ()>,
 }
 
+impl Deref for Turn {
+    type Target = Delays;
+
+    fn deref(&self) -> &Delays {
+        &self.delays
+    }
+}
+
+pub fn my_turn() -> Turn {
+    let lock = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Turn {
+        delays: Delays::usual(),
+        _lock: lock,
+    }
+}
+
+/// A server that no other test uses.
 pub fn open(url: &str) -> Arc<dyn Target> {
     target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+}
+
+/// This test's turn on a server that other tests use before and after it.
+pub fn my_turn_on(url: &str) -> (Turn, Arc<dyn Target>) {
+    // Held while waiting, so that it does not end before this test has used it; who comes first starts it.
+    let there = running(url);
+    let turn = my_turn();
+    let server = there.unwrap_or_else(|| shared(url));
+    (turn, server)
+}
+
+fn running(url: &str) -> Option<Arc<dyn Target>> {
+    let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+    servers.as_ref()?.get(url)?.upgrade()
+}
+
+/// The same in one's turn.
+pub fn shared(url: &str) -> Arc<dyn Target> {
+    running(url).unwrap_or_else(|| {
+        let server = open(url);
+        let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let servers = servers.get_or_insert_default();
+        servers.insert(url.into(), Arc::downgrade(&server));
+        server
+    })
+}
+
+/// As many jobs, or busy programs, as keep all processors of any machine busy.
+pub fn more_than_processors() -> u32 {
+    let processors = std::thread::available_parallelism().unwrap().get();
+    3 * processors as u32
 }
 
 /// One operation of a job, numbered.
@@ -54,50 +109,37 @@ pub struct Judged {
     pub note: Option<String>,
     /// Why it is not known whose the processor time was.
     pub owners_reason: Option<String>,
-    /// What all other programs of the machine took, in percent of its processors, by their own accounts.
-    pub bystanders_pct: f64,
-    /// Share of its runnable time that a thread beside the jobs waited for a processor.
-    queued_share: f64,
+    /// The shortest round trip that was measured.
+    pub round_trip: Option<Duration>,
+    /// What server and bystanders used of the processors, by their own accounts.
+    pub used: Used,
 }
 
 impl Judged {
-    pub fn resource(&self) -> &str {
-        self.bottleneck().0
+    pub fn resource(&self) -> Resource {
+        self.held_back.bottleneck.as_ref().unwrap().resource
     }
 
-    pub fn bottleneck(&self) -> (&str, &str) {
-        let bottleneck = self.held_back.bottleneck.as_ref().unwrap();
-        (&bottleneck.resource, &bottleneck.sentence)
+    pub fn sentence(&self) -> &str {
+        &self.held_back.bottleneck.as_ref().unwrap().sentence
     }
 
-    /// Where others keep the processors so busy that whoever is woken waits for one, the processors may be named;
-    /// what the jobs wait for besides must be of this class. On the way between driver and server, in the client
-    /// and in the server's work that wait cannot be told apart from what is done there.
-    pub fn assert_or_crowded_out(&self, resource: &str, class: &str) {
-        if self.queued_share < 0.05 {
-            return self.assert(resource);
-        }
-        println!("crowded: {:.2} of a thread's time", self.queued_share);
-        // "none" is said of processors that others keep busy now and then.
-        assert!(
-            [resource, "cpu", "none"].contains(&self.resource()),
-            "{self:#?}"
-        );
-        let share = |class: &str| -> f64 {
-            let of_class = self.events.iter().filter(|e| e.class == class);
-            of_class.map(|e| e.share_pct).sum()
-        };
-        for other in ["lock", "latch", "wait", "data read", "log sync"] {
-            assert!(share(other) <= share(class), "{other}: {self:#?}");
-        }
+    pub fn assert_says(&self, words: &str) {
+        assert!(self.sentence().contains(words), "{words}: {self:#?}");
     }
 
-    pub fn assert(&self, resource: &str) {
+    /// Share of the jobs' time that went to a class of events.
+    pub fn share_pct(&self, class: &str) -> f64 {
+        let of_class = self.events.iter().filter(|e| e.class == class);
+        of_class.map(|e| e.share_pct).sum()
+    }
+
+    pub fn assert(&self, resource: Resource) {
         assert_eq!(
             self.resource(),
             resource,
             "{}\n{:#?}\n{:#?}\n{:?}",
-            self.bottleneck().1,
+            self.sentence(),
             self.events,
             self.held_back.background_events,
             self.note
@@ -132,7 +174,7 @@ pub fn drive(
         })
         .collect();
     let watcher = Watcher::open(std::slice::from_ref(target));
-    let bystanders = Bystanders::beside(programs.as_ref().map_or(&[], |p| &p.servers));
+    let accounts = Accounts::begin(programs.as_ref().map_or(&[], |p| &p.servers));
     let mark = watch.mark(programs.as_ref().map_err(String::as_str));
     if let Some(watcher) = &watcher {
         watcher.begin();
@@ -141,7 +183,6 @@ pub fn drive(
         0 => Think::None,
         ms => Think::Constant(Duration::from_millis(ms)),
     };
-    let crowding = Crowding::watch();
     let outcome = load::drive(
         operators,
         &Drive {
@@ -155,11 +196,13 @@ pub fn drive(
             clock: load::Clock::Monotonic,
         },
     );
-    let queued_share = crowding.finish();
     assert_eq!(outcome.fatal, None);
     let used = watch.finish(mark);
-    let bystanders_pct = bystanders.finish_pct();
-    let seen = Sight::of(&outcome, watcher.map(Watcher::finish));
+    let own_accounts = accounts.finish();
+    let watched = watcher.map(Watcher::finish);
+    let round_trip = watched.as_ref().and_then(|watched| watched.link);
+    let round_trip = round_trip.map(|link| link.round_trip);
+    let seen = Sight::of(&outcome, watched);
     let mut figures = Figures {
         elapsed_s: Some(outcome.elapsed.as_secs_f64()),
         driver_cpu_pct: Some(
@@ -177,14 +220,12 @@ pub fn drive(
         held_back,
         figures,
         owners_reason: used.owners_reason,
-        bystanders_pct,
-        queued_share,
+        round_trip,
+        used: own_accounts,
     };
     println!(
-        "{:?}\n{:?}\nothers {:?} %, by their own accounts {bystanders_pct:.1} %",
-        judged.bottleneck(),
-        judged.note,
-        judged.figures.cpu_by_others_pct,
+        "{:?}\n{:?}\n{:?}\n{:?}",
+        judged.held_back.bottleneck, judged.events, judged.note, judged.used
     );
     judged
 }
@@ -194,35 +235,5 @@ pub fn burn(time: Duration) {
     let begin_ns = host::thread_cpu_ns();
     while host::thread_cpu_ns() - begin_ns < time.as_nanos() as u64 {
         std::hint::black_box(7_u64.pow(3));
-    }
-}
-
-/// A thread that works for a twentieth of the time, to feel how long whoever is woken waits for a processor.
-struct Crowding {
-    over: Arc<AtomicBool>,
-    felt: JoinHandle<Usage>,
-}
-
-impl Crowding {
-    fn watch() -> Self {
-        let over = Arc::new(AtomicBool::new(false));
-        let is_over = Arc::clone(&over);
-        let felt = std::thread::spawn(move || {
-            let meter = UsageMeter::of_this_thread();
-            let begin = meter.read();
-            while !is_over.load(Ordering::Relaxed) {
-                burn(Duration::from_micros(500));
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            meter.read().since(&begin)
-        });
-        Self { over, felt }
-    }
-
-    fn finish(self) -> f64 {
-        self.over.store(true, Ordering::Relaxed);
-        let felt = self.felt.join().unwrap();
-        let queued_s = felt.run_queue.unwrap_or_default().as_secs_f64();
-        queued_s / (queued_s + felt.cpu.as_secs_f64())
     }
 }

@@ -1,5 +1,6 @@
 //! A server that has less memory than the jobs keep going back to.
 
+use archive::Resource;
 use target::{Session, Value};
 
 use crate::common::{Work, drive, my_turn, open};
@@ -44,7 +45,6 @@ fn pages_that_were_in_memory_a_moment_ago() {
         pressure_pct.is_some(),
         "this kernel tells no pressure (psi=1)"
     );
-    judged.assert("memory");
-    let sentence = judged.bottleneck().1;
-    assert!(sentence.contains("waited for it"), "{sentence}");
+    judged.assert(Resource::Memory);
+    judged.assert_says("waited for memory");
 }

@@ -6,7 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// A port that leads to a socket, with 20 ms each way: far more than who is woken waits for a processor.
+/// What a message takes on the way: far more than who is woken waits for a processor.
+pub const ONE_WAY: Duration = Duration::from_millis(60);
+
+/// A port that leads to a socket, a long way off.
 pub fn long_way_to(socket: &Path) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -26,7 +29,7 @@ pub fn long_way_to(socket: &Path) -> u16 {
 fn carry(mut from: impl Read, mut to: impl Write + Close) {
     let mut bytes = [0; 8192];
     while let Ok(n @ 1..) = from.read(&mut bytes) {
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(ONE_WAY);
         if to.write_all(&bytes[..n]).is_err() {
             break;
         }

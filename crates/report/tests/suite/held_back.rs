@@ -2,18 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{BackgroundEvent, Bottleneck, HeldBack, Run, WaitHistogram};
+use archive::{BackgroundEvent, Bottleneck, HeldBack, Resource, Run, WaitHistogram};
 
 fn judged() -> Run {
     let mut run = crate::fixture::run();
     for point in &mut run.points {
         let (resource, sentence) = match point.key.jobs {
-            1 => ("none", "None saturated: processors 31 % busy."),
-            _ => ("cpu", "The processors are saturated: 99 % busy."),
+            1 => (Resource::None, "None saturated: processors 31 % busy."),
+            _ => (Resource::Cpu, "The processors are saturated: 99 % busy."),
         };
         point.held_back = HeldBack {
             bottleneck: Some(Bottleneck {
-                resource: resource.into(),
+                resource,
                 sentence: format!("{sentence} <{}>", point.key.jobs),
             }),
             background_events: vec![BackgroundEvent {

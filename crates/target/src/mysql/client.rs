@@ -10,7 +10,7 @@ use super::explain::{explain, explain_wire};
 use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
 use crate::session::{TEXTS_MAX, too_many_texts};
 use crate::stream::Stream;
-use crate::{ErrorKind, Result, TargetError, Value};
+use crate::{ErrorKind, Result, TargetError, Transport, Value};
 
 pub(super) use nonblocking::{Asked, Came};
 
@@ -94,6 +94,11 @@ impl Client {
     /// Number of the connection as the logon told it.
     pub fn connection(&self) -> u32 {
         self.wire.server().connection
+    }
+
+    /// Where the server is, by the address of the far end.
+    pub fn transport(&self) -> Transport {
+        self.stream.transport()
     }
 
     /// The process of this machine that listens at the server's socket.

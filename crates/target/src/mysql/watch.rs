@@ -10,7 +10,7 @@ use super::access::Access;
 use super::client::Client;
 use super::session::connect;
 use crate::process;
-use crate::{Result, ServerCounts, Tally, WaitClass, Watch};
+use crate::{Result, ServerCounts, Tally, Transport, WaitClass, Watch};
 pub(super) use counts::is_denied;
 
 use class::Meaning;
@@ -117,6 +117,14 @@ impl Watch for MySqlWatch {
             }
         }
         Ok(())
+    }
+
+    fn transport(&self) -> Transport {
+        self.client.transport()
+    }
+
+    fn ping(&mut self) -> Result<()> {
+        self.client.read("SELECT 1").map(drop)
     }
 
     fn count(&mut self) -> Result<ServerCounts> {

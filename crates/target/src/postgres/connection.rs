@@ -12,7 +12,7 @@ use super::set_up::SEARCH_PATH;
 use super::wire::{Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
 use crate::session::too_many_texts;
 use crate::stream::Stream;
-use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Value};
+use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Transport, Value};
 
 pub(super) use nonblocking::Came;
 
@@ -120,6 +120,11 @@ impl Connection {
     /// Version as the server reports it, e.g. "15.18 (Debian 15.18-0+deb12u1)".
     pub(super) fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Where the server is, by the address of the far end.
+    pub(super) fn transport(&self) -> Transport {
+        self.stream.transport()
     }
 
     /// The process of this machine that listens at the server's socket.

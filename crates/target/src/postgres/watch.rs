@@ -16,7 +16,7 @@ use super::processes;
 use super::set_up::OF_SESSIONS;
 use super::wire::Prepared;
 use crate::process;
-use crate::{Result, ServerCounts, Tally, TargetError, Watch};
+use crate::{Result, ServerCounts, Tally, TargetError, Transport, Watch};
 use activity::{Asked, Seen};
 use profile::Profile;
 
@@ -131,6 +131,14 @@ impl Watch for PostgresWatch {
             }
         }
         Ok(())
+    }
+
+    fn transport(&self) -> Transport {
+        self.connection.transport()
+    }
+
+    fn ping(&mut self) -> Result<()> {
+        self.connection.batch("SELECT 1")
     }
 
     fn last_look(&mut self, tally: &mut Tally) -> Result<bool> {

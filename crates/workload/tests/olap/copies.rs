@@ -13,7 +13,7 @@ fn lifted(database: &Database, level: Level) -> Lifted {
     let options = LiftOptions {
         chosen: Chosen {
             tables: CHANGED.map(|(table, _)| table.to_owned()).to_vec(),
-            columns: Vec::new(),
+            ..Chosen::default()
         },
         level,
         memory_bytes: Some(1_000_000_000),

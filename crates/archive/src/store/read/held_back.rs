@@ -3,15 +3,23 @@
 use rusqlite::{Connection, Row};
 
 use super::{Result, rows};
-use crate::{BackgroundEvent, Bottleneck, WaitHistogram};
+use crate::{BackgroundEvent, Bottleneck, Resource, WaitHistogram};
 
-/// The sentence of a point's own row.
-pub(super) fn bottleneck(row: &Row<'_>) -> rusqlite::Result<Option<Bottleneck>> {
+/// The sentence of a point's own row, and what could not be understood of it.
+pub(super) fn bottleneck(
+    row: &Row<'_>,
+    problems: &mut Vec<String>,
+) -> rusqlite::Result<Option<Bottleneck>> {
     let resource: Option<String> = row.get("bottleneck_resource")?;
     let sentence: Option<String> = row.get("bottleneck_sentence")?;
-    Ok(resource
-        .zip(sentence)
-        .map(|(resource, sentence)| Bottleneck { resource, sentence }))
+    let Some((word, sentence)) = resource.zip(sentence) else {
+        return Ok(None);
+    };
+    let resource = Resource::named(&word).unwrap_or_else(|| {
+        problems.push(format!("bottleneck_resource: \"{word}\" is no resource"));
+        Resource::Unknown
+    });
+    Ok(Some(Bottleneck { resource, sentence }))
 }
 
 pub(super) fn background_events(connection: &Connection, id: i64) -> Result<Vec<BackgroundEvent>> {

@@ -4,8 +4,8 @@
 use archive::{
     Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, Component, FIGURES, Fact, HeldBack,
     Histograms, Inventory, Missing, NewRun, OperationSample, OperationTimes, Platform, Point,
-    PointKey, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
-    WaitHistogram, WorkDone,
+    PointKey, Resource, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord,
+    TimedEvent, WaitHistogram, WorkDone,
 };
 use stats::Histogram;
 
@@ -159,7 +159,7 @@ fn by_operation() -> ByOperation {
 fn held_back() -> HeldBack {
     HeldBack {
         bottleneck: Some(Bottleneck {
-            resource: "cpu".into(),
+            resource: Resource::Cpu,
             sentence: "Processors saturated: 97 % busy.".into(),
         }),
         background_events: vec![BackgroundEvent {

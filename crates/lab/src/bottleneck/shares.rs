@@ -1,0 +1,171 @@
+//! The jobs' busy time, divided by what it went to, and by the resource that this is.
+
+use archive::{Figures, Resource};
+use target::WaitClass;
+
+use super::{
+    Between, CLIENT_OVER_SERVER_MIN, DEVICE_BUSY_PCT_MIN, DEVICE_IDLE_PCT_MAX, Evidence,
+    FROM_DEVICE_MIN, WOKEN_PER_QUEUED_MAX, processors_are_busy,
+};
+use crate::timed::{Class, Event};
+
+/// Percent of the jobs' busy time, by what it went to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Shares {
+    cpu: f64,
+    queued: f64,
+    round_trip: f64,
+    read: f64,
+    write: f64,
+    log: f64,
+    lock: f64,
+    latch: f64,
+    client: f64,
+    blocked: f64,
+    pub(super) unknown: f64,
+    other: f64,
+    driver: f64,
+}
+
+impl Shares {
+    /// With the busy part of the jobs' time, in percent; `None` when no job did anything. What of the driver's own
+    /// time may have been a wait for a processor is counted as such.
+    pub(super) fn of(events: &[Event], driver_pct: Option<f64>) -> Option<(Self, f64)> {
+        if events.is_empty() {
+            return None;
+        }
+        let idle = events.iter().filter(|e| e.class == Class::Idle);
+        let busy_pct = 100.0 - idle.map(|e| e.share_pct).sum::<f64>();
+        let mut shares = Self::default();
+        for event in events {
+            let pct = event.share_pct * 100.0 / busy_pct.max(0.1);
+            match event.class {
+                Class::Idle => {}
+                Class::Driver => {
+                    let own = driver_pct.map_or(1.0, |own| (own / event.share_pct).min(1.0));
+                    shares.driver += pct * own;
+                    shares.queued += pct * (1.0 - own);
+                }
+                Class::Client => shares.driver += pct,
+                Class::Queued => shares.queued += pct,
+                Class::RoundTrip => shares.round_trip += pct,
+                Class::Unknown => shares.unknown += pct,
+                Class::Session(class) => *shares.of_session(class) += pct,
+            }
+        }
+        Some((shares, busy_pct))
+    }
+
+    fn of_session(&mut self, class: WaitClass) -> &mut f64 {
+        match class {
+            WaitClass::Cpu => &mut self.cpu,
+            WaitClass::DataRead => &mut self.read,
+            WaitClass::DataWrite => &mut self.write,
+            WaitClass::LogSync => &mut self.log,
+            WaitClass::Lock => &mut self.lock,
+            WaitClass::Latch => &mut self.latch,
+            WaitClass::Client => &mut self.client,
+            WaitClass::Blocked => &mut self.blocked,
+            WaitClass::Other => &mut self.other,
+        }
+    }
+
+    /// The same by resource.
+    pub(super) fn by_resource(self, evidence: &Evidence<'_>) -> Vec<(Resource, f64)> {
+        let shares = self
+            .served_by_page_cache(evidence.figures)
+            .known_by_the_device(evidence);
+        let is_client = shares.driver > 0.0 && shares.driver >= shares.cpu * CLIENT_OVER_SERVER_MIN;
+        let (queued, driver) = match is_client {
+            true => (0.0, shares.driver + shares.queued),
+            false => (shares.queued, shares.driver),
+        };
+        let way = Way::of(&shares, evidence);
+        vec![
+            (Resource::Cpu, shares.cpu + queued + way.woken),
+            (Resource::Device, shares.read + shares.write),
+            (Resource::LogSync, shares.log),
+            (Resource::Lock, shares.lock),
+            (Resource::Latch, shares.latch),
+            (Resource::Network, way.network),
+            (Resource::Scheduling, way.scheduling),
+            (Resource::Driver, driver + way.driver),
+            (
+                Resource::OtherWait,
+                shares.other + shares.blocked + way.unknown,
+            ),
+        ]
+    }
+
+    /// Reads that the page cache served are the kernel's copying, which is work of the processors.
+    fn served_by_page_cache(mut self, figures: &Figures) -> Self {
+        let rates = figures.read_mb_per_s.zip(figures.engine_read_mb_per_s);
+        if rates.is_some_and(|(device, engine)| device < engine * FROM_DEVICE_MIN) {
+            self.cpu += self.read;
+            self.read = 0.0;
+        }
+        self
+    }
+
+    /// An embedded engine tells of no waits; its blocked time is the device's when that was busy, and a
+    /// lock's when it was not and there are several jobs that could have been in each other's way. A server tells of
+    /// its locks, so that what is merely blocked there is something else.
+    fn known_by_the_device(mut self, evidence: &Evidence<'_>) -> Self {
+        let Some(busy_pct) = evidence.figures.device_busy_pct else {
+            return self;
+        };
+        if busy_pct >= DEVICE_BUSY_PCT_MIN {
+            self.write += self.blocked;
+            self.blocked = 0.0;
+        } else if busy_pct < DEVICE_IDLE_PCT_MAX && evidence.jobs > 1 && !evidence.told_by_server {
+            self.lock += self.blocked;
+            self.blocked = 0.0;
+        }
+        self
+    }
+}
+
+/// What the time between driver and server was, in percent of the jobs' busy time.
+#[derive(Debug, Default)]
+struct Way {
+    /// A wait for a processor: where all are busy, being woken up takes its time from them.
+    woken: f64,
+    network: f64,
+    scheduling: f64,
+    /// The server waited for who takes its rows.
+    driver: f64,
+    unknown: f64,
+}
+
+impl Way {
+    fn of(shares: &Shares, evidence: &Evidence<'_>) -> Self {
+        let is_busy = processors_are_busy(evidence.figures);
+        let whole = shares.round_trip + shares.client;
+        match Between::of(evidence.link) {
+            Between::Scheduler if is_busy => Self {
+                woken: whole,
+                ..Self::default()
+            },
+            Between::Scheduler => Self {
+                scheduling: shares.round_trip,
+                driver: shares.client,
+                ..Self::default()
+            },
+            Between::Network => {
+                let woken = match is_busy {
+                    true => whole.min(shares.queued * WOKEN_PER_QUEUED_MAX),
+                    false => 0.0,
+                };
+                Self {
+                    woken,
+                    network: whole - woken,
+                    ..Self::default()
+                }
+            }
+            Between::Unknown => Self {
+                unknown: whole,
+                ..Self::default()
+            },
+        }
+    }
+}
