@@ -37,8 +37,12 @@ fn a_pool_of_sessions_works_and_the_settings_hold_whatever_it_ignores() {
         }
         let [session, ..] = &mut sessions;
         session
-            .batch("CREATE TABLE customer (x INT); DROP TABLE customer")
+            .create_table("customer", "CREATE TABLE {schema}.customer (x INT)")
             .unwrap();
+        session.batch("INSERT INTO customer VALUES (1)").unwrap();
+        assert_eq!(psql(&server, "SELECT count(*) FROM dbdyno.customer"), "1");
+        assert!(session.drop_table("customer").unwrap());
+        assert!(!session.drop_table("customer").unwrap());
         drop((sessions, target));
     }
     assert_eq!(
