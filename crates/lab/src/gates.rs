@@ -294,7 +294,7 @@ mod tests {
         let noted = notes(&late(200, 200), &Figures::default(), &off);
         assert!(
             noted[0].ends_with(
-                "driver: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
+                "validity: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
             ),
             "{noted:?}"
         );
