@@ -99,9 +99,9 @@ fn lines_say_what_was_lifted_and_bad_words_are_refused() {
             "there is no level",
         ),
         (
-            &["--from", &url, "--level", "none", "--memory", "1MB"],
-            1,
-            "more than the 1.0 MB of memory",
+            &["--from", &url, "--level", "none", "--memory", "30MB"],
+            2,
+            "30MB is too small: the engine needs 64.0 MB",
         ),
         (
             &["--from", &url, "--level", "none", "--memory", "much"],

@@ -338,7 +338,7 @@ fn fill(
     let mut report = Report {
         notes: vec![
             format!(
-                "{} streams; {}; memory at most {peak} while lifting, {} for the tables and for queries; a copy: later \
+                "streams: {}; {}; memory at most {peak} while lifting, {} for the tables and for queries; a copy: later \
                  changes of the source are not in it",
                 lifted.jobs,
                 lifted.moment,

@@ -21,6 +21,10 @@ pub use target::lifted::{Level, available};
 /// Most sessions that read a source at the same time.
 pub const JOBS_MAX: u32 = 64;
 
+/// What is said where statistics of the source are no size on disk.
+const OUTDATED: &str = "the source's statistics are older than its rows, so its size on disk is not known; have it \
+     take them anew (ANALYZE TABLE)";
+
 /// Result of everything here.
 pub type Result<T> = std::result::Result<T, ColumnarError>;
 

@@ -125,7 +125,7 @@ fn a_table_too_small_to_pack_is_no_failed_level() {
             "CREATE TABLE k3 (k INTEGER, x REAL); INSERT INTO k3 VALUES (3, 0.1); \
              CREATE TABLE k17 (k INTEGER, t TEXT); INSERT INTO k17 {} SELECT n * n * n, hex(randomblob(9)) FROM r; \
              CREATE TABLE noise (k INTEGER, x REAL, t TEXT); \
-             INSERT INTO noise {} SELECT random() / 100000, random() / 3e7, hex(randomblob(16)) FROM r",
+             INSERT INTO noise {} SELECT random(), random() / 3e7, hex(randomblob(16)) FROM r",
             rows(17),
             rows(9000),
         ),

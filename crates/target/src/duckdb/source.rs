@@ -21,6 +21,7 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 pub(super) const DIALECT: Dialect = Dialect {
     quote: '"',
     text_bytes: "strlen({})",
+    sum: "sum({})",
     day: "CASE WHEN isfinite({}) THEN {} - DATE '2000-01-01' END",
 };
 /// Of every row of a table, unless it gives the name to a column.

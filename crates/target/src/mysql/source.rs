@@ -16,6 +16,7 @@ use crate::{ErrorKind, Result, TargetError};
 const DIALECT: Dialect = Dialect {
     quote: '`',
     text_bytes: "length(convert({} using utf8mb4))",
+    sum: "sum({})",
     day: "datediff({}, '2000-01-01')",
 };
 /// The tables and views of the database. Names that differ in their case only are different where the server says so,

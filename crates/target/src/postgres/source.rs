@@ -22,6 +22,7 @@ const DIALECT: Dialect = Dialect {
     quote: '"',
     // Blanks behind a text of fixed length mean nothing and are not read.
     text_bytes: "octet_length({}::text)",
+    sum: "sum({})",
     day: "CASE WHEN isfinite({}) THEN {} - date '2000-01-01' END",
 };
 

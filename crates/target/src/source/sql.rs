@@ -9,6 +9,8 @@ pub(crate) struct Dialect {
     pub quote: char,
     /// Bytes of a text, with `{}` for the column.
     pub text_bytes: &'static str,
+    /// The exact sum of integers and decimals, with `{}` for the column.
+    pub sum: &'static str,
     /// Days of a date since 2000, nothing of one without an end, with `{}` for the column: as texts, dates of long ago differ
     /// from engine to engine.
     pub day: &'static str,
@@ -61,7 +63,7 @@ fn totals_of(column: &SourceColumn, dialect: &Dialect) -> Vec<String> {
     let mut asked = vec![format!("count({it})")];
     match column.kind {
         Ok(Kind::Int(_) | Kind::Unsigned(_) | Kind::Decimal { .. }) => {
-            asked.push(format!("sum({it})"));
+            asked.push(dialect.sum.replace("{}", it));
         }
         Ok(Kind::Date) => {
             let day = dialect.day.replace("{}", it);

@@ -17,6 +17,8 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 const DIALECT: Dialect = Dialect {
     quote: '"',
     text_bytes: "octet_length({})",
+    // Sums of more than 64 bits are an error: those of the upper and of the lower half are not.
+    sum: "sum({} >> 32) || ' ' || sum({} & 4294967295)",
     day: "CAST(julianday({}) - julianday('2000-01-01') AS INTEGER)",
 };
 /// Whether every value of a column is a day as 2026-01-31; null where there are none.
@@ -359,8 +361,18 @@ impl Reader for SqliteReader {
                 .map(|place| row.get_ref(place).map(super::session::text_of))
                 .collect::<rusqlite::Result<Vec<_>>>()
         });
-        answer.map_err(|e| explain("cannot sum up a table", &e))
+        let answer = answer.map_err(|e| explain("cannot sum up a table", &e))?;
+        Ok(answer.into_iter().map(|cell| cell.map(joined)).collect())
     }
+}
+
+/// The sum of the two halves that a sum is asked for in; everything else is a number already.
+fn joined(told: String) -> String {
+    let halves = told.split_once(' ').and_then(|(upper, lower)| {
+        let (upper, lower): (i128, i128) = (upper.parse().ok()?, lower.parse().ok()?);
+        Some((upper << 32) + lower)
+    });
+    halves.map_or(told, |sum| sum.to_string())
 }
 
 /// A value as its column's kind; `None` where it is of another type than the column says.
@@ -410,6 +422,15 @@ fn statement(message: String) -> TargetError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_halves_are_exact() {
+        assert_eq!(joined("-1 4294967295".into()), "-1");
+        let most = i64::MAX;
+        let twice = format!("{} {}", 2 * (most >> 32), 2 * (most & 0xffff_ffff));
+        assert_eq!(joined(twice), "18446744073709551614");
+        assert_eq!(joined("17".into()), "17");
+    }
 
     #[test]
     fn kinds_follow_the_affinities() {

@@ -62,6 +62,22 @@ fn refusal(a: &Run, b: &Run) -> String {
 }
 
 #[test]
+fn queries_per_hour_decide_where_that_is_what_a_test_amounts_to() {
+    let (mut a, mut b) = study(1100.0);
+    for run in [&mut a, &mut b] {
+        for point in &mut run.points {
+            let figures = &mut point.figures;
+            figures.scaled_queries_per_h = figures.operations_per_s.take();
+        }
+    }
+    let found = with_defaults(&a, &b);
+    let primary: Vec<_> = found.primary().collect();
+    let metric = primary[0].metric.to_string();
+    assert_eq!(metric, "sqlite:T611.scaled_queries_per_h");
+    assert_eq!(primary[0].result.verdict, Verdict::Better);
+}
+
+#[test]
 fn the_sides_of_a_study_are_compared_in_pairs() {
     let (a, b) = study(1100.0);
     let found = with_defaults(&a, &b);

@@ -21,16 +21,12 @@ use target::lifted::{GROUP_ROWS, Level};
 use target::source::{Kind, Source, SourceTable};
 
 use super::chosen::{LeftOut, Selection, Unfit};
-use super::{Chosen, ColumnarError, Result};
+use super::{Chosen, ColumnarError, OUTDATED, Result};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
 pub use fit::{Cores, Fit, cores, fit};
 pub use sample::Piece;
 use sample::{Limits, Sample};
-
-/// What is said where statistics of the source are no size on disk.
-pub const OUTDATED: &str = "the source's statistics are older than its rows, so its size on disk is not known; have it \
-     take them anew (ANALYZE TABLE)";
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq)]

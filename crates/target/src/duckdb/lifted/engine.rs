@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use archive::TargetRecord;
 
-use super::{Store, available};
+use super::{MEMORY_BYTES_MIN, Store, available};
 use crate::duckdb::library::library;
 use crate::duckdb::set_up::{SetUp, THREADS_MAX};
 use crate::engines::{Engine, EngineInfo, Reach};
@@ -72,7 +72,16 @@ impl Engine for LiftedTables {
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
         if url.path.is_empty() {
-            return SetUp::from_url(url).map(drop);
+            let memory_bytes = SetUp::from_url(url)?
+                .memory_limit_mb
+                .map(|mb| mb * 1_000_000);
+            return match memory_bytes.filter(|bytes| *bytes < MEMORY_BYTES_MIN) {
+                None => Ok(()),
+                Some(_) => Err(statement(format!(
+                    "memory_limit_mb of {url} is too small: lifted tables need {} to be packed",
+                    MEMORY_BYTES_MIN / 1_000_000
+                ))),
+            };
         }
         Err(statement(format!(
             "{url} names a place, but lifted tables have none: they come from another target of the run"

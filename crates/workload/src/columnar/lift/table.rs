@@ -12,8 +12,7 @@ use target::{ErrorKind, TargetError};
 
 use super::{LiftedTable, Result};
 use crate::columnar::chosen::{LeftOut, Unfit};
-use crate::columnar::size::OUTDATED;
-use crate::columnar::{ColumnarError, copies::copies};
+use crate::columnar::{ColumnarError, OUTDATED, copies::copies};
 use crate::loading::{Event, Observer};
 
 /// A size of fewer pieces of memory than this says nothing about what is in them.
