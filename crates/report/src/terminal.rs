@@ -245,17 +245,17 @@ fn test_table(
 }
 
 /// Heads of a column, and the figure under it.
-type Result = ([&'static str; 3], &'static str);
+type Shown = ([&'static str; 3], &'static str);
 
 /// Figures that are the result itself where a test has them, and that no other test has.
-const RESULTS: [Result; 4] = [
+const RESULTS: [Shown; 4] = [
     (["on disk", "", "[MB]"], "table_disk_mb"),
     (["memory", "", "[MB]"], "table_memory_mb"),
     (["factor", "", ""], "compress_factor"),
     (["queries/h", "scaled", ""], "scaled_queries_per_h"),
 ];
 
-fn results(curve: &Curve<'_>) -> Vec<&'static Result> {
+fn results(curve: &Curve<'_>) -> Vec<&'static Shown> {
     let is_told =
         |figure| (curve.levels.iter()).any(|level| level.shown().figure(figure).is_some());
     (RESULTS.iter())
@@ -265,7 +265,7 @@ fn results(curve: &Curve<'_>) -> Vec<&'static Result> {
 
 /// The columns of the published result tables, with "reps", p99 and a validity mark added.
 /// The number is the order in which columns go when the terminal is narrow: 0 stays.
-fn columns(run: &Run, results: &[&Result]) -> Vec<Column> {
+fn columns(run: &Run, results: &[&Shown]) -> Vec<Column> {
     let right = |heads: [&'static str; 3], leave: u8| Column {
         heads,
         align: Align::Right,
@@ -305,7 +305,7 @@ fn columns(run: &Run, results: &[&Result]) -> Vec<Column> {
     columns
 }
 
-fn row(run: &Run, level: &Level<'_>, results: &[&Result], mark: String) -> Vec<String> {
+fn row(run: &Run, level: &Level<'_>, results: &[&Shown], mark: String) -> Vec<String> {
     let key = &level.first().key;
     let shown = level.shown();
     let whole = |name: &str| number::whole(shown.figure(name));
