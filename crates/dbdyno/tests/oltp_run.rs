@@ -162,15 +162,13 @@ fn a_database_broken_meanwhile_makes_its_points_invalid() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
     place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
-    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
-    connection
-        .execute_batch(
-            "CREATE TRIGGER forger AFTER INSERT ON history BEGIN
-               UPDATE warehouse SET w_ytd = round(w_ytd + 0.01, 2) WHERE w_id = NEW.h_w_id;
-             END",
-        )
-        .unwrap();
-    drop(connection);
+    add_trigger(
+        &place,
+        "forger",
+        "AFTER INSERT ON history BEGIN
+           UPDATE warehouse SET w_ytd = round(w_ytd + 0.01, 2) WHERE w_id = NEW.h_w_id;
+         END",
+    );
     let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
     arguments.extend(SHORT);
     let ended = place.dbdyno(&arguments);
@@ -217,6 +215,18 @@ fn change(place: &Place, sql: &str) {
     assert_eq!(connection.execute(sql, []).unwrap(), 1, "{sql}");
 }
 
+/// Makes a trigger and enters it as dbdyno's own, whom a foreign one would keep out.
+fn add_trigger(place: &Place, name: &str, what: &str) {
+    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
+    let made = format!("CREATE TRIGGER {name} {what}");
+    connection.execute_batch(&made).unwrap();
+    let entered = connection.execute(
+        "INSERT INTO dbdyno_tables SELECT name, type || ' ' || sql FROM sqlite_schema WHERE name = ?1",
+        [name],
+    );
+    assert_eq!(entered.unwrap(), 1);
+}
+
 /// What was acknowledged is in the tables; a database that forgets a payment is found out.
 #[test]
 fn what_was_acknowledged_is_held_against_the_tables() {
@@ -251,15 +261,13 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     );
     assert!(journals().is_empty());
 
-    let connection = rusqlite::Connection::open(place.path("oltp.db")).unwrap();
-    connection
-        .execute_batch(
-            "CREATE TRIGGER thief AFTER INSERT ON history WHEN NEW.rowid % 7 = 0 BEGIN
-               DELETE FROM history WHERE rowid = NEW.rowid;
-             END",
-        )
-        .unwrap();
-    drop(connection);
+    add_trigger(
+        &place,
+        "thief",
+        "AFTER INSERT ON history WHEN NEW.rowid % 7 = 0 BEGIN
+           DELETE FROM history WHERE rowid = NEW.rowid;
+         END",
+    );
     let robbed = users(3);
     let said = faults(&robbed).join(" ");
     assert!(

@@ -27,8 +27,8 @@ use change::Cycle;
 pub const ALL: &str = "LIFT-ALL";
 /// In front of the name of a table.
 const OF_TABLE: &str = "LIFT-";
-/// Tables that say what the analytical database is; without them nothing could be asked.
-const FACTS: [&str; 2] = ["dbdyno_olap", "dbdyno_tables"];
+/// Table that says what the analytical database is; without it nothing could be asked.
+const FACTS: [&str; 1] = ["dbdyno_olap"];
 const MB: f64 = 1e6;
 
 /// Title of a point.

@@ -127,13 +127,15 @@ impl Kept {
     /// The mark, with what the original is known by.
     fn begin_restore(&self) -> Result<File> {
         let begin = || -> io::Result<File> {
-            let mut mark = OpenOptions::new();
-            mark.append(true).create_new(true);
-            let mut mark = mark.open(&self.mark)?;
+            // Whole before it has its name: whoever finds a mark must know from it what was to be replaced.
+            let mut mark = tempfile::Builder::new()
+                .prefix(".dbdyno-")
+                .suffix(".new")
+                .tempfile_in(self.directory())?;
             let original = identity(&self.original)?;
             mark.write_all(format!("{MARK_MAGIC}{original}\n").as_bytes())?;
-            mark.sync_all()?;
-            Ok(mark)
+            mark.as_file().sync_all()?;
+            Ok(mark.persist_noclobber(&self.mark)?)
         };
         begin().map_err(|e| self.failed("cannot be restored", &e))
     }

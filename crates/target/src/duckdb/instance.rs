@@ -59,6 +59,13 @@ struct Open {
 /// Counts one session as long as it lives, and keeps the instance.
 pub(super) struct SessionGuard(Arc<Instance>);
 
+impl SessionGuard {
+    /// Whether the session is of an attachment in memory that only this process can reach.
+    pub(super) fn is_of_memory(&self) -> bool {
+        self.0.shelf.is_some()
+    }
+}
+
 impl Drop for SessionGuard {
     fn drop(&mut self) {
         self.0.state().sessions -= 1;

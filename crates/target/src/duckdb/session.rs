@@ -21,7 +21,7 @@ pub(super) struct DuckDbSession {
     connection: Connection,
     schema: String,
     limit: Option<Duration>,
-    _guard: SessionGuard,
+    guard: SessionGuard,
 }
 
 impl DuckDbSession {
@@ -37,7 +37,7 @@ impl DuckDbSession {
             connection,
             schema: parts.join("."),
             limit: None,
-            _guard: guard,
+            guard,
         })
     }
 
@@ -131,6 +131,14 @@ impl Session for DuckDbSession {
 
     fn relations(&mut self) -> Result<Identities> {
         self.texts(RELATIONS).map(register::identities)
+    }
+
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        // Nobody else can reach tables in memory: all of them are dbdyno's, and there is no register.
+        match self.guard.is_of_memory() {
+            true => Ok(self.relations()?.contains_key(table)),
+            false => Ok(register::entered(self)?.contains_key(table)),
+        }
     }
 
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {

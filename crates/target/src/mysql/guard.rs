@@ -141,11 +141,11 @@ fn make_register(client: &mut Client, database: &str, made: Option<&String>) -> 
         }
     };
     let identity = register::quoted(&identity);
-    client
-        .run(&format!(
-            "INSERT INTO `{database}`.{OWN_TABLES} VALUES ('{OWN_TABLES}', {identity})"
-        ))
-        .map(drop)
+    client.run(&format!(
+        "INSERT INTO `{database}`.{OWN_TABLES} VALUES ('{OWN_TABLES}', {identity})"
+    ))?;
+    // The server may be set not to commit each statement by itself.
+    client.run("COMMIT").map(drop)
 }
 
 /// Refuses a proxy that answers for the server, by the number of the session that the logon told.

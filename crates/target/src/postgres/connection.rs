@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
+use super::guard::major;
 use super::set_up::SEARCH_PATH;
 use super::wire::{Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
 use crate::session::too_many_texts;
@@ -55,6 +56,8 @@ impl Connection {
             Err(error) if error.message.contains(UNSUPPORTED) => Self::logged_on(endpoint, &[])?,
             other => other?,
         };
+        // An old server may not know what is asked next.
+        major(&connection.version)?;
         connection.settle(endpoint, &settings)?;
         let forever = connection.stream.set_timeout(None);
         forever.map_err(|e| unreachable(&connection.place, &e))?;

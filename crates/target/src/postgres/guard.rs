@@ -56,7 +56,11 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
     Ok(facts)
 }
 
-fn major(version: &str) -> Result<u32> {
+/// The major version, from what the server says of itself.
+///
+/// # Errors
+/// When it is too old.
+pub(super) fn major(version: &str) -> Result<u32> {
     let digits = version.split(|c: char| !c.is_ascii_digit()).next();
     let major = digits.and_then(|d| d.parse().ok()).unwrap_or(0);
     if major >= VERSION_MIN {
