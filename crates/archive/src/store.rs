@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{Inventory, Missing, Platform, PointKey, Run, RunState, StudyPart, TargetRecord};
@@ -24,6 +25,9 @@ pub(crate) use write::{state_name, steady_name};
 
 /// How long to wait for another process's transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// No text, histogram or row of an archive is longer; SQLite's own limit is 1 GB.
+const VALUE_BYTES_MAX: i32 = 64 << 20;
 
 /// An open archive.
 #[derive(Debug)]
@@ -305,6 +309,7 @@ fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
     let mut connection = Connection::open_with_flags(file, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // Until the file is known to be whole, closing it must not write the WAL into it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    trust_nothing(&connection)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     schema::check_whole(&connection, path)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
@@ -317,6 +322,17 @@ fn connect(file: &Path, path: &Path, mode: OpenFlags) -> Result<Connection> {
         false => schema::migrate(&mut connection)?,
     }
     Ok(connection)
+}
+
+/// An archive may come from anybody: nothing in its schema is carried out, and no value of it takes all memory.
+fn trust_nothing(connection: &Connection) -> Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    // Those that this connection makes itself (`look_migrated`) are temporary and work all the same.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    Ok(())
 }
 
 /// Makes a new archive under a temporary name and gives it its own when it is whole.

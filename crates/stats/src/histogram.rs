@@ -4,6 +4,9 @@
 //! 1 ns and one hour; a longer latency is counted in the last bucket and [`Histogram::clipped`]
 //! says how many there were, so that nothing is lost silently.
 
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
@@ -151,16 +154,49 @@ impl Histogram {
     /// # Errors
     /// [`HistogramError::Damaged`] when the bytes are not such an encoding.
     pub fn decode(bytes: &[u8]) -> Result<Self, HistogramError> {
-        let read: Hdr<u64> = Deserializer::new()
-            .deserialize(&mut &bytes[..])
-            .map_err(|e| HistogramError::Damaged(e.to_string()))?;
         let mut whole = Self::new();
+        let inflated = inflate(bytes, whole.hdr.distinct_values())?;
+        let read: Hdr<u64> = Deserializer::new()
+            .deserialize(&mut &inflated[..])
+            .map_err(|e| HistogramError::Damaged(e.to_string()))?;
+        if read.max() > whole.hdr.highest_equivalent(LATENCY_NS_MAX) {
+            let beyond = "it has a latency beyond the longest that is kept";
+            return Err(HistogramError::Damaged(beyond.to_owned()));
+        }
         whole
             .hdr
             .add(&read)
             .map_err(|e| HistogramError::Damaged(e.to_string()))?;
         Ok(whole)
     }
+}
+
+/// The uncompressed V2 form. Its reader takes the lengths and bounds that stand in it on trust, however large, so
+/// they are checked here: none beyond those of a histogram with so many buckets.
+fn inflate(bytes: &[u8], buckets: usize) -> Result<Vec<u8>, HistogramError> {
+    const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+    const HEADER_BYTES: usize = 40;
+    const BUCKET_BYTES_MAX: usize = 9;
+    let damaged = |what: &str| HistogramError::Damaged(what.to_owned());
+    let stream = bytes.get(8..).filter(|_| bytes.starts_with(&COMPRESSED));
+    let stream = stream.ok_or_else(|| damaged("it is not compressed as it should be"))?;
+    let bytes_max = HEADER_BYTES + BUCKET_BYTES_MAX * buckets;
+    let mut inflated = Vec::new();
+    ZlibDecoder::new(stream)
+        .take(bytes_max as u64 + 1)
+        .read_to_end(&mut inflated)
+        .map_err(|e| HistogramError::Damaged(e.to_string()))?;
+    let number = |at: usize, length: usize| {
+        let digits = inflated.get(at..at + length)?.iter();
+        Some(digits.fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    let is_ours = number(4, 4) == Some(inflated.len().saturating_sub(HEADER_BYTES) as u64)
+        && number(12, 4) == Some(u64::from(SIGNIFICANT_DIGITS))
+        && number(24, 8) <= Some(LATENCY_NS_MAX)
+        && inflated.len() <= bytes_max;
+    is_ours.then_some(inflated).ok_or_else(|| {
+        damaged("its bounds or its length are not those of a histogram of latencies")
+    })
 }
 
 /// A histogram that nothing is recorded into or read from until it is unpacked.

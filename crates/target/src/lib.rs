@@ -50,3 +50,7 @@ pub use whereabouts::{data_place, runs_here};
 pub fn before_first_use() {
     sqlite::configure_library();
 }
+
+#[cfg(test)]
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{ArchiveError, Result};
@@ -112,6 +113,14 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
         path: path.to_path_buf(),
         detail,
     };
+    if !is_text(connection)? {
+        return Err(damaged("its schema is not UTF-8".to_owned()));
+    }
+    if let Some(foreign) = foreign(connection)? {
+        return Err(damaged(format!(
+            "its schema has {foreign}, which dbdyno makes in no archive"
+        )));
+    }
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if found != "ok" {
         return Err(damaged(found));
@@ -135,6 +144,38 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a schema holds that is carried out when the file is read or written. Tables of others do no harm; of what is
+/// carried out only the view `result` is ours, for people to look at: dbdyno itself never reads it.
+fn foreign(connection: &Connection) -> Result<Option<String>> {
+    let sql = "SELECT type || ' `' || name || '`' FROM pragma_table_list
+               WHERE schema = 'main' AND type <> 'table' AND (type, name) <> ('view', 'result')
+               UNION ALL
+               SELECT 'trigger `' || name || '`' FROM sqlite_schema WHERE type = 'trigger'
+               UNION ALL
+               SELECT 'generated column `' || c.name || '`' FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+               WHERE t.schema = 'main' AND t.type = 'table' AND c.hidden <> 0
+               LIMIT 1";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
+}
+
+/// Whether all of the schema is text: names of columns come from it, and who asks for one takes that for granted.
+fn is_text(connection: &Connection) -> Result<bool> {
+    let mut statement = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        for column in 0..3 {
+            if let ValueRef::Text(text) = row.get_ref(column)?
+                && std::str::from_utf8(text).is_err()
+            {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Gives an older file, which is whole, the columns and tables of this version.

@@ -7,8 +7,12 @@ mod common;
 mod earlier;
 mod export;
 mod faults;
+mod hostile;
 mod reference;
 mod reference_dl980;
 mod reference_studies;
 mod store;
 mod tamper;
+
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;

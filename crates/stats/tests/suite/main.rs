@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod error_rates;
+mod hostile;
 mod invariants;
 mod noise;
 mod scaling_law;
+
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;
