@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit browser check bench clean
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -44,6 +44,9 @@ sshd: ## get the ssh server that the tests log on to (apt-get; nothing is instal
 
 test: duckdb postgres mariadb pgbouncer sshd browser ## get what the tests need and run all of them
 	@scripts/run-tests.sh
+
+fuzz: ## hostile input for as long as told: make fuzz SECONDS=600
+	@scripts/fuzz.sh $(or $(SECONDS),60)
 
 unit: ## the tests that need no server, no root and no network
 	@scripts/run-tests.sh --unit

@@ -27,6 +27,18 @@ macro_rules! skip {
     }};
 }
 
+/// Ends the test that calls this, however deep, because a program that it needs is not there. For the runner the test is
+/// skipped; plain `cargo test` shows it as failed with this reason, which says how to get the program.
+///
+/// # Panics
+/// Always.
+pub fn lacking(what: &str) -> ! {
+    let thread = std::thread::current();
+    // libtest calls the thread of a test by its name.
+    report_skipped(thread.name().unwrap_or_default(), what);
+    panic!("{what}");
+}
+
 /// The name of the test that this stands in, as libtest prints it.
 #[macro_export]
 macro_rules! test_name {

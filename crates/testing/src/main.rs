@@ -13,10 +13,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-const USAGE: &str = "run-tests BUILT [--unit] [--jobs N] [--times N] [--logs DIRECTORY]
+const USAGE: &str =
+    "run-tests BUILT [--unit] [--only NAME] [--jobs N] [--times N] [--logs DIRECTORY]
 
   BUILT             what `cargo test --no-run --message-format=json-render-diagnostics` printed
   --unit            leave out tests that need a server, root, a network or a browser
+  --only NAME       only tests whose names contain this
   --examples        the examples in the documentation too
   --jobs N          how many programs at once (default: as many as processors)
   --times N         list the N slowest tests
@@ -27,6 +29,7 @@ struct Arguments {
     built: PathBuf,
     unit_only: bool,
     with_examples: bool,
+    only: Option<String>,
     jobs: usize,
     times: Option<usize>,
     logs: PathBuf,
@@ -39,6 +42,7 @@ impl Arguments {
             built: PathBuf::new(),
             unit_only: false,
             with_examples: false,
+            only: None,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             times: None,
             logs: std::env::temp_dir().join("dbdyno-tests"),
@@ -52,6 +56,7 @@ impl Arguments {
             match word.as_str() {
                 "--unit" => arguments.unit_only = true,
                 "--examples" => arguments.with_examples = true,
+                "--only" => arguments.only = Some(value()?),
                 "--jobs" => arguments.jobs = value()?.parse().context("--jobs")?,
                 "--times" => arguments.times = Some(value()?.parse().context("--times")?),
                 "--logs" => arguments.logs = value()?.into(),
@@ -73,6 +78,11 @@ fn main() -> anyhow::Result<ExitCode> {
     let mut programs = programs::from_cargo(&built, arguments.unit_only)?;
     if arguments.with_examples {
         programs.insert(0, programs::examples()?);
+    }
+    if let Some(name) = arguments.only {
+        programs
+            .iter_mut()
+            .for_each(|program| program.arguments.push(name.clone()));
     }
     std::fs::create_dir_all(&arguments.logs)
         .with_context(|| format!("{} cannot be made", arguments.logs.display()))?;

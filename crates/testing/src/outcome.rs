@@ -36,15 +36,13 @@ impl Outcome {
                 outcome.read_test(name, test);
             }
         }
+        let listed = outcome.failed.len();
         for line in stderr.lines() {
             // What stands before it was written by another test without an end of line.
             if let Some((_, skipped)) = line.split_once(SKIPPED) {
-                outcome.skipped.push(format!("{name} {skipped}"));
-                // libtest took its return for success.
-                outcome.passed = outcome.passed.saturating_sub(1);
+                outcome.skip(name, skipped);
             }
         }
-        let listed = outcome.failed.len();
         if listed < counted_failures {
             let count = counted_failures - listed;
             outcome
@@ -58,7 +56,7 @@ impl Outcome {
                     .failed
                     .push(format!("{name}: ended after {limit} s"));
             }
-            End::Status { success, said } if !success && outcome.failed.is_empty() => {
+            End::Status { success, said } if !success && counted_failures == 0 => {
                 outcome.failed.push(format!("{name}: {said}"));
             }
             End::Status { success: true, .. } if !stdout.contains("test result: ") => {
@@ -67,6 +65,20 @@ impl Outcome {
             End::Status { .. } => {}
         }
         outcome
+    }
+
+    /// Takes a test out of those that passed, because it returned, or failed, because a helper of it ended it.
+    fn skip(&mut self, program: &str, skipped: &str) {
+        let skipped = format!("{program} {skipped}");
+        let of_it = |test: &String| {
+            let rest = skipped.strip_prefix(test.as_str());
+            rest.is_some_and(|rest| rest.starts_with(": "))
+        };
+        match self.failed.iter().position(of_it) {
+            Some(at) => drop(self.failed.remove(at)),
+            None => self.passed = self.passed.saturating_sub(1),
+        }
+        self.skipped.push(skipped);
     }
 
     /// `NAME ... ok`, `NAME ... FAILED`, `NAME ... ignored, REASON`, with a time behind it if asked for.
@@ -184,6 +196,15 @@ test result: FAILED. 4 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
                 .ends_with("slowest:\n     1.500 s  p a::is_wrong\n")
         );
         assert!(!outcome.is_good());
+    }
+
+    /// A helper ended it by a panic.
+    #[test]
+    fn a_test_that_lacks_a_program_is_skipped() {
+        let stderr = "SKIPPED a::is_wrong: no server is installed: run this\n";
+        let outcome = Outcome::of("p", STDOUT, stderr, &ended(false));
+        assert_eq!(outcome.counts(), "4 passed, 0 failed, 2 skipped");
+        assert!(outcome.is_good());
     }
 
     #[test]

@@ -10,10 +10,19 @@ use serde_json::Value;
 const NOT_UNIT: &[(&str, &[&str])] = &[("report/suite", &["browser"])];
 
 /// Programs whose tests measure: nothing else runs beside them.
-const ALONE: &[&str] = &[];
+const ALONE: &[&str] = &["lab/bottleneck"];
 
 /// Programs that take longest. They begin first, so that the last of all does not run beside nothing.
-const LONG: &[&str] = &[];
+const LONG: &[&str] = &[
+    "workload/oltp",
+    "target/local_server",
+    "target/postgres",
+    "dbdyno/servers",
+    "dbdyno/oltp",
+    "dbdyno/kill",
+    "dbdyno/oltp_run",
+    "workload/olap",
+];
 
 /// One test program.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,6 @@ mod bytes;
 mod core;
 mod execution;
 mod handshake;
-#[cfg(test)]
-mod hostile;
 mod packet;
 mod reply;
 mod row;

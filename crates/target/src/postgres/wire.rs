@@ -16,8 +16,6 @@ mod request;
 mod server_error;
 
 #[cfg(test)]
-mod hostile;
-#[cfg(test)]
 mod tests;
 
 pub use buffer::{MESSAGE_BYTES_MAX, Wire};

@@ -1,6 +1,8 @@
 //! Conversations without a server: ways of logging in that the server here does not have, and servers
 //! that do not keep to the protocol.
 
+mod hostile;
+
 use super::packet::{Inbox, Outbox};
 use super::{Event, Login, Wire, WireError, WireResult};
 use crate::Value;
@@ -65,9 +67,9 @@ impl Script {
     }
 }
 
-pub(super) const OK: &[u8] = b"\0\0\0\x02\0\0\0";
+const OK: &[u8] = b"\0\0\0\x02\0\0\0";
 
-pub(super) fn greeting() -> Vec<u8> {
+fn greeting() -> Vec<u8> {
     let mut packet = b"\x0a8.4.2\0\x07\0\0\0".to_vec();
     packet.extend_from_slice(&SCRAMBLE[..8]);
     packet.push(0);

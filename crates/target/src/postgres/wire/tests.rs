@@ -1,5 +1,7 @@
 //! The wire without a server: bytes in, events out.
 
+mod hostile;
+
 use super::*;
 use crate::{Fetched, Value};
 

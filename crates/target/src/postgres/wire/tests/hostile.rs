@@ -3,8 +3,8 @@
 
 use testing::{Source, each_seed, peak_bytes};
 
-use super::cell::types;
-use super::*;
+use super::super::cell::types;
+use super::super::*;
 use crate::source::{Cell, Kind};
 use crate::{Fetched, FirstRow, Password};
 
@@ -120,8 +120,8 @@ fn hear(bytes: &[u8], piece: usize) -> Result<(), WireError> {
                         }
                     }
                     Event::ColumnTypes(columns) => drop(columns.types()),
-                    Event::ParameterTypes(numbers) => drop(numbers.iter().count()),
-                    Event::Complete(tag) => drop(tag.rows()),
+                    Event::ParameterTypes(numbers) => _ = numbers.iter().count(),
+                    Event::Complete(tag) => _ = tag.rows(),
                     Event::Authentication(request) => drop(logon.answer(&mut answers, request)),
                     Event::Failed(error) => drop((error.to_string(), error.is_retryable())),
                     _ => {}

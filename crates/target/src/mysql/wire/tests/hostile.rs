@@ -3,8 +3,8 @@
 
 use testing::{Source, each_seed, peak_bytes};
 
-use super::tests::{OK, greeting};
-use super::{Event, Login, PACKET_BYTES_MAX, Wire, WireResult};
+use super::super::{Event, Login, PACKET_BYTES_MAX, Wire, WireResult};
+use super::{OK, greeting};
 use crate::Value;
 
 /// The largest packet, in a buffer that doubles, and the little that a conversation takes besides.
