@@ -44,7 +44,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use load::clock::{now_ns, sharpen_timers, sleep_until};
 
 pub use error::{EngineError, Fault, IoFault, Operation};
-pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Way};
+pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Told, Way};
 pub use files::Claims;
 pub use format::{FORMAT_NAME, format_run};
 pub use mock::{MockDevice, MockIo};
@@ -113,7 +113,7 @@ impl<'a> Options<'a> {
 
 /// What carries out a run: [`run`], or [`MockDevice::run`] in its place.
 pub type Carrier<'a> =
-    &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(&Interval)) -> Result<Outcome, EngineError>;
+    &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(Told<'_>)) -> Result<Outcome, EngineError>;
 
 /// (stream, SD) of each [`Cell`], in the order of all lists of cells.
 #[must_use]
@@ -124,7 +124,7 @@ pub fn cells_of(run: &Run) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Carries out one run and tells each interval when it is over. The pause before it is the caller's.
+/// Carries out one run, and tells each interval when it is over and each I/O that fails. The pause before it is the caller's.
 ///
 /// A rate relative to another run has to be made absolute before, see [`resolve`].
 ///
@@ -133,7 +133,7 @@ pub fn cells_of(run: &Run) -> Vec<(usize, usize)> {
 pub fn run(
     run: &Run,
     options: &Options<'_>,
-    told: &mut dyn FnMut(&Interval),
+    told: &mut dyn FnMut(Told<'_>),
 ) -> Result<Outcome, EngineError> {
     check(run)?;
     let own_claims = Claims::default();
@@ -145,6 +145,9 @@ pub fn run(
     let (validated, recovered) = proofs::begin(run, &storage, options.proofs)?;
     if recovered.is_all {
         plans.clear();
+    }
+    for fault in &recovered.faults {
+        told(Told::Fault(fault));
     }
     let (sender, messages) = channel();
     let shared = Shared::new(run, sender, validated);

@@ -15,7 +15,7 @@ use host::{Rates, Reader};
 use jiff::Timestamp;
 use load::search::SearchError;
 
-use crate::engine::{self, Carrier, Claims, Ended, EngineError, Outcome, Proofs, Reached};
+use crate::engine::{self, Carrier, Claims, Ended, EngineError, Outcome, Proofs, Reached, Told};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
@@ -327,19 +327,23 @@ impl Execution<'_> {
         let mut log = Log::new(self.counters.snapshot(), self.requests);
         let mut failed: Option<PagesError> = None;
         let mut monitor = None;
-        let outcome = (self.carrier)(run, options, &mut |interval| {
-            let rates = log.add(interval, self.counters.snapshot());
-            match self
-                .pages
-                .interval(run, interval, cpu(&rates), Timestamp::now())
-            {
+        let outcome = (self.carrier)(run, options, &mut |told| {
+            let now = Timestamp::now();
+            let shown = match told {
+                Told::Interval(interval) => {
+                    let rates = log.add(interval, self.counters.snapshot());
+                    monitor = monitor.or(monitored(
+                        self.script.monitor.as_deref(),
+                        self.monitored_since,
+                    ));
+                    self.pages.interval(run, interval, cpu(&rates), now)
+                }
+                Told::Fault(fault) => self.pages.fault(fault, now),
+            };
+            match shown {
                 Ok(text) => self.audience.show(&text),
                 Err(error) => failed = Some(error),
             }
-            monitor = monitor.or(monitored(
-                self.script.monitor.as_deref(),
-                self.monitored_since,
-            ));
             if monitor.is_some() || failed.is_some() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -362,8 +366,33 @@ impl Execution<'_> {
             .pages
             .end(run, &round.outcome, last, cpu, Timestamp::now())?;
         self.audience.show(&format!("{shown}\n"));
+        if let Some(sentence) = late(&round.outcome) {
+            let shown = self.pages.logged(&sentence, Timestamp::now())?;
+            self.audience.show(&shown);
+        }
         Ok((round, monitor))
     }
+}
+
+/// What was not begun in time, and whose fault it was; nothing where all was.
+fn late(outcome: &Outcome) -> Option<String> {
+    let mut told = Vec::new();
+    if outcome.unserved > 0 {
+        told.push(format!(
+            "{} I/Os were due and not begun at the end, the oldest for {:.3} s",
+            outcome.unserved,
+            outcome.unserved_wait_max.as_secs_f64()
+        ));
+    }
+    let driver = &outcome.driver;
+    if driver.late_starts > 0 {
+        told.push(format!(
+            "this machine itself began {} I/Os more than a millisecond late, the latest by {:.1} ms",
+            driver.late_starts,
+            driver.late_max.as_secs_f64() * 1e3
+        ));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Failed I/Os end the list after their run, however few they are.

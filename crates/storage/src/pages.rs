@@ -20,7 +20,7 @@ pub use columns::Cpu;
 pub use folder::folder;
 pub use skew::worst_share;
 
-use crate::engine::{Cell, Interval, Operation, Outcome};
+use crate::engine::{Cell, Interval, IoFault, Operation, Outcome};
 use crate::language::{Buckets, heading};
 use crate::run::Run;
 use columns::Sums;
@@ -126,6 +126,18 @@ impl Pages {
         ))?;
         self.flatfile.write(&flatfile::head())?;
         self.status.write("* Vdbench status\n*\n* One line for each event, its fields separated by tabs, written as it happens.\n\n")?;
+        // This process is master and slave in one.
+        let process = std::process::id();
+        for event in [
+            "Starting slaves".to_owned(),
+            format!("Slave localhost-0 (pid {process:>6}) connected to master {process}"),
+            "Slaves connected".to_owned(),
+            "Query host configuration started".to_owned(),
+            "Query host configuration completed".to_owned(),
+        ] {
+            self.status
+                .write(&format!("{} \t{event}\n", stamp::status(now)))?;
+        }
         for (_, page) in self.sds.iter_mut().chain(&mut self.workloads) {
             page.write(&format!("{links}\n\n"))?;
         }
@@ -201,45 +213,68 @@ impl Pages {
         let (cells, seconds) = totals(outcome);
         let all = outcome.latencies_of(|_, _, _| true).issued;
         let percentile = |pct| all.percentile_us(pct) / 1e3;
-        let name = format!("avg_{}-{last_interval}", run.first_counted_interval());
-        let line = Line {
-            name: &name,
-            cells,
-            seconds,
+        let percentiles_ms = (!all.is_empty()).then(|| [percentile(50.0), percentile(99.0)]);
+        let numbers = format!("{}-{last_interval}", run.first_counted_interval());
+        // The original's line is over all intervals, whatever its name says; what counts has a line of its own before it.
+        let whole = Line {
+            name: &format!("avg_{numbers}"),
+            cells: &outcome.all_cells,
+            seconds: outcome.elapsed.as_secs_f64(),
             cpu,
-            percentiles_ms: (!all.is_empty()).then(|| [percentile(50.0), percentile(99.0)]),
+            // Distributions are of what counts.
+            percentiles_ms: None,
             now,
         };
-        let shown = self.line(run, &line)?;
+        let counted = Line {
+            name: &format!("net_{numbers}"),
+            cells,
+            seconds,
+            percentiles_ms,
+            ..whole
+        };
         let header = self.header_due(self.total_lines, now);
         self.total_lines += 1;
-        let total = columns::line(&stamp::time_of_day(now), &name, &line.sums(|_| true));
-        self.totals.write(&format!("{header}{total}\n"))?;
+        self.totals.write(&header)?;
+        let mut shown = String::new();
+        for line in [&counted, &whole] {
+            shown += &self.line(run, line)?;
+            let total = columns::line(&stamp::time_of_day(now), line.name, &line.sums(|_| true));
+            self.totals.write(&total)?;
+        }
+        self.totals.write("\n")?;
         self.summary.write("\n")?;
         let of = |operation| outcome.latencies_of(|_, _, other| other == operation);
         let tables = histogram::tables(&of(Operation::Read), &of(Operation::Write), &self.buckets);
         self.histogram.write(&format!("{tables}\n\n"))?;
         let skew = skew::tables(run, cells, seconds);
         if !skew.is_empty() {
-            self.skew.write(&format!("{}\n\n", escaped(&skew)))?;
+            let tod = stamp::time_of_day(now);
+            let lines = skew
+                .lines()
+                .map(|line| format!("{tod} {}\n", escaped(line)));
+            self.skew.write(&(lines.collect::<String>() + "\n"))?;
         }
-        self.faults(outcome, now)?;
+        for sentence in &outcome.close_errors {
+            let tod = stamp::time_of_day(now);
+            self.errors
+                .write(&escaped(&format!("{tod} {sentence}\n")))?;
+        }
         self.event(run, "Slaves done", now)?;
         Ok(shown)
     }
 
-    fn faults(&mut self, outcome: &Outcome, now: Timestamp) -> Result<()> {
-        let tod = stamp::time_of_day(now);
-        for sentence in outcome
-            .faults
-            .iter()
-            .map(ToString::to_string)
-            .chain(outcome.close_errors.iter().cloned())
-        {
-            self.errors
-                .write(&escaped(&format!("{tod} {sentence}\n")))?;
-        }
-        Ok(())
+    /// An I/O has failed: told at once, with the time. Gives what is shown on the terminal.
+    pub fn fault(&mut self, fault: &IoFault, now: Timestamp) -> Result<String> {
+        let line = format!("{} {fault}\n", stamp::time_of_day(now));
+        self.errors.write(&escaped(&line))?;
+        Ok(line)
+    }
+
+    /// A sentence for the log. Gives what is shown on the terminal.
+    pub fn logged(&mut self, sentence: &str, now: Timestamp) -> Result<String> {
+        let line = format!("{} {sentence}\n", stamp::time_of_day(now));
+        self.log.write(&escaped(&line))?;
+        Ok(line)
     }
 
     /// A sentence about what was done. Gives what is shown on the terminal.
@@ -266,8 +301,10 @@ impl Pages {
         self.summary.write(&escaped(&line))?;
         self.log.write(&escaped(&line))?;
         if failed.is_none() {
-            self.status
-                .write(&format!("{} \tVdbench complete\n", stamp::status(now)))?;
+            for event in ["Shutting down slaves", "Vdbench complete"] {
+                self.status
+                    .write(&format!("{} \t{event}\n", stamp::status(now)))?;
+            }
         }
         Ok(line)
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use archive::{Point, PointKey, WorkDone};
 use host::Reader;
 use jiff::Timestamp;
-use storage::engine::{self, EngineError, Options, Outcome};
+use storage::engine::{self, EngineError, Options, Outcome, Told};
 use storage::execution::{Done, Log};
 use storage::language::{command_line, script};
 use storage::run::Run;
@@ -129,8 +129,10 @@ pub(crate) fn measure(
         return failed(error.to_string());
     }
     let mut log = Log::new(counters.snapshot(), requests.ok());
-    let outcome = engine::run(&run, &options, &mut |interval| {
-        log.add(interval, counters.snapshot());
+    let outcome = engine::run(&run, &options, &mut |told| {
+        if let Told::Interval(interval) = told {
+            log.add(interval, counters.snapshot());
+        }
     });
     let outcome = match outcome {
         Ok(_) if bay.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),

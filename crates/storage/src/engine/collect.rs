@@ -9,7 +9,7 @@ use std::time::Duration;
 use load::clock::{now_ns, process_cpu};
 
 use super::error::{EngineError, IoFault};
-use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Way};
+use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Told, Way};
 use super::message::{Message, WorkerEnd};
 use super::plan::LanePlan;
 use super::proofs::Validated;
@@ -111,7 +111,7 @@ impl<'a> Collector<'a> {
         shared: &Shared,
         stop: &AtomicBool,
         start_ns: u64,
-        told: &mut dyn FnMut(&Interval),
+        told: &mut dyn FnMut(Told<'_>),
     ) -> Result<(), EngineError> {
         let cpu_begin = process_cpu();
         let mut failure = None;
@@ -134,7 +134,7 @@ impl<'a> Collector<'a> {
         shared: &Shared,
         stop: &AtomicBool,
         since_ns: u64,
-        told: &mut dyn FnMut(&Interval),
+        told: &mut dyn FnMut(Told<'_>),
     ) {
         // A worker that fails says so to its caller as well, where there is but one.
         messages
@@ -157,7 +157,7 @@ impl<'a> Collector<'a> {
         &mut self,
         message: Message,
         shared: &Shared,
-        told: &mut dyn FnMut(&Interval),
+        told: &mut dyn FnMut(Told<'_>),
         failure: &mut Option<EngineError>,
     ) {
         match message {
@@ -170,6 +170,7 @@ impl<'a> Collector<'a> {
             }
             Message::Fault(fault) => {
                 if self.faults.len() < FAULTS_MAX {
+                    told(Told::Fault(&fault));
                     self.faults.push(*fault);
                 }
             }
@@ -205,7 +206,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Tells the intervals that are complete.
-    fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(&Interval)) {
+    fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(Told<'_>)) {
         let complete = self.told_by.iter().copied().min().unwrap_or(0);
         while self.next <= complete {
             let Some(interval) = self.open.remove(&self.next) else {
@@ -213,7 +214,7 @@ impl<'a> Collector<'a> {
             };
             self.next += 1;
             self.totals.add(&interval);
-            told(&interval);
+            told(Told::Interval(&interval));
             if self.data_limit_is_reached() {
                 self.end(shared, Ended::DataLimit);
             }

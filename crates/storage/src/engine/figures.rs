@@ -151,6 +151,15 @@ pub struct Interval {
     pub cells: Vec<Cell>,
 }
 
+/// What is told while a run goes on.
+#[derive(Debug, Clone, Copy)]
+pub enum Told<'a> {
+    /// An interval is over.
+    Interval(&'a Interval),
+    /// An I/O has failed.
+    Fault(&'a IoFault),
+}
+
 /// Why a run came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {

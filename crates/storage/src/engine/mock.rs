@@ -14,7 +14,7 @@ use super::backend::{Backend, Completion, Request};
 use super::build::{Job, work_on};
 use super::collect::Collector;
 use super::error::{EngineError, Operation};
-use super::figures::{Interval, Outcome};
+use super::figures::{Outcome, Told};
 use super::files::Extent;
 use super::message::Message;
 use super::shared::Shared;
@@ -78,7 +78,7 @@ impl<'a> MockDevice<'a> {
         &self,
         run: &Run,
         options: &Options<'_>,
-        told: &mut dyn FnMut(&Interval),
+        told: &mut dyn FnMut(Told<'_>),
     ) -> Result<Outcome, EngineError> {
         check(run)?;
         let extents = run

@@ -187,6 +187,24 @@ fn pattern(base: u64, number: usize) -> u64 {
     base.wrapping_add((number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
+/// Whether a sector was stamped by whomever: its pattern follows from its head.
+fn is_stamped(sector: &[u8]) -> bool {
+    let words: Vec<u64> = sector
+        .chunks_exact(8)
+        .map(|word| {
+            word.iter()
+                .rev()
+                .fold(0, |all, byte| all << 8 | u64::from(*byte))
+        })
+        .collect();
+    let [lba, owner, generation, rest @ ..] = words.as_slice() else {
+        return false;
+    };
+    let base = mix(lba ^ mix(owner ^ generation));
+    let mut numbered = rest.iter().enumerate();
+    numbered.all(|(number, word)| *word == pattern(base, number))
+}
+
 /// The most telling of all differences.
 fn difference(found: &[u8], expected: &[u8]) -> String {
     let word = |data: &[u8], at: usize| -> u64 {
@@ -198,11 +216,15 @@ fn difference(found: &[u8], expected: &[u8]) -> String {
     if found.iter().all(|byte| *byte == 0) {
         return "it holds zeros, and was written".to_owned();
     }
+    let is_own = word(found, 8) == word(expected, 8);
+    if !is_own && !is_stamped(found) {
+        return "it is no block of ours: something else has written here".to_owned();
+    }
     let (lba, wanted) = (word(found, 0), word(expected, 0));
     if lba != wanted {
         return format!("it carries the address {lba} and stands at {wanted}");
     }
-    if word(found, 8) != word(expected, 8) {
+    if !is_own {
         return "it belongs to another SD".to_owned();
     }
     let (generation, wanted) = (word(found, 16), word(expected, 16));
@@ -279,6 +301,10 @@ mod tests {
             other.stamp(&mut data[..512], 8192);
         });
         assert!(foreign.1.contains("another SD"), "{}", foreign.1);
+        for fill in [0xA5_u8, 0xFF] {
+            let noise = told(&|data| data[..512].fill(fill));
+            assert!(noise.1.contains("no block of ours"), "{}", noise.1);
+        }
     }
 
     #[test]

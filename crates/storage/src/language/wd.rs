@@ -202,8 +202,13 @@ fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
     }
     let total: f64 = found.iter().map(|size| size.pct).sum();
     if (total - 100.0).abs() > PERCENT_TOLERANCE {
+        let hint = if found.iter().all(|size| size.pct >= SECTOR as f64) {
+            "; pairs of size and percentage stand here, and a list of sizes is a loop at the rd="
+        } else {
+            ""
+        };
         return Err(parameter.wrong(format!(
-            "the percentages of sizes add up to {total}; they must add up to 100"
+            "the percentages of sizes add up to {total}; they must add up to 100{hint}"
         )));
     }
     Ok(Sizes::Weighted(found))

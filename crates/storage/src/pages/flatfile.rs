@@ -8,7 +8,7 @@ use crate::run::{Rate, Run, Seek, Sizes};
 const GIB: f64 = 1_073_741_824.0;
 
 /// Names of the columns and what they mean.
-const COLUMNS: [(&str, &str); 32] = [
+const COLUMNS: [(&str, &str); 36] = [
     ("tod", "Time of day"),
     ("timestamp", "Date and time"),
     ("Run", "Name of the run, from rd="),
@@ -22,7 +22,11 @@ const COLUMNS: [(&str, &str); 32] = [
     ("read_resp", "... of reads"),
     ("write_resp", "... of writes"),
     ("resp_max", "Longest response time in ms"),
+    ("read_max", "... of reads"),
+    ("write_max", "... of writes"),
     ("resp_std", "Standard deviation of response times in ms"),
+    ("read_std", "... of reads"),
+    ("write_std", "... of writes"),
     ("xfersize", "Transfer size asked for"),
     ("threads", "I/Os in flight asked for on an SD"),
     ("rdpct", "Percent of reads asked for"),
@@ -100,7 +104,11 @@ pub(super) fn row(run: &Run, line: &Line<'_>, sums: &Sums, lun_bytes: Option<u64
         number(mean_ms(&sums.read)),
         number(mean_ms(&sums.write)),
         number(max_ms(&all)),
+        number(max_ms(&sums.read)),
+        number(max_ms(&sums.write)),
         number(deviation_ms(&all)),
+        number(deviation_ms(&sums.read)),
+        number(deviation_ms(&sums.write)),
         one(streams().map(|stream| match stream.sizes {
             Sizes::Fixed(bytes) => Some(bytes.to_string()),
             _ => None,

@@ -106,16 +106,24 @@ pub(super) fn links_to_runs(runs: &[Run]) -> String {
         };
         let name = escaped(&run.name);
         format!(
-            "{label:<33}<A HREF=\"#_{number}\">{name} For loops: {}</A>\n",
+            "{label:<33}<A HREF=\"#_{}\">{name} For loops: {}</A>\n",
+            anchor(number),
             run.loops_text()
         )
     });
     links.collect()
 }
 
+/// A number that says nothing of its place, as the original's: programs must not count on an order. Multiplied by an odd
+/// number, so that no two are alike.
+fn anchor(number: usize) -> u32 {
+    (number as u32 + 1).wrapping_mul(0x9E37_79B1) & 0x7FFF_FFFF
+}
+
 /// A line where a link leads.
 pub(super) fn anchored(number: usize, line: &str) -> String {
-    format!("<a name=\"_{number}\"></a><i><b>{}</b></i>", escaped(line))
+    let (anchor, line) = (anchor(number), escaped(line));
+    format!("<a name=\"_{anchor}\"></a><i><b>{line}</b></i>")
 }
 
 /// Text that is nothing but text on a page.
@@ -128,6 +136,12 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_run_has_an_anchor_of_its_own() {
+        let anchors: BTreeSet<u32> = (0..10_000).map(anchor).collect();
+        assert_eq!(anchors.len(), 10_000);
+    }
 
     #[test]
     fn names_of_pages_are_safe_and_different() {

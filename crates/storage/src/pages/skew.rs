@@ -20,7 +20,10 @@ pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
     };
     let total = sums(&|_, _| true);
     let mut text = format!(
-        "Counts reported below are for non-warmup intervals.\n\n{}",
+        "\nCounts reported below are for non-warmup intervals.\n\n{}{}{}\n{}",
+        head("Slave:", "", ""),
+        row("localhost-0", &total, ""),
+        row("Total", &total, ""),
         head("SD:", "", "")
     );
     for (index, sd) in run.storage.iter().enumerate() {

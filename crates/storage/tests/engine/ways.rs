@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use storage::engine::{self, Ended, MockDevice, Operation, Options, Way};
+use storage::engine::{self, Ended, MockDevice, Operation, Options, Told, Way};
 use storage::run::{Arrivals, DataLimit, Rate, Run, Seek, Sizes, Stop, Stream, WeightedSize};
 
 use super::common::{
@@ -310,8 +310,10 @@ fn intervals_add_up_to_the_totals() {
     let device = MockDevice::of(4, Duration::from_millis(3));
     let options = Options::new(1, &stop);
     let outcome = device
-        .run(&asked, &options, &mut |interval| {
-            intervals.push(interval.clone());
+        .run(&asked, &options, &mut |told| {
+            if let Told::Interval(interval) = told {
+                intervals.push(interval.clone());
+            }
         })
         .unwrap();
     let numbers: Vec<(u32, bool)> = intervals.iter().map(|i| (i.number, i.counted)).collect();

@@ -11,16 +11,19 @@ use super::{Place, Played};
 const MIB: u64 = 1 << 20;
 
 /// A device of 16 MiB.
-fn device(place: &Place) -> LoopDevice {
+fn device(place: &Place) -> Result<LoopDevice, String> {
     place.file("backing", 16 * MIB);
-    LoopDevice::over(&place.path("backing")).unwrap()
+    LoopDevice::over(&place.path("backing"))
 }
 
 /// Each run finds the device free although the one before has just ended.
 #[test]
 fn a_list_of_writes_goes_over_a_device_again_and_again() {
     let place = Place::new();
-    let device = device(&place);
+    let device = match device(&place) {
+        Ok(device) => device,
+        Err(reason) => testing::skip!("{reason}"),
+    };
     let text = format!(
         "loop=3\nsd=sd1,lun={},openflags=o_direct\nwd=wd1,sd=sd1,rdpct=0,seekpct=eof,xf=64k\n\
          rd=rd1,wd=wd1,iorate=max,elapsed=60,forthreads=(1,8,32,8)\n",
@@ -86,7 +89,10 @@ fn the_whole_list_is_checked_before_the_first_io() {
 #[test]
 fn a_device_in_use_is_told_before_the_first_io() {
     let place = Place::new();
-    let device = device(&place);
+    let device = match device(&place) {
+        Ok(device) => device,
+        Err(reason) => testing::skip!("{reason}"),
+    };
     let mut alone = std::fs::File::options();
     let holder = alone.read(true).custom_flags(libc::O_EXCL);
     let _held = holder.open(device.path()).unwrap();

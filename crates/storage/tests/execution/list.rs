@@ -163,6 +163,38 @@ fn shares_that_are_missed_end_the_list_when_asked() {
     );
 }
 
+/// A corrupted block is told while the run goes on: only then can it be ended for it, long before its ten minutes are over.
+#[test]
+fn a_corrupted_block_is_told_at_once() {
+    let text = "monitor=$dir/m\nvalidate=yes\ndata_errors=1000000\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1\n\
+        rd=rd1,wd=fill,iorate=max,elapsed=20\nrd=rd2,wd=look,iorate=2000,elapsed=600\n";
+    let place = Place::new();
+    place.file("f", 1 << 20);
+    let onlooker = Onlooker {
+        spoiled: Some(place.path("f")),
+        monitor: Some((place.path("m"), "end_vdbench")),
+        monitor_at: "found a corrupted block",
+        ..Onlooker::default()
+    };
+    let played = place.play_before(text, onlooker);
+    let told = "SD sd1: read of 4096 bytes at offset 20480";
+    let shown = &played.onlooker.shown;
+    let line = shown.lines().find(|line| line.contains(told)).unwrap();
+    assert!(
+        line.as_bytes()[2] == b':' && line.contains("byte 100"),
+        "{line}"
+    );
+    let last = shown.rfind("avg_").unwrap();
+    assert!(
+        shown.find(told).unwrap() < last,
+        "before the end of its run"
+    );
+    let errors = place.page("errorlog");
+    assert_eq!(errors.matches(told).count(), 1, "{errors}");
+    assert!(errors.contains(line), "{errors}");
+    assert!(played.ended.is_err());
+}
+
 #[test]
 fn a_block_that_a_stranger_wrote_is_found_by_the_next_run() {
     let text = "validate=yes\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1,seekpct=eof\n\

@@ -58,8 +58,10 @@ struct Kept {
 struct Onlooker {
     shown: String,
     done: Vec<Kept>,
-    /// Written when the first interval is over, as (path, text).
+    /// Written when something is shown, as (path, text).
     monitor: Option<(PathBuf, &'static str)>,
+    /// What has to be shown before.
+    monitor_at: &'static str,
     /// A file that a stranger writes to behind the first run.
     spoiled: Option<PathBuf>,
 }
@@ -67,7 +69,11 @@ struct Onlooker {
 impl Audience for Onlooker {
     fn show(&mut self, text: &str) {
         self.shown.push_str(text);
-        if let Some((path, what)) = &self.monitor {
+        if let Some((path, what)) = self
+            .monitor
+            .as_ref()
+            .filter(|_| text.contains(self.monitor_at))
+        {
             std::fs::write(path, what).unwrap();
             // The file system's own clock may be some milliseconds behind, in which virtual time ends a run.
             let file = std::fs::File::options().write(true).open(path).unwrap();
