@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -235,5 +235,34 @@ pub fn burn(time: Duration) {
     let begin_ns = host::thread_cpu_ns();
     while host::thread_cpu_ns() - begin_ns < time.as_nanos() as u64 {
         std::hint::black_box(7_u64.pow(3));
+    }
+}
+
+/// A client that works after each statement. Whoever else is at work here, that time is the driver's and nothing else is.
+pub fn working_client(target: &Arc<dyn Target>) {
+    const WORK: Duration = Duration::from_millis(20);
+    let done = Arc::new(AtomicU64::new(0));
+    let judged = drive(target, 1, 1.5, 0, |session, _| {
+        let one = session.prepare("SELECT 1")?;
+        let done = Arc::clone(&done);
+        let work: Work = Box::new(move |session, _| {
+            session.fetch(one, &[])?;
+            burn(WORK);
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        });
+        Ok(work)
+    });
+    let driver_s: f64 = judged
+        .events
+        .iter()
+        .filter(|e| e.class == "driver")
+        .map(|e| e.time_s)
+        .sum();
+    // The last operation ends behind the window.
+    let least = WORK * (done.load(Ordering::Relaxed) as u32 - 1);
+    assert!(driver_s >= least.as_secs_f64(), "{least:?}: {judged:#?}");
+    for class in ["lock", "latch", "log sync", "data read"] {
+        assert_eq!(judged.share_pct(class), 0.0, "{class}: {judged:#?}");
     }
 }

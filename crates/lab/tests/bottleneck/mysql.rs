@@ -9,7 +9,9 @@ use target::mysql::local::MariaDbServer;
 use target::server::{LocalServer, ServerSpec};
 use target::{Target, TargetUrl, Value};
 
-use crate::common::{Judged, Work, burn, drive, more_than_processors, my_turn, my_turn_on, open};
+use crate::common::{
+    Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
+};
 use crate::way::{ONE_WAY, long_way_to};
 
 /// With buffers that are too small for the table of the reads, which come by plain reads, also those ahead.
@@ -185,16 +187,7 @@ fn a_scan_of_a_table_that_comes_slowly_from_the_device_is_not_work() {
 #[test]
 fn a_client_that_works_itself() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, 1, 1.5, 0, |session, _| {
-        let one = session.prepare("SELECT 1")?;
-        let work: Work = Box::new(move |session, _| {
-            session.fetch(one, &[])?;
-            burn(Duration::from_millis(20));
-            Ok(())
-        });
-        Ok(work)
-    });
-    judged.assert(Resource::Driver);
+    working_client(&target);
 }
 
 #[test]

@@ -9,7 +9,9 @@ use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerSpec};
 use target::{Target, TargetUrl, Value};
 
-use crate::common::{Judged, Work, burn, drive, more_than_processors, my_turn, my_turn_on, open};
+use crate::common::{
+    Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
+};
 use crate::way::{ONE_WAY, long_way_to};
 
 /// With buffers that are too small for the table of the reads.
@@ -188,26 +190,14 @@ fn a_page_that_somebody_holds() {
 
 #[test]
 fn a_client_that_works_itself() {
-    working_client(SERVER);
+    let (_turn, target) = my_turn_on(SERVER);
+    working_client(&target);
 }
 
 #[test]
 fn a_client_that_works_itself_as_the_server_counts_it() {
-    working_client(COUNTING);
-}
-
-fn working_client(server: &str) {
-    let (_turn, target) = my_turn_on(server);
-    let judged = drive(&target, 1, 1.5, 0, |session, _| {
-        let one = session.prepare("SELECT 1")?;
-        let work: Work = Box::new(move |session, _| {
-            session.fetch(one, &[])?;
-            burn(Duration::from_millis(20));
-            Ok(())
-        });
-        Ok(work)
-    });
-    judged.assert(Resource::Driver);
+    let (_turn, target) = my_turn_on(COUNTING);
+    working_client(&target);
 }
 
 #[test]
