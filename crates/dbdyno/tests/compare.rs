@@ -141,6 +141,25 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
         anyway.contains("measured differently: the bound of a point"),
         "{anyway}"
     );
+    // A page sets beside each other what its reader asks for, with that label.
+    place.fine(&["report", "longer", "--against", "one", "-o", "both.html"]);
+    let page = std::fs::read_to_string(place.path("both.html")).unwrap();
+    assert!(page.contains("measured differently: the bound of a point"));
+    assert!(!page.contains("Not compared") && !page.contains("--anyway"));
+}
+
+/// A side that cannot begin leaves no study behind that would look as if it went on for ever.
+#[test]
+fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let url = place.url("sqlite", "bench.db");
+    let other = format!("target={}", place.url("sqlite", "no such folder/bench.db"));
+    let asked = ["ab", &plan, "--target", &url, "--b", &other, "--pairs", "2"];
+    let refused = place.dbdyno(&asked);
+    assert_eq!(refused.status, 1, "{}", refused.stderr);
+    let runs = place.fine(&["list", "runs"]).stdout;
+    assert!(!runs.contains("ab-"), "{runs}");
 }
 
 #[test]

@@ -174,7 +174,8 @@ fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
         "the statement was too short"
     );
     interrupt(&child);
-    let ended = end(&place, child, Duration::from_secs(2));
+    // The statement itself would take hours.
+    let ended = end(&place, child, PATIENCE);
     assert_eq!(ended.status, 130, "{}", ended.stderr);
     assert!(
         ended.sentence().contains("kept in the archive"),

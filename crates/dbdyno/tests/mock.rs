@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Place, TINY, points, repository};
+use common::{Place, TINY, faults, points, repository};
 
 fn of_the_repository(name: &str) -> String {
     repository(name).to_str().unwrap().to_owned()
@@ -28,6 +28,66 @@ fn the_mock_is_measured_at_the_speed_that_it_states() {
     // 125 µs a statement: never more than 8000 of them in a second, however fast the machine is.
     let rate = point["operations_per_s"].as_f64().unwrap();
     assert!(rate > 100.0 && rate <= 8000.0, "{rate}");
+}
+
+/// A driver that is stopped again and again begins its operations late: the point is invalid, unless the plan allows it.
+#[test]
+fn a_driver_that_is_held_up_makes_a_point_invalid() {
+    let place = Place::new();
+    let (plan, library) = (
+        of_the_repository("bench/aa/mock.toml"),
+        of_the_repository("bench/aa/library"),
+    );
+    let run = |name: &str, command: fn(&Place, &[&str]) -> std::process::Command| {
+        let arguments = [
+            "run",
+            &plan,
+            "--library",
+            &library,
+            "--target",
+            "mock:?service_us=100",
+            "--name",
+            name,
+            "--set",
+            "step.rate_per_s=100.0",
+            "--set",
+            "step.seconds=1.0",
+        ];
+        let mut child = command(&place, &arguments)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let pid = libc::pid_t::try_from(child.id()).unwrap();
+        let pause = std::time::Duration::from_millis(25);
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            for signal in [libc::SIGSTOP, libc::SIGCONT] {
+                // SAFETY: the child has not been waited for, so its number is still its own.
+                assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+                std::thread::sleep(pause);
+            }
+        };
+        (status.code(), points(&place.export(name))[0].clone())
+    };
+    let (status, point) = run("strict", Place::command_as_typed);
+    assert_eq!(status, Some(3));
+    let [reason] = faults(&point)[..] else {
+        panic!("one reason: {point}")
+    };
+    assert!(reason.contains("more than 1 ms late"), "{reason}");
+    let (status, point) = run("allowed", Place::command);
+    assert_eq!(status, Some(0));
+    assert_eq!(faults(&point), [""; 0]);
+    let notes = point["notes"].to_string();
+    for said in [
+        "late_starts_pct_max is 100 instead of 1",
+        "more than 1 ms late; the plan allows it",
+    ] {
+        assert!(notes.contains(said), "{notes}");
+    }
 }
 
 #[test]

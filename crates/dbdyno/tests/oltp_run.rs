@@ -181,6 +181,84 @@ fn a_database_broken_meanwhile_makes_its_points_invalid() {
     assert_eq!(faults(of(&exported, "OLTP-BEFORE")[0]), [""; 0]);
 }
 
+/// A run that is gone on with looks at the database first: what became of it meanwhile nobody knows.
+#[test]
+fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
+    for is_broken in [false, true] {
+        let place = Place::new();
+        let url = place.url("sqlite", "oltp.db");
+        place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+        interrupt_a_ramp(&place, &url);
+        let kept = of(&place.export("cut"), "OLTP").len();
+        assert!((1..6).contains(&kept), "{kept}");
+        if is_broken {
+            change(&place, "UPDATE warehouse SET w_ytd = w_ytd + 1");
+        }
+        let resumed = place.dbdyno(&["run", "--resume", "cut"]);
+        let exported = place.export("cut");
+        let levels = of(&exported, "OLTP");
+        let missing = exported["missing"].to_string();
+        if is_broken {
+            assert_eq!(resumed.status, 3, "{}", resumed.stderr);
+            assert_eq!(levels.len(), kept);
+            for level in levels {
+                let said = faults(level).join(" ");
+                assert!(said.contains("not sound afterwards: condition 1"), "{said}");
+            }
+            assert!(missing.contains("not sound before"), "{missing}");
+        } else {
+            assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+            let again = levels.iter().map(|level| {
+                let notes = level["notes"].to_string();
+                notes.contains("the database was checked again")
+            });
+            let again: Vec<usize> = (again.enumerate())
+                .filter_map(|(at, is_told)| is_told.then_some(at))
+                .collect();
+            assert_eq!((levels.len(), again), (6, vec![kept]));
+        }
+    }
+}
+
+/// Stops a ramp of six levels behind its first.
+fn interrupt_a_ramp(place: &Place, url: &str) {
+    let log = std::fs::File::create(place.path("log")).unwrap();
+    let users = ["--users", "1..6/1", "--all-levels", "--seconds", "1"];
+    let arguments = ["oltp", "run", "--target", url, "--yes", "--name", "cut"];
+    let arguments = [&arguments[..], &users, &["--warm-up-max", "0"]].concat();
+    let mut child = place.command(&arguments).stderr(log).spawn().unwrap();
+    let told = || std::fs::read_to_string(place.path("log")).unwrap();
+    while !told().contains("all transactions") {
+        assert!(child.try_wait().unwrap().is_none(), "{}", told());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let pid = libc::pid_t::try_from(child.id()).unwrap();
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{}", told());
+}
+
+/// A size that is not there is one sentence, and no level is measured.
+#[test]
+fn a_database_of_another_size_is_not_measured() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    let loaded = place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    assert!(
+        loaded.stdout.starts_with("1 warehouse is loaded"),
+        "{}",
+        loaded.stdout
+    );
+    let ended = let_work(&place, &url, &["--warehouses", "5", "--users", "1,2"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("1 warehouse instead of 5") && sentence.contains("oltp load --replace"),
+        "{sentence}"
+    );
+    assert_eq!(points(&place.export("last")).len(), 0);
+}
+
 /// What contradicts itself, or is not there, is one sentence.
 #[test]
 fn bad_wishes_are_refused() {
@@ -435,6 +513,15 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
     let exported = place.export("broken off");
     assert_eq!(points(&exported).len(), 14);
+    let [before, after] = of(&exported, "OLTP")[..] else {
+        panic!("two levels")
+    };
+    let said = |level: &Value, words: &str| level["notes"].to_string().contains(words);
+    assert!(said(before, "the server runs since 2") && said(after, "the server runs since 2"));
+    assert!(
+        !said(before, "checked again") && said(after, "checked again"),
+        "{after}"
+    );
     for code in ["OLTP-BEFORE", "OLTP", "OLTP-AFTER"] {
         for point in of(&exported, code) {
             assert_eq!(faults(point), [""; 0], "{code}");

@@ -116,6 +116,24 @@ fn a_script_that_is_not_right_is_refused_before_anything_is_touched() {
     assert!(!place.path("bench.db").exists() && !place.archive().exists());
 }
 
+/// A plan means the same from wherever it is carried out, also when it is resumed.
+#[test]
+fn a_script_lies_beside_its_plan() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("plans")).unwrap();
+    place.file("plans/shop.toml", &example());
+    let text = format!("{STEP}script = 'shop.toml'\n");
+    place.file("plans/plan.toml", &text);
+    let url = place.url("sqlite", "bench.db");
+    place.fine(&["run", "plans/plan.toml", "--target", &url]);
+    let kept = place.export("last")["run"]["plan_toml"].to_string();
+    let script = place.path("plans/shop.toml");
+    assert!(kept.contains(script.to_str().unwrap()), "{kept}");
+    // What is said on the command line is meant from there.
+    let set = ["--set", "step.script=plans/shop.toml"];
+    place.fine(&[&["run", "plans/plan.toml", "--target", &url], &set[..]].concat());
+}
+
 #[test]
 fn another_text_of_the_script_is_another_test() {
     let place = Place::new();

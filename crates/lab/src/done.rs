@@ -25,6 +25,14 @@ pub(crate) enum Measured {
 }
 
 impl Measured {
+    /// Puts a note at the head of the points of one test.
+    pub fn note(&mut self, test: &str, note: &str) {
+        if let Self::Points(points) = self {
+            let of_test = points.iter_mut().filter(|point| point.key.test == test);
+            of_test.for_each(|point| point.notes.insert(0, note.to_owned()));
+        }
+    }
+
     /// What became of a drive that did not come to its end.
     pub fn cut_short(interrupted: bool, fatal: Option<&str>) -> std::result::Result<(), Self> {
         match fatal {

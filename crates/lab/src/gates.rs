@@ -8,6 +8,7 @@ use archive::Figures;
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 
+use crate::nodes::Nodes;
 use crate::plan::Validity;
 pub use pace::{Offered, stood_still};
 
@@ -155,6 +156,14 @@ pub fn host_notes(used: &HostUse) -> Vec<String> {
         about_owners.map(|why| format!("whose the processor time was is not known: {why}"));
     let about_host = about_host.into_iter().flatten().cloned();
     about_host.chain(about_owners).collect()
+}
+
+/// Since when the servers of a target run: where points differ in it, a server was restarted between them.
+pub fn server_notes(target: &Nodes) -> Vec<String> {
+    let since = target.nodes.iter().filter_map(|node| node.running_since());
+    since
+        .map(|since| format!("the server runs since {since}"))
+        .collect()
 }
 
 /// Whether the wall clock was set meanwhile.

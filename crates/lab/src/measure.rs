@@ -366,6 +366,7 @@ impl Task<'_> {
             notes.push("not comparable across engines: it measures this engine's executor".into());
         }
         notes.extend(gates::host_notes(used));
+        notes.extend(gates::server_notes(self.target));
         notes
     }
 

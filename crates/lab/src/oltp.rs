@@ -40,6 +40,10 @@ pub const TOTAL: &str = "OLTP";
 /// Checks it afterwards.
 pub const AFTER: &str = "OLTP-AFTER";
 
+/// What stands with the first level behind an interruption.
+const CHECKED_AGAIN: &str =
+    "the run was gone on with here, by another process than before; the database was checked again";
+
 /// Code of the points of one kind of transaction.
 pub fn code_of(kind: Kind) -> String {
     kind.name().to_uppercase()
@@ -111,6 +115,8 @@ pub(crate) struct Desk<'a> {
     left_out: HashSet<PointKey>,
     /// Ramps whose target was warmed up.
     warm: HashSet<Ramp>,
+    /// Ramps whose database was checked here, before users worked.
+    checked: HashSet<Ramp>,
 }
 
 impl<'a> Desk<'a> {
@@ -121,6 +127,7 @@ impl<'a> Desk<'a> {
             run,
             left_out: HashSet::new(),
             warm: HashSet::new(),
+            checked: HashSet::new(),
         }
     }
 
@@ -149,12 +156,51 @@ impl<'a> Desk<'a> {
             site: key.target,
             journal: oltp.journal.then(|| self.journal(archive, key)),
         };
-        let measured = match key.test.as_str() {
+        let again = match self.check_again(&place) {
+            Some(Measured::Points(found)) => Some(found),
+            Some(ended) => return ended.enter_by(|_| Ok(())),
+            None => None,
+        };
+        if let Some(found) = again.as_ref().filter(|found| !is_sound(found)) {
+            self.end_broken(archive, key, found)?;
+            return Ok(Done::Entered(Vec::new()));
+        }
+        let mut measured = match key.test.as_str() {
             LOAD => load::load(&place),
             CHECK | BEFORE | AFTER => gate::check(&place),
             _ => self.level(&place, progress),
         };
+        if again.is_some() {
+            measured.note(TOTAL, CHECKED_AGAIN);
+        }
         measured.enter_by(|points| self.enter(archive, oltp, key, points))
+    }
+
+    /// Checks the database before the first level that is measured here, where another process did that before: a run is
+    /// gone on with, and nobody knows what became of the database meanwhile.
+    fn check_again(&mut self, place: &Place) -> Option<Measured> {
+        let is_new = self.checked.insert(ramp_of(place.key));
+        let is_due = is_of_a_level(place.key) && place.oltp.check != Check::None;
+        (is_new && is_due).then(|| {
+            let key = PointKey {
+                test: BEFORE.to_owned(),
+                jobs: 1,
+                ..place.key.clone()
+            };
+            gate::check(&Place {
+                key: &key,
+                journal: None,
+                ..*place
+            })
+        })
+    }
+
+    /// What was measured on a database that is found broken is invalid, and nothing more is measured on it.
+    fn end_broken(&mut self, archive: &mut Archive, key: &PointKey, found: &[Point]) -> Result<()> {
+        let gate = Gate { run: self.run, key };
+        gate.after(archive, found)?;
+        self.left_out.extend(gate.before(archive, found)?);
+        Ok(())
     }
 
     /// Puts points into the archive, with what they mean for others.
@@ -192,11 +238,8 @@ impl<'a> Desk<'a> {
             Some(objective) => search::search(place, objective, progress),
             None => level::level(place, progress),
         };
-        if let (Measured::Points(points), Some(note)) = (&mut measured, note) {
-            let total = points.iter_mut().find(|point| point.key.test == TOTAL);
-            total
-                .into_iter()
-                .for_each(|point| point.notes.insert(0, note.clone()));
+        if let Some(note) = note {
+            measured.note(TOTAL, &note);
         }
         measured
     }
@@ -246,6 +289,10 @@ impl<'a> Desk<'a> {
         archive.leave_out(self.run, &later, &missing)?;
         Ok(later)
     }
+}
+
+fn is_sound(points: &[Point]) -> bool {
+    points.iter().all(Point::valid)
 }
 
 /// A step on a target in a repetition.

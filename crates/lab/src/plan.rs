@@ -1,5 +1,7 @@
 //! Plans: what is asked for, as TOML; every key is described in docs/FORMAT.md.
 
+use std::path::Path;
+
 use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 use verdict::metric::Metric;
@@ -116,7 +118,7 @@ impl Plan {
         names
     }
 
-    /// Text of the plan called `name`: a built-in one, else a file.
+    /// Text of the plan called `name`: a built-in one, else a file, which names its scripts from where it lies.
     ///
     /// # Errors
     /// When there is neither.
@@ -124,12 +126,13 @@ impl Plan {
         if let Some(file) = BUILT_IN.get_file(format!("{name}.toml")) {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
         }
-        std::fs::read_to_string(name).map_err(|e| {
+        let text = std::fs::read_to_string(name).map_err(|e| {
             let hint = nearest(name, &Self::built_in());
             LabError::Plan(format!(
                 "there is no built-in plan \"{name}\"{hint} and no such file can be read ({e}); `dbdyno list plans` shows the built-in ones"
             ))
-        })
+        })?;
+        Ok(with_scripts_beside(text, Path::new(name)))
     }
 
     /// Parses a plan, with settings applied and everything checked that can be without a target.
@@ -207,6 +210,28 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Makes the paths of scripts absolute, so that a plan means the same wherever it is carried out from, and a run that is
+/// resumed finds them again. What is no plan is left for [`Plan::parse`] to refuse.
+fn with_scripts_beside(text: String, file: &Path) -> String {
+    let Ok(mut table) = toml::from_str::<toml::Table>(&text) else {
+        return text;
+    };
+    let Ok(steps) = steps_of(&mut table) else {
+        return text;
+    };
+    let mut is_changed = false;
+    for step in steps {
+        if let Some(toml::Value::String(script)) = step.get_mut("script") {
+            let path = file.with_file_name(&*script);
+            // In a folder that was removed meanwhile, reading the script will say what is wrong.
+            let path = std::path::absolute(&path).unwrap_or(path);
+            *script = path.display().to_string();
+            is_changed = true;
+        }
+    }
+    if is_changed { table.to_string() } else { text }
 }
 
 fn check_primary(text: &str) -> Result<()> {

@@ -86,14 +86,14 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
         .clone()
         .unwrap_or_else(|| made_up_name(&options));
     let order = draw_order(options.pairs, options.seed);
-    let mut ids = Vec::new();
-    let mut planned = Vec::new();
+    // Both sides are opened, one after the other, before either is entered: a study of which one side cannot begin
+    // would stand in the archive as one that is still running.
+    let mut runs = Vec::new();
     for (side, letter) in options.sides.iter().zip(SIDES) {
         let targets = open(&side.targets)?;
         let agenda = Agenda::lay(&side.plan, &options.library, &targets, machine.threads())?;
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
-        planned.push(agenda.points.len());
-        ids.push(archive.create_run(&NewRun {
+        runs.push(NewRun {
             label: Some(format!("{name}-{letter}")),
             plan_name: side.plan.name.clone(),
             plan_toml: side.plan.to_toml(),
@@ -112,8 +112,11 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
             tool_version: options.tool_version.clone(),
             started_at: host::clock::rfc3339(options.clock.now()),
             planned: agenda.points,
-        })?);
+        });
     }
+    let planned: Vec<usize> = runs.iter().map(|run| run.planned.len()).collect();
+    let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
+    let ids: Vec<i64> = ids.collect::<Result<_>>()?;
     let total = planned.iter().sum();
     observer.begins(&name, total, total);
     let whole = Whole {

@@ -346,6 +346,12 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// When a server that somebody else started was started, RFC 3339 in UTC by its own clock; `None` where it does not
+    /// tell, and of servers that are started and stopped here.
+    fn running_since(&self) -> Option<String> {
+        None
+    }
+
     /// Everything of the engine as a whole that no single session counts.
     fn counters(&self) -> Counters;
 

@@ -138,7 +138,7 @@ pub enum OltpError {
     /// A database is there, and it is another one.
     #[error(
         "what is here is an order-entry database of other {what}: {there} instead of {asked}; ask for that one, \
-         or load anew with --replace"
+         or load anew with: dbdyno oltp load --replace"
     )]
     Other {
         /// In what it differs.

@@ -58,9 +58,13 @@ fn load(asked: &LoadArguments) -> Result<Status> {
         begun.elapsed().as_secs_f64(),
     );
     print(&format!(
-        "{} warehouses are loaded, {} of them now: {} rows in {rows_s:.3} s, with keys, statistics and \
-         counts {all_s:.3} s\n",
-        asked.warehouses, loaded.warehouses, loaded.rows,
+        "{}, {} of them now: {} rows in {rows_s:.3} s, with keys, statistics and counts {all_s:.3} s\n",
+        match asked.warehouses {
+            1 => "1 warehouse is loaded".to_owned(),
+            many => format!("{many} warehouses are loaded"),
+        },
+        loaded.warehouses,
+        loaded.rows,
     ))?;
     Ok(Status::Fine)
 }
@@ -75,10 +79,17 @@ fn check(asked: &CheckArguments) -> Result<Status> {
     Ok(sound(checked.is_sound()))
 }
 
+fn warehouses(count: u32) -> String {
+    match count {
+        1 => "1 warehouse".to_owned(),
+        many => format!("{many} warehouses"),
+    }
+}
+
 fn lines(checked: &Checked) -> String {
     let mut text = format!(
-        "order-entry database of {} warehouses, seed {}, {}\n",
-        checked.metadata.warehouses,
+        "order-entry database of {}, seed {}, {}\n",
+        warehouses(checked.metadata.warehouses),
         checked.metadata.seed,
         match checked.metadata.transactions_since_load {
             true => "transactions have run since the load",
@@ -173,8 +184,8 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
         Cooled::Lukewarm(why) => format!("some of it may be cached: {why}"),
     };
     print(&format!(
-        "the order-entry database of {} warehouses is at its start after {:.3} s: {way}; {caches}\n",
-        restored.metadata.warehouses,
+        "the order-entry database of {} is at its start after {:.3} s: {way}; {caches}\n",
+        warehouses(restored.metadata.warehouses),
         restored.took.as_secs_f64(),
     ))?;
     Ok(Status::Fine)

@@ -325,6 +325,7 @@ impl<'a> Level<'a> {
             notes.push("the database was not checked".into());
         }
         notes.extend(gates::host_notes(&seen.used));
+        notes.extend(gates::server_notes(self.place.on));
         notes.extend(seen.sight.note());
         notes.extend(self.work.standing_notes());
         notes.extend(seen.clock_note.clone());

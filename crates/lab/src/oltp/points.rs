@@ -51,6 +51,10 @@ impl Place<'_> {
             OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
+            // Not a finding about the target: whatever level comes next, the database would still be missing.
+            error @ (OltpError::Absent | OltpError::NotWhole { .. } | OltpError::Other { .. }) => {
+                Measured::Broken(error.to_string())
+            }
             error => Measured::Points(self.without_figures(&error.to_string())),
         }
     }

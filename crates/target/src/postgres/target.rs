@@ -145,13 +145,13 @@ impl Target for PostgresTarget {
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
-        let sql = "SELECT current_setting('data_directory')";
+        // Who may not see it gets no row here; asked by name, the server would log an error.
+        let sql = "SELECT setting FROM pg_settings WHERE name = 'data_directory'";
         let rows = self.with_anchor(|anchor| anchor.texts(sql, &[]));
-        let cell = rows.map(|rows| rows.into_iter().flatten().next().flatten());
-        match cell {
-            Ok(Some(directory)) => Ok(PathBuf::from(directory)),
-            Ok(None) => Err("the server does not tell its data directory".into()),
-            Err(_) => Err(
+        let rows = rows.map_err(|error| error.to_string())?;
+        match rows.into_iter().flatten().next().flatten() {
+            Some(directory) => Ok(PathBuf::from(directory)),
+            None => Err(
                 "this user may not see the server's data directory, so its device is unknown; \
                  GRANT pg_read_all_settings TO it, or name the device with --host-device"
                     .into(),
@@ -162,6 +162,16 @@ impl Target for PostgresTarget {
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
         let find = || self.with_anchor(|anchor| Ok(postmaster(anchor)));
         Some(self.anchor.process(find))
+    }
+
+    fn running_since(&self) -> Option<String> {
+        if self.anchor.server().is_some() {
+            return None;
+        }
+        let sql = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', \
+                   'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
+        let rows = self.with_anchor(|anchor| anchor.texts(sql, &[])).ok()?;
+        rows.into_iter().flatten().next().flatten()
     }
 
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of

@@ -53,7 +53,10 @@ impl Work {
         if let Some(wanted) = asked.warehouses.filter(|w| *w != metadata.warehouses) {
             return Err(OltpError::Other {
                 what: "size",
-                there: format!("{} warehouses", metadata.warehouses),
+                there: match metadata.warehouses {
+                    1 => "1 warehouse".to_owned(),
+                    many => format!("{many} warehouses"),
+                },
                 asked: wanted.to_string(),
             });
         }
