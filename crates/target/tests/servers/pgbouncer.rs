@@ -36,13 +36,18 @@ impl Pooler {
         // It refuses to be the superuser, and the server's socket is its owner's.
         let owner = fs::metadata(server.socket_directory()).unwrap();
         let (user, group) = (owner.uid(), owner.gid());
+        let is_other = user != fs::metadata("/proc/self").unwrap().uid();
+        let program = match is_other {
+            true => reachable(&program(), directory.path()),
+            false => program(),
+        };
         chown(directory.path(), Some(user), Some(group)).unwrap();
-        let mut command = Command::new(program());
+        let mut command = Command::new(program);
         command
             .arg(&file)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        if user != fs::metadata("/proc/self").unwrap().uid() {
+        if is_other {
             command.uid(user).gid(group);
         }
         let process = command.spawn().expect("scripts/get-pgbouncer.sh gets it");
@@ -79,6 +84,20 @@ impl Drop for Pooler {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The program where another user can run it: nobody else looks into root's cache.
+fn reachable(program: &Path, directory: &Path) -> PathBuf {
+    let unpacked = program.ancestors().nth(2).unwrap();
+    if !unpacked.ends_with("dbdyno/pgbouncer") {
+        return program.to_owned();
+    }
+    let copied = Command::new("cp")
+        .arg("-R")
+        .args([unpacked, directory])
+        .status();
+    assert!(copied.unwrap().success());
+    directory.join("pgbouncer/bin/pgbouncer")
 }
 
 /// `$PGBOUNCER`, or where `scripts/get-pgbouncer.sh` and packages put it.
