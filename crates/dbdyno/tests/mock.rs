@@ -74,10 +74,13 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
     };
     let (status, point) = run("strict", Place::command_as_typed);
     assert_eq!(status, Some(3));
-    let [reason] = faults(&point)[..] else {
-        panic!("one reason: {point}")
-    };
-    assert!(reason.contains("more than 1 ms late"), "{reason}");
+    // Of a driver that others keep from the processors more may be said than that.
+    let is_late = |reason: &&str| reason.contains("more than 1 ms late");
+    assert_eq!(
+        faults(&point).iter().filter(|r| is_late(r)).count(),
+        1,
+        "{point}"
+    );
     let (status, point) = run("allowed", Place::command);
     assert_eq!(status, Some(0));
     assert_eq!(faults(&point), [""; 0]);
