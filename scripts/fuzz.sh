@@ -1,6 +1,6 @@
 #!/bin/sh
-# Hostile input for SECONDS: both protocols from the server's side, COPY, archives, histograms. The cases are others each
-# time; one that fails is named with its seed.
+# Hostile input for SECONDS: both protocols from the server's side, COPY, archives, histograms, plans, parameter files of
+# vdbench, copied /proc trees. The cases are others each time; one that fails is named with its seed.
 #
 #   scripts/fuzz.sh [SECONDS]      default 60
 set -eu

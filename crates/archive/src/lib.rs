@@ -16,6 +16,8 @@ pub mod integrity;
 pub mod model;
 pub mod reference;
 pub mod store;
+mod text_file;
 
 pub use model::*;
 pub use store::{Archive, ArchiveError, NewRun, RunName, RunSummary};
+pub use text_file::read_text;

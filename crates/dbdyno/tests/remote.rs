@@ -253,7 +253,7 @@ fn a_host_that_does_not_let_us_in_asks_nothing() {
         "{}",
         ended.stderr
     );
-    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(began.elapsed() < Duration::from_secs(120));
 }
 
 fn wait_for_points(place: &Place, count: usize) {

@@ -146,7 +146,7 @@ mod tests {
             if used >= at_least.as_nanos() as u64 {
                 return used;
             }
-            assert!(begin.elapsed() < Duration::from_secs(15), "{used} ns");
+            assert!(begin.elapsed() < Duration::from_secs(60), "{used} ns");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -50,3 +50,7 @@ pub use machine::HostAsked;
 pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
 pub use run::{RunOptions, resume, run};
+
+#[cfg(test)]
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;

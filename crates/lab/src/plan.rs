@@ -29,6 +29,8 @@ pub use validity::Validity;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
+/// Longest plan that is read.
+const FILE_BYTES_MAX: u64 = 4 << 20;
 /// Keys of a plan, for naming the nearest when one is misspelt.
 const PLAN_KEYS: [&str; 7] = [
     "name",
@@ -126,7 +128,7 @@ impl Plan {
         if let Some(file) = BUILT_IN.get_file(format!("{name}.toml")) {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
         }
-        let text = std::fs::read_to_string(name).map_err(|e| {
+        let text = archive::read_text(Path::new(name), FILE_BYTES_MAX).map_err(|e| {
             let hint = nearest(name, &Self::built_in());
             LabError::Plan(format!(
                 "there is no built-in plan \"{name}\"{hint} and no such file can be read ({e}); `dbdyno list plans` shows the built-in ones"

@@ -21,6 +21,8 @@ pub use definition::{
 pub(crate) static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../library");
 /// More files than any library needs.
 const FILES_MAX: usize = 10_000;
+/// Bytes of one of them.
+const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// What can be wrong with a library.
 #[derive(Debug, thiserror::Error)]
@@ -121,7 +123,8 @@ impl Library {
             for entry in entries.take(FILES_MAX) {
                 let entry = entry.map_err(unreadable)?;
                 if entry.path().is_file() {
-                    let text = std::fs::read_to_string(entry.path()).map_err(unreadable)?;
+                    let text =
+                        archive::read_text(&entry.path(), FILE_BYTES_MAX).map_err(unreadable)?;
                     let name = Path::new(folder).join(entry.file_name());
                     files.insert(name.display().to_string(), text);
                 }

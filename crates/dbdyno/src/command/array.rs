@@ -1,9 +1,10 @@
 //! Histograms of a storage array's own reporter beside runs: `--array`.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use ::archive::{Run, array};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::exit::Wrong;
 
@@ -31,13 +32,8 @@ pub fn attach(asked: &[String], runs: &mut [&mut Run]) -> Result<()> {
 
 fn read(path: &Path) -> Result<String> {
     let cannot = || format!("{} cannot be read", path.display());
-    let length = std::fs::metadata(path).with_context(cannot)?.len();
-    if length > FILE_BYTES_MAX {
-        return Err(Wrong(format!(
-            "{} has {length} bytes, and {FILE_BYTES_MAX} are read at most; split it by run",
-            path.display()
-        ))
-        .into());
-    }
-    std::fs::read_to_string(path).with_context(cannot)
+    ::archive::read_text(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => Wrong(format!("{}: {error}", cannot())).into(),
+        _ => anyhow::Error::new(error).context(cannot()),
+    })
 }

@@ -79,11 +79,5 @@ fn read(path: &Path) -> Result<String> {
             path.display()
         ))
     };
-    let bytes = std::fs::metadata(path)
-        .map_err(|e| unreadable(e.to_string()))?
-        .len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(unreadable("it is larger than 64 MiB".to_owned()).into());
-    }
-    Ok(std::fs::read_to_string(path).map_err(|e| unreadable(e.to_string()))?)
+    Ok(::archive::read_text(path, FILE_BYTES_MAX).map_err(|e| unreadable(e.to_string()))?)
 }

@@ -20,18 +20,12 @@ pub struct Stated {
 #[derive(Debug, thiserror::Error)]
 pub enum StatedError {
     /// It cannot be read.
-    #[error("the platform file {} cannot be read ({source}); check the path", path.display())]
+    #[error("the platform file {} cannot be read: {source}", path.display())]
     Unreadable {
         /// The file asked for.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
-    },
-    /// It is too long.
-    #[error("the platform file {} is larger than 1 MiB; is it the right file?", path.display())]
-    TooLong {
-        /// The file asked for.
-        path: PathBuf,
     },
     /// It is not TOML.
     #[error("the platform file {file} is not TOML: {what}")]
@@ -141,12 +135,7 @@ impl Stated {
             path: path.to_owned(),
             source,
         };
-        if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
-            return Err(StatedError::TooLong {
-                path: path.to_owned(),
-            });
-        }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = archive::read_text(path, FILE_BYTES_MAX).map_err(unreadable)?;
         Self::parse(&path.display().to_string(), &text)
     }
 

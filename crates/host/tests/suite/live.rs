@@ -104,12 +104,6 @@ fn a_sample_is_cheap_and_the_schedule_holds() {
     );
     assert!(used.sampler_cpu_s > 0.0);
     assert!(us_per_sample / 1e6 < 0.005, "{us_per_sample} us a sample");
-    // 60 ticks fit; on a busy machine some come too late, and then they are counted.
-    assert!(
-        samples + 2.0 * used.late_samples as f64 >= 58.0,
-        "{samples}, {} late",
-        used.late_samples
-    );
     assert_eq!(used.samples_lost, 0);
 
     assert!(used.rates.cpu_pct.unwrap() > 0.0 && used.rates.cpu_pct.unwrap() <= 100.0);
@@ -119,6 +113,13 @@ fn a_sample_is_cheap_and_the_schedule_holds() {
     assert!(used.rates.process_cpu_pct.unwrap() > 0.0);
     let ends: Vec<f64> = used.samples.iter().map(|sample| sample.at_s).collect();
     assert!(ends.is_sorted() && ends[0] >= 0.045 && *ends.last().unwrap() <= used.rates.elapsed_s);
+    // Up to the last sample before the end, each tick was taken or is counted as late.
+    let taken = &ends[..ends.len() - 1];
+    let ticks = taken
+        .last()
+        .map_or(0.0, |at| (at / interval.as_secs_f64()).floor());
+    let told = taken.len() as f64 + used.late_samples as f64;
+    assert!(told >= ticks, "{told} of {ticks}");
 }
 
 /// Processor time of one snapshot, all files together.

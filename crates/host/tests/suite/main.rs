@@ -3,8 +3,12 @@
 
 mod block;
 mod control_group;
+mod hostile;
 mod inventory;
 mod lint;
 mod live;
 mod machines;
 mod made_up_machine;
+
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;

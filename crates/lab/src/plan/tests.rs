@@ -1,5 +1,7 @@
 //! Plans: what is taken, and what is refused with which words.
 
+mod hostile;
+
 use super::*;
 
 const MINIMAL: &str = "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\n";

@@ -40,11 +40,9 @@ fn pages_that_were_in_memory_a_moment_ago() {
     // So that the pages have been there.
     drive(&target, JOBS, 4.0, 0, lookups);
     let judged = drive(&target, JOBS, 3.0, 0, lookups);
-    let pressure_pct = judged.figures.pressure_memory_pct;
-    assert!(
-        pressure_pct.is_some(),
-        "this kernel tells no pressure (psi=1)"
-    );
+    if judged.figures.pressure_memory_pct.is_none() {
+        testing::skip!("this kernel tells no pressure; boot it with psi=1");
+    }
     judged.assert(Resource::Memory);
     judged.assert_says("waited for memory");
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod chance;
 mod examples;
+mod hostile;
 mod options;
 mod own;
 mod profile;
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 use storage::language::{Asked, LanguageError, Script, command_line, read_file, script};
 use storage::run::Run;
+
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;
 
 /// A parameter file of the tests.
 fn example(name: &str) -> PathBuf {

@@ -88,13 +88,20 @@ fn a_session_is_seen_where_it_is() {
         "an idle server has none at work: {tally:?}"
     );
     let mut session = target.open_session().unwrap();
-    let sleeping = std::thread::spawn(move || session.batch("SELECT pg_sleep(1)"));
+    let pid = session.texts("SELECT pg_backend_pid()").unwrap();
+    let sleeping = std::thread::spawn(move || session.batch("SELECT pg_sleep(3600)"));
     let event = (WaitClass::Other, "Timeout: PgSleep".to_owned());
     let begin = Instant::now();
     while !tally.sessions.contains_key(&event) {
-        assert!(begin.elapsed() < Duration::from_secs(1), "{tally:?}");
+        assert!(begin.elapsed() < Duration::from_secs(60), "{tally:?}");
         watch.look(&mut tally).unwrap();
     }
     assert!(watch.server_cpu_ns().unwrap() > 0);
-    sleeping.join().unwrap().unwrap();
+    let mut killer = target.open_session().unwrap();
+    let cancel = format!(
+        "SELECT pg_cancel_backend({})",
+        pid[0][0].as_deref().unwrap()
+    );
+    killer.batch(&cancel).unwrap();
+    sleeping.join().unwrap().unwrap_err();
 }

@@ -41,18 +41,12 @@ pub struct Limit {
 #[derive(Debug, thiserror::Error)]
 pub enum SlaError {
     /// It cannot be read.
-    #[error("the file of limits {} cannot be read ({source}); check the path", path.display())]
+    #[error("the file of limits {} cannot be read: {source}", path.display())]
     Unreadable {
         /// The file asked for.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
-    },
-    /// It is too long.
-    #[error("the file of limits {} is larger than 1 MiB; is it the right file?", path.display())]
-    TooLong {
-        /// The file asked for.
-        path: PathBuf,
     },
     /// Its content is wrong.
     #[error("the file of limits {file}: {what}")]
@@ -74,12 +68,7 @@ impl Sla {
             path: path.to_owned(),
             source,
         };
-        if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
-            return Err(SlaError::TooLong {
-                path: path.to_owned(),
-            });
-        }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = archive::read_text(path, FILE_BYTES_MAX).map_err(unreadable)?;
         Self::parse(&path.display().to_string(), &text)
     }
 

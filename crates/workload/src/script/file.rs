@@ -198,15 +198,7 @@ impl Script {
 
 fn read_limited(path: &Path) -> Result<String, String> {
     let cannot = |what: String| format!("{} cannot be read: {what}", path.display());
-    let length = std::fs::metadata(path)
-        .map_err(|e| cannot(e.to_string()))?
-        .len();
-    if length > FILE_BYTES_MAX {
-        return Err(cannot(format!(
-            "it has {length} bytes, and {FILE_BYTES_MAX} are the most"
-        )));
-    }
-    std::fs::read_to_string(path).map_err(|e| cannot(e.to_string()))
+    archive::read_text(path, FILE_BYTES_MAX).map_err(|e| cannot(e.to_string()))
 }
 
 fn checked_name(place: &Place) -> Result<String, String> {

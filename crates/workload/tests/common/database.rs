@@ -56,5 +56,9 @@ impl Database {
 }
 
 pub fn open(url: &str) -> Arc<dyn Target> {
-    target::open(&TargetUrl::parse(url).unwrap()).unwrap()
+    let opened = target::open(&TargetUrl::parse(url).unwrap());
+    opened.unwrap_or_else(|error| match error.kind {
+        target::ErrorKind::NotInstalled => testing::lacking(&error.message),
+        _ => panic!("{url}: {error}"),
+    })
 }

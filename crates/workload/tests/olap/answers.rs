@@ -107,7 +107,7 @@ fn a_query_that_takes_too_long_is_ended() {
         let error = session.texts(endless).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Statement, "{error}");
         assert!(
-            begun.elapsed() < Duration::from_secs(20),
+            begun.elapsed() < Duration::from_secs(120),
             "{}",
             database.engine
         );

@@ -1,0 +1,46 @@
+//! Text files that people name: read up to a length, whatever the name leads to.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// The text of a file of at most `bytes_max` bytes. A device and a pipe tell no length beforehand and may never end, so
+/// the limit is one of reading.
+///
+/// # Errors
+/// As reading a file; [`ErrorKind::FileTooLarge`] when there is more, [`ErrorKind::InvalidInput`] for what keeps its
+/// reader waiting for a writer.
+pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
+    let what = std::fs::metadata(path)?.file_type();
+    // What a shell puts in the place of `<(command)` is a pipe of its own, which has its writer.
+    let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
+    if (what.is_fifo() && !is_of_shell) || what.is_socket() {
+        let what = "it is a FIFO or a socket; name a file";
+        return Err(io::Error::new(ErrorKind::InvalidInput, what));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(bytes_max + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let what = format!("it has more than {bytes_max} bytes; is it the right file?");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, what));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_too_long() {
+        let error = read_text(Path::new("/dev/zero"), 1 << 20).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "12345").unwrap();
+        assert_eq!(read_text(file.path(), 5).unwrap(), "12345");
+        assert!(read_text(file.path(), 4).is_err());
+    }
+}
