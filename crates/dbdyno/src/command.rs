@@ -16,7 +16,7 @@ pub mod report;
 pub mod run;
 pub mod vdbench;
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use ::host::inventory::Stated;
@@ -52,8 +52,14 @@ fn server_host(said: &ServerHost) -> Result<HostAsked> {
 
 /// Prints to standard output; a reader that has gone away is no error.
 fn print(text: &str) -> Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+    print_with(|out| out.write_all(text.as_bytes()))
+}
+
+/// The same of what is written piece by piece.
+fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("what was asked for cannot be written to standard output"),
     }
 }
@@ -77,5 +83,5 @@ fn window_columns() -> Option<usize> {
 }
 
 fn wants_colour() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }

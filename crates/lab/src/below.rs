@@ -55,10 +55,7 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
             ..WorkDone::default()
         },
         figures: figures(done),
-        histograms: Histograms {
-            service: all.service,
-            response: all.response,
-        },
+        histograms: Histograms::of(&all.service, &all.response),
         by_operation: by_operation(done, devices),
         steady: done.steadiness.map_or_else(|| steady(&rates), of_rounds),
         samples: counted.iter().map(|lap| sample(lap)).collect(),

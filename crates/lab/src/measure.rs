@@ -255,10 +255,7 @@ impl Task<'_> {
             samples,
             reasons,
             notes,
-            histograms: Histograms {
-                service: outcome.service,
-                response: outcome.response,
-            },
+            histograms: Histograms::of(&outcome.service, &outcome.response),
             ..self.blank()
         }]))
     }

@@ -66,10 +66,7 @@ pub(crate) fn observed(
         reasons,
         figures,
         notes,
-        histograms: Histograms {
-            service: outcome.service,
-            response: outcome.response,
-        },
+        histograms: Histograms::of(&outcome.service, &outcome.response),
         ..blank
     })
 }

@@ -2,8 +2,8 @@
 //! parallelism, with its repetitions). Everything that is drawn or tabulated starts here.
 
 use archive::{Component, Figures, Latency, Point, Run};
-use stats::Histogram;
 use stats::summary;
+use stats::{Histogram, HistogramSnapshot};
 
 /// The repetitions of one point: the same test, target and parallelism.
 #[derive(Debug, Clone)]
@@ -86,12 +86,12 @@ impl<'a> Level<'a> {
     }
 
     /// Service times of all repetitions as one distribution.
-    pub fn service(&self) -> Histogram {
+    pub fn service(&self) -> HistogramSnapshot {
         self.merged(Kind::Service)
     }
 
     /// Response times of all repetitions as one distribution.
-    pub fn response(&self) -> Histogram {
+    pub fn response(&self) -> HistogramSnapshot {
         self.merged(Kind::Response)
     }
 
@@ -108,18 +108,18 @@ impl<'a> Level<'a> {
     }
 
     fn latency(&self, kind: Kind, end: &str) -> Option<f64> {
-        match self.points[..] {
-            [only] => named(kind.of(only), end),
-            _ => named(&self.merged(kind), end),
-        }
+        named(&self.merged(kind), end)
     }
 
-    fn merged(&self, kind: Kind) -> Histogram {
+    fn merged(&self, kind: Kind) -> HistogramSnapshot {
+        if let [only] = self.points[..] {
+            return kind.of(only).clone();
+        }
         let mut whole = Histogram::new();
         for point in &self.points {
-            whole.merge(kind.of(point));
+            whole.merge_snapshot(kind.of(point));
         }
-        whole
+        (&whole).into()
     }
 }
 
@@ -151,7 +151,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(self, point: &Point) -> &Histogram {
+    fn of(self, point: &Point) -> &HistogramSnapshot {
         match self {
             Self::Service => &point.histograms.service,
             Self::Response => &point.histograms.response,
@@ -169,7 +169,7 @@ fn latency_name(name: &str) -> Option<(Kind, &str)> {
         })
 }
 
-fn named(histogram: &Histogram, end: &str) -> Option<f64> {
+fn named(histogram: &HistogramSnapshot, end: &str) -> Option<f64> {
     let latency = Latency::of(histogram)?;
     latency
         .named()

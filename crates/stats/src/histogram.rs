@@ -8,7 +8,9 @@ use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+
+use crate::HistogramSnapshot;
 
 /// Longest latency that keeps its value, in nanoseconds: one hour.
 pub const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
@@ -63,7 +65,8 @@ impl Histogram {
         if latency_ns > LATENCY_NS_MAX {
             self.clipped += 1;
         }
-        self.hdr.saturating_record(latency_ns);
+        // HdrHistogram keeps a little more than the longest, which its readers would refuse.
+        self.hdr.saturating_record(latency_ns.min(LATENCY_NS_MAX));
     }
 
     /// Records the same latency so often, e.g. a bucket of somebody else's histogram.
@@ -71,7 +74,8 @@ impl Histogram {
         if latency_ns > LATENCY_NS_MAX {
             self.clipped += times;
         }
-        self.hdr.saturating_record_n(latency_ns, times);
+        self.hdr
+            .saturating_record_n(latency_ns.min(LATENCY_NS_MAX), times);
     }
 
     /// How many latencies were longer than [`LATENCY_NS_MAX`] and stand in the last bucket.
@@ -87,6 +91,14 @@ impl Histogram {
         self.clipped += other.clipped;
     }
 
+    /// The same with what is only read.
+    pub fn merge_snapshot(&mut self, other: &HistogramSnapshot) {
+        for (latency_ns, count) in other.recorded_ns() {
+            self.hdr.saturating_record_n(latency_ns, count);
+        }
+        self.clipped += other.clipped();
+    }
+
     /// Number of latencies recorded.
     pub fn count(&self) -> u64 {
         self.hdr.len()
@@ -99,9 +111,7 @@ impl Histogram {
 
     /// The latency, in microseconds, that `percentile` (0–100) of all operations did not exceed.
     pub fn percentile_us(&self, percentile: f64) -> f64 {
-        // 99.9 / 100 is a little more than 0.999; without rounding it would ask for one rank too many.
-        let quantile = (percentile * 1e10).round() / 1e12;
-        self.hdr.value_at_quantile(quantile) as f64 / 1e3
+        self.hdr.value_at_quantile(quantile(percentile)) as f64 / 1e3
     }
 
     /// Arithmetic mean in microseconds (within the 0.1 % of the buckets).
@@ -141,79 +151,119 @@ impl Histogram {
         bytes
     }
 
-    /// The same in some hundred bytes, for histograms that have to wait in numbers.
-    pub fn pack(&self) -> PackedHistogram {
-        PackedHistogram {
-            bytes: self.encode(),
-            clipped: self.clipped,
-        }
-    }
-
     /// Reads what [`Histogram::encode`] wrote.
     ///
     /// # Errors
     /// [`HistogramError::Damaged`] when the bytes are not such an encoding.
     pub fn decode(bytes: &[u8]) -> Result<Self, HistogramError> {
         let mut whole = Self::new();
-        let inflated = inflate(bytes, whole.hdr.distinct_values())?;
-        let read: Hdr<u64> = Deserializer::new()
-            .deserialize(&mut &inflated[..])
-            .map_err(|e| HistogramError::Damaged(e.to_string()))?;
-        if read.max() > whole.hdr.highest_equivalent(LATENCY_NS_MAX) {
-            let beyond = "it has a latency beyond the longest that is kept";
-            return Err(HistogramError::Damaged(beyond.to_owned()));
-        }
-        whole
-            .hdr
-            .add(&read)
-            .map_err(|e| HistogramError::Damaged(e.to_string()))?;
+        each_filled(bytes, |index, count| {
+            whole.record_many_ns(lowest_ns(index), count)
+        })?;
         Ok(whole)
     }
 }
 
-/// The uncompressed V2 form. Its reader takes the lengths and bounds that stand in it on trust, however large, so
-/// they are checked here: none beyond those of a histogram with so many buckets.
-fn inflate(bytes: &[u8], buckets: usize) -> Result<Vec<u8>, HistogramError> {
+/// A percentile as a share of one. 99.9 / 100 is a little more than 0.999; without rounding it would ask for one rank too
+/// many.
+pub(crate) fn quantile(percentile: f64) -> f64 {
+    (percentile * 1e10).round() / 1e12
+}
+
+/// Buckets of one width; below the first doubling there are twice as many (HdrHistogram, three significant digits).
+const HALF: u32 = 1 << 10;
+
+/// How often the width of the bucket at `index` of the array of counts was doubled.
+pub(crate) const fn doublings(index: u32) -> u32 {
+    (index / HALF).saturating_sub(1)
+}
+
+/// The lowest latency of the bucket at `index`.
+pub(crate) const fn lowest_ns(index: u32) -> u64 {
+    ((index - doublings(index) * HALF) as u64) << doublings(index)
+}
+
+/// The bucket of a latency.
+const fn index_of(latency_ns: u64) -> u32 {
+    let doublings = (latency_ns | (2 * HALF as u64 - 1)).ilog2() - HALF.ilog2();
+    doublings * HALF + (latency_ns >> doublings) as u32
+}
+
+/// Calls back with index and count of each filled bucket of an encoded histogram, in their order. The format is
+/// HdrHistogram's V2: counts as zigzag LEB128, a negative number for so many empty buckets.
+pub(crate) fn each_filled(
+    bytes: &[u8],
+    mut filled: impl FnMut(u32, u64),
+) -> Result<(), HistogramError> {
+    const LAST: u32 = index_of(LATENCY_NS_MAX);
+    let damaged = |what: &str| HistogramError::Damaged(what.to_owned());
+    let beyond = || damaged("it has a latency beyond the longest that is kept");
+    let inflated = inflate(bytes)?;
+    let mut counts = inflated[HEADER_BYTES..].iter();
+    let mut index = 0_u32;
+    while !counts.as_slice().is_empty() {
+        let number = zigzag(&mut counts).ok_or_else(|| damaged("its last count is cut off"))?;
+        let Ok(count) = u64::try_from(number) else {
+            let empty = u32::try_from(number.unsigned_abs()).map_err(|_| beyond())?;
+            index = index.checked_add(empty).ok_or_else(beyond)?;
+            continue;
+        };
+        if count > 0 {
+            if index > LAST {
+                return Err(beyond());
+            }
+            filled(index, count);
+        }
+        index = index.saturating_add(1);
+    }
+    Ok(())
+}
+
+/// The next number; nothing when it is cut off.
+fn zigzag(bytes: &mut std::slice::Iter<'_, u8>) -> Option<i64> {
+    let mut number = 0_u64;
+    for place in 0..9 {
+        let byte = u64::from(*bytes.next()?);
+        // The ninth byte has eight bits of its own.
+        let digits = if place < 8 { byte & 0x7f } else { byte };
+        number |= digits << (7 * place);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Some((number >> 1) as i64 ^ -((number & 1) as i64))
+}
+
+const HEADER_BYTES: usize = 40;
+
+/// The uncompressed V2 form. What it may take is bounded before memory is taken for it.
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
-    const HEADER_BYTES: usize = 40;
-    const BUCKET_BYTES_MAX: usize = 9;
+    const PLAIN: u64 = 0x1c84_9313;
+    const BYTES_MAX: usize = HEADER_BYTES + 9 * (index_of(LATENCY_NS_MAX) as usize + 1);
     let damaged = |what: &str| HistogramError::Damaged(what.to_owned());
     let stream = bytes.get(8..).filter(|_| bytes.starts_with(&COMPRESSED));
     let stream = stream.ok_or_else(|| damaged("it is not compressed as it should be"))?;
-    let bytes_max = HEADER_BYTES + BUCKET_BYTES_MAX * buckets;
     let mut inflated = Vec::new();
     ZlibDecoder::new(stream)
-        .take(bytes_max as u64 + 1)
+        .take(BYTES_MAX as u64 + 1)
         .read_to_end(&mut inflated)
         .map_err(|e| HistogramError::Damaged(e.to_string()))?;
     let number = |at: usize, length: usize| {
         let digits = inflated.get(at..at + length)?.iter();
         Some(digits.fold(0_u64, |number, byte| number << 8 | u64::from(*byte)))
     };
-    let is_ours = number(4, 4) == Some(inflated.len().saturating_sub(HEADER_BYTES) as u64)
+    let is_ours = inflated.len() <= BYTES_MAX
+        && number(0, 4) == Some(PLAIN)
+        && number(4, 4) == Some(inflated.len().saturating_sub(HEADER_BYTES) as u64)
+        && number(8, 4) == Some(0)
         && number(12, 4) == Some(u64::from(SIGNIFICANT_DIGITS))
+        && number(16, 8) == Some(1)
         && number(24, 8) <= Some(LATENCY_NS_MAX)
-        && inflated.len() <= bytes_max;
+        && number(32, 8) == Some(1_f64.to_bits());
     is_ours.then_some(inflated).ok_or_else(|| {
         damaged("its bounds or its length are not those of a histogram of latencies")
     })
-}
-
-/// A histogram that nothing is recorded into or read from until it is unpacked.
-#[derive(Debug, Clone)]
-pub struct PackedHistogram {
-    bytes: Vec<u8>,
-    clipped: u64,
-}
-
-impl PackedHistogram {
-    /// The histogram as it was.
-    pub fn unpack(&self) -> Histogram {
-        let mut whole = Histogram::decode(&self.bytes)
-            .expect("the bytes are what a histogram of the same bounds was encoded to");
-        whole.clipped = self.clipped;
-        whole
-    }
 }
 
 #[cfg(test)]
@@ -253,8 +303,6 @@ mod tests {
             h.record_ns(ns);
         }
         h.record_ns(LATENCY_NS_MAX + 1);
-        let unpacked = h.pack().unpack();
-        assert_eq!((&unpacked, unpacked.clipped()), (&h, 1));
         let back = Histogram::decode(&h.encode()).unwrap();
         assert_eq!(back, h);
         assert!(Histogram::decode(&h.encode()[..7]).is_err());
@@ -265,6 +313,8 @@ mod tests {
     fn too_long_is_counted_not_lost() {
         let mut h = Histogram::new();
         h.record_ns(LATENCY_NS_MAX * 2);
-        assert_eq!((h.count(), h.clipped()), (1, 1));
+        h.record_ns(LATENCY_NS_MAX + LATENCY_NS_MAX / 8);
+        assert_eq!((h.count(), h.clipped()), (2, 2));
+        assert_eq!(Histogram::decode(&h.encode()).unwrap(), h);
     }
 }

@@ -21,12 +21,14 @@ pub mod random;
 pub mod rank;
 pub mod ratio;
 pub mod scaling;
+mod snapshot;
 pub mod steady;
 pub mod summary;
 pub mod usl;
 pub mod warmup;
 pub mod warning;
 
-pub use histogram::{Histogram, HistogramError, PackedHistogram};
+pub use histogram::{Histogram, HistogramError};
 pub use interval::Interval;
+pub use snapshot::HistogramSnapshot;
 pub use warning::Warning;

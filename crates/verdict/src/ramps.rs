@@ -4,7 +4,7 @@
 mod json;
 
 use archive::{Point, PointKey, Run};
-use stats::Histogram;
+use stats::HistogramSnapshot;
 use stats::compare::Design;
 use stats::ramp::{Limits, RampComparison, RampQuestion, Step, compare};
 
@@ -50,7 +50,7 @@ pub fn step_of(point: &Point, percentile: f64) -> Step {
 pub fn step(
     users: u32,
     figure: impl Fn(&str) -> Option<f64>,
-    response: &Histogram,
+    response: &HistogramSnapshot,
     percentile: f64,
 ) -> Step {
     let figure = |name: &str| figure(name).unwrap_or(0.0);

@@ -7,7 +7,7 @@ use archive::{Latency, OperationTimes, Point, Run};
 use stats::autocorrelation::effective_size;
 use stats::compare::{Comparison, Design, Direction, Question, compare};
 use stats::distribution::student_quantile;
-use stats::{Histogram, Interval, Warning};
+use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
 
@@ -174,7 +174,7 @@ impl Kind<'_> {
                 own_us += mean_us * n as f64;
                 own_count += n as f64;
                 if let Some(more) = part.histogram() {
-                    histogram.merge(&more);
+                    histogram.merge_snapshot(&more);
                 }
             }
             if own_count > 0.0 {
@@ -190,7 +190,7 @@ impl Kind<'_> {
             let all = histogram.count() as f64;
             let side = Side {
                 mean_us: sum_us / count,
-                latency: Latency::of(&histogram),
+                latency: Latency::of(&HistogramSnapshot::from(&histogram)),
                 tail_pct: (all > 0.0)
                     .then(|| histogram.count_above_us(TAIL_US) as f64 * 100.0 / all),
                 over_time,

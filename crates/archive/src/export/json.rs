@@ -1,9 +1,12 @@
 //! JSON: the whole run, each point one flat row.
 
+use std::io::{self, Write};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
-use stats::Histogram;
+use stats::HistogramSnapshot;
 
 use crate::store::{finite::finite, state_name, steady_name};
 use crate::{Latency, OperationSample, OperationTimes, Point, Run, TargetRecord};
@@ -16,43 +19,84 @@ pub(super) const DISTRIBUTIONS: [&str; 2] = ["service", "response"];
 /// Endings of the latency figures, in the order of [`Latency::named`].
 pub(super) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"];
 
-/// The run as pretty-printed JSON text with a line end.
+/// Writes the run as pretty-printed JSON with a line end, one point after the other.
+///
+/// # Errors
+/// As writing.
+pub fn write_json(run: &Run, mut to: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut to, &Exported(run))?;
+    to.write_all(b"\n")
+}
+
+/// The run as [`write_json`] writes it.
 pub fn json_text(run: &Run) -> String {
-    format!("{:#}\n", json(run))
+    let mut text = Vec::new();
+    write_json(run, &mut text)
+        .expect("a Vec takes everything, and names and values are strings and finite numbers");
+    String::from_utf8(text).expect("JSON is always valid UTF-8")
 }
 
 /// The run as a JSON value; `docs/dbdyno-result.schema.json` describes it.
 pub fn json(run: &Run) -> Value {
+    serde_json::to_value(Exported(run)).expect("names and values are strings and finite numbers")
+}
+
+/// What is exported. Its points become JSON one at a time: a run of thousands would take a multiple of its own memory.
+struct Exported<'a>(&'a Run);
+
+impl Serialize for Exported<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let run = self.0;
+        let mut whole = serializer.serialize_map(None)?;
+        whole.serialize_entry("schema", SCHEMA_NAME)?;
+        whole.serialize_entry("run", &head(run))?;
+        whole.serialize_entry("targets", &run.targets)?;
+        whole.serialize_entry("platform", &run.platform)?;
+        whole.serialize_entry("inventory", &run.inventory)?;
+        whole.serialize_entry("missing", &missing(run))?;
+        whole.serialize_entry("points", &Points(run))?;
+        whole.end()
+    }
+}
+
+struct Points<'a>(&'a Run);
+
+impl Serialize for Points<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.points.iter().map(|point| row(self.0, point)))
+    }
+}
+
+fn head(run: &Run) -> Value {
     json!({
-        "schema": SCHEMA_NAME,
-        "run": {
-            "id": run.id,
-            "label": run.label,
-            "state": state_name(run.state),
-            "valid": run.valid(),
-            "reasons": run.reasons,
-            "started_at": run.started_at,
-            "finished_at": run.finished_at,
-            "tool_version": run.tool_version,
-            "plan_name": run.plan_name,
-            "plan_toml": run.plan_toml,
-            "seed": run.seed,
-            "repetitions": run.repetitions,
-            "points_planned": run.points_planned,
-            "points_finished": run.points.len(),
-            "study": run.study,
-        },
-        "targets": run.targets,
-        "platform": run.platform,
-        "inventory": run.inventory,
-        "missing": run.missing.iter().map(|m| json!({
+        "id": run.id,
+        "label": run.label,
+        "state": state_name(run.state),
+        "valid": run.valid(),
+        "reasons": run.reasons,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "tool_version": run.tool_version,
+        "plan_name": run.plan_name,
+        "plan_toml": run.plan_toml,
+        "seed": run.seed,
+        "repetitions": run.repetitions,
+        "points_planned": run.points_planned,
+        "points_finished": run.points.len(),
+        "study": run.study,
+    })
+}
+
+fn missing(run: &Run) -> Vec<Value> {
+    let each = run.missing.iter().map(|m| {
+        json!({
             "target": target(run, m.target).name,
             "test": m.test,
             "title": m.title,
             "reason": m.reason,
-        })).collect::<Vec<_>>(),
-        "points": run.points.iter().map(|p| Value::Object(row(run, p))).collect::<Vec<_>>(),
-    })
+        })
+    });
+    each.collect()
 }
 
 /// One point, flat: the row of every export.
@@ -119,7 +163,7 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
     put("definition", point.definition.clone().into());
     put("started_at", point.started_at.clone().into());
     for (kind, histogram) in DISTRIBUTIONS.into_iter().zip(histograms) {
-        let bytes = (!histogram.is_empty()).then(|| BASE64.encode(histogram.encode()));
+        let bytes = (!histogram.is_empty()).then(|| BASE64.encode(histogram.encoded()));
         put(&format!("{kind}_histogram"), bytes.into());
     }
     row
@@ -149,7 +193,7 @@ fn operation_sample(sample: &OperationSample) -> Value {
 }
 
 /// The figures read from a histogram; all unknown when nothing was recorded.
-fn latencies(histogram: &Histogram) -> [(&'static str, Option<f64>); 7] {
+fn latencies(histogram: &HistogramSnapshot) -> [(&'static str, Option<f64>); 7] {
     match Latency::of(histogram) {
         Some(latency) => latency.named().map(|(ending, value)| (ending, Some(value))),
         None => PERCENTILES.map(|ending| (ending, None)),

@@ -1,6 +1,6 @@
 //! Times of the kinds of operation of a point: reads apart from writes, and by whom they were timed.
 
-use stats::{Histogram, HistogramError};
+use stats::{Histogram, HistogramError, HistogramSnapshot};
 
 /// What is known of a point's operations by their kind; empty for work whose operations are all of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,15 +76,15 @@ impl OperationTimes {
     /// # Errors
     /// When it is none.
     pub(crate) fn with_encoded(mut self, bytes: Vec<u8>) -> Result<Self, HistogramError> {
-        Histogram::decode(&bytes)?;
+        HistogramSnapshot::decode(&bytes)?;
         self.encoded = Some(bytes);
         Ok(self)
     }
 
     /// The distribution. It is kept encoded, because a run of thousands of points has many more of them.
-    pub fn histogram(&self) -> Option<Histogram> {
+    pub fn histogram(&self) -> Option<HistogramSnapshot> {
         // What was read from an archive was decoded once, when it was read.
-        Histogram::decode(self.encoded.as_deref()?).ok()
+        HistogramSnapshot::decode(self.encoded.as_deref()?).ok()
     }
 
     /// The distribution as HdrHistogram's V2 deflate.
@@ -125,7 +125,7 @@ mod tests {
         let times = OperationTimes::default().with(&histogram);
         assert_eq!(times.count, Some(2));
         assert!(times.mean_us.is_some_and(|us| (us - 2.0).abs() < 0.002));
-        assert_eq!(times.histogram(), Some(histogram.clone()));
+        assert_eq!(times.histogram(), Some((&histogram).into()));
         let exact = OperationTimes::of("device", "vda", "read", "whole").counted(5, Some(2.25));
         let times = exact.with(&histogram);
         assert_eq!((times.count, times.mean_us), (Some(5), Some(2.25)));

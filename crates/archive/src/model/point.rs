@@ -1,7 +1,7 @@
 //! One point: one test at one degree of parallelism, measured once. The result row of the design.
 
 use serde::{Deserialize, Serialize};
-use stats::Histogram;
+use stats::{Histogram, HistogramSnapshot};
 
 use super::{ByOperation, Figures, HeldBack};
 
@@ -149,9 +149,19 @@ pub struct Sample {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Histograms {
     /// From the actual start to the end of an operation.
-    pub service: Histogram,
+    pub service: HistogramSnapshot,
     /// From the intended start to the end of an operation.
-    pub response: Histogram,
+    pub response: HistogramSnapshot,
+}
+
+impl Histograms {
+    /// What was recorded, to be read from now on.
+    pub fn of(service: &Histogram, response: &Histogram) -> Self {
+        Self {
+            service: service.into(),
+            response: response.into(),
+        }
+    }
 }
 
 /// Percentiles of one distribution as exported, in µs.
@@ -175,7 +185,7 @@ pub struct Latency {
 
 impl Latency {
     /// Reads the percentiles from a histogram; `None` when it is empty.
-    pub fn of(histogram: &Histogram) -> Option<Self> {
+    pub fn of(histogram: &HistogramSnapshot) -> Option<Self> {
         (!histogram.is_empty()).then(|| Self {
             mean_us: histogram.mean_us(),
             p50_us: histogram.percentile_us(50.0),

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, ParamsFromIter, Row, params, params_from_iter};
 use serde::de::DeserializeOwned;
-use stats::Histogram;
+use stats::HistogramSnapshot;
 
 use super::{Result, RunName, RunSummary, by_operation};
 use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
@@ -318,7 +318,11 @@ fn complete_point(
 }
 
 /// One distribution; when it cannot be read an empty one, and the reason.
-fn histogram(connection: &Connection, id: i64, kind: &str) -> Result<(Histogram, Option<String>)> {
+fn histogram(
+    connection: &Connection,
+    id: i64,
+    kind: &str,
+) -> Result<(HistogramSnapshot, Option<String>)> {
     let sql = "SELECT v2_deflate FROM histogram WHERE point_id = ?1 AND kind = ?2";
     let bytes: Option<Vec<u8>> = connection
         .prepare_cached(sql)?
@@ -326,11 +330,14 @@ fn histogram(connection: &Connection, id: i64, kind: &str) -> Result<(Histogram,
         .optional()?;
     let Some(bytes) = bytes else {
         let gone = format!("the {kind} histogram is gone from the archive");
-        return Ok((Histogram::new(), Some(gone)));
+        return Ok((HistogramSnapshot::default(), Some(gone)));
     };
-    Ok(match Histogram::decode(&bytes) {
+    Ok(match HistogramSnapshot::decode(&bytes) {
         Ok(histogram) => (histogram, None),
-        Err(error) => (Histogram::new(), Some(format!("{kind} times: {error}"))),
+        Err(error) => (
+            HistogramSnapshot::default(),
+            Some(format!("{kind} times: {error}")),
+        ),
     })
 }
 

@@ -255,8 +255,8 @@ fn insert_point(transaction: &Transaction<'_>, run_id: i64, point: &Point) -> Re
 
 fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Result<()> {
     let mut insert = transaction.prepare_cached("INSERT INTO histogram VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![id, "service", point.histograms.service.encode()])?;
-    insert.execute(params![id, "response", point.histograms.response.encode()])?;
+    insert.execute(params![id, "service", point.histograms.service.encoded()])?;
+    insert.execute(params![id, "response", point.histograms.response.encoded()])?;
 
     let sql = "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut insert = transaction.prepare_cached(sql)?;

@@ -207,9 +207,9 @@ fn what_is_not_a_number_becomes_unknown_and_is_told() {
     odd.figures.elapsed_s = Some(f64::INFINITY);
     odd.samples[0].cpu_pct = Some(f64::NAN);
     odd.timed_events[0].share_pct = f64::NAN;
-    odd.histograms
-        .service
-        .record_ns(2 * stats::histogram::LATENCY_NS_MAX);
+    let mut service = odd.histograms.service.to_histogram();
+    service.record_ns(2 * stats::histogram::LATENCY_NS_MAX);
+    odd.histograms.service = (&service).into();
     measure(&mut archive, None, &[odd]);
     let run = archive.load_run(&RunName::Last).unwrap();
     let back = &run.points[0];
@@ -433,7 +433,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 work,
                 figures,
                 by_operation: archive::ByOperation::default(),
-                histograms: Histograms { service, response },
+                histograms: Histograms::of(&service, &response),
                 steady: steady.map(|s| [Steady::Yes, Steady::No, Steady::Trend][s]),
                 timed_events,
                 held_back,

@@ -255,10 +255,7 @@ impl<'a> Level<'a> {
             figures,
             reasons,
             notes,
-            histograms: Histograms {
-                service: all.service,
-                response: all.response,
-            },
+            histograms: Histograms::of(&all.service, &all.response),
             ..self.place.blank(TOTAL)
         }
     }
@@ -275,10 +272,7 @@ impl<'a> Level<'a> {
             figures,
             samples: samples_of(kind, seen),
             reasons: failed.into_iter().collect(),
-            histograms: Histograms {
-                service: done.service.clone(),
-                response: done.response.clone(),
-            },
+            histograms: Histograms::of(&done.service, &done.response),
             ..self.place.blank(&code_of(kind))
         }
     }

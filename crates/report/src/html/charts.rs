@@ -1,7 +1,7 @@
 //! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
 
 use archive::TimedEvent;
-use stats::{Histogram, scaling};
+use stats::{HistogramSnapshot, scaling};
 
 use super::scaling::Laws;
 use super::sweep::{Place, Rate, Sweep};
@@ -411,7 +411,7 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
 }
 
 /// The percentiles that a distribution can tell, in µs: one beyond 1 / count says no more than the maximum does.
-fn told(histogram: &Histogram) -> Vec<(f64, f64)> {
+fn told(histogram: &HistogramSnapshot) -> Vec<(f64, f64)> {
     if histogram.is_empty() {
         return Vec::new();
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use host::block::DeviceTimes;
 use host::{Counters, Rates};
 use jiff::Timestamp;
+use stats::HistogramSnapshot;
 use stats::steady::{RANGE_PCT_MAX, ROUNDS_MIN, Rounds, SLOPE_PCT_MAX, rounds};
-use stats::{Histogram, PackedHistogram};
 
 use super::log::Lap;
 use crate::engine::{Ended, Latencies, Outcome};
@@ -57,15 +57,16 @@ impl Round {
 struct Kept {
     round: Round,
     /// The distributions that the round has not: reads, then writes of each cell; service, issued and response time of each.
-    latencies: Vec<[[PackedHistogram; 3]; 2]>,
+    latencies: Vec<[[HistogramSnapshot; 3]; 2]>,
 }
 
 impl Kept {
     fn of(mut round: Round, is_packed: bool) -> Self {
         let mut latencies = Vec::new();
         if is_packed {
-            let pack =
-                |all: &Latencies| [&all.service, &all.issued, &all.response].map(Histogram::pack);
+            let pack = |all: &Latencies| {
+                [&all.service, &all.issued, &all.response].map(HistogramSnapshot::from)
+            };
             let pairs = std::mem::take(&mut round.outcome.latencies);
             latencies = pairs.iter().map(|pair| pair.each_ref().map(pack)).collect();
         }
@@ -73,10 +74,10 @@ impl Kept {
     }
 
     fn unpack(self) -> Round {
-        let unpack = |[service, issued, response]: [PackedHistogram; 3]| Latencies {
-            service: service.unpack(),
-            issued: issued.unpack(),
-            response: response.unpack(),
+        let unpack = |[service, issued, response]: [HistogramSnapshot; 3]| Latencies {
+            service: service.to_histogram(),
+            issued: issued.to_histogram(),
+            response: response.to_histogram(),
         };
         let mut round = self.round;
         let pairs = self.latencies.into_iter();

@@ -73,10 +73,7 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
             errors: Some(0.0),
             ..Figures::default()
         },
-        histograms: Histograms {
-            service: Histogram::new(),
-            response,
-        },
+        histograms: Histograms::of(&Histogram::new(), &response),
         steady: None,
         timed_events: Vec::new(),
         held_back: archive::HeldBack::default(),

@@ -106,10 +106,7 @@ pub fn point(key: PointKey) -> Point {
             cache: "warm".into(),
         },
         figures: archive::Figures::default(),
-        histograms: Histograms {
-            service: histogram(1..=1_000),
-            response: histogram(2..=1_001),
-        },
+        histograms: Histograms::of(&histogram(1..=1_000), &histogram(2..=1_001)),
         by_operation: by_operation(),
         steady: Some(Steady::Yes),
         timed_events: vec![TimedEvent {

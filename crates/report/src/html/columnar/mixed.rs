@@ -156,7 +156,7 @@ impl<'r> Side<'r> {
             if !point.valid() {
                 return None;
             }
-            all.merge(&point.histograms.response);
+            all.merge_snapshot(&point.histograms.response);
         }
         (!all.is_empty()).then(|| all.percentile_us(PERCENTILE) / 1e3)
     }
