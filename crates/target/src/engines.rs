@@ -33,8 +33,9 @@ pub trait Engine: Sync {
         None
     }
 
-    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server
-    /// itself, which the server checks when it starts.
+    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server,
+    /// which a local server has as a whole, and a running one in every session that is measured.
+    /// The server checks them.
     fn takes_settings_of_the_server(&self) -> bool {
         false
     }
@@ -120,8 +121,7 @@ pub fn find(url: &TargetUrl) -> std::result::Result<&'static dyn Engine, UrlErro
         .find(|e| e.scheme() == url.scheme)
         .ok_or_else(|| unknown_engine(&url.scheme))?;
     for key in url.settings.keys() {
-        // What else a local server is given is a setting of the server, which checks it itself.
-        let is_known = engine.reach() == Reach::LocalServer
+        let is_known = engine.takes_settings_of_the_server()
             || engine.settings().iter().any(|(known, _)| known == key);
         if !is_known {
             return Err(UrlError::UnknownSetting {

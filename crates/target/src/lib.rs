@@ -23,6 +23,7 @@ mod readable;
 mod register;
 pub mod server;
 mod session;
+mod session_settings;
 mod snapshot;
 pub mod source;
 pub mod sqlite;

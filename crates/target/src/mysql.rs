@@ -15,6 +15,7 @@ mod load;
 pub mod local;
 mod read;
 mod session;
+mod session_settings;
 mod source;
 mod storage;
 mod target;

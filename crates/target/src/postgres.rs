@@ -9,6 +9,7 @@ pub mod local;
 mod placeholders;
 mod processes;
 mod session;
+mod session_settings;
 mod set_up;
 mod settings;
 mod source;

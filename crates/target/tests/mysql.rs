@@ -17,6 +17,8 @@ mod losses;
 mod nonblocking;
 #[path = "mysql/session.rs"]
 mod session;
+#[path = "mysql/session_settings.rs"]
+mod session_settings;
 #[path = "mysql/target.rs"]
 mod target_itself;
 #[path = "mysql/watch.rs"]

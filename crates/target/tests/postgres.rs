@@ -19,6 +19,8 @@ mod pgbouncer;
 mod pooler;
 #[path = "postgres/session.rs"]
 mod session;
+#[path = "postgres/session_settings.rs"]
+mod session_settings;
 #[path = "postgres/target.rs"]
 mod target_itself;
 #[path = "postgres/wait_sampling.rs"]

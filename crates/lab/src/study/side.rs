@@ -43,6 +43,10 @@ impl SideSetting {
             Some("") => Err(LabError::Plan(format!(
                 "\"{text}\" names no setting; write target.KEY=VALUE"
             ))),
+            // A URL keeps it, and would take it for the beginning of the next one.
+            Some(_) if value.contains('&') => Err(LabError::Plan(format!(
+                "\"{text}\": the value of a target's setting cannot hold &"
+            ))),
             Some(name) => Ok(Self::TargetSetting(name.to_owned(), value.to_owned())),
             None => Ok(Self::Plan(Setting::parse(text)?)),
         }
@@ -150,6 +154,7 @@ mod tests {
         for (own, expected) in [
             ("cache_mb", "KEY=VALUE"),
             ("target.=8", "names no setting"),
+            ("target.cache_mb=8&9", "cannot hold &"),
             ("target.cash_mb=8", "cash_mb"),
             ("target=nosql:x", "nosql"),
             ("step.sise=quick", "sise"),

@@ -10,6 +10,17 @@ use crate::{ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port that MySQL has registered.
 const PORT_DEFAULT: u16 = 3306;
+/// Settings of a URL of a running server.
+pub(super) const SETTINGS: &[(&str, &str)] = &[
+    (
+        "socket",
+        "absolute path of the server's Unix socket, instead of host and port",
+    ),
+    (
+        "others",
+        "allow: measure although other sessions are active (default refuse)",
+    ),
+];
 /// dbdyno's own database on a local server.
 const DATABASE: &str = "dbdyno";
 /// An option file is short.

@@ -219,9 +219,16 @@ impl Client {
     /// # Errors
     /// The server's, with the statement in front.
     pub fn run(&mut self, sql: &str) -> Result<Finished> {
+        self.attempt(sql)?.map_err(|e| explain(&quoted(sql), &e))
+    }
+
+    /// As [`Client::run`], with what the server refuses as it says it.
+    ///
+    /// # Errors
+    /// When the connection broke.
+    pub fn attempt(&mut self, sql: &str) -> Result<std::result::Result<Finished, ServerError>> {
         self.wire.query(sql).map_err(|e| explain_wire(&e))?;
-        self.finish(|_| Ok(()))?
-            .map_err(|e| explain(&quoted(sql), &e))
+        self.finish(|_| Ok(()))
     }
 
     /// Runs a query as text and keeps its rows.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::access::{Access, others_allowed};
+use super::access::{Access, SETTINGS, others_allowed};
 use super::local::MariaDbServer;
+use super::session_settings::RESERVED;
 use super::source::MySqlSource;
 use super::target::MySqlTarget;
 use crate::engines::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
+use crate::session_settings::{self, SessionSettings};
 use crate::source::Source;
 use crate::{Result, Target, TargetUrl};
 
@@ -32,20 +34,16 @@ impl Engine for MySql {
     }
 
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "socket",
-                "absolute path of the server's Unix socket, instead of host and port",
-            ),
-            (
-                "others",
-                "allow: measure although other sessions are active (default refuse)",
-            ),
-        ]
+        SETTINGS
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
         Access::from_url(url)?;
+        session_settings::of_url(url, SETTINGS, RESERVED)?;
         others_allowed(url).map(|_| ())
     }
 
@@ -59,7 +57,8 @@ impl Engine for MySql {
         let mut access = Access::from_url(url)?;
         access.find_password()?;
         let others_allowed = others_allowed(url)?;
-        let target = MySqlTarget::open(url, access, others_allowed, None)?;
+        let session = session_settings::of_url(url, SETTINGS, RESERVED)?;
+        let target = MySqlTarget::open(url, access, session, others_allowed, None)?;
         Ok(Arc::new(target))
     }
 }
@@ -104,8 +103,9 @@ impl Engine for LocalMySql {
         let spec = ServerSpec::from_url(&MariaDbServer, url)?;
         let server = LocalServer::start(&MariaDbServer, &spec)?;
         let access = Access::local(server.socket_path(), server.superuser());
-        // Nobody else can reach it.
-        let target = MySqlTarget::open(url, access, true, Some(server))?;
+        // Nobody else can reach it, and the server itself has the settings.
+        let session = SessionSettings::new();
+        let target = MySqlTarget::open(url, access, session, true, Some(server))?;
         Ok(Arc::new(target))
     }
 }

@@ -265,6 +265,18 @@ impl ServerKind for MariaDbServer {
             .map(str::to_owned)
     }
 
+    fn refuses_a_setting(&self, log: &str) -> bool {
+        let of_settings = [
+            "unknown variable '",
+            "unknown option '",
+            "ambiguous option '",
+            "Error while setting value",
+            "Unknown suffix '",
+        ];
+        let mut errors = log.lines().filter(|line| line.contains("[ERROR] "));
+        errors.any(|line| of_settings.iter().any(|words| line.contains(words)))
+    }
+
     fn adjustments(&self, log: &str) -> Vec<String> {
         let warnings = log.lines().filter_map(|line| line.split_once("[Warning] "));
         warnings

@@ -11,10 +11,12 @@ use super::access::{Access, refuse_odd_name};
 use super::client::Client;
 use super::flavour::Flavour;
 use super::session::{MySqlSession, connect};
+use super::session_settings::{set_settings, try_settings};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, watch};
 use crate::server::{Anchor, LocalServer};
+use crate::session_settings::{self, SessionSettings};
 use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
@@ -29,6 +31,8 @@ pub(super) struct MySqlTarget {
     /// What the user may not see.
     rights_missing: Option<String>,
     compression: AtomicBool,
+    /// Settings of the server for the sessions that are measured, as it writes them.
+    session: SessionSettings,
     anchor: Anchor<Client>,
 }
 
@@ -37,10 +41,18 @@ impl MySqlTarget {
     pub fn open(
         url: &TargetUrl,
         access: Access,
+        session: SessionSettings,
         others_allowed: bool,
         server: Option<LocalServer>,
     ) -> Result<Self> {
-        Self::open_with(url, access, others_allowed, Anchor::new(None, server))
+        let anchor = Anchor::new(None, server);
+        let mut target = Self::open_with(url, access, others_allowed, anchor)?;
+        if !session.is_empty() {
+            // On a connection that goes at once.
+            let mut trial = target.connect()?;
+            target.session = try_settings(&mut trial, target.flavour, &session)?;
+        }
+        Ok(target)
     }
 
     fn open_with(
@@ -71,6 +83,7 @@ impl MySqlTarget {
             version,
             rights_missing,
             compression: AtomicBool::new(false),
+            session: SessionSettings::new(),
             anchor,
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
@@ -147,6 +160,7 @@ impl Target for MySqlTarget {
         if let Some(server) = self.anchor.server() {
             settings.extend(server.about());
         }
+        session_settings::record(&self.session, &mut settings);
         TargetRecord {
             name: self.url.scheme.clone(),
             url: self.url.to_string(),
@@ -184,6 +198,7 @@ impl Target for MySqlTarget {
                 u32::MAX
             ))?;
         }
+        set_settings(&mut client, self.flavour, &self.session)?;
         Ok(Box::new(MySqlSession::new(
             client,
             Arc::clone(&self.access),
@@ -233,7 +248,10 @@ impl Target for MySqlTarget {
         // Whether others are at work was looked at when this target was opened.
         let anchor = self.anchor.of_annex(None);
         let annex = Self::open_with(&self.url, access, true, anchor)?;
-        Ok(Arc::new(annex))
+        Ok(Arc::new(Self {
+            session: self.session.clone(),
+            ..annex
+        }))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {

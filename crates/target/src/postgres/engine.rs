@@ -9,6 +9,7 @@ use super::source::PostgresSource;
 use super::target::PostgresTarget;
 use crate::engines::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
+use crate::session_settings::SessionSettings;
 use crate::source::Source;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
@@ -34,6 +35,10 @@ impl Engine for Postgres {
 
     fn settings(&self) -> &'static [(&'static str, &'static str)] {
         SETTINGS
+    }
+
+    fn takes_settings_of_the_server(&self) -> bool {
+        true
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
@@ -101,6 +106,8 @@ impl Engine for LocalPostgres {
         // Nobody else can reach it.
         let set_up = SetUp {
             others_allowed: true,
+            // The server itself has them.
+            session: SessionSettings::new(),
         };
         let server = LocalServer::start(&PostgresServer, &spec)?;
         let endpoint = Endpoint::local(server.socket_path(), server.superuser());

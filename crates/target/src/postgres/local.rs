@@ -254,6 +254,16 @@ impl ServerKind for PostgresServer {
         Some(sentence[..end].to_owned())
     }
 
+    fn refuses_a_setting(&self, log: &str) -> bool {
+        let is_of_settings = |line: &str| {
+            line.contains("FATAL:")
+                && (line.contains("configuration file") && line.ends_with("contains errors")
+                    || line.contains("invalid value for parameter")
+                    || line.contains("is outside the valid range for parameter"))
+        };
+        log.lines().any(is_of_settings)
+    }
+
     fn adjustments(&self, _log: &str) -> Vec<String> {
         // It refuses what it does not take.
         Vec::new()

@@ -1,6 +1,8 @@
 //! What a URL asks of a session, and what every session sets itself so that the server's defaults for
 //! language and time do not matter.
 
+use super::session_settings::RESERVED;
+use crate::session_settings::{self, SessionSettings};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// The schema that everything of dbdyno's is in, unless a URL names another.
@@ -32,6 +34,8 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
 pub(super) struct SetUp {
     /// Whether sessions of others may be active.
     pub others_allowed: bool,
+    /// Settings of the server for the sessions that are measured, as they were asked for.
+    pub session: SessionSettings,
 }
 
 impl SetUp {
@@ -55,7 +59,10 @@ impl SetUp {
             Some("allow") => true,
             Some(other) => return bad(format!("others={other} is neither allow nor refuse")),
         };
-        Ok(Self { others_allowed })
+        Ok(Self {
+            others_allowed,
+            session: session_settings::of_url(url, SETTINGS, RESERVED)?,
+        })
     }
 }
 
@@ -120,6 +127,8 @@ mod tests {
             ("sslmode=require", "TLS"),
             ("sslmode=maybe", "none of"),
             ("others=some", "neither"),
+            ("search_path=public", "schema=NAME"),
+            ("Statement_Timeout=1s", "would end what is measured"),
         ] {
             let error = set_up(bad).unwrap_err();
             assert!(error.message.contains(what), "{error}");

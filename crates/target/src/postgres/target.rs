@@ -17,6 +17,7 @@ use super::settings::settings;
 use super::source::PostgresSource;
 use super::watch::PostgresWatch;
 use crate::server::{Anchor, LocalServer};
+use crate::session_settings;
 use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, Watch,
@@ -49,6 +50,12 @@ impl PostgresTarget {
         let mut facts = guard::claim(&mut anchor, set_up.others_allowed)?;
         guard::own_schema(&mut anchor, &endpoint.schema)?;
         facts.is_pooled = anchor.is_pooled();
+        let mut set_up = set_up;
+        if !set_up.session.is_empty() {
+            // On a connection that goes at once: this one reads the server's own settings.
+            let mut trial = Connection::open(&endpoint, OF_SESSIONS)?;
+            set_up.session = trial.try_settings(&set_up.session)?;
+        }
         Ok(Self {
             scheme,
             url,
@@ -103,6 +110,7 @@ impl Target for PostgresTarget {
         if let Some(server) = self.anchor.server() {
             recorded.extend(server.about());
         }
+        session_settings::record(&self.set_up.session, &mut recorded);
         TargetRecord {
             name: self.scheme.into(),
             url: self.url.clone(),
@@ -133,6 +141,7 @@ impl Target for PostgresTarget {
         let mut connection = self.connect()?;
         connection.check_schema(&self.endpoint.schema)?;
         connection.batch(&threads_sql(self.threads()))?;
+        connection.set_settings(&self.set_up.session)?;
         Ok(Box::new(PostgresSession::new(
             connection,
             self.endpoint.schema.clone(),

@@ -102,6 +102,9 @@ pub trait ServerKind: Sync {
     /// The server's own sentence about what went wrong, from its log.
     fn complaint(&self, log: &str) -> Option<String>;
 
+    /// Whether the server did not start because of a setting, by its log: that is for who named it to mend.
+    fn refuses_a_setting(&self, log: &str) -> bool;
+
     /// What the server said about settings that it took otherwise than asked, from its log.
     fn adjustments(&self, log: &str) -> Vec<String>;
 

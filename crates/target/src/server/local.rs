@@ -388,7 +388,11 @@ impl LocalServer {
         if reasons.is_empty() {
             return self.error(&format!("ended with {how}"));
         }
-        self.error(&format!("ended with {how}: {}", reasons.join("; ")))
+        let mut error = self.error(&format!("ended with {how}: {}", reasons.join("; ")));
+        if self.kind.refuses_a_setting(&log) {
+            error.kind = ErrorKind::Statement;
+        }
+        error
     }
 
     /// What the kernel killed because it outgrew the memory group.

@@ -56,6 +56,9 @@ fn an_unknown_setting_is_named_with_the_servers_own_message() {
         assert!(message.starts_with(kind.title()), "{message}");
         assert!(message.contains("no_such_setting"), "{message}");
         assert!(parent.runs().is_empty(), "{message}");
+        // For who wrote it to mend: nothing of the environment has failed.
+        let error = parent.start(kind, "?no_such_setting=1").err().unwrap();
+        assert_eq!(error.kind, ErrorKind::Statement, "{error}");
     }
 }
 

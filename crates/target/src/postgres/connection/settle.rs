@@ -112,7 +112,10 @@ impl Connection {
     }
 
     /// Rows of a query as texts, in one message, which leaves no prepared statement behind.
-    fn simple_texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+    pub(in crate::postgres) fn simple_texts(
+        &mut self,
+        sql: &str,
+    ) -> Result<Vec<Vec<Option<String>>>> {
         self.wire.query(sql).map_err(|e| super::unaskable(&e))?;
         let mut rows = Vec::new();
         self.exchange(sql, |event| {

@@ -1,0 +1,173 @@
+//! `dbdyno ab` of two settings of a server that runs already: set for the sessions of each side, read back, and gone with
+//! them.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/mysql.rs"]
+mod mysql;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+mod common;
+
+use common::{Ended, Place, points};
+use serde_json::Value;
+
+const PLAN: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\nscript = \"look.toml\"\njobs = [2]\n\
+    mode = \"time\"\nseconds = 0.2\n";
+
+/// A study of two settings a side. Its script returns one row where those of A are in force, two where those of B are,
+/// and is wrong with any others.
+fn study(place: &Place, url: &str, a: ([&str; 2], &str), b: ([&str; 2], &str)) -> Ended {
+    let script = format!(
+        "name = \"look\"\n[[transaction]]\nname = \"look\"\n[[transaction.statement]]\nrows = [1, 2]\n\
+         sql = \"SELECT n FROM (SELECT 1 AS n UNION ALL SELECT 2) AS x \
+         WHERE n <= CASE WHEN {} THEN 1 WHEN {} THEN 2 ELSE 0 END\"\n",
+        a.1, b.1
+    );
+    place.file("look.toml", &script);
+    let plan = place.file("plan.toml", PLAN);
+    let sides = ["--a", a.0[0], a.0[1], "--b", b.0[0], b.0[1]];
+    let study = ["--pairs", "2", "--name", "study", "--json"];
+    place.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
+}
+
+/// What the comparison says differs, as (A, B).
+fn difference(compared: &Value, subject: &str) -> (String, String) {
+    let all = compared["differences"].as_array().unwrap();
+    let found = all
+        .iter()
+        .find(|d| d["subject"].as_str().unwrap().ends_with(subject));
+    let found = found.unwrap_or_else(|| panic!("no {subject} in {all:?}"));
+    let of = |side: &str| found[side].as_str().unwrap().to_owned();
+    (of("a"), of("b"))
+}
+
+/// A side's setting as it was recorded, and the rows that its script got because of it.
+fn holds(place: &Place, side: &str, (name, value): (&str, &str), rows: f64) {
+    let run = place.export(&format!("study-{side}"));
+    assert_eq!(run["targets"][0]["settings"][name], value, "{side}");
+    for point in points(&run) {
+        assert_eq!(point["valid"], true, "{side}: {}", point["reasons"]);
+        let figure = |name: &str| point[name].as_f64().unwrap();
+        let each = figure("rows_per_s") / figure("operations_per_s");
+        assert!((each - rows).abs() < 1e-6, "{side}: {each}");
+    }
+}
+
+#[test]
+fn postgres_is_measured_with_the_settings_of_each_side() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let url = postgres::url(&server, "dbdyno");
+    let in_force = |commit: &str, memory: &str| {
+        format!(
+            "current_setting('synchronous_commit') = '{commit}' AND current_setting('work_mem') = '{memory}'"
+        )
+    };
+    let ended = study(
+        &place,
+        &url,
+        (
+            ["target.synchronous_commit=on", "target.work_mem=7MB"],
+            &in_force("on", "7MB"),
+        ),
+        (
+            ["target.synchronous_commit=off", "target.work_mem=9216"],
+            &in_force("off", "9MB"),
+        ),
+    );
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let is = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(
+        difference(&compared, "setting synchronous_commit"),
+        is("on", "off")
+    );
+    assert_eq!(difference(&compared, "setting work_mem"), is("7MB", "9MB"));
+    holds(&place, "a", ("synchronous_commit", "on"), 1.0);
+    holds(&place, "b", ("work_mem", "9MB"), 2.0);
+    let own = "SHOW synchronous_commit; SHOW work_mem; SELECT count(*) FROM pg_db_role_setting";
+    assert_eq!(postgres::psql(&server, own), "on\n4MB\n0");
+    // The verdict for people names them as well.
+    let told = place.fine(&["compare", "study-a", "study-b"]).stdout;
+    assert!(
+        told.contains("setting work_mem") && told.contains("9MB"),
+        "{told}"
+    );
+}
+
+#[test]
+fn mariadb_is_measured_with_the_settings_of_each_side() {
+    let (server, place) = (mysql::server(""), Place::new());
+    let url = mysql::url(&server, "root");
+    let in_force = |buffer: u32, level: u32| {
+        format!("@@SESSION.sort_buffer_size = {buffer} AND @@SESSION.join_cache_level = {level}")
+    };
+    let ended = study(
+        &place,
+        &url,
+        (
+            ["target.sort_buffer_size=1M", "target.join_cache_level=2"],
+            &in_force(1 << 20, 2),
+        ),
+        (
+            [
+                "target.sort_buffer_size=3145728",
+                "target.join_cache_level=4",
+            ],
+            &in_force(3 << 20, 4),
+        ),
+    );
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let is = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(
+        difference(&compared, "setting sort_buffer_size"),
+        is("1048576", "3145728")
+    );
+    holds(&place, "a", ("join_cache_level", "2"), 1.0);
+    holds(&place, "b", ("join_cache_level", "4"), 2.0);
+    let own = mysql::ask(
+        &server,
+        "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.join_cache_level",
+    );
+    assert_eq!(own, "2097152\t2");
+}
+
+/// What cannot be set ends the study before anything is entered or measured.
+#[test]
+fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
+    let (server, maria, place) = (postgres::server(""), mysql::server(""), Place::new());
+    let plan = place.file("plan.toml", common::TINY);
+    let running = postgres::url(&server, "dbdyno");
+    let mariadb = mysql::url(&maria, "root");
+    let cases = [
+        (running.as_str(), "target.work_mem=lots", "work_mem"),
+        ("postgres+local:", "target.work_mem=lots", "work_mem"),
+        (
+            "mysql+local:",
+            "target.no_such_setting=1",
+            "no_such_setting",
+        ),
+        (&running, "target.shared_buffers=1GB", "dbdyno compare"),
+        (&running, "target.search_path=public", "schema=NAME"),
+        (
+            &mariadb,
+            "target.innodb_flush_log_at_trx_commit=2",
+            "dbdyno compare",
+        ),
+    ];
+    for (url, setting, says) in cases {
+        let ended = place.dbdyno(&["ab", &plan, "--target", url, "--b", setting, "--pairs", "2"]);
+        assert_eq!(ended.status, 2, "{setting}: {}", ended.stderr);
+        assert!(
+            ended.sentence().contains(says),
+            "{setting}: {}",
+            ended.stderr
+        );
+        if place.archive().exists() {
+            let runs = place.fine(&["list", "runs"]).stdout;
+            assert!(!runs.contains("running"), "{setting}: {runs}");
+        }
+    }
+}

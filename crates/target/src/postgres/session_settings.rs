@@ -1,0 +1,161 @@
+//! Settings of a URL in the sessions of PostgreSQL.
+
+use super::connection::Connection;
+use crate::register::quoted;
+use crate::session_settings::{SessionSettings, not_in_force, not_taken, of_the_server};
+use crate::{Result, TargetError};
+
+/// Settings that a URL cannot change, with the reason.
+pub(super) const RESERVED: &[(&[&str], &str)] = &[
+    (
+        &["search_path"],
+        "dbdyno's tables are in a schema of their own, which schema=NAME names",
+    ),
+    (
+        &["role", "session_authorization"],
+        "the user is that of the URL",
+    ),
+    (
+        &[
+            "application_name",
+            "bytea_output",
+            "client_encoding",
+            "client_min_messages",
+            "datestyle",
+            "extra_float_digits",
+            "intervalstyle",
+            "standard_conforming_strings",
+            "timezone",
+        ],
+        "dbdyno sets it, so that answers do not depend on it",
+    ),
+    (
+        &[
+            "default_transaction_deferrable",
+            "default_transaction_isolation",
+            "default_transaction_read_only",
+            "transaction_deferrable",
+            "transaction_isolation",
+            "transaction_read_only",
+        ],
+        "dbdyno sets it, so that transactions are alike on every server",
+    ),
+    (
+        &[
+            "idle_in_transaction_session_timeout",
+            "idle_session_timeout",
+            "lock_timeout",
+            "statement_timeout",
+            "transaction_timeout",
+        ],
+        "a limit on time would end what is measured",
+    ),
+    (
+        &[
+            "max_parallel_maintenance_workers",
+            "max_parallel_workers_per_gather",
+        ],
+        "the threads of a statement are the plan's (step.threads)",
+    ),
+    (
+        &["local_preload_libraries", "session_preload_libraries"],
+        "it has an effect only when a session begins",
+    ),
+];
+
+/// Contexts of settings that a session can change, as `pg_settings` names them.
+const OF_SESSIONS: [&str; 2] = ["user", "superuser"];
+
+impl Connection {
+    /// Sets what is asked for, one by one, and gives the values as the server writes them.
+    ///
+    /// # Errors
+    /// The first setting that there is not, that belongs to the whole server, or whose value does not hold.
+    pub(super) fn try_settings(&mut self, asked: &SessionSettings) -> Result<SessionSettings> {
+        let mut in_force = SessionSettings::new();
+        for (name, value) in asked {
+            self.refuse_setting_of_the_server(name)?;
+            let set = self.simple_texts(&set(name, value));
+            set.map_err(|error| not_taken(name, value, error))?;
+            // In a transaction of its own: whether it was set for the session, and not by somebody before it.
+            let found = self.one_row(&format!(
+                "SELECT current_setting({0}), source FROM pg_settings WHERE lower(name) = {0}",
+                quoted(name)
+            ))?;
+            match found.as_slice() {
+                [Some(found), Some(source)] if source == "session" => {
+                    in_force.insert(name.clone(), found.clone());
+                }
+                other => {
+                    let found = other.first().cloned().flatten().unwrap_or_default();
+                    return Err(not_in_force("PostgreSQL", name, value, &found));
+                }
+            }
+        }
+        Ok(in_force)
+    }
+
+    /// Sets what [`Connection::try_settings`] gave, and reads it back.
+    ///
+    /// # Errors
+    /// When a value does not hold.
+    pub(super) fn set_settings(&mut self, settings: &SessionSettings) -> Result<()> {
+        if settings.is_empty() {
+            return Ok(());
+        }
+        let all: Vec<String> = settings.iter().map(|(n, v)| set(n, v)).collect();
+        self.batch(&all.join("; "))?;
+        let names = settings
+            .keys()
+            .map(|name| format!("current_setting({})", quoted(name)));
+        let sql = format!("SELECT {}", names.collect::<Vec<_>>().join(", "));
+        let found = self.one_row(&sql)?;
+        for ((name, value), found) in settings.iter().zip(found) {
+            if found.as_ref() != Some(value) {
+                let found = found.unwrap_or_default();
+                return Err(not_in_force("PostgreSQL", name, value, &found));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_setting_of_the_server(&mut self, name: &str) -> Result<()> {
+        let sql = format!(
+            "SELECT context FROM pg_settings WHERE lower(name) = {}",
+            quoted(name)
+        );
+        let why = match self.one_row(&sql)?.into_iter().flatten().next().as_deref() {
+            Some(context) if OF_SESSIONS.contains(&context) => return Ok(()),
+            Some("internal") => "it was fixed when the server was built or its data directory made",
+            Some("postmaster") => "it is fixed when the server starts (context postmaster)",
+            Some("sighup") => "all sessions share it (context sighup)",
+            Some(_) => "it is fixed when a session begins",
+            None => return Err(unknown(name)),
+        };
+        Err(of_the_server("PostgreSQL", name, why))
+    }
+
+    fn one_row(&mut self, sql: &str) -> Result<Vec<Option<String>>> {
+        Ok(self
+            .simple_texts(sql)?
+            .into_iter()
+            .next()
+            .unwrap_or_default())
+    }
+}
+
+fn unknown(name: &str) -> TargetError {
+    TargetError::new(
+        crate::ErrorKind::Statement,
+        format!(
+            "PostgreSQL: this server has no setting \"{name}\", or does not show it to this user; `SHOW ALL` tells \
+             those there are, and sslmode, others and schema are the URL's own"
+        ),
+    )
+}
+
+fn set(name: &str, value: &str) -> String {
+    // Either way of reading a backslash in a plain string; in this one it has one meaning.
+    let value = value.replace('\\', "\\\\").replace('\'', "''");
+    format!("SELECT set_config({}, E'{value}', false)", quoted(name))
+}
