@@ -24,12 +24,12 @@ pub const RUN_ALTERED: &str =
     "the archive's record of the run was changed after it was written (digest differs)";
 
 /// Table, and the condition and order in which its rows are covered.
-type Covered = (&'static str, &'static str);
+pub(crate) type Covered = (&'static str, &'static str);
 
 /// Tables that are left out where they have no row: older points were sealed without them.
 const LATER: &[&str] = &["operation_times", "operation_sample"];
 
-const POINT_TABLES: &[Covered] = &[
+pub(crate) const POINT_TABLES: &[Covered] = &[
     ("point", "id = ?1"),
     ("histogram", "point_id = ?1 ORDER BY kind"),
     ("sample", "point_id = ?1 ORDER BY seq"),

@@ -1,5 +1,6 @@
 //! The archive's file: one SQLite database, every finished point committed before the next begins.
 
+mod annotate;
 mod by_operation;
 mod error;
 pub(crate) mod finite;
@@ -18,6 +19,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{Inventory, Missing, Platform, PointKey, Run, RunState, StudyPart, TargetRecord};
+pub use annotate::NOTE_CHARS_MAX;
 pub use error::{ArchiveError, Result};
 pub use name::{LABEL_CHARS_MAX, RunName, check_label};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
@@ -80,8 +82,12 @@ pub struct RunSummary {
     pub state: RunState,
     /// Wall-clock start, RFC 3339 in UTC.
     pub started_at: String,
-    /// Short names of the targets.
-    pub targets: Vec<String>,
+    /// The label that it was measured under, when its user has called it by another name since.
+    pub renamed_from: Option<String>,
+    /// What its user noted of it.
+    pub note: Option<String>,
+    /// Targets.
+    pub targets: Vec<TargetRecord>,
     /// Points that are there.
     pub points_finished: usize,
     /// Points of the complete run.
@@ -181,6 +187,36 @@ impl Archive {
         self.require(run_id)?;
         write::finish_run(&mut self.connection, run_id, state, finished_at)
             .map_err(|e| e.at(&self.path))
+    }
+
+    /// Calls a run by another name from now on; the label that it was measured under stays, and finds it as well.
+    ///
+    /// # Errors
+    /// A name that is taken or unusable, an unknown run, or the environment.
+    pub fn rename(&mut self, run_id: i64, name: &str, now: &str) -> Result<()> {
+        self.require(run_id)?;
+        annotate::rename(&mut self.connection, run_id, name, now).map_err(|e| e.at(&self.path))
+    }
+
+    /// Keeps a note of a run, instead of the one that it has; an empty one takes it away.
+    ///
+    /// # Errors
+    /// A note that is unusable, an unknown run, or the environment.
+    pub fn note(&mut self, run_id: i64, note: &str, now: &str) -> Result<()> {
+        self.require(run_id)?;
+        annotate::note(&mut self.connection, run_id, note, now).map_err(|e| e.at(&self.path))
+    }
+
+    /// Removes runs with all that was measured, all of them or none; their numbers are not given again.
+    ///
+    /// # Errors
+    /// One that may be under way, was changed after it was measured, or is one side of a study whose other one
+    /// stays; an unknown run, or the environment.
+    pub fn delete_runs(&mut self, run_ids: &[i64], now: &str) -> Result<()> {
+        for id in run_ids {
+            self.require(*id)?;
+        }
+        annotate::delete(&mut self.connection, run_ids, now).map_err(|e| e.at(&self.path))
     }
 
     /// The points of the complete run, in the order of the plan.

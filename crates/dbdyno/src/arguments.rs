@@ -3,6 +3,7 @@
 pub mod columnar;
 pub mod olap;
 mod oltp;
+mod runs;
 mod vdbench;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
     ReconcileArguments, RestoreArguments, UsersArguments,
 };
+pub use runs::{RunsArguments, RunsVerb};
 pub use vdbench::VdbenchArguments;
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints
@@ -50,6 +52,8 @@ pub enum Verb {
     Judge(JudgeArguments),
     /// Show what there is
     List(ListArguments),
+    /// Rename, annotate or delete runs of the archive
+    Runs(RunsArguments),
     /// Print a run as JSON, CSV or Markdown
     Export(ExportArguments),
     /// Write a run as one self-contained HTML page
@@ -268,7 +272,8 @@ pub struct AbArguments {
     #[arg(required_unless_present = "resume", default_value = "")]
     pub plan: String,
     /// Sets something for side A alone: a key of the plan as in --set, target.KEY=VALUE (a setting of
-    /// the target's URL) or target=URL; without --a and --b the plan is measured against itself
+    /// the target's URL; of a running server, for the sessions that are measured) or target=URL; without --a
+    /// and --b the plan is measured against itself
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub a: Vec<String>,
     /// Sets something for side B alone
@@ -315,6 +320,27 @@ pub struct AbArguments {
 pub struct ListArguments {
     /// What to list
     pub what: Listing,
+    /// Runs of this plan alone
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<String>,
+    /// Runs on this target alone: its engine (sqlite, postgres) or the beginning of its URL
+    #[arg(long, value_name = "TARGET")]
+    pub target: Option<String>,
+    /// Runs begun then or later: a date or a time of UTC, as `list runs` shows them
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub since: Option<String>,
+}
+
+/// The beginning of a time as the archive has it.
+fn since(text: &str) -> Result<String, String> {
+    let is_date = text.parse::<jiff::civil::Date>().is_ok() && text.len() == "2026-01-01".len();
+    if is_date {
+        return Ok(text.to_owned());
+    }
+    let time = text.parse::<jiff::Timestamp>().map_err(|_| {
+        "write a date or a time of UTC, like 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
+    })?;
+    Ok(time.to_string())
 }
 
 /// What `dbdyno list` can show.

@@ -14,6 +14,7 @@ pub mod oltp;
 mod plan_text;
 pub mod report;
 pub mod run;
+pub mod runs;
 pub mod vdbench;
 
 use std::io::{self, BufWriter, IsTerminal, Write};

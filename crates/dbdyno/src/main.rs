@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Verb::Compare(compare) => command::compare::compare(&compare, &arguments.archive),
         Verb::Judge(judge) => command::judge::judge(&judge, &arguments.archive),
         Verb::List(list) => command::list::list(&list, &arguments.archive),
+        Verb::Runs(runs) => command::runs::runs(&runs.verb, &arguments.archive),
         Verb::Export(export) => command::export::export(&export, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),
         Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),

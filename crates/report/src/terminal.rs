@@ -188,6 +188,18 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
         run.points.len(),
         run.points_planned,
     );
+    if let Some(label) = &run.renamed_from {
+        out.push_str(&table::wrap(
+            &clean(&format!("measured as “{label}”")),
+            width,
+            2,
+        ));
+        out.push('\n');
+    }
+    if let Some(note) = &run.note {
+        out.push_str(&table::wrap(&clean(&format!("note: {note}")), width, 2));
+        out.push('\n');
+    }
     for reason in &run.reasons {
         let text = format!("run invalid: {}", clean(reason));
         out.push_str(&paint.red(&table::wrap(&text, width, 2)));

@@ -71,6 +71,8 @@ fn head(run: &Run) -> Value {
     json!({
         "id": run.id,
         "label": run.label,
+        "renamed_from": run.renamed_from,
+        "note": run.note,
         "state": state_name(run.state),
         "valid": run.valid(),
         "reasons": run.reasons,

@@ -42,6 +42,12 @@ pub fn markdown(run: &Run) -> String {
         cell(&run.tool_version),
         run.started_at,
     );
+    if let Some(label) = &run.renamed_from {
+        let _ = writeln!(text, "\nmeasured as {}", cell(label));
+    }
+    if let Some(note) = &run.note {
+        let _ = writeln!(text, "\n{}", cell(note));
+    }
     for reason in &run.reasons {
         let _ = writeln!(text, "\n**Invalid:** {}", cell(reason));
     }

@@ -103,6 +103,16 @@ fn run_properties() -> Properties {
         ),
         ("label", text("Unique name in its archive.")),
         (
+            "renamed_from",
+            or_null(text(
+                "The label that it was measured under; null when it has no other name.",
+            )),
+        ),
+        (
+            "note",
+            or_null(text("What its user noted of it; null without a note.")),
+        ),
+        (
             "state",
             choice(&["running", "interrupted", "complete"], "How far it came."),
         ),

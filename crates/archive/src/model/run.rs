@@ -58,6 +58,10 @@ pub struct Run {
     pub id: i64,
     /// Unique name; `run-ID` when none was given.
     pub label: String,
+    /// The label that it was measured under, when its user has called it by another name since.
+    pub renamed_from: Option<String>,
+    /// What its user noted of it.
+    pub note: Option<String>,
     /// How far it came.
     pub state: RunState,
     /// Wall-clock start, RFC 3339 in UTC.
@@ -98,6 +102,8 @@ impl Run {
         Self {
             id: 0,
             label: String::new(),
+            renamed_from: None,
+            note: None,
             state: RunState::Running,
             started_at: String::new(),
             finished_at: None,

@@ -90,20 +90,32 @@ pub enum ArchiveError {
         name: String,
     },
     /// The label stands for an older run.
-    #[error(
-        "the label {label:?} is taken by an older run of this archive: choose another one with --name"
-    )]
+    #[error("the label {label:?} is taken by another run of this archive: choose another one")]
     LabelTaken {
         /// The label.
         label: String,
     },
     /// The label could not be used to find the run again.
-    #[error("{label:?} cannot be the label of a run ({reason}): choose another one with --name")]
+    #[error("{label:?} cannot be the label of a run ({reason}): choose another one")]
     LabelUnusable {
         /// The label.
         label: String,
         /// Why not.
         reason: &'static str,
+    },
+    /// The note cannot be kept.
+    #[error("this cannot be the note of a run ({reason}): write a shorter or plainer one")]
+    NoteUnusable {
+        /// Why not.
+        reason: &'static str,
+    },
+    /// The run has to stay.
+    #[error("run {label:?} is not deleted: {reason}; nothing was deleted")]
+    NotDeleted {
+        /// Label.
+        label: String,
+        /// Why it stays, and what to do.
+        reason: String,
     },
     /// The plan of a new run contradicts itself.
     #[error("the run cannot be planned: {0}")]
@@ -174,6 +186,8 @@ impl ArchiveError {
             Self::UnknownRun { .. }
             | Self::LabelTaken { .. }
             | Self::LabelUnusable { .. }
+            | Self::NoteUnusable { .. }
+            | Self::NotDeleted { .. }
             | Self::BadPlan(_)
             | Self::PointTwice { .. }
             | Self::NotPlanned { .. }

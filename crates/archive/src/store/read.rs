@@ -16,6 +16,9 @@ use crate::{
     Point, PointKey, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
 };
 
+/// The name of a run: that which its user gave it, else its label.
+const CALLED: &str = "coalesce((SELECT name FROM annotation WHERE run_id = run.id), run.label)";
+
 const KEY_COLUMNS: &str = "repetition, step, target, test, nodes, jobs, threads";
 /// The key's columns as the parameters from the second on.
 pub(super) const KEY_IS: &str =
@@ -39,8 +42,11 @@ pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i
     let row_id = |row: &Row<'_>| row.get(0);
     Ok(match name {
         RunName::Id(id) => connection.query_row("SELECT id FROM run WHERE id = ?1", [id], row_id),
+        // The label that it was measured under finds a run as well.
         RunName::Label(label) => {
-            connection.query_row("SELECT id FROM run WHERE label = ?1", [label], row_id)
+            let sql = "SELECT run_id FROM annotation WHERE name = ?1
+                       UNION ALL SELECT id FROM run WHERE label = ?1 LIMIT 1";
+            connection.query_row(sql, [label], row_id)
         }
         RunName::Last => {
             connection.query_row("SELECT id FROM run ORDER BY id DESC LIMIT 1", [], row_id)
@@ -49,7 +55,16 @@ pub(super) fn run_id(connection: &Connection, name: &RunName) -> Result<Option<i
     .optional()?)
 }
 
+/// By which name a run is called.
 pub(super) fn label(connection: &Connection, run_id: i64) -> Result<Option<String>> {
+    let sql = format!("SELECT {CALLED} FROM run WHERE id = ?1");
+    Ok(connection
+        .query_row(&sql, [run_id], |row| row.get(0))
+        .optional()?)
+}
+
+/// By which label it was measured.
+pub(super) fn measured_label(connection: &Connection, run_id: i64) -> Result<Option<String>> {
     let sql = "SELECT label FROM run WHERE id = ?1";
     Ok(connection
         .query_row(sql, [run_id], |row| row.get(0))
@@ -115,17 +130,17 @@ pub(super) fn run_is_unchanged(connection: &Connection, run_id: i64) -> Result<b
 
 pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
     // Every point is read whole: `valid` without its digests would be a guess.
-    let ids: Vec<i64> = rows(connection, "SELECT id FROM run ORDER BY id", [], |row| {
-        row.get(0)
-    })?;
-    ids.into_iter()
+    run_ids(connection)?
+        .into_iter()
         .map(|id| {
             let run = load_run(connection, id)?;
             Ok(RunSummary {
                 valid: run.valid(),
                 points_finished: run.points.len(),
                 points_planned: run.points_planned as usize,
-                targets: run.targets.into_iter().map(|target| target.name).collect(),
+                targets: run.targets,
+                renamed_from: run.renamed_from,
+                note: run.note,
                 id: run.id,
                 label: run.label,
                 plan_name: run.plan_name,
@@ -136,9 +151,27 @@ pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
         .collect()
 }
 
+/// Numbers of all runs, oldest first.
+pub(super) fn run_ids(connection: &Connection) -> Result<Vec<i64>> {
+    rows(connection, "SELECT id FROM run ORDER BY id", [], |row| {
+        row.get(0)
+    })
+}
+
+/// Name of a run, and its part in a study.
+pub(super) fn study_part(
+    connection: &Connection,
+    run_id: i64,
+) -> Result<(String, Option<StudyPart>)> {
+    let sql = format!("SELECT {CALLED} AS label, study FROM run WHERE id = ?1");
+    Ok(connection.query_row(&sql, [run_id], |row| {
+        Ok((row.get("label")?, study(row, &mut Vec::new())?))
+    })?)
+}
+
 pub(super) fn runs_of_plan(connection: &Connection, plan_name: &str) -> Result<Vec<(i64, String)>> {
-    let sql = "SELECT id, label FROM run WHERE plan_name = ?1 ORDER BY id";
-    rows(connection, sql, [plan_name], |row| {
+    let sql = format!("SELECT id, {CALLED} FROM run WHERE plan_name = ?1 ORDER BY id");
+    rows(connection, &sql, [plan_name], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
 }
@@ -146,12 +179,17 @@ pub(super) fn runs_of_plan(connection: &Connection, plan_name: &str) -> Result<V
 pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
     // One snapshot: another process may be appending to the run.
     let snapshot = connection.unchecked_transaction()?;
+    run_of(&snapshot, run_id)
+}
+
+/// A whole run, within a transaction.
+pub(super) fn run_of(snapshot: &Connection, run_id: i64) -> Result<Run> {
     let mut reasons = Vec::new();
-    if !run_is_unchanged(&snapshot, run_id)? {
+    if !run_is_unchanged(snapshot, run_id)? {
         reasons.push(RUN_ALTERED.to_owned());
     }
     let missing = rows(
-        &snapshot,
+        snapshot,
         "SELECT target, test, title, reason FROM missing WHERE run_id = ?1 ORDER BY seq",
         [run_id],
         |row| {
@@ -167,9 +205,17 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
         run_record(row, &mut reasons)
     })?;
     run.missing = missing;
-    run.points_planned = planned(&snapshot, run_id)?.len() as u32;
-    run.points = points(&snapshot, run_id, &|_| true)?;
-    let lost = unfinished(&snapshot, run_id)?;
+    let sql = "SELECT name, note FROM annotation WHERE run_id = ?1";
+    let annotated = snapshot.query_row(sql, [run_id], |row| Ok((row.get(0)?, row.get(1)?)));
+    if let Some((name, note)) = annotated.optional()? {
+        run.note = note;
+        if let Some(name) = name {
+            run.renamed_from = Some(std::mem::replace(&mut run.label, name));
+        }
+    }
+    run.points_planned = planned(snapshot, run_id)?.len() as u32;
+    run.points = points(snapshot, run_id, &|_| true)?;
+    let lost = unfinished(snapshot, run_id)?;
     if run.state == RunState::Complete && lost > 0 {
         reasons.push(format!(
             "{lost} of the {} points of this complete run are gone from the archive",
@@ -209,6 +255,8 @@ fn run_record(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Run>
     Ok(Run {
         id: row.get("id")?,
         label: row.get("label")?,
+        renamed_from: None,
+        note: None,
         state: match state.as_str() {
             "complete" => RunState::Complete,
             "interrupted" => RunState::Interrupted,

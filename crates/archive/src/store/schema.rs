@@ -19,7 +19,7 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
 /// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new table in
 /// `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 5;
+pub const SCHEMA_VERSION: i64 = 6;
 
 /// The figures that a version added to those of the one before.
 const ADDED: &[(i64, &[&str])] = &[
@@ -37,11 +37,14 @@ const ADDED: &[(i64, &[&str])] = &[
 ];
 
 /// The tables that a version added, with their SQL.
-const TABLES_ADDED: &[(i64, &[&str], &str)] =
-    &[(4, &["operation_times", "operation_sample"], BY_OPERATION)];
+const TABLES_ADDED: &[(i64, &[&str], &str)] = &[
+    (4, &["operation_times", "operation_sample"], BY_OPERATION),
+    (6, &["annotation", "deleted_run"], ANNOTATION),
+];
 
 const SCHEMA: &str = include_str!("schema.sql");
 const BY_OPERATION: &str = include_str!("by_operation.sql");
+const ANNOTATION: &str = include_str!("annotation.sql");
 
 /// The whole SQL of this version, figure columns filled in.
 pub(super) fn sql() -> String {
@@ -52,6 +55,7 @@ pub(super) fn sql() -> String {
     SCHEMA
         .replace("{{FIGURES}}\n", &figures)
         .replace("{{BY_OPERATION}}\n", BY_OPERATION)
+        .replace("{{ANNOTATION}}\n", ANNOTATION)
 }
 
 /// Looks at the first bytes of `path`, before SQLite may touch anything: ours, and of a known version?
@@ -242,7 +246,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_5_are_frozen() {
+    fn the_columns_of_version_6_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -256,7 +260,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 5);
-        assert_eq!(&digest[..16], "3f758163d4e12c66", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 6);
+        assert_eq!(&digest[..16], "fc3299752e2696bf", "{columns:#?}");
     }
 }

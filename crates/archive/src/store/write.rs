@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use super::annotate::refuse_taken;
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, by_operation, read};
@@ -17,9 +18,10 @@ pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i6
     check_plan(new)?;
     // IMMEDIATE takes the write lock first, so that the number found free stays free.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let id: i64 = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| {
-        row.get(0)
-    })?;
+    // The number of a run that was deleted would lead to another one.
+    let sql = "SELECT max(coalesce((SELECT max(id) FROM run), 0),
+                          coalesce((SELECT max(id) FROM deleted_run), 0)) + 1";
+    let id: i64 = transaction.query_row(sql, [], |row| row.get(0))?;
     let label = free_label(&transaction, id, new.label.as_deref())?;
     transaction.execute(
         "INSERT INTO run (id, label, state, started_at, tool_version, plan_name, plan_toml,
@@ -78,17 +80,8 @@ fn free_label(transaction: &Transaction<'_>, id: i64, wanted: Option<&str>) -> R
         return Ok(made_up_label(id));
     };
     check_label(label)?;
-    let taken: Option<i64> = transaction
-        .query_row("SELECT id FROM run WHERE label = ?1", [label], |row| {
-            row.get(0)
-        })
-        .optional()?;
-    match taken {
-        None => Ok(label.to_owned()),
-        Some(_) => Err(ArchiveError::LabelTaken {
-            label: label.to_owned(),
-        }),
-    }
+    refuse_taken(transaction, label, id)?;
+    Ok(label.to_owned())
 }
 
 fn insert_planned(transaction: &Transaction<'_>, run_id: i64, planned: &[PointKey]) -> Result<()> {

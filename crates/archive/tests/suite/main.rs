@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod afterthoughts;
+mod annotate;
 mod array;
 mod common;
 mod earlier;

@@ -4,23 +4,28 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use archive::{Archive, RunState, reference};
+use archive::{Archive, RunState, RunSummary, TargetRecord, reference};
 use lab::Plan;
 use target::Reach;
 use workload::Library;
 
 use super::print;
 use crate::arguments::{ListArguments, Listing};
-use crate::exit::Status;
+use crate::exit::{Status, Wrong};
 use crate::place;
 
 pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let is_filtered = [&arguments.plan, &arguments.target, &arguments.since];
+    let is_filtered = is_filtered.iter().any(|filter| filter.is_some());
+    if is_filtered && !matches!(arguments.what, Listing::Runs) {
+        return Err(Wrong("--plan, --target and --since are for `dbdyno list runs`".into()).into());
+    }
     let text = match arguments.what {
         Listing::Tests => tests()?,
         Listing::Plans => plans()?,
         Listing::Engines => engines(),
         Listing::References => references()?,
-        Listing::Runs => runs(archive)?,
+        Listing::Runs => runs(arguments, archive)?,
     };
     print(&text)?;
     Ok(Status::Fine)
@@ -86,10 +91,10 @@ fn references() -> Result<String> {
     Ok(columns(&rows))
 }
 
-fn runs(archive: &Option<PathBuf>) -> Result<String> {
+fn runs(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<String> {
     let path = place::archive(archive);
     let header = [
-        "id", "label", "plan", "state", "points", "valid", "started", "targets",
+        "id", "label", "plan", "state", "points", "valid", "started", "targets", "remarks",
     ]
     .map(String::from);
     let mut rows = vec![header];
@@ -99,7 +104,11 @@ fn runs(archive: &Option<PathBuf>) -> Result<String> {
             path.display()
         ));
     }
-    for run in Archive::open_read_only(&path)?.list_runs()? {
+    let runs = Archive::open_read_only(&path)?.list_runs()?;
+    for run in runs.into_iter().filter(|run| is_wanted(run, arguments)) {
+        let targets: Vec<String> = run.targets.into_iter().map(|t| t.name).collect();
+        let measured_as = run.renamed_from.map(|label| format!("measured as {label}"));
+        let remarks = measured_as.into_iter().chain(run.note);
         rows.push([
             run.id.to_string(),
             run.label,
@@ -112,10 +121,30 @@ fn runs(archive: &Option<PathBuf>) -> Result<String> {
             format!("{}/{}", run.points_finished, run.points_planned),
             if run.valid { "yes" } else { "no" }.into(),
             run.started_at,
-            run.targets.join(", "),
+            targets.join(", "),
+            remarks.collect::<Vec<_>>().join("; ").replace('\n', " "),
         ]);
     }
     Ok(columns(&rows))
+}
+
+fn is_wanted(run: &RunSummary, arguments: &ListArguments) -> bool {
+    let is_of_plan = arguments
+        .plan
+        .as_ref()
+        .is_none_or(|plan| run.plan_name == *plan);
+    let is_later = arguments
+        .since
+        .as_ref()
+        .is_none_or(|since| run.started_at >= *since);
+    let is_on = |target: &TargetRecord, asked: &str| {
+        let later_node = format!(" {asked}");
+        target.name == asked || target.url.starts_with(asked) || target.url.contains(&later_node)
+    };
+    let asked = arguments.target.as_ref();
+    is_of_plan
+        && is_later
+        && asked.is_none_or(|asked| run.targets.iter().any(|target| is_on(target, asked)))
 }
 
 /// Left-aligned columns, two spaces apart.

@@ -140,15 +140,19 @@ fn targets(run: &Run) -> Vec<Section> {
 }
 
 fn how(run: &Run) -> Vec<Fact> {
-    vec![
-        fact("Run", Some(format!("{} “{}”", run.id, run.label))),
+    let name = fact("Run", Some(format!("{} “{}”", run.id, run.label)));
+    let said = [("Measured as", &run.renamed_from), ("Note", &run.note)];
+    let said = said.into_iter().filter(|(_, text)| text.is_some());
+    let said = said.map(|(name, text)| fact(name, text.clone()));
+    let rest = [
         fact("Plan", Some(run.plan_name.clone())),
         fact("Repetitions", Some(run.repetitions.to_string())),
         fact("Seed", Some(run.seed.to_string())),
         fact("Started", Some(run.started_at.clone())),
         fact("Finished", run.finished_at.clone()),
         fact("dbdyno", Some(run.tool_version.clone())),
-    ]
+    ];
+    std::iter::once(name).chain(said).chain(rest).collect()
 }
 
 fn other(against: &Against<'_>) -> (String, Vec<Section>) {

@@ -30,6 +30,8 @@ fn run(plan_toml: &str, targets: Vec<TargetRecord>) -> Run {
     Run {
         id: 1,
         label: "one".into(),
+        renamed_from: None,
+        note: None,
         state: RunState::Complete,
         started_at: "2026-01-01T00:00:00Z".into(),
         finished_at: None,

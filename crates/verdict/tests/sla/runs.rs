@@ -19,6 +19,8 @@ pub fn frame(repetitions: u32) -> Run {
     Run {
         id: 3,
         label: "nightly".into(),
+        renamed_from: None,
+        note: None,
         state: RunState::Complete,
         started_at: "2026-03-01T08:00:00Z".into(),
         finished_at: Some("2026-03-01T08:05:41Z".into()),

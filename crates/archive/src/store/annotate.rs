@@ -1,0 +1,203 @@
+//! What a user does to runs that were measured: names, notes, and removal. The record of what was measured stays as
+//! it was sealed.
+
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::name::check_label;
+use super::{ArchiveError, BUSY_TIMEOUT, Result, read};
+use crate::{Run, RunState, integrity};
+
+/// Longest note, in characters.
+pub const NOTE_CHARS_MAX: usize = 1000;
+
+/// Gives a run another name; its own one takes the other away.
+pub(super) fn rename(
+    connection: &mut Connection,
+    run_id: i64,
+    name: &str,
+    now: &str,
+) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let measured = read::measured_label(&transaction, run_id)?;
+    let name = (measured.as_deref() != Some(name)).then_some(name);
+    if let Some(name) = name {
+        check_label(name)?;
+        refuse_taken(&transaction, name, run_id)?;
+    }
+    annotate(&transaction, run_id, "name", name, now)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Keeps a note of a run instead of the one it had; an empty one takes it away.
+pub(super) fn note(connection: &mut Connection, run_id: i64, note: &str, now: &str) -> Result<()> {
+    let reason = if note.chars().count() > NOTE_CHARS_MAX {
+        "it is longer than 1000 characters"
+    } else if note.chars().any(|c| c.is_control() && c != '\n') {
+        "it contains control characters"
+    } else {
+        ""
+    };
+    if !reason.is_empty() {
+        return Err(ArchiveError::NoteUnusable { reason });
+    }
+    let note = Some(note.trim()).filter(|note| !note.is_empty());
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    annotate(&transaction, run_id, "note", note, now)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn annotate(
+    transaction: &Transaction<'_>,
+    run_id: i64,
+    column: &str,
+    value: Option<&str>,
+    now: &str,
+) -> Result<()> {
+    transaction.execute(
+        &format!(
+            "INSERT INTO annotation (run_id, {column}, changed_at) VALUES (?1, ?2, ?3)
+             ON CONFLICT (run_id) DO UPDATE SET {column} = ?2, changed_at = ?3"
+        ),
+        params![run_id, value, now],
+    )?;
+    Ok(())
+}
+
+/// Refuses a label that leads to another run, be it the one it was measured under or a later name.
+pub(super) fn refuse_taken(transaction: &Transaction<'_>, label: &str, run_id: i64) -> Result<()> {
+    let sql = "SELECT id FROM run WHERE label = ?1 AND id <> ?2
+               UNION ALL SELECT run_id FROM annotation WHERE name = ?1 AND run_id <> ?2";
+    let taken = transaction.query_row(sql, params![label, run_id], |row| row.get::<_, i64>(0));
+    match taken.optional()? {
+        None => Ok(()),
+        Some(_) => Err(ArchiveError::LabelTaken {
+            label: label.to_owned(),
+        }),
+    }
+}
+
+/// Removes runs with all that was measured, all of them or none. Their numbers and labels are remembered.
+pub(super) fn delete(connection: &mut Connection, run_ids: &[i64], now: &str) -> Result<()> {
+    let is_open = |id: &i64| -> Result<bool> {
+        Ok(read::load_run(connection, *id)?.state != RunState::Complete)
+    };
+    let any_open = run_ids.iter().map(is_open).collect::<Result<Vec<_>>>()?;
+    let is_alone = !any_open.contains(&true) || is_alone(connection)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for id in run_ids {
+        let run = read::run_of(&transaction, *id)?;
+        if let Some(reason) = reason_to_keep(&transaction, &run, run_ids, is_alone)? {
+            return Err(ArchiveError::NotDeleted {
+                label: run.label,
+                reason,
+            });
+        }
+        transaction.execute(
+            "INSERT INTO deleted_run VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                id,
+                run.renamed_from.as_ref().unwrap_or(&run.label),
+                run.plan_name,
+                run.started_at,
+                run.points.len() as i64,
+                now
+            ],
+        )?;
+    }
+    for id in run_ids {
+        remove(&transaction, *id)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Why a run stays, if it does.
+fn reason_to_keep(
+    transaction: &Transaction<'_>,
+    run: &Run,
+    with: &[i64],
+    is_alone: bool,
+) -> Result<Option<String>> {
+    if run.state != RunState::Complete && !is_alone {
+        return Ok(Some(
+            "it is not complete, and another dbdyno has the archive open, which may be at work on it: wait until that \
+             has ended"
+                .into(),
+        ));
+    }
+    let is_altered = |reasons: &[String], mark: &str| reasons.iter().any(|r| r == mark);
+    let altered = !run.reasons.is_empty()
+        || run
+            .points
+            .iter()
+            .any(|p| is_altered(&p.reasons, integrity::POINT_ALTERED));
+    if altered {
+        return Ok(Some(
+            "it was changed after it was measured (its digests differ), and deleting it would hide that: keep it, or \
+             begin another archive"
+                .into(),
+        ));
+    }
+    let Some(study) = &run.study else {
+        return Ok(None);
+    };
+    let ids = read::run_ids(transaction)?;
+    for id in ids.into_iter().filter(|id| !with.contains(id)) {
+        let (label, part) = read::study_part(transaction, id)?;
+        if part.is_some_and(|part| part.pairs_with(study)) {
+            return Ok(Some(format!(
+                "it is one side of the study {}, whose other side is {label}: delete both",
+                study.name
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether nobody else has the archive open: only then SQLite leaves the mode in which several work on one file.
+fn is_alone(connection: &Connection) -> Result<bool> {
+    let mode = |mode: &str| {
+        connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| {
+            row.get::<_, String>(0)
+        })
+    };
+    connection.busy_timeout(Duration::ZERO)?;
+    let left = mode("DELETE");
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    match left {
+        Ok(now) if now == "delete" => {
+            mode("WAL")?;
+            Ok(true)
+        }
+        Ok(_) => Ok(false),
+        Err(error) if is_busy(&error) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    let code = error.sqlite_error_code();
+    code.is_some_and(|code| [DatabaseBusy, DatabaseLocked].contains(&code))
+}
+
+fn remove(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {
+    let of_points = integrity::POINT_TABLES
+        .iter()
+        .filter(|(table, _)| *table != "point");
+    for (table, _) in of_points {
+        let sql = format!(
+            "DELETE FROM {table} WHERE point_id IN (SELECT id FROM point WHERE run_id = ?1)"
+        );
+        transaction.execute(&sql, [run_id])?;
+    }
+    for table in ["point", "planned", "missing", "annotation"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE run_id = ?1"), [run_id])?;
+    }
+    transaction.execute("DELETE FROM run WHERE id = ?1", [run_id])?;
+    Ok(())
+}

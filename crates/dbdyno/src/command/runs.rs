@@ -1,0 +1,90 @@
+//! `dbdyno runs`: names, notes and removal of runs.
+
+use std::io::{BufRead, IsTerminal};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use archive::{Archive, Run, RunName};
+use host::WallClock;
+
+use super::print;
+use crate::arguments::RunsVerb;
+use crate::exit::{Status, Wrong};
+use crate::place;
+use crate::say::say;
+
+pub fn runs(verb: &RunsVerb, archive: &Option<PathBuf>) -> Result<Status> {
+    let path = place::archive(archive);
+    // An archive is not made to look for a run in.
+    Archive::open_read_only(&path)?;
+    let now = host::clock::rfc3339(host::SystemClock.now());
+    match verb {
+        RunsVerb::Delete { runs, yes } => {
+            let found = found(&path, runs)?;
+            agree(&found, *yes)?;
+            let ids: Vec<i64> = found.iter().map(|run| run.id).collect();
+            Archive::open(&path)?.delete_runs(&ids, &now)?;
+            for run in &found {
+                print(&format!("deleted: {}\n", line(run)))?;
+            }
+        }
+        RunsVerb::Rename { run, name } => {
+            let mut archive = Archive::open(&path)?;
+            let id = archive.run_id(&run.parse()?)?;
+            archive.rename(id, name, &now)?;
+        }
+        RunsVerb::Note { run, text } => {
+            let mut archive = Archive::open(&path)?;
+            let id = archive.run_id(&run.parse()?)?;
+            archive.note(id, text, &now)?;
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// The runs called so, each once.
+fn found(path: &PathBuf, names: &[String]) -> Result<Vec<Run>> {
+    let archive = Archive::open_read_only(path)?;
+    let mut found: Vec<Run> = Vec::new();
+    for name in names {
+        let name: RunName = name.parse()?;
+        let run = archive.load_run(&name)?;
+        if found.iter().all(|other| other.id != run.id) {
+            found.push(run);
+        }
+    }
+    Ok(found)
+}
+
+fn agree(runs: &[Run], yes: bool) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    for run in runs {
+        say(&line(run));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Wrong(
+            "nothing was deleted: what is deleted cannot be brought back; say --yes when that is meant".into(),
+        )
+        .into());
+    }
+    say("Delete them? They cannot be brought back. [y/N]");
+    let mut answer = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Wrong("nothing was deleted".into()).into()),
+    }
+}
+
+fn line(run: &Run) -> String {
+    let points = match run.points.len() {
+        1 => "1 point".to_owned(),
+        n => format!("{n} points"),
+    };
+    format!(
+        "run {} “{}”, plan {}, {points}, begun {}",
+        run.id, run.label, run.plan_name, run.started_at
+    )
+}
