@@ -12,8 +12,11 @@
 //! later version may add columns without touching the digests of older points; for the same reason a table
 //! that a later version added is left out, with its name, where it has no row.
 
-use rusqlite::Connection;
+use std::collections::HashMap;
+
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection, Row, Rows};
 use sha2::{Digest, Sha256};
 
 /// Why a point whose digest differs is invalid.
@@ -23,88 +26,188 @@ pub const POINT_ALTERED: &str =
 pub const RUN_ALTERED: &str =
     "the archive's record of the run was changed after it was written (digest differs)";
 
-/// Table, and the condition and order in which its rows are covered.
-pub(crate) type Covered = (&'static str, &'static str);
+/// A table, the column that says whose its rows are, and the column that orders them.
+pub(crate) struct Covered {
+    pub table: &'static str,
+    owner: &'static str,
+    order: &'static str,
+}
+
+const fn covered(table: &'static str, owner: &'static str, order: &'static str) -> Covered {
+    Covered {
+        table,
+        owner,
+        order,
+    }
+}
 
 /// Tables that are left out where they have no row: older points were sealed without them.
 const LATER: &[&str] = &["operation_times", "operation_sample"];
 
 pub(crate) const POINT_TABLES: &[Covered] = &[
-    ("point", "id = ?1"),
-    ("histogram", "point_id = ?1 ORDER BY kind"),
-    ("sample", "point_id = ?1 ORDER BY seq"),
-    ("timed_event", "point_id = ?1 ORDER BY seq"),
-    ("background_event", "point_id = ?1 ORDER BY seq"),
-    ("wait_histogram", "point_id = ?1 ORDER BY seq"),
-    ("reason", "point_id = ?1 ORDER BY seq"),
-    ("operation_times", "point_id = ?1 ORDER BY seq"),
-    ("operation_sample", "point_id = ?1 ORDER BY seq"),
+    covered("point", "id", "id"),
+    covered("histogram", "point_id", "kind"),
+    covered("sample", "point_id", "seq"),
+    covered("timed_event", "point_id", "seq"),
+    covered("background_event", "point_id", "seq"),
+    covered("wait_histogram", "point_id", "seq"),
+    covered("reason", "point_id", "seq"),
+    covered("operation_times", "point_id", "seq"),
+    covered("operation_sample", "point_id", "seq"),
 ];
 
 const RUN_TABLES: &[Covered] = &[
-    ("run", "id = ?1"),
-    ("planned", "run_id = ?1 ORDER BY seq"),
-    ("missing", "run_id = ?1 ORDER BY seq"),
+    covered("run", "id", "id"),
+    covered("planned", "run_id", "seq"),
+    covered("missing", "run_id", "seq"),
 ];
 
 /// Digest of a point as it stands in the archive now.
 pub(crate) fn point_digest(connection: &Connection, point_id: i64) -> rusqlite::Result<String> {
-    digest(connection, POINT_TABLES, point_id)
+    one(connection, POINT_TABLES, point_id)
 }
 
 /// Digest of a run's record as it stands in the archive now.
 pub(crate) fn run_digest(connection: &Connection, run_id: i64) -> rusqlite::Result<String> {
-    digest(connection, RUN_TABLES, run_id)
+    one(connection, RUN_TABLES, run_id)
 }
 
-fn digest(connection: &Connection, tables: &[Covered], id: i64) -> rusqlite::Result<String> {
+/// The digests of all points of a run as they stand in the archive now, by their numbers. Each table is read once, in the
+/// order of the points.
+pub(crate) fn point_digests(
+    connection: &Connection,
+    run_id: i64,
+) -> rusqlite::Result<HashMap<i64, String>> {
+    let condition = "IN (SELECT id FROM point WHERE run_id = ?1)";
+    let mut readers = readers(connection, POINT_TABLES, condition)?;
+    let mut cursors = cursors(&mut readers, run_id)?;
+    let mut ids = connection.prepare_cached("SELECT id FROM point WHERE run_id = ?1")?;
+    let ids = ids.query_map([run_id], |row| row.get(0))?;
+    let mut ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
+    ids.sort_unstable();
+    ids.into_iter()
+        .map(|id| Ok((id, digest(&mut cursors, id)?)))
+        .collect()
+}
+
+fn one(connection: &Connection, tables: &[Covered], id: i64) -> rusqlite::Result<String> {
+    let mut readers = readers(connection, tables, "= ?1")?;
+    digest(&mut cursors(&mut readers, id)?, id)
+}
+
+/// Reads one table.
+struct Reader<'c> {
+    table: &'static str,
+    /// Each column's name as it is hashed; `None` for what is not covered.
+    names: Vec<Option<Vec<u8>>>,
+    /// Number of the column that says whose a row is.
+    owner: usize,
+    statement: CachedStatement<'c>,
+}
+
+/// A table's rows, the next at hand.
+struct Cursor<'s> {
+    table: &'static str,
+    names: &'s [Option<Vec<u8>>],
+    owner: usize,
+    rows: Rows<'s>,
+}
+
+fn readers<'c>(
+    connection: &'c Connection,
+    tables: &[Covered],
+    condition: &str,
+) -> rusqlite::Result<Vec<Reader<'c>>> {
+    let reader = |covered: &Covered| {
+        let Covered {
+            table,
+            owner,
+            order,
+        } = covered;
+        let sql =
+            format!("SELECT * FROM {table} WHERE {owner} {condition} ORDER BY {owner}, {order}");
+        let statement = connection.prepare_cached(&sql)?;
+        let columns = statement.column_names();
+        let names = columns.map(|name| (name != "digest").then(|| named(name)));
+        Ok(Reader {
+            table,
+            names: names.collect(),
+            owner: statement.column_index(owner)?,
+            statement,
+        })
+    };
+    tables.iter().map(reader).collect()
+}
+
+fn cursors<'s>(readers: &'s mut [Reader<'_>], id: i64) -> rusqlite::Result<Vec<Cursor<'s>>> {
+    let cursor = |reader: &'s mut Reader<'_>| {
+        let mut rows = reader.statement.query([id])?;
+        rows.advance()?;
+        Ok(Cursor {
+            table: reader.table,
+            names: &reader.names,
+            owner: reader.owner,
+            rows,
+        })
+    };
+    readers.iter_mut().map(cursor).collect()
+}
+
+/// Over the rows of `id`, which come next; the cursors stand behind them then.
+fn digest(cursors: &mut [Cursor<'_>], id: i64) -> rusqlite::Result<String> {
     let mut hash = Sha256::new();
-    for (table, which) in tables {
-        let mut named = !LATER.contains(table);
-        if named {
-            text(&mut hash, table);
+    for cursor in cursors {
+        let mut is_named = !LATER.contains(&cursor.table);
+        if is_named {
+            hash.update(named(cursor.table));
         }
-        let mut statement =
-            connection.prepare_cached(&format!("SELECT * FROM {table} WHERE {which}"))?;
-        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        let mut rows = statement.query([id])?;
-        while let Some(row) = rows.next()? {
-            if !named {
-                text(&mut hash, table);
-                named = true;
+        while let Some(row) = cursor.rows.get() {
+            if row.get::<_, i64>(cursor.owner)? != id {
+                break;
             }
-            hash.update(b"R");
-            for (column, name) in names.iter().enumerate() {
-                if name != "digest" {
-                    value(&mut hash, name, row.get_ref(column)?);
-                }
+            if !is_named {
+                hash.update(named(cursor.table));
+                is_named = true;
             }
+            add_row(&mut hash, cursor.names, row)?;
+            cursor.rows.advance()?;
         }
     }
     Ok(hex(&hash.finalize()))
 }
 
-fn text(hash: &mut Sha256, text: &str) {
-    hash.update((text.len() as u32).to_le_bytes());
-    hash.update(text);
+fn add_row(hash: &mut Sha256, names: &[Option<Vec<u8>>], row: &Row<'_>) -> rusqlite::Result<()> {
+    hash.update(b"R");
+    for (column, name) in names.iter().enumerate() {
+        let Some(name) = name else { continue };
+        let value = row.get_ref(column)?;
+        if value != ValueRef::Null {
+            hash.update(name);
+            add_value(hash, value);
+        }
+    }
+    Ok(())
 }
 
-fn value(hash: &mut Sha256, name: &str, value: ValueRef<'_>) {
-    let (tag, bytes) = match value {
+fn add_value(hash: &mut Sha256, value: ValueRef<'_>) {
+    let (tag, number): (_, [u8; 8]) = match value {
         ValueRef::Null => return,
-        ValueRef::Integer(i) => (b"i", i.to_le_bytes().to_vec()),
+        ValueRef::Integer(i) => (b"i", i.to_le_bytes()),
         // SQLite keeps no sign of a zero, so neither does the digest: −0 + 0 = 0.
-        ValueRef::Real(r) => (b"r", (r + 0.0).to_le_bytes().to_vec()),
-        ValueRef::Text(t) => (b"t", sized(t)),
-        ValueRef::Blob(b) => (b"b", sized(b)),
+        ValueRef::Real(r) => (b"r", (r + 0.0).to_le_bytes()),
+        ValueRef::Text(t) => (b"t", (t.len() as u64).to_le_bytes()),
+        ValueRef::Blob(b) => (b"b", (b.len() as u64).to_le_bytes()),
     };
-    text(hash, name);
     hash.update(tag);
-    hash.update(bytes);
+    hash.update(number);
+    if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
+        hash.update(bytes);
+    }
 }
 
-fn sized(bytes: &[u8]) -> Vec<u8> {
-    [&(bytes.len() as u64).to_le_bytes(), bytes].concat()
+/// A name as it is hashed.
+fn named(name: &str) -> Vec<u8> {
+    [&(name.len() as u32).to_le_bytes(), name.as_bytes()].concat()
 }
 
 /// Bytes in hexadecimal.

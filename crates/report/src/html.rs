@@ -3,6 +3,7 @@
 mod card;
 mod charts;
 mod columnar;
+mod data;
 mod differences;
 mod facts;
 mod forest;
@@ -26,9 +27,7 @@ use crate::level;
 use crate::scorecard::{self, Against};
 use crate::svg::escape;
 use crate::users::{self, Summary};
-
-/// Significant digits of the figures in the embedded data: no clock and no counter is better than that.
-const DIGITS: usize = 9;
+use data::Data;
 
 /// What may be chosen about a page.
 #[derive(Debug, Clone, Default)]
@@ -39,9 +38,8 @@ pub struct HtmlOptions {
     pub generated_at: Option<String>,
 }
 
-/// Renders a run, set beside others, as one HTML page. `data_json` is the run's JSON export, which the
-/// page carries so that its figures can be read by programs.
-pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json: &str) -> String {
+/// Renders a run, set beside others, as one HTML page.
+pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String {
     let groups = level::tests(run, scorecard::rank);
     let components = SECTIONS
         .into_iter()
@@ -78,7 +76,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions, data_json
         components,
         missing: missing(run),
         generated_at: options.generated_at.clone(),
-        data: embeddable(data_json),
+        data: Data::of(run),
         method: method::METHOD,
         disclaimer: method::DISCLAIMER,
     };
@@ -104,7 +102,7 @@ struct Page<'a> {
     components: Vec<ComponentView>,
     missing: Vec<[String; 3]>,
     generated_at: Option<String>,
-    data: String,
+    data: Data,
     method: &'static [(&'static str, &'static str)],
     disclaimer: &'static str,
 }
@@ -215,81 +213,10 @@ fn missing(run: &Run) -> Vec<[String; 3]> {
         .collect()
 }
 
-/// JSON without white space between its tokens, unable to end the script element around it (in JSON, "<"
-/// stands only inside strings, where its escape means the same), and with no more digits of a measured
-/// figure than anybody can use.
-fn embeddable(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let (mut in_string, mut escaped) = (false, false);
-    let mut rest = json.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '<' => out.push_str("\\u003c"),
-            c if c.is_ascii_whitespace() && !in_string => {}
-            c if (c.is_ascii_digit() || c == '-') && !in_string => {
-                let mut number = String::from(c);
-                while let Some(c) = rest.next_if(|c| c.is_ascii_digit() || "+-.eE".contains(*c)) {
-                    number.push(c);
-                }
-                out.push_str(&shortened(&number));
-            }
-            c => out.push(c),
-        }
-        match c {
-            '"' if !escaped => in_string = !in_string,
-            _ => {}
-        }
-        escaped = in_string && c == '\\' && !escaped;
-    }
-    out
-}
-
-/// A number with a fraction, rounded to [`DIGITS`] significant digits; a whole one stays as it is.
-fn shortened(number: &str) -> String {
-    let is_whole = !number.contains(['.', 'e', 'E']);
-    let rounded = number
-        .parse::<f64>()
-        .ok()
-        .filter(|_| !is_whole)
-        .and_then(|value| format!("{value:.*e}", DIGITS - 1).parse::<f64>().ok());
-    let Some(value) = rounded.filter(|v| v.is_finite()) else {
-        return number.to_owned();
-    };
-    let text = format!("{value:?}");
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
-}
-
 /// A name that is safe as an element's id.
 fn id_of(text: &str) -> String {
     escape(text)
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn embedded_figures_have_no_digits_that_nobody_can_use() {
-        let json = r#"{ "a": [1234567.891234567, 0.30000000000000004, -1.5e-7, 18446744073709551615, 2.0], "s": "1.23456789012345" }"#;
-        let want =
-            r#"{"a":[1234567.89,0.3,-1.5e-7,18446744073709551615,2],"s":"1.23456789012345"}"#;
-        assert_eq!(embeddable(json), want);
-    }
-
-    #[test]
-    fn json_cannot_leave_its_element() {
-        let json = r#"{ "a b": "</script><!-- \" x \\" ,
-            "c": [1, 2] }"#;
-        let safe = embeddable(json);
-        assert!(
-            !safe.contains('<') && safe.ends_with(r#","c":[1,2]}"#),
-            "{safe}"
-        );
-        let before: serde_json::Value = serde_json::from_str(json).unwrap();
-        let after: serde_json::Value = serde_json::from_str(&safe).unwrap();
-        assert_eq!(before, after);
-    }
 }

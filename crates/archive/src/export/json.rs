@@ -24,7 +24,7 @@ pub(super) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "
 /// # Errors
 /// As writing.
 pub fn write_json(run: &Run, mut to: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut to, &Exported(run))?;
+    serde_json::to_writer_pretty(&mut to, &Exported::of(run))?;
     to.write_all(b"\n")
 }
 
@@ -38,15 +38,40 @@ pub fn json_text(run: &Run) -> String {
 
 /// The run as a JSON value; `docs/dbdyno-result.schema.json` describes it.
 pub fn json(run: &Run) -> Value {
-    serde_json::to_value(Exported(run)).expect("names and values are strings and finite numbers")
+    serde_json::to_value(Exported::of(run))
+        .expect("names and values are strings and finite numbers")
 }
 
-/// What is exported. Its points become JSON one at a time: a run of thousands would take a multiple of its own memory.
-struct Exported<'a>(&'a Run);
+/// What is exported, in any of serde's formats. Its points are converted one at a time: a run of thousands would take a
+/// multiple of its own memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Exported<'a> {
+    run: &'a Run,
+    has_distributions: bool,
+}
+
+impl<'a> Exported<'a> {
+    /// All of a run.
+    pub fn of(run: &'a Run) -> Self {
+        Self {
+            run,
+            has_distributions: true,
+        }
+    }
+
+    /// The same without the distributions, which are most of it.
+    #[must_use]
+    pub fn without_distributions(self) -> Self {
+        Self {
+            has_distributions: false,
+            ..self
+        }
+    }
+}
 
 impl Serialize for Exported<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let run = self.0;
+        let run = self.run;
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("schema", SCHEMA_NAME)?;
         whole.serialize_entry("run", &head(run))?;
@@ -54,16 +79,28 @@ impl Serialize for Exported<'_> {
         whole.serialize_entry("platform", &run.platform)?;
         whole.serialize_entry("inventory", &run.inventory)?;
         whole.serialize_entry("missing", &missing(run))?;
-        whole.serialize_entry("points", &Points(run))?;
+        whole.serialize_entry("points", &Points(*self))?;
         whole.end()
     }
 }
 
-struct Points<'a>(&'a Run);
+struct Points<'a>(Exported<'a>);
 
 impl Serialize for Points<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.points.iter().map(|point| row(self.0, point)))
+        let Exported {
+            run,
+            has_distributions,
+        } = self.0;
+        serializer.collect_seq(run.points.iter().map(|point| {
+            let mut row = row(run, point);
+            if !has_distributions {
+                for kind in DISTRIBUTIONS {
+                    row.shift_remove(&format!("{kind}_histogram"));
+                }
+            }
+            row
+        }))
     }
 }
 

@@ -188,8 +188,9 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 fn remove(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {
     let of_points = integrity::POINT_TABLES
         .iter()
-        .filter(|(table, _)| *table != "point");
-    for (table, _) in of_points {
+        .map(|covered| covered.table)
+        .filter(|table| *table != "point");
+    for table in of_points {
         let sql = format!(
             "DELETE FROM {table} WHERE point_id IN (SELECT id FROM point WHERE run_id = ?1)"
         );

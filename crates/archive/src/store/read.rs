@@ -129,26 +129,44 @@ pub(super) fn run_is_unchanged(connection: &Connection, run_id: i64) -> Result<b
 }
 
 pub(super) fn list_runs(connection: &Connection) -> Result<Vec<RunSummary>> {
-    // Every point is read whole: `valid` without its digests would be a guess.
-    run_ids(connection)?
-        .into_iter()
-        .map(|id| {
-            let run = load_run(connection, id)?;
-            Ok(RunSummary {
-                valid: run.valid(),
-                points_finished: run.points.len(),
-                points_planned: run.points_planned as usize,
-                targets: run.targets,
-                renamed_from: run.renamed_from,
-                note: run.note,
-                id: run.id,
-                label: run.label,
-                plan_name: run.plan_name,
-                state: run.state,
-                started_at: run.started_at,
-            })
-        })
-        .collect()
+    let ids = run_ids(connection)?.into_iter();
+    ids.map(|id| summary(connection, id)).collect()
+}
+
+/// What is known of a run without its points: neither their figures nor their distributions are decoded.
+fn summary(connection: &Connection, run_id: i64) -> Result<RunSummary> {
+    let snapshot = connection.unchecked_transaction()?;
+    let run = record(&snapshot, run_id)?;
+    let count = |sql: &str| snapshot.query_row(sql, [run_id], |row| row.get::<_, u32>(0));
+    let invalid = count(
+        "SELECT count(*) FROM point JOIN reason ON point_id = point.id WHERE run_id = ?1 AND kind = 'invalid'",
+    )?;
+    let is_valid = run.valid() && invalid == 0 && are_unchanged(&snapshot, run_id)?;
+    Ok(RunSummary {
+        valid: is_valid,
+        points_finished: count("SELECT count(*) FROM point WHERE run_id = ?1")? as usize,
+        points_planned: run.points_planned as usize,
+        targets: run.targets,
+        renamed_from: run.renamed_from,
+        note: run.note,
+        id: run.id,
+        label: run.label,
+        plan_name: run.plan_name,
+        state: run.state,
+        started_at: run.started_at,
+    })
+}
+
+/// Whether each point is as it was measured.
+fn are_unchanged(connection: &Connection, run_id: i64) -> Result<bool> {
+    let digests = integrity::point_digests(connection, run_id)?;
+    let sql = "SELECT id, digest FROM point WHERE run_id = ?1";
+    let stored = rows(connection, sql, [run_id], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    })?;
+    Ok(stored
+        .iter()
+        .all(|(id, digest)| digests.get(id) == Some(digest)))
 }
 
 /// Numbers of all runs, oldest first.
@@ -184,6 +202,13 @@ pub(super) fn load_run(connection: &Connection, run_id: i64) -> Result<Run> {
 
 /// A whole run, within a transaction.
 pub(super) fn run_of(snapshot: &Connection, run_id: i64) -> Result<Run> {
+    let mut run = record(snapshot, run_id)?;
+    run.points = points(snapshot, run_id, &|_| true)?;
+    Ok(run)
+}
+
+/// A run without its points, and what is wrong with its record.
+fn record(snapshot: &Connection, run_id: i64) -> Result<Run> {
     let mut reasons = Vec::new();
     if !run_is_unchanged(snapshot, run_id)? {
         reasons.push(RUN_ALTERED.to_owned());
@@ -214,7 +239,6 @@ pub(super) fn run_of(snapshot: &Connection, run_id: i64) -> Result<Run> {
         }
     }
     run.points_planned = planned(snapshot, run_id)?.len() as u32;
-    run.points = points(snapshot, run_id, &|_| true)?;
     let lost = unfinished(snapshot, run_id)?;
     if run.state == RunState::Complete && lost > 0 {
         reasons.push(format!(

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::Result;
+use archive::Run;
 use archive::reference::{self, Reference};
-use archive::{Run, export};
 use report::{Against, HtmlOptions};
 
 use super::{array, load_run};
@@ -49,7 +49,7 @@ pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<
         title: None,
         generated_at: Some(host::clock::rfc3339(SystemTime::now())),
     };
-    let page = report::html(&run, &against, &options, &export::json_text(&run));
+    let page = report::html(&run, &against, &options);
     output::write(&arguments.output, &page, "report", "-o")?;
     say(&format!("{} written", arguments.output.display()));
     Ok(Status::Fine)

@@ -18,7 +18,6 @@ fn page() -> String {
         &run,
         &[Against::Reference(&reference)],
         &HtmlOptions::default(),
-        &archive::export::json_text(&run),
     )
 }
 

@@ -89,7 +89,7 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
     );
     let page = |b: &Run, a: &Run| {
         let against = [Against::Run(a)];
-        html(b, &against, &HtmlOptions::default(), "{}")
+        html(b, &against, &HtmlOptions::default())
     };
     let drawn = page(&b, &a);
     assert!(drawn.contains("What the difference is worth"));
@@ -101,7 +101,7 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
     assert!(
         refused.contains("Not compared with run") && refused.contains("its record was changed")
     );
-    let alone = html(&b, &[], &HtmlOptions::default(), "{}");
+    let alone = html(&b, &[], &HtmlOptions::default());
     assert!(!alone.contains("What the difference is worth"));
 }
 

@@ -48,7 +48,7 @@ fn neighbours_that_are_held_back_by_the_same_are_told_once() {
 #[test]
 fn the_page_has_sentences_background_events_and_reasons() {
     let run = judged();
-    let page = report::html(&run, &[], &report::HtmlOptions::default(), "{}");
+    let page = report::html(&run, &[], &report::HtmlOptions::default());
     for part in [
         "What held it back",
         "None saturated: processors 31 % busy. &#60;1&#62;",
@@ -62,11 +62,6 @@ fn the_page_has_sentences_background_events_and_reasons() {
 
 #[test]
 fn a_run_that_nobody_judged_says_nothing() {
-    let page = report::html(
-        &crate::fixture::run(),
-        &[],
-        &report::HtmlOptions::default(),
-        "{}",
-    );
+    let page = report::html(&crate::fixture::run(), &[], &report::HtmlOptions::default());
     assert!(!page.contains("What held it back"));
 }

@@ -2,18 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
 use std::collections::HashSet;
 
 use archive::Run;
 use report::{Against, HtmlOptions, html};
 
 fn page(run: &Run, against: &[Against<'_>]) -> String {
-    html(
-        run,
-        against,
-        &HtmlOptions::default(),
-        &archive::export::json_text(run),
-    )
+    html(run, against, &HtmlOptions::default())
 }
 
 /// Values of an attribute, in order.
@@ -212,7 +210,7 @@ fn hostile_text_stays_text() {
     let page = page(&run, &[Against::Reference(&reference)]);
     assert!(!page.contains("<script>"), "a script came through");
     assert_eq!(page.matches("<script").count(), 1, "only the data");
-    assert!(page.contains("<script type=\"application/json\""));
+    assert!(page.contains("<script type=\"application/gzip;base64\""));
     assert!(page.contains("&lt;script&gt;") || page.contains("&#60;script&#62;"));
     balanced(&page);
 }
@@ -331,10 +329,28 @@ fn the_data_can_be_read_back() {
     let page = page(&run, &[]);
     let (_, data) = page.split_once("id=\"dbdyno-data\">").unwrap();
     let (data, _) = data.split_once("</script>").unwrap();
-    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let packed = STANDARD.decode(data).unwrap();
+    let data: serde_json::Value = serde_json::from_reader(GzDecoder::new(&packed[..])).unwrap();
     let direct: serde_json::Value =
         serde_json::from_str(&archive::export::json_text(&run)).unwrap();
     assert_alike(&data, &direct, "");
+}
+
+/// What many points take of a page is the data, and of these the distributions.
+#[test]
+fn a_page_of_thousands_of_points_leaves_the_distributions_out_and_says_so() {
+    let mut run = crate::fixture::run();
+    let points = run.points.clone();
+    for round in 1..=2_000 / points.len() as u32 {
+        run.points.extend(points.iter().cloned().map(|mut point| {
+            point.key.repetition += round * run.repetitions;
+            point
+        }));
+    }
+    let page = page(&run, &[]);
+    let (_, foot) = page.split_once("<footer>").unwrap();
+    assert!(foot.contains("the distributions of so many points are left to"));
+    assert!(foot.len() < 2_000_000, "{}", foot.len());
 }
 
 #[test]

@@ -31,8 +31,7 @@ fn value<'c>(card: &'c Scorecard, test: &str, label: &str, column: usize) -> &'c
 }
 
 fn page(run: &Run, against: &[Against<'_>]) -> String {
-    let json = archive::export::json_text(run);
-    html(run, against, &HtmlOptions::default(), &json)
+    html(run, against, &HtmlOptions::default())
 }
 
 #[test]

@@ -88,13 +88,7 @@ fn spread(us: f64) -> Histogram {
 const APPENDIX: [&str; 3] = ["rd_random_5w", "rd_random_10w", "rd_random_15w"];
 
 fn page(after: &Run, before: &Run) -> String {
-    let data = archive::export::json_text(after);
-    html(
-        after,
-        &[Against::Run(before)],
-        &HtmlOptions::default(),
-        &data,
-    )
+    html(after, &[Against::Run(before)], &HtmlOptions::default())
 }
 
 #[test]
@@ -166,7 +160,7 @@ fn the_database_is_held_against_the_device() {
         !text.contains("sqlite Sequential read"),
         "the device told nothing"
     );
-    let page = html(&own, &[], &HtmlOptions::default(), "{}");
+    let page = html(&own, &[], &HtmlOptions::default());
     let below = page.find("<h2 id=\"below-title\">").unwrap();
     let through = page.find("<h2 id=\"storage-title\">").unwrap();
     assert!(below < through, "the device comes first");
