@@ -16,6 +16,7 @@ use std::collections::HashSet;
 
 use ::load::Progress;
 use archive::{Archive, Missing, Point, PointKey};
+use stats::words::counted;
 use workload::oltp::Kind;
 
 use crate::done::{Done, Measured};
@@ -284,7 +285,10 @@ impl<'a> Desk<'a> {
             target: key.target,
             test: TOTAL.into(),
             title: title(TOTAL),
-            reason: format!("the ramp ended at {} users: {reason}", key.jobs),
+            reason: format!(
+                "the ramp ended at {}: {reason}",
+                counted(u64::from(key.jobs), "user")
+            ),
         };
         archive.leave_out(self.run, &later, &missing)?;
         Ok(later)

@@ -27,6 +27,7 @@ pub mod summary;
 pub mod usl;
 pub mod warmup;
 pub mod warning;
+pub mod words;
 
 pub use histogram::{Histogram, HistogramError};
 pub use interval::Interval;

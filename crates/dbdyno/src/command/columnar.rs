@@ -7,6 +7,7 @@ mod size;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use stats::words::counted;
 use target::TargetUrl;
 use target::source::{Source, open_source};
 use workload::columnar::{Chosen, ColumnarError, LeftOut};
@@ -41,10 +42,7 @@ fn chosen_of(wanted: &Wanted) -> Chosen {
 
 /// Tables, as one counts them.
 fn tables_of(count: usize) -> String {
-    match count {
-        1 => "1 table".into(),
-        count => format!("{count} tables"),
-    }
+    counted(count as u64, "table")
 }
 
 /// The JSON of what is left out.

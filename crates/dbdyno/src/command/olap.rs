@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use stats::words::counted;
 use workload::olap::{self, Checked, Finding, LoadOptions, Verdict};
 
 use super::database::{bar, open, show, sound, tell};
@@ -55,11 +56,11 @@ fn load(asked: &LoadArguments) -> Result<Status> {
         return Ok(Status::Fine);
     }
     let mut text = format!(
-        "scale {} is loaded: {} rows in {:.3} s by {} sessions, with keys, statistics and counts {:.3} s\n",
+        "scale {} is loaded: {} rows in {:.3} s by {}, with keys, statistics and counts {:.3} s\n",
         asked.scale,
         loaded.rows_loaded(),
         loaded.rows_took.as_secs_f64(),
-        loaded.jobs,
+        counted(u64::from(loaded.jobs), "session"),
         begun.elapsed().as_secs_f64(),
     );
     for (step, took) in &loaded.steps_took {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use stats::words::counted;
 use target::Cooled;
 use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, Way};
 
@@ -80,10 +81,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
 }
 
 fn warehouses(count: u32) -> String {
-    match count {
-        1 => "1 warehouse".to_owned(),
-        many => format!("{many} warehouses"),
-    }
+    counted(u64::from(count), "warehouse")
 }
 
 fn lines(checked: &Checked) -> String {

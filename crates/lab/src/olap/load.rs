@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use archive::{Figures, Point, WorkDone};
+use stats::words::counted;
 use workload::olap::{self, LoadOptions, Loaded, OlapError};
 
 use super::points::Place;
@@ -65,8 +66,8 @@ fn note(loaded: &Loaded) -> String {
         .map(|(_, took)| took.as_secs_f64())
         .sum();
     format!(
-        "{} sessions generated and loaded the rows in {:.3} s; keys, statistics and counts took {behind:.3} s",
-        loaded.jobs,
+        "{} generated and loaded the rows in {:.3} s; keys, statistics and counts took {behind:.3} s",
+        counted(u64::from(loaded.jobs), "session"),
         loaded.rows_took.as_secs_f64()
     )
 }

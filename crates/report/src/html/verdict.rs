@@ -85,7 +85,10 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         (_, 0, true) => (
             "Valid",
             "good",
-            format!("All {measured} points passed their checks."),
+            match measured {
+                1 => "Its point passed the checks.".to_owned(),
+                _ => format!("All {measured} points passed their checks."),
+            },
         ),
         (_, 0, false) => (
             "Incomplete",

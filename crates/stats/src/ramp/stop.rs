@@ -1,6 +1,7 @@
 //! When a ramp has seen enough.
 
 use super::{Limits, Step};
+use crate::words::counted;
 
 /// Steps in a row over the limit of the response time after which a ramp stops; one alone may be a disturbance.
 const OVER_LIMIT_STEPS: usize = 2;
@@ -23,7 +24,10 @@ pub struct StopRule {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum Stop {
     /// Failed operations beyond their limit at the last step.
-    #[error("{errors_pct:.2} % of the operations failed at {users} users, more than {limit_pct} %")]
+    #[error(
+        "{errors_pct:.2} % of the operations failed at {}, more than {limit_pct} %",
+        counted_users(*users)
+    )]
     Errors {
         /// Users of the step.
         users: u32,
@@ -34,7 +38,8 @@ pub enum Stop {
     },
     /// The response time was beyond its limit at the last two steps.
     #[error(
-        "the response time was above its limit of {limit_ms} ms at two steps in a row, at {users} users {response_ms:.1} ms"
+        "the response time was above its limit of {limit_ms} ms at two steps in a row, at {} {response_ms:.1} ms",
+        counted_users(*users)
     )]
     OverLimit {
         /// Users of the last of them.
@@ -46,7 +51,8 @@ pub enum Stop {
     },
     /// Throughput rises no more.
     #[error(
-        "throughput has not risen by more than 1 % since {since_users} users, at {users} users {completed_per_s:.1}/s"
+        "throughput has not risen by more than 1 % since {}, at {} {completed_per_s:.1}/s",
+        counted_users(*since_users), counted_users(*users)
     )]
     Flat {
         /// Users of the step since when.
@@ -56,6 +62,10 @@ pub enum Stop {
         /// Its throughput.
         completed_per_s: f64,
     },
+}
+
+fn counted_users(users: u32) -> String {
+    counted(u64::from(users), "user")
 }
 
 impl StopRule {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use load::{Counters, Crowd};
+use stats::words::counted;
 use target::Target;
 
 use super::audit::audit;
@@ -53,10 +54,7 @@ impl Work {
         if let Some(wanted) = asked.warehouses.filter(|w| *w != metadata.warehouses) {
             return Err(OltpError::Other {
                 what: "size",
-                there: match metadata.warehouses {
-                    1 => "1 warehouse".to_owned(),
-                    many => format!("{many} warehouses"),
-                },
+                there: counted(u64::from(metadata.warehouses), "warehouse"),
                 asked: wanted.to_string(),
             });
         }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use stats::words::counted;
 use target::source::Source;
 use workload::columnar::memory::words;
 use workload::columnar::{LiftOptions, Lifted, LiftedTable};
@@ -106,10 +107,7 @@ fn remarks(lifted: &Lifted) -> String {
     let mut text = format!(
         "{}; {}. The process had {} more memory at most while lifting, and {} in the end. Reading everything back and comparing rows, checksums and \
          sums took {verify_s:.3} s. It is a copy: later changes of the source are not in it.\n",
-        match lifted.jobs {
-            1 => "1 stream".into(),
-            jobs => format!("{jobs} streams"),
-        },
+        counted(u64::from(lifted.jobs), "stream"),
         lifted.moment,
         grown(lifted.grown.peak_bytes),
         grown(lifted.grown.left_bytes),
