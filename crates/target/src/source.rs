@@ -148,6 +148,10 @@ pub struct SourceTable {
     pub disk_bytes: Option<u64>,
     /// Where its rows lie.
     pub stored: Stored,
+    /// Why its rows may not be all that there are.
+    pub note: Option<&'static str>,
+    /// Columns that this user may not read, which are none of `columns`.
+    pub forbidden: Vec<String>,
     /// Whether the engine knows rows and bytes by statistics that it takes from time to time.
     pub(crate) has_statistics: bool,
     /// What its parts are counted in: blocks or row numbers; 0 where it is read in one piece.
@@ -329,7 +333,7 @@ pub(crate) fn pieces(extent: u64, piece: u64) -> Vec<Part> {
         .collect()
 }
 
-/// Enters a table of one column: the column belongs to the last table where that is the same one.
+/// Enters a table of one column, which may be forbidden: it belongs to the last table where that is the same one.
 ///
 /// # Errors
 /// When the catalogue is too large.
@@ -338,6 +342,7 @@ pub(crate) fn enter(tables: &mut Vec<SourceTable>, table: SourceTable) -> Result
         && (&last.schema, &last.name) == (&table.schema, &table.name)
     {
         last.columns.extend(table.columns);
+        last.forbidden.extend(table.forbidden);
         return Ok(());
     }
     if tables.len() == TABLES_MAX {
@@ -395,6 +400,8 @@ mod tests {
             rows_estimated: Some(rows),
             disk_bytes: Some(bytes),
             stored: Stored::Here,
+            note: None,
+            forbidden: Vec::new(),
             has_statistics,
             extent: 0,
             address: String::new(),

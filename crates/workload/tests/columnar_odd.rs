@@ -4,6 +4,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use target::postgres::local::PostgresServer;
+use target::server::{LocalServer, ServerSpec};
 use target::source::{Source, open_source};
 use target::{TargetUrl, open};
 use workload::columnar::{
@@ -225,7 +227,7 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
     let lifted = |unfit| lifted(file.source.as_ref(), Level::QueryHigh, with(unfit));
     let all_at_once = lifted(Unfit::Fail).err().unwrap().to_string();
     for says in [
-        "untyped.a",
+        "untyped.a (a column without a type holds values of any)",
         "untyped.c",
         "--columns -untyped.a,-untyped.c",
         "--unfit skip",
@@ -273,6 +275,86 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
             ["a: INTEGER, kept as its text", "b: REAL, kept as its text"]
         );
     }
+}
+
+/// More of them than an engine gives values in one row, where every column is asked for a count and a sum.
+#[test]
+fn tables_of_many_columns() {
+    const COLUMNS: usize = 900;
+    let columns: Vec<String> = (0..COLUMNS).map(|n| format!("c{n} integer")).collect();
+    let values: Vec<String> = (0..COLUMNS).map(|n| n.to_string()).collect();
+    let made = format!(
+        "CREATE TABLE wide ({}); INSERT INTO wide VALUES ({values}), ({values})",
+        columns.join(", "),
+        values = values.join(", "),
+    );
+    let sqlite = file("sqlite", &made);
+    let duckdb = file("duckdb", &made);
+    let url = "postgres+local:?version=15&shared_buffers=16MB";
+    let target = open(&TargetUrl::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    target.open_session().unwrap().batch(&made).unwrap();
+    let postgres = target.source().unwrap();
+    for source in [
+        sqlite.source.as_ref(),
+        duckdb.source.as_ref(),
+        postgres.as_ref(),
+    ] {
+        let lifted = valid(source, Level::CapacityLow, Chosen::default());
+        let table = &lifted.tables[0];
+        assert_eq!(table.digest.rows, 2, "{}", source.title());
+        let columns: usize = table.codecs.values().map(Vec::len).sum();
+        assert_eq!(columns, COLUMNS, "{}", source.title());
+    }
+}
+
+#[test]
+fn what_a_user_may_not_read_is_told() {
+    let url = TargetUrl::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
+    let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
+    let server = LocalServer::start(&PostgresServer, &spec).unwrap();
+    let folder = server.socket_directory().display().to_string();
+    let url_of = |user: &str| {
+        let url = format!("postgres://{user}@{}/postgres", folder.replace('/', "%2F"));
+        TargetUrl::parse(&url).unwrap()
+    };
+    let owner = open(&url_of(server.superuser())).unwrap();
+    owner
+        .open_session()
+        .unwrap()
+        .batch(
+            "CREATE ROLE plain LOGIN; CREATE TABLE public.staff (salary integer, id integer, name text); \
+             INSERT INTO public.staff SELECT i, i, 'n' || i FROM generate_series(1, 3000) i; \
+             GRANT SELECT (id, name) ON public.staff TO plain; CREATE TABLE public.hidden (id integer); \
+             INSERT INTO public.hidden VALUES (1), (2); ALTER TABLE public.hidden ENABLE ROW LEVEL SECURITY; \
+             GRANT SELECT ON public.hidden TO plain; CREATE TABLE public.theirs (id integer)",
+        )
+        .unwrap();
+    drop(owner);
+    let source = open_source(&url_of("plain")).unwrap();
+    for level in [Level::None, Level::CapacityLow] {
+        let lifted = valid(source.as_ref(), level, Chosen::default());
+        assert_eq!(labels(&lifted), ["public.hidden", "public.staff"]);
+        let staff = of(&lifted, "public.staff");
+        assert_eq!((staff.digest.rows, staff.disk_bytes), (3000, None));
+        let out: Vec<String> = lifted.left_out.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            out,
+            ["public.staff.salary is left out: this user may not read it"]
+        );
+        let hidden = of(&lifted, "public.hidden");
+        assert_eq!((hidden.digest.rows, hidden.disk_bytes), (0, None));
+        assert!(
+            hidden.notes[0].contains("row security is active"),
+            "{:?}",
+            hidden.notes
+        );
+    }
+    drop(source);
+    let whole = open_source(&url_of(server.superuser())).unwrap();
+    let lifted = valid(whole.as_ref(), Level::None, named(&["hidden", "staff"]));
+    let hidden = of(&lifted, "public.hidden");
+    assert_eq!((hidden.digest.rows, hidden.notes.len()), (2, 0));
+    assert!(lifted.left_out.is_empty());
 }
 
 #[test]
@@ -345,6 +427,8 @@ fn odd_tables_of_mariadb() {
              CREATE TABLE `back``tick.d` (`c``d` INTEGER); INSERT INTO `back``tick.d` VALUES (4); \
              CREATE TABLE versioned (a INTEGER) WITH SYSTEM VERSIONING; INSERT INTO versioned VALUES (5); \
              UPDATE versioned SET a = 6; CREATE VIEW vw AS SELECT a FROM mixed; \
+             CREATE TABLE kinds (s SET('a', 'b'), e ENUM('x', 'y'), u UUID, i INET6); \
+             INSERT INTO kinds VALUES ('a,b', 'y', '123e4567-e89b-12d3-a456-426655440000', '::1'); \
              CREATE TABLE stale (id INTEGER PRIMARY KEY, t VARCHAR(40)) STATS_AUTO_RECALC=0; \
              INSERT INTO stale SELECT seq, concat('some words ', seq) FROM seq_1_to_30000; \
              CREATE TABLE zero (d DATE, g POINT); SET sql_mode = ''; \
@@ -360,6 +444,11 @@ fn odd_tables_of_mariadb() {
         [2, 1, 1]
     );
     assert_eq!(rows("versioned"), 1);
+    let kinds = of(&lifted, "kinds").notes;
+    let as_texts = kinds
+        .iter()
+        .filter(|note| note.ends_with("kept as its text"));
+    assert_eq!(as_texts.count(), 4, "{kinds:?}");
     assert_eq!(lifted.left_out.len(), 1, "{:?}", lifted.left_out);
     let stale = of(&lifted, "stale");
     assert_eq!((stale.disk_bytes, stale.compress_factor()), (None, None));

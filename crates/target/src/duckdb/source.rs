@@ -160,6 +160,8 @@ impl Source for DuckDbSource {
                     true => Stored::Here,
                     false => Stored::Elsewhere("a view"),
                 },
+                note: None,
+                forbidden: Vec::new(),
                 // A view has no row numbers.
                 address: ROW_NUMBER.into(),
                 extent: rows.filter(|_| is_table).unwrap_or(0),
@@ -287,8 +289,11 @@ impl Reader for DuckDbReader {
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
-        let mut rows = self.texts(&totals(table, &DIALECT))?;
-        Ok(rows.pop().unwrap_or_default())
+        let mut all = Vec::new();
+        for sql in totals(table, &DIALECT) {
+            all.extend(self.texts(&sql)?.pop().unwrap_or_default());
+        }
+        Ok(all)
     }
 }
 

@@ -97,6 +97,8 @@ impl Source for MySqlSource {
                     "VIEW" => Stored::Elsewhere("a view"),
                     _ => Stored::Here,
                 },
+                note: None,
+                forbidden: Vec::new(),
                 extent: 0,
                 address: String::new(),
                 columns: vec![column],
@@ -250,8 +252,11 @@ impl Reader for MySqlReader {
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
-        let mut rows = self.client.read(&totals(table, &DIALECT))?;
-        Ok(rows.pop().unwrap_or_default())
+        let mut all = Vec::new();
+        for sql in totals(table, &DIALECT) {
+            all.extend(self.client.read(&sql)?.pop().unwrap_or_default());
+        }
+        Ok(all)
     }
 }
 

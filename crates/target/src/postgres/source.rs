@@ -26,7 +26,7 @@ const DIALECT: Dialect = Dialect {
     day: "CASE WHEN isfinite({}) THEN {} - date '2000-01-01' END",
 };
 
-/// Every column of every table that this user may read. A domain is its base type; the size is that of the
+/// Every column of every table of which this user may read one. A domain is its base type; the size is that of the
 /// rows with what is stored aside of them.
 const CATALOGUE: &str = "SELECT n.nspname, c.relname, c.relkind::text, c.reltuples::bigint::text, \
      CASE c.relkind WHEN 'p' THEN (SELECT sum(pg_table_size(relid)) FROM pg_partition_tree(c.oid)) \
@@ -35,13 +35,19 @@ const CATALOGUE: &str = "SELECT n.nspname, c.relname, c.relkind::text, c.reltupl
      a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull::text, \
      CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, NULL) \
        ELSE format_type(a.atttypid, NULL) END, \
-     CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END::text \
+     CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END::text, \
+     has_table_privilege(c.oid, 'SELECT')::text, \
+     has_column_privilege(c.oid, a.attnum, 'SELECT')::text, \
+     (c.relrowsecurity AND row_security_active(c.oid))::text \
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid \
      WHERE c.relkind IN ('r', 'p', 'm', 'v', 'f') AND NOT c.relispartition AND a.attnum > 0 \
      AND NOT a.attisdropped AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') \
+     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') \
      ORDER BY n.nspname, c.relname, a.attnum";
+
+/// What is said of a table with policies that hold for this user.
+const ROW_SECURITY: &str = "row security is active for this user: rows that its policies hide are not read, and the size on disk is not theirs";
 
 /// A database whose snapshot is held as long as this lives.
 pub(super) struct PostgresSource {
@@ -116,6 +122,11 @@ impl Source for PostgresSource {
             }
             let (rows, bytes, blocks) = (cell(), cell(), cell());
             let column = column(cell(), cell(), &cell(), &cell(), &cell());
+            let [may_read_rows, may_read_column, is_secured] = [(); 3].map(|()| cell() == "true");
+            let (columns, forbidden) = match may_read_column {
+                true => (vec![column], Vec::new()),
+                false => (Vec::new(), vec![column.name]),
+            };
             let stored = match kind.as_str() {
                 "v" => Stored::Elsewhere("a view"),
                 "f" => Stored::Elsewhere("a foreign table"),
@@ -129,19 +140,21 @@ impl Source for PostgresSource {
                     DIALECT.quoted(&schema),
                     DIALECT.quoted(&name)
                 ),
-                // A partitioned table has no blocks of its own.
+                // A partitioned table has no blocks of its own; addresses of rows are for who may read whole rows.
                 address: String::new(),
-                extent: if kind == "p" {
-                    0
-                } else {
-                    blocks.parse().unwrap_or(0)
+                extent: match kind == "p" || !may_read_rows {
+                    true => 0,
+                    false => blocks.parse().unwrap_or(0),
                 },
                 // Less than 0 when it was never analysed.
                 rows_estimated: rows.parse().ok(),
-                disk_bytes: bytes.parse().ok().filter(|_| stored == Stored::Here),
+                disk_bytes: (bytes.parse().ok())
+                    .filter(|_| stored == Stored::Here && may_read_rows && !is_secured),
                 stored,
+                note: is_secured.then_some(ROW_SECURITY),
+                forbidden,
                 has_statistics: false,
-                columns: vec![column],
+                columns,
                 schema,
                 name,
             };
@@ -308,9 +321,12 @@ impl Reader for PostgresReader {
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
-        let sql = totals(table, &DIALECT);
-        let mut rows = self.connection.texts(&sql, &[] as &[Value<'_>])?;
-        Ok(rows.pop().unwrap_or_default())
+        let mut all = Vec::new();
+        for sql in totals(table, &DIALECT) {
+            let mut rows = self.connection.texts(&sql, &[] as &[Value<'_>])?;
+            all.extend(rows.pop().unwrap_or_default());
+        }
+        Ok(all)
     }
 }
 

@@ -2,6 +2,9 @@
 
 use super::{Kind, SourceColumn, SourceTable};
 
+/// Values that one query is asked for: PostgreSQL allows 1664 and SQLite 2000, and a column is asked for up to three.
+const TOTALS_MAX: usize = 1000;
+
 /// Words of an engine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dialect {
@@ -45,17 +48,15 @@ pub(crate) fn address_after(table: &SourceTable, from: u64, rows: u64) -> String
     )
 }
 
-/// The query for [`super::Reader::totals`].
-pub(crate) fn totals(table: &SourceTable, dialect: &Dialect) -> String {
-    let columns: Vec<String> = (table.columns.iter())
-        .flat_map(|column| totals_of(column, dialect))
+/// The queries for [`super::Reader::totals`], one row each.
+pub(crate) fn totals(table: &SourceTable, dialect: &Dialect) -> Vec<String> {
+    let columns = table.columns.iter();
+    let asked: Vec<String> = std::iter::once("count(*)".to_owned())
+        .chain(columns.flat_map(|column| totals_of(column, dialect)))
         .collect();
-    let columns = std::iter::once("count(*)".to_owned()).chain(columns);
-    format!(
-        "SELECT {} FROM {}",
-        columns.collect::<Vec<_>>().join(", "),
-        table.from
-    )
+    (asked.chunks(TOTALS_MAX))
+        .map(|asked| format!("SELECT {} FROM {}", asked.join(", "), table.from))
+        .collect()
 }
 
 fn totals_of(column: &SourceColumn, dialect: &Dialect) -> Vec<String> {

@@ -169,6 +169,8 @@ impl SqliteReader {
             rows_estimated: None,
             disk_bytes: None,
             stored,
+            note: None,
+            forbidden: Vec::new(),
             has_statistics: false,
             extent: 0,
             address: String::new(),
@@ -354,15 +356,18 @@ impl Reader for SqliteReader {
     }
 
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>> {
-        let sql = totals(table, &DIALECT);
-        let answer = self.connection.query_row(&sql, [], |row| {
-            let columns = row.as_ref().column_count();
-            (0..columns)
-                .map(|place| row.get_ref(place).map(super::session::text_of))
-                .collect::<rusqlite::Result<Vec<_>>>()
-        });
-        let answer = answer.map_err(|e| explain("cannot sum up a table", &e))?;
-        Ok(answer.into_iter().map(|cell| cell.map(joined)).collect())
+        let mut all = Vec::new();
+        for sql in totals(table, &DIALECT) {
+            let answer = self.connection.query_row(&sql, [], |row| {
+                let columns = row.as_ref().column_count();
+                (0..columns)
+                    .map(|place| row.get_ref(place).map(super::session::text_of))
+                    .collect::<rusqlite::Result<Vec<_>>>()
+            });
+            let answer = answer.map_err(|e| explain("cannot sum up a table", &e))?;
+            all.extend(answer.into_iter().map(|cell| cell.map(joined)));
+        }
+        Ok(all)
     }
 }
 

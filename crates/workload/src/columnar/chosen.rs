@@ -84,6 +84,7 @@ impl Chosen {
                 but.collect::<String>()
             )));
         }
+        leave_out_forbidden(&mut selection);
         self.keep_columns(&mut selection.tables)?;
         self.fit(&mut selection)?;
         Ok(selection)
@@ -160,7 +161,11 @@ impl Chosen {
             let name = |column: &SourceColumn| format!("{label}.{}", column.name);
             let reason = |column: &SourceColumn| {
                 let why = column.kind.as_ref().err()?;
-                Some(format!("{}: {why}", column.declared))
+                // SQLite's columns may be without a type.
+                Some(match column.declared.is_empty() {
+                    true => why.clone(),
+                    false => format!("{}: {why}", column.declared),
+                })
             };
             let is_held = |column: &SourceColumn| column.kind.is_ok();
             match self.unfit {
@@ -187,7 +192,7 @@ impl Chosen {
             true => Ok(()),
             false => Err(ColumnarError::Unholdable {
                 columns: (unfit.iter())
-                    .map(|(name, why)| format!("{name} is {why}"))
+                    .map(|(name, why)| format!("{name} ({why})"))
                     .collect::<Vec<_>>()
                     .join("; "),
                 flags: (unfit.iter())
@@ -196,6 +201,17 @@ impl Chosen {
                     .join(","),
             }),
         }
+    }
+}
+
+/// Columns that this user may not read are none of the table's, and told.
+fn leave_out_forbidden(selection: &mut Selection) {
+    let Selection { tables, left_out } = selection;
+    for table in tables.iter() {
+        left_out.extend(table.forbidden.iter().map(|column| LeftOut {
+            name: format!("{}.{column}", table.label()),
+            why: "this user may not read it".into(),
+        }));
     }
 }
 

@@ -241,7 +241,7 @@ fn unknown(table: &SourceTable, options: &SizeOptions, why: &str) -> SizedTable 
             .map(|level| (*level, Err(why.to_owned())))
             .collect(),
         sampled: Sampled::default(),
-        notes: Vec::new(),
+        notes: table.note.map(str::to_owned).into_iter().collect(),
     }
 }
 
@@ -265,7 +265,7 @@ fn one(
     };
     sized.levels.clear();
     sized.rows = rows(&sample);
-    sized.notes = notes(&sample);
+    sized.notes.extend(notes(&sample));
     let rows = sized.rows.map(|rows| rows.estimate as u64);
     if rows.is_some_and(|rows| table.is_outdated(rows)) {
         sized.disk_bytes = None;

@@ -270,13 +270,16 @@ fn sampled(table: &SizedTable) -> String {
         0 => String::new(),
         rest => format!(" and {rest} more (--json)"),
     };
+    // Of addresses with gaps the share says nothing of the rows.
+    let of = match sampled.population {
+        Some(_) => format!("the rows, by their {}", sampled.unit),
+        None => format!("{} {}", sampled.extent, sampled.unit),
+    };
     format!(
-        "{} rows in {} pieces, {:.2} % of {} {}: {}{rest}",
+        "{} rows in {} pieces, {:.2} % of {of}: {}{rest}",
         sampled.rows(),
         sampled.pieces.len(),
         100.0 * sampled.share(),
-        sampled.extent,
-        sampled.unit,
         shown.join(", "),
     )
 }

@@ -147,6 +147,8 @@ mod tests {
             rows_estimated: None,
             disk_bytes: None,
             stored: crate::source::Stored::Here,
+            note: None,
+            forbidden: Vec::new(),
             has_statistics: false,
             extent: 0,
             address: String::new(),

@@ -144,7 +144,8 @@ impl Run<'_> {
             populate_took,
             verify_took: std::time::Duration::ZERO,
             codecs: by_codec(&codecs, table, copy),
-            notes: (table.columns.iter().filter_map(note))
+            notes: (table.note.map(str::to_owned).into_iter())
+                .chain(table.columns.iter().filter_map(note))
                 .chain(table.is_outdated(digest.rows).then(|| OUTDATED.to_owned()))
                 .collect(),
             reasons: reasons
