@@ -105,6 +105,10 @@ impl Place<'_> {
             OlapError::Target(error) if error.kind != target::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
+            // Not a finding about the target: every query that comes would meet the same.
+            error @ (OlapError::NotWhole { .. } | OlapError::Refreshed { .. }) => {
+                Measured::Broken(error.to_string())
+            }
             error => self.without_figures(error.to_string()),
         }
     }

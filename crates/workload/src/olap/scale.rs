@@ -28,7 +28,7 @@ impl Scale {
             false => Ok(scale),
             true => Err(format!(
                 "at scale {factor} a part would have the same supplier twice, because there are too few; take \
-                 0.01, or 0.025 and more"
+                 0.01, 0.02, or 0.025 and more"
             )),
         }
     }
@@ -108,7 +108,9 @@ mod tests {
         assert_eq!(scale.rows("supplier"), Some(100));
         assert_eq!(scale.rows("lineitem"), None);
         assert_eq!(scale.known_line_items(), Some(60_175));
-        assert_eq!(Scale::new(1.0).unwrap().to_string(), "1");
+        for right in ["0.02", "0.025", "1"] {
+            assert_eq!(right.parse::<Scale>().unwrap().to_string(), right);
+        }
         for wrong in [
             "0", "0.001", "0.012", "0.015", "-1", "NaN", "inf", "1e9", "one", "",
         ] {
