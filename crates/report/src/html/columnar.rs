@@ -165,11 +165,18 @@ fn rows(
                 dop,
                 name: name(run, *target),
                 colour,
-                value: value(*target, dop),
+                value: value(*target, dop).filter(|_| is_sound(run, *target)),
             });
         }
     }
     rows
+}
+
+/// Whether everything that was lifted into a target, if anything was, is what it should be: of a level that failed
+/// nothing is drawn.
+fn is_sound(run: &Run, target: u32) -> bool {
+    let is_lifted = |p: &&Point| p.key.target == target && p.key.test.starts_with(OF_TABLE);
+    run.points.iter().filter(is_lifted).all(Point::valid)
 }
 
 /// A replica by its level alone, so that bars have room for it.

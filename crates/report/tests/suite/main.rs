@@ -3,6 +3,7 @@
 
 mod browser;
 mod chromium;
+mod columnar;
 mod comparison;
 mod fixture;
 mod held_back;

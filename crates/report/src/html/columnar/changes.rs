@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use archive::{Point, Run};
 
-use super::{DISK, Figure, Row, averaged, figure, figure_of, name};
+use super::{DISK, Figure, Row, averaged, figure, figure_of, is_sound, name};
 
 /// Orders come in, change and go.
 const CYCLE: [&str; 3] = ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"];
@@ -76,7 +76,7 @@ fn rows(
         dop: cycle.dop,
         name: format!("{} {}", name(cycle.run, target), cycle.when),
         colour: target as usize,
-        value: value(cycle, target),
+        value: value(cycle, target).filter(|_| is_sound(cycle.run, target)),
     };
     let of_cycle = |cycle| targets.iter().map(move |target| (cycle, *target));
     let all = cycles.iter().flat_map(of_cycle);
