@@ -9,6 +9,10 @@ mod in_the_middle;
 mod mariadb;
 #[path = "common/mysql.rs"]
 mod mysql;
+#[path = "../../target/tests/servers/pgbouncer.rs"]
+mod pgbouncer;
+#[path = "servers/pooler.rs"]
+mod pooler;
 #[path = "common/postgres.rs"]
 mod postgres;
 

@@ -1,6 +1,12 @@
-//! Every test of the library on every embedded engine, and proof that a wrong database is noticed.
+//! Every test of the library on every embedded engine, proof that a wrong database is noticed, and that tables of others are
+//! left alone on every engine.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
+
+#[path = "common/database.rs"]
+mod database;
+#[path = "exercises/foreign.rs"]
+mod foreign;
 
 use std::path::PathBuf;
 use std::sync::Arc;

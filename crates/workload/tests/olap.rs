@@ -9,6 +9,8 @@ mod common;
 mod copies;
 #[path = "common/database.rs"]
 mod database;
+#[path = "olap/foreign.rs"]
+mod foreign;
 #[path = "olap/hardships.rs"]
 mod hardships;
 #[path = "olap/loads.rs"]

@@ -207,3 +207,24 @@ fn carry(mut from: UnixStream, mut to: UnixStream, greets: bool) {
     let _ = to.shutdown(Shutdown::Both);
     let _ = from.shutdown(Shutdown::Both);
 }
+
+/// What a server does with every session of an ordinary user, before that sends anything.
+#[test]
+fn an_order_of_the_server_leads_to_no_table_of_another_database() {
+    let server = server();
+    let mut theirs = stage(&server);
+    theirs
+        .batch(
+            "CREATE DATABASE shop; CREATE TABLE shop.customer (x INT); INSERT INTO shop.customer VALUES (1); \
+             CREATE DATABASE dbdyno; CREATE USER plain@localhost; GRANT ALL ON dbdyno.* TO plain@localhost; \
+             GRANT SELECT ON shop.* TO plain@localhost; SET GLOBAL init_connect = 'USE shop'",
+        )
+        .unwrap();
+    let error = refused(&url_of(&server, "plain", "dbdyno"));
+    assert_eq!(error.kind, ErrorKind::Foreign, "{error}");
+    assert!(error.message.contains("\"shop\""), "{error}");
+    assert_eq!(
+        number(theirs.as_mut(), "SELECT count(*) FROM shop.customer"),
+        1
+    );
+}

@@ -1,5 +1,7 @@
 //! PgBouncer in front of a throw-away server.
 
+#![allow(dead_code, reason = "every test program uses its own part")]
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;

@@ -1,0 +1,79 @@
+//! The whole command behind PgBouncer, on a database with tables of the user's own called as those of the workload.
+
+use target::server::LocalServer;
+
+use crate::common::Place;
+use crate::pgbouncer::Pooler;
+use crate::postgres::{psql, server};
+
+/// As the errors of PgBouncer suggest them one after the other.
+const IGNORED: &str = "ignore_startup_parameters = search_path,default_transaction_isolation,\
+     default_transaction_read_only,statement_timeout,lock_timeout,idle_in_transaction_session_timeout,\
+     client_min_messages";
+
+fn with_tables_of_the_users_own() -> LocalServer {
+    let server = server("");
+    psql(
+        &server,
+        "CREATE TABLE public.customer (x INT); INSERT INTO public.customer SELECT generate_series(1, 1000); \
+         CREATE TABLE public.orders (x INT); INSERT INTO public.orders SELECT generate_series(1, 500)",
+    );
+    server
+}
+
+fn are_whole(server: &LocalServer) {
+    let rows = "SELECT (SELECT count(*) FROM public.customer), (SELECT count(*) FROM public.orders), \
+                (SELECT count(*) FROM pg_tables WHERE schemaname = 'public')";
+    assert_eq!(psql(server, rows), "1000|500|2");
+}
+
+#[test]
+fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
+    let server = with_tables_of_the_users_own();
+    let place = Place::new();
+    for ignored in ["", IGNORED] {
+        let pooler = Pooler::before(&server, &format!("pool_mode = session\n{ignored}"));
+        let url = pooler.url("");
+        let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
+        place.fine(&load);
+        are_whole(&server);
+        let again = place.dbdyno(&load);
+        assert_eq!(again.status, 1, "{}", again.stderr);
+        assert!(again.sentence().contains("--replace"), "{}", again.stderr);
+        let ours = "SELECT count(*) FROM dbdyno.customer";
+        assert_eq!(psql(&server, ours), "30000");
+        place.fine(&[&load[..], &["--replace"]].concat());
+        are_whole(&server);
+        place.fine(&["oltp", "drop", "--target", &url]);
+        are_whole(&server);
+        let left =
+            "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbdyno' AND tablename = 'customer'";
+        assert_eq!(psql(&server, left), "0");
+    }
+}
+
+#[test]
+fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
+    let server = with_tables_of_the_users_own();
+    let place = Place::new();
+    for mode in ["transaction", "statement"] {
+        for ignored in ["", IGNORED] {
+            let pooler = Pooler::before(&server, &format!("pool_mode = {mode}\n{ignored}"));
+            let url = pooler.url("");
+            for arguments in [
+                &["oltp", "load", "--target", &url, "--warehouses", "1"][..],
+                &["oltp", "drop", "--target", &url],
+                &["olap", "load", "--target", &url, "--scale", "0.01"],
+                &["olap", "drop", "--target", &url],
+            ] {
+                let refused = place.dbdyno(arguments);
+                assert_eq!(refused.status, 1, "{arguments:?} {}", refused.stderr);
+                let sentence = refused.sentence();
+                assert!(sentence.contains("pool_mode = session"), "{sentence}");
+            }
+        }
+    }
+    are_whole(&server);
+    let ours = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
+    assert_eq!(psql(&server, ours), "0");
+}
