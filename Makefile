@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check bench clean
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check bench clean trials
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -47,6 +47,9 @@ test: duckdb postgres mariadb pgbouncer sshd browser ## get what the tests need 
 
 fuzz: ## hostile input for as long as told: make fuzz SECONDS=600
 	@scripts/fuzz.sh $(or $(SECONDS),60)
+
+trials: build duckdb postgres mariadb pgbouncer ## what users have run into, tried again on servers of its own
+	@scripts/trials.sh $(CHECKS)
 
 unit: ## the tests that need no server, no root and no network
 	@scripts/run-tests.sh --unit
