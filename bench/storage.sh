@@ -7,11 +7,14 @@
 #   rate control on that file, exponential gaps at 50 and 90 % of what dbdyno reaches at most: IOPS by what was asked
 #                                           (meant: within 0.5 %), of both. `capped`: the kernel holds the device to
 #                                           20,000 reads a second, so that its most does not change from run to run
+#   overload: a device that the kernel holds to 5,000 reads a second is offered a tenth less and a tenth more, depth 4, RATE_SECONDS
+#                                           each: what is completed by what can be (meant: within 1 %), I/Os not begun by what is
+#                                           offered too much, and how service and response times are above the limit by below it
 # CPU is that of the driving thread and the kernel's work for it: fio's own account of its job, getrusage elsewhere.
 # Usage: bench/storage.sh [PAIRS]    (default 10; about six minutes). Needs fio, cc and liburing (liburing-dev).
 #   FILE=PATH  where the file of 1 GiB lies (default: a new directory)    SECONDS_EACH=N  length of one block (3)
 #   RATE_SECONDS=N  length of one with a rate (20): 3 s of exponential gaps are by chance 0.3 % more or fewer
-#   CASES="null disk rate capped"   which of them (default without capped, which needs root)
+#   CASES="null disk rate capped overload"   which of them (default: null disk rate; the others need root)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,6 +22,7 @@ pairs=${1:-10}
 length=${SECONDS_EACH:-3}
 rate_length=${RATE_SECONDS:-20}
 cap_iops=20000
+overload_iops=5000
 cases=${CASES:-null disk rate}
 out=$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-storage.XXXXXX")
 group=
@@ -52,7 +56,7 @@ fio_block() {
 
 # dbdyno_block OPERATION PATH DIRECT BATCH [IOPS]: the same.
 dbdyno_block() {
-    "$examples/io_cost" "$1" "$2" 32 "$4" "${seconds:-$length}" $((1 << 30)) "$([ "$3" = 0 ] && echo cached || echo direct)" "${@:5}"
+    "$examples/io_cost" "$1" "$2" "${depth:-32}" "$4" "${seconds:-$length}" $((1 << 30)) "$([ "$3" = 0 ] && echo cached || echo direct)" "${@:5}"
 }
 
 null_case() {
@@ -101,24 +105,49 @@ rates() {
 
 rate_case() { rates rate "$(dbdyno_block read "$file" 1 32 | field iops)"; }
 
-capped_case() {
+# held IOPS COMMAND…: what is done while the kernel holds the device to so many reads a second.
+held() {
     if [ -d /sys/fs/cgroup/blkio ]; then
         group=/sys/fs/cgroup/blkio/dbdyno-bench-$$
         mkdir -p "$group"
-        echo "$(device) $cap_iops" >"$group/blkio.throttle.read_iops_device"
+        echo "$(device) $1" >"$group/blkio.throttle.read_iops_device"
     else
         group=/sys/fs/cgroup/dbdyno-bench-$$
         mkdir -p "$group"
-        echo "$(device) riops=$cap_iops" >"$group/io.max"
+        echo "$(device) riops=$1" >"$group/io.max"
     fi
     # A shell of its own, because whoever has entered stays.
     (
         echo "$BASHPID" >"$group/cgroup.procs"
-        rates capped "$cap_iops"
+        "${@:2}"
     )
     rmdir "$group"
     group=
 }
+
+capped_case() { held "$cap_iops" rates capped "$cap_iops"; }
+
+overload_case() { held "$overload_iops" offers; }
+
+# offers: a tenth less and a tenth more than the device gives, in an order that is drawn.
+offers() {
+    local seconds=$rate_length depth=4 asked below above told share name
+    for share in $(shuf -e 90 110); do
+        asked=$((overload_iops * share / 100))
+        told=$(dbdyno_block read "$file" 1 32 "$asked" "$RANDOM")
+        echo "overload, asked $asked: $told" >&2
+        case $share in 90) below=$told ;; *) above=$told ;; esac
+    done
+    {
+        printf 'overload 90 %% completed to asked,%s,%s\n' $((overload_iops * 9 / 10)) "$(echo "$below" | field iops)"
+        printf 'overload 110 %% completed to the limit,%s,%s\n' "$overload_iops" "$(echo "$above" | field iops)"
+        printf 'overload 110 %% not begun to the excess,%s,%s\n' $((overload_iops * seconds / 10)) "$(echo "$above" | field unserved)"
+        for name in p50_us response_p50_us; do
+            printf 'overload %s 110 %% to 90 %%,%s,%s\n' "$name" "$(echo "$below" | field "$name")" "$(echo "$above" | field "$name")"
+        done
+    } >>"$table"
+}
+
 # The numbers of the device under the file, of the whole disk: partitions take no limits.
 device() {
     local of
@@ -127,7 +156,7 @@ device() {
 }
 
 file=${FILE:-$out/file}
-case " $cases " in *" disk "* | *" rate "* | *" capped "*)
+case " $cases " in *" disk "* | *" rate "* | *" capped "* | *" overload "*)
     # Written once, so that reads reach the device rather than holes.
     fio --name=prepare --filename="$file" --rw=write --bs=1m --size=1g --direct=1 --end_fsync=1 --minimal >/dev/null ;;
 esac

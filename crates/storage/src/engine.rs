@@ -30,6 +30,7 @@ mod precheck;
 mod proof;
 mod proofs;
 mod recorder;
+mod recovery;
 mod ring;
 mod shared;
 mod source;
@@ -50,6 +51,7 @@ pub use format::{FORMAT_NAME, format_run};
 pub use mock::{MockDevice, MockIo};
 pub use precheck::check_list;
 pub use proofs::Proofs;
+pub use recovery::{Pending, Recovery};
 pub use ring::RingFeatures;
 pub use trace::{Trace, TraceRecord};
 
@@ -146,6 +148,9 @@ pub fn run(
     if recovered.is_all {
         plans.clear();
     }
+    for journal in &recovered.journals {
+        told(Told::Recovered(journal));
+    }
     for fault in &recovered.faults {
         told(Told::Fault(fault));
     }
@@ -191,7 +196,11 @@ pub fn run(
     for (sd, validated) in known {
         validated.finish(&run.storage[sd], options.proofs)?;
     }
-    outcome.blocks_proven += recovered.proven;
+    if recovered.is_all {
+        outcome.ended = Ended::Recovered;
+    }
+    outcome.blocks_proven += recovered.blocks_proven();
+    outcome.recovered = recovered.journals;
     outcome.faults_count += recovered.faults_count;
     outcome.faults.splice(0..0, recovered.faults);
     for (sd, open) in run.storage.iter().zip(&storage) {

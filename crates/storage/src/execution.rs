@@ -6,6 +6,7 @@ mod rounds;
 mod slo;
 mod turns;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
@@ -97,6 +98,8 @@ pub enum Completion {
     ResponseTime,
     /// The monitor file said so.
     Monitor,
+    /// Journals were recovered, and nothing else was asked for.
+    Recovered,
     /// Its user stopped it.
     Interrupted,
 }
@@ -176,6 +179,25 @@ pub struct Execution<'a> {
     pub monitored_since: SystemTime,
 }
 
+/// Looks for what a list would stumble over, before its first I/O.
+///
+/// # Errors
+/// [`ExecutionError`] for the first of what is wrong.
+pub fn check(
+    script: &Script,
+    format: Option<&Run>,
+    options: &engine::Options<'_>,
+) -> Result<(), ExecutionError> {
+    if let Some(path) = &script.monitor {
+        monitor::check(path).map_err(|reason| EngineError::SideFile {
+            path: path.clone(),
+            purpose: "a monitor file",
+            reason,
+        })?;
+    }
+    Ok(engine::check_list(format, &script.runs, options)?)
+}
+
 impl Execution<'_> {
     /// Does everything, and says on the pages how it ended.
     ///
@@ -204,7 +226,7 @@ impl Execution<'_> {
             claims: Some(&claims),
             ..self.options
         };
-        engine::check_list(self.format, &script.runs, &options)?;
+        check(script, self.format, &options)?;
         if let Some(format) = self.format {
             let growing = engine::Options {
                 may_grow: true,
@@ -214,10 +236,24 @@ impl Execution<'_> {
                 return Ok(end);
             }
         }
+        let recovers_only = script.runs.iter().any(Run::recovers_only);
+        let mut recovered = BTreeSet::new();
         for repetition in 1.. {
             let mut reached: Vec<Reached> = Vec::with_capacity(script.runs.len());
             for lines in script.runs.chunk_by(Run::takes_turns_with) {
-                let resolved = lines.iter().map(|run| engine::resolve(run, &reached));
+                if recovers_only {
+                    // Once is enough for each SD, however many runs there are of it.
+                    let names = lines.iter().flat_map(Run::used_storage).map(|sd| &sd.name);
+                    let new: Vec<&String> = names.filter(|name| recovered.insert(*name)).collect();
+                    if new.is_empty() {
+                        reached.resize(reached.len() + lines.len(), Reached::default());
+                        continue;
+                    }
+                }
+                let resolved = lines.iter().map(|run| Run {
+                    steady: run.steady.filter(|_| !recovers_only),
+                    ..engine::resolve(run, &reached)
+                });
                 let resolved: Vec<Run> = resolved.collect();
                 let number = reached.len() + 1;
                 let (these, end) = self.lines(repetition, number, &resolved, &options)?;
@@ -225,6 +261,9 @@ impl Execution<'_> {
                 if let Some(end) = end {
                     return Ok(end);
                 }
+            }
+            if recovers_only {
+                return Ok(Completion::Recovered);
             }
             let again = match script.repeat {
                 Repeat::Times(times) => repetition < times,
@@ -260,7 +299,7 @@ impl Execution<'_> {
         options: &engine::Options<'_>,
     ) -> Result<(Vec<Reached>, Option<Completion>), ExecutionError> {
         match (self.slo, lines) {
-            (Some(slo), [run]) if slo::is_searched(run) => {
+            (Some(slo), [run]) if slo::is_searched(run) && !run.recovers_only() => {
                 if !self.rest(run) {
                     return Ok((Vec::new(), Some(Completion::Interrupted)));
                 }
@@ -339,6 +378,7 @@ impl Execution<'_> {
                     self.pages.interval(run, interval, cpu(&rates), now)
                 }
                 Told::Fault(fault) => self.pages.fault(fault, now),
+                Told::Recovered(journal) => self.pages.remark(&journal.to_string(), now),
             };
             match shown {
                 Ok(text) => self.audience.show(&text),

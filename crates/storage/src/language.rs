@@ -37,7 +37,7 @@ pub use error::{LanguageError, Place, Result};
 pub use format::{Format, FormatPolicy};
 pub use general::Repeat;
 pub use histogram::Buckets;
-pub use list::{heading, simulation};
+pub use list::{heading, simulation, workloads};
 pub use precondition::PRECONDITION_NAME;
 pub use rd::MAX_IOPS;
 pub use source::{ReadFile, Variable};
@@ -68,10 +68,11 @@ pub fn script(asked: &Asked, read: ReadFile<'_>) -> Result<Script> {
     let sections = sections::Sections::read(&parameters)?;
     let runs = expand::runs(&sections, &asked.overrides)?;
     let general = sections.general;
+    let policy = checks::format(general.format, &runs)?;
     Ok(Script {
         runs,
         format: Format {
-            policy: general.format,
+            policy,
             transfer_bytes: general.format_bytes,
         },
         repeat: asked.overrides.repeat.unwrap_or(general.repeat),
@@ -81,14 +82,20 @@ pub fn script(asked: &Asked, read: ReadFile<'_>) -> Result<Script> {
     })
 }
 
-/// The text of a parameter file on disk.
-pub fn read_file(path: &Path) -> io::Result<String> {
+/// Refuses what would keep its reader waiting for somebody else.
+pub fn check_kind(path: &Path) -> io::Result<()> {
     let what = std::fs::metadata(path)?.file_type();
-    // What a shell puts in the place of `<(command)` is a pipe of its own, which does not keep its reader waiting.
+    // What a shell puts in the place of `<(command)` is a pipe of its own, whose other end is there.
     let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
     if (what.is_fifo() && !is_of_shell) || what.is_socket() {
         return Err(io::Error::other("it is a FIFO or a socket; name a file"));
     }
+    Ok(())
+}
+
+/// The text of a parameter file on disk.
+pub fn read_file(path: &Path) -> io::Result<String> {
+    check_kind(path)?;
     let mut bytes = Vec::new();
     // One more than is taken shows that it is too long.
     let limit = source::FILE_BYTES_MAX as u64 + 1;

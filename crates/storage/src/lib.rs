@@ -7,4 +7,5 @@ pub mod execution;
 pub mod language;
 pub mod pages;
 pub mod profile;
+mod regular;
 pub mod run;

@@ -20,7 +20,7 @@ pub use columns::Cpu;
 pub use folder::folder;
 pub use skew::worst_share;
 
-use crate::engine::{Cell, Interval, IoFault, Operation, Outcome};
+use crate::engine::{Cell, Ended, Interval, IoFault, Operation, Outcome};
 use crate::language::{Buckets, heading};
 use crate::run::Run;
 use columns::Sums;
@@ -63,6 +63,8 @@ pub struct Pages {
     total_lines: u32,
     /// Bytes of all SDs of the run, where all are known.
     lun_bytes: Option<u64>,
+    /// Characters of the longest name of a run.
+    name_width: usize,
 }
 
 impl Pages {
@@ -82,6 +84,7 @@ impl Pages {
                 .map(|(name, file)| Ok((name.clone(), open(file)?)))
                 .collect()
         };
+        let widths = runs.iter().map(|run| run.name.chars().count());
         open("parmfile")?.write(&escaped(parameters))?;
         let mut pages = Self {
             folder: folder.to_owned(),
@@ -99,6 +102,7 @@ impl Pages {
             lines: 0,
             total_lines: 0,
             lun_bytes: None,
+            name_width: widths.max().unwrap_or(0),
         };
         pages.head(runs, &names, now)?;
         Ok(pages)
@@ -124,7 +128,7 @@ impl Pages {
         self.skew.write(&format!(
             "Workload skew report\n\nOnly for runs with more than one SD or WD.\n\n\n{links}\n\n"
         ))?;
-        self.flatfile.write(&flatfile::head())?;
+        self.flatfile.write(&flatfile::head(self.name_width))?;
         self.status.write("* Vdbench status\n*\n* One line for each event, its fields separated by tabs, written as it happens.\n\n")?;
         // This process is master and slave in one.
         let process = std::process::id();
@@ -210,6 +214,12 @@ impl Pages {
         now: Timestamp,
     ) -> Result<String> {
         self.event(run, "Workload done", now)?;
+        if outcome.ended == Ended::Recovered {
+            self.summary.write("\n")?;
+            self.totals.write("\n")?;
+            self.event(run, "Slaves done", now)?;
+            return Ok(String::new());
+        }
         let (cells, seconds) = totals(outcome);
         let all = outcome.latencies_of(|_, _, _| true).issued;
         let percentile = |pct| all.percentile_us(pct) / 1e3;
@@ -335,7 +345,12 @@ impl Pages {
         let shown = format!("{header}{}", columns::line(&tod, line.name, &all));
         self.summary.write(&shown)?;
         self.flatfile
-            .write(&flatfile::row(run, line, &all, self.lun_bytes))?;
+            .write(&flatfile::row(
+                run,
+                line,
+                &all,
+                (self.lun_bytes, self.name_width),
+            ))?;
         for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
             let sums = match whose {
                 Whose::Sd(index) => line.sums(|cell| cell.storage == index),

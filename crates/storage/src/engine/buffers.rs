@@ -19,9 +19,9 @@ pub(crate) struct Buffers {
 impl Buffers {
     /// Maps at least `length` bytes.
     pub fn new(length: u64) -> Result<Self, EngineError> {
-        let refused = |source| EngineError::Memory {
+        let refused = |reason| EngineError::Memory {
             bytes: length,
-            source,
+            reason,
         };
         if length > MEMORY_BYTES_MAX {
             return Err(refused(io::Error::from(io::ErrorKind::OutOfMemory)));
@@ -43,7 +43,7 @@ impl Buffers {
         if start == libc::MAP_FAILED {
             return Err(EngineError::Memory {
                 bytes: length as u64,
-                source: io::Error::last_os_error(),
+                reason: io::Error::last_os_error(),
             });
         }
         Ok(Self {

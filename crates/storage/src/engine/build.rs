@@ -57,7 +57,7 @@ pub(crate) fn with_worker<R>(
             Err(error) => format!("the kernel refuses io_uring: {error}"),
         }
     };
-    let pool = Pool::new(slots, files).map_err(|source| EngineError::Submit { source })?;
+    let pool = Pool::new(slots, files).map_err(|reason| EngineError::Submit { reason })?;
     Ok(run_with(job, parts, pool, Way::Threads { reason }, then))
 }
 

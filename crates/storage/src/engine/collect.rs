@@ -319,6 +319,7 @@ impl<'a> Collector<'a> {
                 .iter()
                 .map(|(_, v): &(usize, Validated)| v.proof.proven)
                 .sum(),
+            recovered: Vec::new(),
             trace,
         };
         (outcome, known)

@@ -3,11 +3,13 @@
 //! A tile of data fills the buffers once. What makes blocks differ is stamped into each of them before it is
 //! written: 16 bytes, so that no array finds a block again that it should not find.
 
+use std::io::Read;
 use std::path::Path;
 
 use load::random::{Random, mix};
 
 use super::error::EngineError;
+use crate::regular;
 use crate::run::{DataContent, DuplicateSets};
 
 /// Arrays look for duplicates in blocks no smaller than this.
@@ -128,13 +130,15 @@ fn compressible(ratio: f64, seed: u64) -> Vec<u8> {
     tile
 }
 
-fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
-    let refused = |source| EngineError::SideFile {
+/// What a pattern file holds.
+pub(crate) fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
+    let refused = |reason| EngineError::SideFile {
         path: path.to_owned(),
         purpose: "the pattern of what is written",
-        source,
+        reason,
     };
-    let length = std::fs::metadata(path).map_err(refused)?.len();
+    let file = regular::read(path).map_err(refused)?;
+    let length = file.metadata().map_err(refused)?.len();
     if length == 0 || length > PATTERN_BYTES_MAX {
         let kind = std::io::ErrorKind::InvalidData;
         return Err(refused(std::io::Error::new(
@@ -142,7 +146,9 @@ fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
             format!("it has {length} bytes, and 1 to {PATTERN_BYTES_MAX} can be used"),
         )));
     }
-    std::fs::read(path).map_err(refused)
+    let mut bytes = Vec::with_capacity(length as usize);
+    file.take(length).read_to_end(&mut bytes).map_err(refused)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A file or device cannot be opened.
-    #[error("SD {sd}: {} cannot be opened for {access} ({source}); check the path and its permissions", path.display())]
+    #[error("SD {sd}: {} cannot be opened for {access} ({reason}); check the path and its permissions", path.display())]
     Open {
         /// Name of the SD.
         sd: String,
@@ -18,7 +18,7 @@ pub enum EngineError {
         /// "reading" or "reading and writing".
         access: &'static str,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// There is no such file.
     #[error("SD {sd}: {} does not exist; check the path, or give size= so that the file is made", path.display())]
@@ -150,29 +150,29 @@ pub enum EngineError {
     },
     /// Memory for the data in flight.
     #[error(
-        "{bytes} bytes of memory for the data in flight cannot be had ({source}); lower threads= or xfersize="
+        "{bytes} bytes of memory for the data in flight cannot be had ({reason}); lower threads= or xfersize="
     )]
     Memory {
         /// How much.
         bytes: u64,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
-    /// A file that the run writes by itself (pattern, journal).
-    #[error("{} cannot be used as {purpose} ({source}); check the path, its permissions and the room there", path.display())]
+    /// A file that a list names beside what it works on (pattern, journal, monitor file).
+    #[error("{} cannot be used as {purpose} ({reason}); check the path, its permissions and the room there", path.display())]
     SideFile {
         /// Its path.
         path: PathBuf,
         /// What it is for.
         purpose: &'static str,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The kernel refused the ring itself in the midst of work.
-    #[error("the kernel refused to take more I/O ({source}); the run ended early")]
+    #[error("the kernel refused to take more I/O ({reason}); the run ended early")]
     Submit {
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
     /// A thread of the engine is gone.
     #[error(
@@ -259,8 +259,17 @@ impl fmt::Display for IoFault {
         )?;
         match &self.what {
             Fault::System(number) => {
-                write!(f, "failed: {}", io::Error::from_raw_os_error(*number))
+                let said = io::Error::from_raw_os_error(*number);
+                match *number {
+                    libc::ENOSPC => write!(f, "failed: the file system or device is full ({said})"),
+                    _ => write!(f, "failed: {said}"),
+                }
             }
+            // What is written in part found no room for the rest: Linux tells the reason at the next write alone.
+            Fault::Short { done_bytes } if *operation == Operation::Write => write!(
+                f,
+                "was short: {done_bytes} bytes were written and there is no room for the rest, because the file system is full or a quota or limit of file size is reached"
+            ),
             Fault::Short { done_bytes } => {
                 write!(f, "was short: {done_bytes} bytes were transferred")
             }

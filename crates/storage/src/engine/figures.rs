@@ -9,6 +9,7 @@ use std::time::Duration;
 use stats::Histogram;
 
 use super::error::{IoFault, Operation};
+use super::recovery::Recovery;
 use super::ring::RingFeatures;
 
 /// The three times of one kind of I/O, as distributions.
@@ -158,6 +159,8 @@ pub enum Told<'a> {
     Interval(&'a Interval),
     /// An I/O has failed.
     Fault(&'a IoFault),
+    /// A journal has been recovered, before the first I/O of the run.
+    Recovered(&'a Recovery),
 }
 
 /// Why a run came to its end.
@@ -173,6 +176,8 @@ pub enum Ended {
     Errors,
     /// It was told to.
     Stopped,
+    /// It was to recover journals and to do nothing else.
+    Recovered,
 }
 
 /// By which way I/Os reached the kernel.
@@ -248,6 +253,8 @@ pub struct Outcome {
     pub driver: Driver,
     /// Blocks that were read and proven to hold what was written, where validation was asked for.
     pub blocks_proven: u64,
+    /// What journals that were recovered said, one for each SD.
+    pub recovered: Vec<Recovery>,
     /// Every I/O, where a recording was asked for.
     pub trace: Option<super::trace::Trace>,
 }
@@ -276,6 +283,7 @@ impl Outcome {
         self.ended = later.ended;
         self.driver.merge(&later.driver);
         self.blocks_proven += later.blocks_proven;
+        self.recovered.extend(later.recovered);
         if let (Some(mine), Some(theirs)) = (&mut self.trace, later.trace) {
             mine.merge(theirs);
         }

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Options;
 use super::error::EngineError;
+use crate::regular;
 use crate::run::{Run, Sizes, StorageDefinition};
 
 /// Smallest unit of any device.
@@ -63,12 +64,12 @@ impl Claims {
         alone.read(true).custom_flags(libc::O_EXCL);
         let file = alone
             .open(&sd.path)
-            .map_err(|source| match source.raw_os_error() {
+            .map_err(|reason| match reason.raw_os_error() {
                 Some(libc::EBUSY) => EngineError::InUse {
                     sd: sd.name.clone(),
                     path: sd.path.clone(),
                 },
-                _ => refused(sd, true, source),
+                _ => refused(sd, true, reason),
             })?;
         held.insert(device, file);
         Ok(())
@@ -157,7 +158,7 @@ fn is_proven(sd: &StorageDefinition) -> bool {
     sd.content.validation.is_some()
 }
 
-fn refused(sd: &StorageDefinition, writes: bool, source: io::Error) -> EngineError {
+fn refused(sd: &StorageDefinition, writes: bool, reason: io::Error) -> EngineError {
     EngineError::Open {
         sd: sd.name.clone(),
         path: sd.path.clone(),
@@ -166,7 +167,7 @@ fn refused(sd: &StorageDefinition, writes: bool, source: io::Error) -> EngineErr
         } else {
             "reading"
         },
-        source,
+        reason,
     }
 }
 
@@ -181,11 +182,12 @@ fn absent(sd: &StorageDefinition) -> EngineError {
 /// its other end.
 fn kind(sd: &StorageDefinition) -> Result<Option<FileType>, EngineError> {
     let kind = std::fs::metadata(&sd.path).ok().map(|m| m.file_type());
-    let what = match kind {
-        Some(kind) if kind.is_dir() => "a directory",
-        Some(kind) if kind.is_fifo() => "a FIFO",
-        Some(kind) if kind.is_socket() => "a socket",
-        _ => return Ok(kind),
+    let is_device = |kind: FileType| kind.is_block_device() || kind.is_char_device();
+    let odd = kind
+        .filter(|kind| !is_device(*kind))
+        .and_then(regular::other);
+    let Some(what) = odd else {
+        return Ok(kind);
     };
     Err(EngineError::Kind {
         sd: sd.name.clone(),
@@ -220,13 +222,13 @@ fn open(
         .mode(0o644)
         .custom_flags(flags(sd))
         .open(&sd.path)
-        .map_err(|source| match source.raw_os_error() {
+        .map_err(|reason| match reason.raw_os_error() {
             Some(libc::ENOENT) => absent(sd),
-            _ => refused(sd, writes, source),
+            _ => refused(sd, writes, reason),
         })?;
     let metadata = file
         .metadata()
-        .map_err(|source| refused(sd, writes, source))?;
+        .map_err(|reason| refused(sd, writes, reason))?;
     if is_block && writes && !options.force {
         claims.claim(sd, metadata.rdev())?;
     }
@@ -273,7 +275,7 @@ fn usable_size(
     let mut end = file;
     let have_bytes = end
         .seek(SeekFrom::End(0))
-        .map_err(|source| refused(sd, writes, source))?;
+        .map_err(|reason| refused(sd, writes, reason))?;
     let behind = have_bytes.saturating_sub(sd.offset_bytes);
     match sd.size_bytes {
         Some(asked_bytes) if asked_bytes > behind && !may_grow => Err(EngineError::TooSmall {

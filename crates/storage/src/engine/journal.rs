@@ -5,7 +5,7 @@
 //! A block with the first and not the second may hold its old or its new content.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,15 @@ use load::random::mix;
 
 use super::error::EngineError;
 use super::proof::{GENERATION_MAX, Proof};
+use crate::regular;
 use crate::run::Journal as Settings;
 
 const MAGIC: &[u8; 8] = b"dbdynoV1";
 const HEAD_BYTES: usize = 40;
 const ENTRY_BYTES: usize = 16;
+/// What the files are for.
+const MAP: &str = "the map of a journal";
+const JOURNAL: &str = "a journal";
 /// A journal that has grown to this is folded into a new map.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
@@ -44,10 +48,10 @@ pub(crate) struct Left {
 
 fn refused(path: &Path, purpose: &'static str) -> impl Fn(io::Error) -> EngineError + use<> {
     let path = path.to_owned();
-    move |source| EngineError::SideFile {
+    move |reason| EngineError::SideFile {
         path: path.clone(),
         purpose,
-        source,
+        reason,
     }
 }
 
@@ -62,17 +66,30 @@ fn paths(settings: &Settings, sd: &str) -> (PathBuf, PathBuf) {
     )
 }
 
+/// Whether the files of a journal can be written, or read where there was one before.
+pub(crate) fn look(settings: &Settings, sd: &str) -> Result<(), EngineError> {
+    let (map_path, path) = paths(settings, sd);
+    let new = [replacement(&map_path), replacement(&path)];
+    for (path, purpose) in [
+        (&map_path, MAP),
+        (&new[0], MAP),
+        (&path, JOURNAL),
+        (&new[1], JOURNAL),
+    ] {
+        regular::may_write(path).map_err(refused(path, purpose))?;
+    }
+    if settings.recover {
+        regular::read(&map_path).map_err(refused(&map_path, MAP))?;
+    }
+    Ok(())
+}
+
 impl Journal {
     /// Begins a journal with the map of `proof`.
     pub fn begin(settings: &Settings, sd: &str, proof: &Proof) -> Result<Self, EngineError> {
         let (map_path, path) = paths(settings, sd);
-        write_map(&map_path, proof).map_err(refused(&map_path, "the map of a journal"))?;
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&path)
-            .map_err(refused(&path, "a journal"))?;
+        write_map(&map_path, proof).map_err(refused(&map_path, MAP))?;
+        let file = regular::write(&path).map_err(refused(&path, JOURNAL))?;
         Ok(Self {
             map_path,
             path,
@@ -105,7 +122,7 @@ impl Journal {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let refused = refused(&self.path, "a journal");
+        let refused = refused(&self.path, JOURNAL);
         self.file.write_all(&self.pending).map_err(&refused)?;
         self.length += self.pending.len() as u64;
         self.pending.clear();
@@ -120,9 +137,8 @@ impl Journal {
 
     /// A new map, and a journal of what is under way alone. Until the journal is replaced the old one tells the same.
     fn fold(&mut self, proof: &Proof) -> Result<(), EngineError> {
-        write_map(&self.map_path, proof)
-            .map_err(refused(&self.map_path, "the map of a journal"))?;
-        let refused = refused(&self.path, "a journal");
+        write_map(&self.map_path, proof).map_err(refused(&self.map_path, MAP))?;
+        let refused = refused(&self.path, JOURNAL);
         let kept: Vec<u8> = self
             .under_way
             .iter()
@@ -144,17 +160,17 @@ impl Journal {
 pub(crate) fn recover(settings: &Settings, sd: &str, empty: &Proof) -> Result<Left, EngineError> {
     let (map_path, path) = paths(settings, sd);
     let mut proof = empty.clone();
-    read_map(&map_path, &mut proof).map_err(refused(&map_path, "the map of a journal"))?;
+    read_map(&map_path, &mut proof).map_err(refused(&map_path, MAP))?;
     let mut text = Vec::new();
-    match File::open(&path) {
+    match regular::read(&path) {
         Ok(file) => {
             let mut limited = file.take(2 * JOURNAL_BYTES_MAX);
             limited
                 .read_to_end(&mut text)
-                .map_err(refused(&path, "a journal"))?;
+                .map_err(refused(&path, JOURNAL))?;
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(refused(&path, "a journal")(error)),
+        Err(error) => return Err(refused(&path, JOURNAL)(error)),
     }
     let mut under_way = HashMap::new();
     // What is behind a torn entry was never announced as stable.
@@ -215,11 +231,17 @@ fn write_map(path: &Path, proof: &Proof) -> io::Result<()> {
     replace(path, &[&head(proof, &content), &content]).map(drop)
 }
 
-/// Puts new content in the place of a file in one step; the file, open behind it.
-fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
+/// Where what is to replace a file is written.
+fn replacement(path: &Path) -> PathBuf {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
-    let mut file = File::create(&new)?;
+    PathBuf::from(new)
+}
+
+/// Puts new content in the place of a file in one step; the file, open behind it.
+fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
+    let new = replacement(path);
+    let mut file = regular::write(&new)?;
     for part in parts {
         file.write_all(part)?;
     }
@@ -235,7 +257,7 @@ fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
 fn read_map(path: &Path, proof: &mut Proof) -> io::Result<()> {
     let odd = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let length = HEAD_BYTES as u64 + proof.blocks();
-    let file = File::open(path)?;
+    let file = regular::read(path)?;
     if file.metadata()?.len() != length {
         return Err(odd(
             "it is about an SD of another size or with other transfer sizes",
@@ -280,7 +302,7 @@ mod tests {
         journal.after(1, 1);
         journal.flush(&proof).unwrap();
         // A crash: nothing more is written, but a piece of an entry.
-        let mut file = OpenOptions::new()
+        let mut file = File::options()
             .append(true)
             .open(folder.path().join("sd1.jnl"))
             .unwrap();

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use super::error::EngineError;
 use super::files::{Claims, look_at_all};
-use super::{Options, check, geometry, plan, proofs, resolve, workers_max};
+use super::{Options, check, content, geometry, journal, plan, proofs, resolve, workers_max};
 use crate::run::{Range, Run, StorageDefinition};
 
 /// Bytes of the unit in which `stat` counts what a file occupies.
 const STAT_UNIT_BYTES: u64 = 512;
 
 /// Whether all of `runs` can begin, with `format` before them: files and devices are there, of the kind and size that they
-/// have to be, ours to use and aligned, and there is room for what is made. Nothing is made or written. Devices are held in
+/// have to be, ours to use and aligned, journals and patterns are files, and there is room for what is made. Nothing is made or written. Devices are held in
 /// the claims of `options` from now on.
 ///
 /// # Errors
@@ -41,8 +41,15 @@ pub fn check_list(
             geometry::source(&run, index, &extents, options.seed)?;
         }
         for (index, extent) in extents.iter().enumerate() {
-            if run.storage[index].content.validation.is_some() {
+            let sd = &run.storage[index];
+            if sd.content.validation.is_some() {
                 proofs::empty(&run, index, extent)?;
+            }
+            if let Some(journal) = sd.journal() {
+                journal::look(journal, &sd.name)?;
+            }
+            if let Some(path) = &sd.content.pattern {
+                content::pattern(path)?;
             }
         }
     }

@@ -11,6 +11,7 @@ use super::error::{EngineError, Fault, IoFault, Operation};
 use super::files::{Extent, OpenStorage, SECTOR_BYTES};
 use super::journal::{Journal, Left, recover};
 use super::proof::{BLOCKS_MAX, Corruption, Proof};
+use super::recovery::Recovery;
 use crate::run::{Run, StorageDefinition, Validation};
 
 /// Reads of the proof after a recovery.
@@ -44,7 +45,7 @@ pub(crate) struct Validated {
 pub(crate) struct Recovered {
     pub faults: Vec<IoFault>,
     pub faults_count: u64,
-    pub proven: u64,
+    pub journals: Vec<Recovery>,
     /// Nothing more is to be done.
     pub is_all: bool,
 }
@@ -80,7 +81,8 @@ pub(crate) fn begin(
             }
             _ => {}
         }
-        let journal = settings.journal.as_ref();
+        // Where nothing is written the journal stays as it was found.
+        let journal = settings.journal.as_ref().filter(|it| !it.recover_only);
         let journal = journal
             .map(|journal| Journal::begin(journal, &sd.name, &proof))
             .transpose()?;
@@ -161,8 +163,14 @@ fn prove_all(
         under_way,
     } = left;
     let journal = settings.journal.clone().unwrap_or_default();
+    let mut found = Recovery {
+        sd: sd.name.clone(),
+        ..Recovery::default()
+    };
+    found.pending.count = under_way.len() as u64;
     if journal.ignore_pending {
         under_way.keys().for_each(|block| proof.set(*block, 0));
+        found.pending.ignored = found.pending.count;
     }
     let buffer = Buffers::new(READ_BYTES.max(proof.block_bytes))?;
     let step = (READ_BYTES / proof.block_bytes).max(1);
@@ -178,23 +186,25 @@ fn prove_all(
             let at = block * proof.block_bytes;
             open.file
                 .read_exact_at(data, at + open.extent.offset_bytes)
-                .map_err(|source| EngineError::Open {
+                .map_err(|reason| EngineError::Open {
                     sd: sd.name.clone(),
                     path: sd.path.clone(),
                     access: "the proof of what the journal knows",
-                    source,
+                    reason,
                 })?;
             for (number, content) in (block..end).zip(data.chunks(proof.block_bytes as usize)) {
                 let new = under_way.get(&number).filter(|_| is_open(&number)).copied();
-                settle(&mut proof, number, new, content, |corruption, size| {
-                    recovered.tell(sd, corruption, size);
-                });
+                if let Err(corruption) = settle(&mut proof, number, new, content, &mut found) {
+                    recovered.tell(sd, corruption, proof.block_bytes);
+                }
             }
+        } else {
+            let known = (block..end).filter(|b| proof.generation(*b) > 0);
+            found.unread += known.count() as u64;
         }
         block = end;
     }
-    recovered.proven += proof.proven;
-    proof.proven = 0;
+    recovered.journals.push(found);
     Ok(proof)
 }
 
@@ -204,28 +214,40 @@ fn settle(
     block: u64,
     new: Option<u8>,
     content: &[u8],
-    mut corrupted: impl FnMut(Corruption, u64),
-) {
+    found: &mut Recovery,
+) -> Result<(), Corruption> {
     let at = block * proof.block_bytes;
     let old = proof.generation(block);
-    if new.is_some_and(|new| proof.check_block(content, at, new).is_ok()) {
-        proof.set(block, new.unwrap_or(old));
-        proof.proven += 1;
-        return;
-    }
-    if old == 0 {
-        return;
-    }
-    match proof.check_block(content, at, old) {
-        Ok(()) => proof.proven += 1,
-        Err(corruption) => {
-            proof.set(block, 0);
-            corrupted(corruption, proof.block_bytes);
+    let count = match new {
+        Some(new) if proof.check_block(content, at, new).is_ok() => {
+            proof.set(block, new);
+            &mut found.pending.new
         }
-    }
+        Some(_) if old == 0 => &mut found.pending.first,
+        None if old == 0 => return Ok(()),
+        _ => {
+            if let Err(corruption) = proof.check_block(content, at, old) {
+                proof.set(block, 0);
+                found.corrupted += 1;
+                return Err(corruption);
+            }
+            match new {
+                Some(_) => &mut found.pending.old,
+                None => &mut found.proven,
+            }
+        }
+    };
+    *count += 1;
+    Ok(())
 }
 
 impl Recovered {
+    /// Blocks that hold what they may hold.
+    pub fn blocks_proven(&self) -> u64 {
+        let blocks = |it: &Recovery| it.proven + it.pending.new + it.pending.old;
+        self.journals.iter().map(blocks).sum()
+    }
+
     fn tell(&mut self, sd: &StorageDefinition, corruption: Corruption, size_bytes: u64) {
         self.faults_count += 1;
         if self.faults.len() < FAULTS_MAX {

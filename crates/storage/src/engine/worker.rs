@@ -403,7 +403,7 @@ impl<B: Backend> Worker<'_, B> {
         let timeout_ns = until_ns.saturating_sub(handed_ns);
         self.backend
             .submit_and_wait(&self.batch, want, timeout_ns)
-            .map_err(|source| EngineError::Submit { source })?;
+            .map_err(|reason| EngineError::Submit { reason })?;
         self.batch.clear();
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! The file with which a run is ended from outside.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
+
+use crate::regular;
 
 /// What a monitor file holds to end the run, or all of them.
 const END_RUN: &str = "end_rd";
@@ -17,10 +19,15 @@ pub(super) enum Monitored {
     EndAll,
 }
 
+/// Whether the file can be looked at when it is there.
+pub(super) fn check(path: &Path) -> io::Result<()> {
+    regular::may_write(path)
+}
+
 /// What the file asks for, if it was written since.
 pub(super) fn monitored(path: Option<&Path>, since: SystemTime) -> Option<Monitored> {
     let mut text = String::new();
-    let file = std::fs::File::open(path?).ok()?;
+    let file = regular::read(path?).ok()?;
     if file.metadata().ok()?.modified().ok()? < since {
         return None;
     }

@@ -1,6 +1,7 @@
 //! What must hold of an RD, of each run, and of all runs together.
 
-use super::error::Result;
+use super::error::{LanguageError, Result};
+use super::format::FormatPolicy;
 use super::rd::{CURVE_IOPS, Rd};
 use super::sections::Sections;
 use crate::run::{OpenFlags, Range, Run, Seek, Sizes, StorageDefinition, Stream};
@@ -176,5 +177,19 @@ pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<(
             "with data validation, all transfer sizes are multiples of the smallest; {size} is none of {smallest}"
         ))),
         None => Ok(()),
+    }
+}
+
+/// When files are brought to their size: what journals are to prove is not written over.
+pub(super) fn format(asked: FormatPolicy, runs: &[Run]) -> Result<FormatPolicy> {
+    let mut journals = runs.iter().flat_map(|run| &run.storage);
+    let recovers = |sd: &StorageDefinition| sd.journal().is_some_and(|journal| journal.recover);
+    match (journals.any(recovers), asked) {
+        (true, FormatPolicy::Always) => Err(LanguageError::Command(
+            "formatsds=yes would write over what journal=recover is to prove; leave one of them out"
+                .to_owned(),
+        )),
+        (true, _) => Ok(FormatPolicy::Never),
+        (false, asked) => Ok(asked),
     }
 }

@@ -1,7 +1,12 @@
 //! The list of runs as it is shown before anything is done.
 
+use load::random::mix;
+
 use super::value::number_text;
-use crate::run::{Rate, Run, Steady, curve_rate_iops};
+use crate::run::{Range, Rate, Run, Seek, Sizes, Steady, Stream, curve_rate_iops};
+
+/// WDs whose definitions are written out; the others are in a digest behind them.
+const WORKLOADS_WRITTEN_MAX: usize = 40;
 
 /// What heads every report of a run: `rd1; I/O rate: 2000; elapsed=4 warmup=1; For loops: None`. `rate` is what the
 /// rate came to, for runs whose rate depends on runs before them.
@@ -68,5 +73,84 @@ pub fn simulation(runs: &[Run]) -> String {
         .map(|run| format!("Simulating {}\n", heading(run, None)))
         .collect();
     text.push_str("Vdbench simulation completed successfully\n");
+    text
+}
+
+/// What the WDs of a run do, in the words of the language and always in the same form: runs of one name are the same only
+/// where this is the same. What they work on, and how they share the rate, is not in it.
+#[must_use]
+pub fn workloads(run: &Run) -> String {
+    let mut each: Vec<String> = run.streams.iter().map(workload).collect();
+    // A WD has a stream on each of its SDs.
+    each.dedup();
+    let more = each.split_off(each.len().min(WORKLOADS_WRITTEN_MAX));
+    let mut text = each.join("; ");
+    if !more.is_empty() {
+        let letters = more.iter().flat_map(|text| text.bytes());
+        let digest = letters.fold(0, |digest, letter| mix(digest ^ u64::from(letter)));
+        text += &format!("; and {} more ({digest:016x})", more.len());
+    }
+    text
+}
+
+fn workload(stream: &Stream) -> String {
+    let bytes = |bytes: u64| number_text(bytes as f64, true);
+    let sizes = match &stream.sizes {
+        Sizes::Fixed(size) => bytes(*size),
+        Sizes::Weighted(sizes) => {
+            let pairs = sizes.iter();
+            let pairs =
+                pairs.map(|size| format!("{},{}", bytes(size.bytes), number_text(size.pct, false)));
+            format!("({})", pairs.collect::<Vec<_>>().join(","))
+        }
+        Sizes::Uniform {
+            min_bytes,
+            max_bytes,
+            align_bytes,
+        } => {
+            let [min, max, align] = [min_bytes, max_bytes, align_bytes].map(|size| bytes(*size));
+            format!("({min},{max},{align})")
+        }
+    };
+    let seek = match stream.seek {
+        Seek::Random { pct } => number_text(pct, false),
+        Seek::Sequential => "0".to_owned(),
+        Seek::SequentialToEnd => "eof".to_owned(),
+        Seek::SequentialFromRandom => "seqnz".to_owned(),
+        Seek::Poisson { divisor } => format!("(poisson,{})", number_text(divisor, false)),
+    };
+    let mut text = format!(
+        "wd={},xfersize={sizes},seekpct={seek},rdpct={}",
+        stream.workload,
+        number_text(stream.read_pct, false)
+    );
+    let range = |range: Range| match range {
+        Range::Whole => None,
+        Range::Percent { low_pct, high_pct } => Some(format!("({low_pct},{high_pct})")),
+        Range::Bytes { low, high } => Some(format!("({},{})", bytes(low), bytes(high))),
+    };
+    let percent = |pct: f64| (pct > 0.0).then(|| number_text(pct, false));
+    let stride = stream.stride;
+    let usual = [
+        ("range", range(stream.range)),
+        ("hotband", stream.hot_band.and_then(range)),
+        ("rhpct", percent(stream.read_hit_pct)),
+        ("whpct", percent(stream.write_hit_pct)),
+        (
+            "stride",
+            stride.map(|it| format!("({},{})", bytes(it.min_bytes), bytes(it.max_bytes))),
+        ),
+        (
+            "streams",
+            (stream.sequential_streams > 1).then(|| stream.sequential_streams.to_string()),
+        ),
+        ("iorate", stream.iops.map(|iops| number_text(iops, false))),
+        ("priority", stream.priority.map(|it| it.to_string())),
+    ];
+    for (key, value) in usual {
+        if let Some(value) = value {
+            text += &format!(",{key}={value}");
+        }
+    }
     text
 }

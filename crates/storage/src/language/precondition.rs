@@ -65,9 +65,7 @@ impl Precondition {
         let mut streams = Vec::new();
         let mut seen = BTreeSet::new();
         for sd in runs.iter().flat_map(Run::used_storage) {
-            let journal = sd.content.validation.as_ref();
-            let journal = journal.and_then(|validation| validation.journal.as_ref());
-            if journal.is_some_and(|journal| journal.recover || journal.recover_only) {
+            if sd.journal().is_some_and(|journal| journal.recover) {
                 return Err(LanguageError::Command(
                     "precondition= would write over what journal=recover is to prove; leave one of them out"
                         .to_owned(),

@@ -6,13 +6,16 @@ use super::lexer::Parameter;
 use super::rd::Rd;
 use super::sd::Sd;
 use super::wd::Wd;
-use super::words::{Definitions, Section};
+use super::words::{Definitions, Section, nearest};
 
 pub(super) const ONE_MACHINE: &str =
     "workloads run on this machine alone; leave hosts out, or name the only one localhost";
 pub(super) const NO_REPLAY: &str =
     "recorded traces cannot be replayed; describe the workload with wd= instead";
 pub(super) const NO_FILE_SYSTEMS: &str = "workloads of directories and files (fsd, fwd) are not supported; use sd= and wd= on files or devices";
+
+/// What begins a definition.
+const HEADS: [&str; 4] = ["hd", "sd", "wd", "rd"];
 
 /// Where in the file we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,11 +131,12 @@ fn set_host(parameter: &Parameter) -> Result<()> {
     if known || "system".starts_with(given) {
         return Ok(());
     }
-    Err(unknown("hd", parameter))
+    let own: Vec<&str> = WITHOUT_MEANING.into_iter().chain(["system"]).collect();
+    Err(unknown("hd", &own, parameter))
 }
 
-/// The error about a keyword that a section does not have; it says where it would belong.
-pub(super) fn unknown(section: &str, parameter: &Parameter) -> LanguageError {
+/// The error about a keyword that a section does not have, beside its `own`; it says where it would belong, or what may be meant.
+pub(super) fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError {
     let given = parameter.key.as_str();
     let homes = [
         (
@@ -145,9 +149,9 @@ pub(super) fn unknown(section: &str, parameter: &Parameter) -> LanguageError {
         ("rd=", "rd", Rd::knows(given)),
     ];
     let of = if section.is_empty() {
-        "general parameters".to_owned()
+        "the general parameters have".to_owned()
     } else {
-        format!("{section}=")
+        format!("{section}= has")
     };
     let known: Vec<&str> = homes
         .iter()
@@ -155,7 +159,11 @@ pub(super) fn unknown(section: &str, parameter: &Parameter) -> LanguageError {
         .map(|(home, ..)| *home)
         .collect();
     let belongs = if known.is_empty() {
-        "see docs/VDBENCH.md for what is known".to_owned()
+        let meant = nearest(given, own).or_else(|| nearest(given, &HEADS));
+        meant.map_or_else(
+            || "see docs/VDBENCH.md for what is known".to_owned(),
+            |meant| format!("did you mean {meant}=?"),
+        )
     } else {
         format!(
             "{given}= belongs to {} (the order is general, hd, sd, wd, rd)",
@@ -163,6 +171,6 @@ pub(super) fn unknown(section: &str, parameter: &Parameter) -> LanguageError {
         )
     };
     parameter.wrong(format!(
-        "Unknown keyword: {given}; {of} has no such keyword; {belongs}"
+        "Unknown keyword: {given}; {of} no such keyword; {belongs}"
     ))
 }

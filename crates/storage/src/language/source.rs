@@ -132,7 +132,8 @@ impl<'a> Sources<'a> {
     /// A bare name lies beside the file that includes it, or else in the current directory.
     fn find_included(&self, from: &Path, name: &str) -> PathBuf {
         let beside = from.with_file_name(name);
-        if name.contains('/') || (self.read)(&beside).is_err() {
+        let is_absent = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if name.contains('/') || (self.read)(&beside).is_err_and(is_absent) {
             PathBuf::from(name)
         } else {
             beside

@@ -178,7 +178,9 @@ fn uniform(parameter: &Parameter, min: f64, max: f64, align: f64) -> Result<Size
         return Err(parameter.wrong("min, max and align are multiples of 512"));
     }
     if min_bytes % align_bytes != 0 || max_bytes % align_bytes != 0 || max_bytes < min_bytes {
-        return Err(parameter.wrong("min and max are multiples of align, and max is not below min"));
+        return Err(parameter.wrong(
+            "three sizes are (min,max,align): min and max are multiples of align, and max is not below min; a list of sizes is a loop at the rd=",
+        ));
     }
     Ok(Sizes::Uniform {
         min_bytes,

@@ -14,6 +14,15 @@ fn resolve<K: Copy>(table: &[(&str, K)], given: &str) -> Option<K> {
     found.map(|(_, meaning)| *meaning)
 }
 
+/// The word of `known` that is most like a given one, if one is near.
+pub(super) fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    let near = known
+        .iter()
+        .map(|word| (strsim::damerau_levenshtein(word, given), *word));
+    let (distance, word) = near.min()?;
+    (distance <= (word.len() / 2).clamp(1, 3)).then_some(word)
+}
+
 /// What has keywords.
 pub(super) trait Section {
     /// `sd`, `wd` …; nothing for the general parameters.
@@ -29,8 +38,13 @@ pub(super) trait Section {
     /// Takes a parameter.
     fn set(&mut self, parameter: &Parameter) -> Result<()> {
         let key = resolve(Self::KEYWORDS, &parameter.key);
-        let key = key.ok_or_else(|| unknown(Self::HEAD, parameter))?;
+        let key = key.ok_or_else(|| unknown(Self::HEAD, &Self::names(), parameter))?;
         self.take(key, parameter)
+    }
+
+    /// Its keywords.
+    fn names() -> Vec<&'static str> {
+        Self::KEYWORDS.iter().map(|(name, _)| *name).collect()
     }
 
     /// Whether it has such a keyword.

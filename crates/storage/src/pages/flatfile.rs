@@ -57,7 +57,7 @@ const COLUMNS: [(&str, &str); 36] = [
 ];
 
 /// What stands above the rows.
-pub(super) fn head() -> String {
+pub(super) fn head(name_width: usize) -> String {
     let mut text = String::from(
         "*\n* One row for each interval and each run; the first line that is no comment names the columns.\n*\n",
     );
@@ -66,22 +66,29 @@ pub(super) fn head() -> String {
     }
     text.push_str("* 'n/a'           : not known, or more than one value was asked for\n*\n");
     for (index, (name, _)) in COLUMNS.iter().enumerate() {
-        text.push_str(&cell(index, name));
+        text.push_str(&cell(index, name, name_width));
     }
     text.push_str(" \n");
     text
 }
 
-fn cell(index: usize, text: &str) -> String {
+/// Names of runs have a column as wide as the longest of them, so that those behind it stay in line.
+fn cell(index: usize, text: &str, name_width: usize) -> String {
     match index {
         0 => format!("{text:>12}"),
         1 => format!(" {text:>23}"),
+        NAME => format!(" {text:>width$}", width = name_width.max(10)),
         _ => format!(" {text:>10}"),
     }
 }
 
-/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs.
-pub(super) fn row(run: &Run, line: &Line<'_>, sums: &Sums, lun_bytes: Option<u64>) -> String {
+/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs, `name_width` the characters of the longest name of a run.
+pub(super) fn row(
+    run: &Run,
+    line: &Line<'_>,
+    sums: &Sums,
+    (lun_bytes, name_width): (Option<u64>, usize),
+) -> String {
     let number = |value: f64| format!("{value:.4}");
     let all = sums.all();
     let cpu = |of: fn(&super::Cpu) -> f64| {
@@ -145,12 +152,14 @@ pub(super) fn row(run: &Run, line: &Line<'_>, sums: &Sums, lun_bytes: Option<u64
     let row: String = cells
         .iter()
         .enumerate()
-        .map(|(index, text)| cell(index, text))
+        .map(|(index, text)| cell(index, text, name_width))
         .collect();
     row + " \n"
 }
 
 const NOT_KNOWN: &str = "n/a";
+/// Place of the column with names of runs.
+const NAME: usize = 2;
 
 /// The one value that all have.
 fn one(mut values: impl Iterator<Item = Option<String>>) -> String {
@@ -182,5 +191,22 @@ fn seek_pct(seek: Seek) -> Option<f64> {
         Seek::Sequential | Seek::SequentialFromRandom => Some(0.0),
         Seek::SequentialToEnd => Some(-1.0),
         Seek::Poisson { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_widens_its_column_and_no_other() {
+        for width in [0, 30] {
+            let name = "n".repeat(width);
+            let lengths: Vec<usize> = (0..5).map(|at| cell(at, &name, width).len()).collect();
+            assert_eq!(lengths[NAME], 1 + width.max(10));
+            let head = head(width);
+            let names = head.lines().last().unwrap();
+            assert_eq!(names.find(" Interval"), Some(12 + 24 + 1 + width.max(10) + 2));
+        }
     }
 }

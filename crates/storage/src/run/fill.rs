@@ -94,6 +94,13 @@ impl Run {
         }
     }
 
+    /// Whether journals are to be recovered, and nothing else is to be done.
+    #[must_use]
+    pub fn recovers_only(&self) -> bool {
+        let mut journals = self.used_storage().filter_map(StorageDefinition::journal);
+        journals.any(|journal| journal.recover_only)
+    }
+
     /// What the streams work on; an SD that none of them names is left alone.
     pub fn used_storage(&self) -> impl Iterator<Item = &StorageDefinition> {
         let is_used = |index: &usize| self.streams.iter().any(|s| s.storage.contains(index));

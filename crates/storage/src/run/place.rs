@@ -31,6 +31,12 @@ impl StorageDefinition {
     pub fn is_device(&self) -> bool {
         self.path.starts_with("/dev")
     }
+
+    /// What is kept of validated blocks over executions, where that was asked for.
+    #[must_use]
+    pub fn journal(&self) -> Option<&Journal> {
+        self.content.validation.as_ref()?.journal.as_ref()
+    }
 }
 
 /// How a file is opened.

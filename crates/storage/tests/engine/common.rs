@@ -1,10 +1,12 @@
 //! Runs made from a few words.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use storage::engine::{self, EngineError, MockDevice, Operation, Options, Outcome, TraceRecord};
+use storage::engine::{
+    self, Ended, EngineError, MockDevice, Operation, Options, Outcome, Told, TraceRecord,
+};
 use storage::run::{
     Arrivals, DataContent, ErrorLimit, OpenFlags, Rate, Run, Stop, StorageDefinition, Stream,
 };
@@ -14,6 +16,7 @@ use super::distribution;
 pub const KIB: u64 = 1024;
 pub const MIB: u64 = 1 << 20;
 pub const TRACE_MAX: usize = 3_000_000;
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A file of `bytes`, all holes.
 pub fn file(folder: &Path, name: &str, bytes: u64) -> PathBuf {
@@ -77,7 +80,6 @@ pub fn try_run<'a>(
     run: &Run,
     change: impl FnOnce(&mut Options<'a>),
 ) -> Result<Outcome, EngineError> {
-    static NEVER: AtomicBool = AtomicBool::new(false);
     let mut options = Options::new(42, &NEVER);
     change(&mut options);
     engine::run(run, &options, &mut |_| {})
@@ -88,9 +90,37 @@ pub fn recorded(run: &Run) -> Outcome {
     checked(try_run(run, |options| options.trace_max = TRACE_MAX).unwrap())
 }
 
+/// Carries it out, with a recording, until so many I/Os were done or failed: however long that takes on this machine.
+pub fn until<'a>(io_min: u64, run: &Run, change: impl FnOnce(&mut Options<'a>)) -> Outcome {
+    let stop = AtomicBool::new(false);
+    let mut options = Options {
+        trace_max: TRACE_MAX,
+        ..Options::new(42, &NEVER)
+    };
+    change(&mut options);
+    let options = Options {
+        stop: &stop,
+        ..options
+    };
+    let endless = Run {
+        elapsed_s: Some(3600),
+        ..run.clone()
+    };
+    let mut done = 0;
+    let outcome = engine::run(&endless, &options, &mut |told| {
+        if let Told::Interval(interval) = told {
+            let cells = interval.cells.iter().map(engine::Cell::all);
+            done += cells.map(|all| all.operations + all.errors).sum::<u64>();
+            stop.store(done >= io_min, Ordering::Relaxed);
+        }
+    });
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.ended, Ended::Stopped);
+    outcome
+}
+
 /// The same in virtual time.
 pub fn mocked(run: &Run, device: &MockDevice<'_>) -> Outcome {
-    static NEVER: AtomicBool = AtomicBool::new(false);
     let options = Options {
         trace_max: TRACE_MAX,
         ..Options::new(42, &NEVER)
@@ -111,7 +141,8 @@ pub fn of_size(name: &str, bytes: u64) -> StorageDefinition {
     }
 }
 
-fn checked(outcome: Outcome) -> Outcome {
+/// Holds the totals against the recording.
+pub fn checked(outcome: Outcome) -> Outcome {
     let trace = outcome.trace.as_ref().unwrap();
     let done = trace.records.len() as u64 + trace.dropped;
     let told: u64 = outcome

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use storage::engine::{self, Ended, EngineError, Fault, Operation, Options, Told};
-use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream};
+use storage::engine::{
+    self, Ended, EngineError, Fault, Operation, Options, Outcome, Proofs, Tally, Told,
+};
+use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream, Validation};
 
 use super::common::{KIB, MIB, file, one, recorded, sd, stream, try_run};
 use super::loop_device::LoopDevice;
@@ -33,22 +35,34 @@ fn a_file_cut_off_meanwhile_reads_short() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", 16 * MIB);
     let asked = patient(Run {
-        elapsed_s: Some(4),
         rate: Rate::Fixed { iops: 1000.0 },
         ..one(&path, stream("wd1", 0))
     });
-    let never = AtomicBool::new(false);
-    let outcome = engine::run(&asked, &Options::new(42, &never), &mut |told| {
-        if matches!(told, Told::Interval(interval) if interval.number == 1) {
+    let asked = Run {
+        elapsed_s: Some(3600),
+        ..asked
+    };
+    let stop = AtomicBool::new(false);
+    let mut behind = Tally::default();
+    let outcome = engine::run(&asked, &Options::new(42, &stop), &mut |told| {
+        let Told::Interval(interval) = told else {
+            return;
+        };
+        if interval.number == 1 {
             let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
             file.set_len(4 * MIB + 1000).unwrap();
+        } else {
+            behind.merge(&interval.cells[0].all());
+            stop.store(behind.errors >= 300, Ordering::Relaxed);
         }
     })
     .unwrap();
-    assert_eq!(outcome.ended, Ended::Elapsed);
+    assert_eq!(outcome.ended, Ended::Stopped);
     let told = outcome.all_cells[0].all();
-    assert!(told.operations > 0, "the rest was done");
-    assert!(outcome.faults_count > 0 && told.errors > 0, "{told:?}");
+    assert!(told.errors >= 300 && outcome.faults_count >= told.errors);
+    // A quarter of the file is left, and a quarter of the reads is done: a third of those that fail.
+    let share = behind.operations as f64 / behind.errors as f64;
+    assert!((0.15..0.6).contains(&share), "{behind:?}");
     let fault = outcome.faults.first().unwrap();
     assert!(fault.offset_bytes >= 4 * MIB, "{fault:?}");
     assert!(matches!(fault.what, Fault::Short { done_bytes } if done_bytes < 4096));
@@ -167,18 +181,74 @@ fn a_full_file_system_ends_the_format() {
     let format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
     let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
     assert_eq!(outcome.ended, Ended::Errors);
-    let fault = &outcome.faults[0];
-    let is_full = match fault.what {
-        Fault::System(number) => number == libc::ENOSPC,
-        Fault::Short { .. } => true,
-        Fault::Corrupt(_) => false,
+    assert_full(&outcome);
+    let told = outcome.faults[0].to_string();
+    assert!(told.starts_with("SD sd1: write of 131072 bytes"), "{told}");
+}
+
+/// Whatever failed is told to have found no room, and nothing else.
+fn assert_full(outcome: &Outcome) {
+    assert!(outcome.faults_count > 0);
+    for fault in &outcome.faults {
+        assert_eq!(fault.operation, Operation::Write, "{fault}");
+        assert!(
+            fault.to_string().contains("the file system") && fault.to_string().contains("is full"),
+            "{fault}"
+        );
+    }
+}
+
+/// Blocks that found no room are not taken for blocks that somebody changed, neither at once nor later.
+#[test]
+fn a_full_file_system_is_no_corruption() {
+    let folder = tempfile::tempdir().unwrap();
+    let _mounted = match Tmpfs::mount(&folder.path().join("small")) {
+        Ok(mounted) => mounted,
+        Err(error) => testing::skip!("no tmpfs can be mounted: {error}"),
     };
-    assert!(is_full, "{fault:?}");
-    assert!(
-        fault
-            .to_string()
-            .starts_with("SD sd1: write of 131072 bytes")
-    );
+    for (without_ring, read_after_write, transfer) in [
+        (false, false, 4 * KIB),
+        (true, false, 64 * KIB),
+        (false, true, 64 * KIB),
+    ] {
+        // All holes, which take no room until they are written.
+        let path = file(&folder.path().join("small"), "data", 8 * MIB);
+        let all = |read_pct| {
+            let sequential = Stream {
+                read_pct,
+                seek: Seek::SequentialToEnd,
+                sizes: Sizes::Fixed(transfer),
+                ..stream("wd1", 0)
+            };
+            let mut run = patient(Run {
+                elapsed_s: None,
+                ..one(&path, sequential)
+            });
+            run.storage[0].content.validation = Some(Validation {
+                read_after_write,
+                ..Validation::default()
+            });
+            run
+        };
+        let proofs = Proofs::default();
+        let carry_out = |run: &Run| {
+            try_run(run, |options| {
+                options.without_ring = without_ring;
+                options.proofs = Some(&proofs);
+            })
+            .unwrap()
+        };
+        for _ in 0..2 {
+            let written = carry_out(&all(0.0));
+            assert_eq!(written.ended, Ended::StreamsDone);
+            assert_full(&written);
+        }
+        let read = carry_out(&all(100.0));
+        assert_eq!(read.faults, []);
+        // 2 MiB of tmpfs hold that much, less what it needs itself.
+        let proven = read.blocks_proven * transfer;
+        assert!((MIB..=2 * MIB).contains(&proven), "{proven}");
+    }
 }
 
 #[test]
@@ -267,16 +337,23 @@ fn a_stop_keeps_what_was_measured() {
         ..one(&path, stream("wd1", 0))
     };
     let stop = AtomicBool::new(false);
-    let mut intervals = 0;
-    let outcome = engine::run(&asked, &Options::new(1, &stop), &mut |_| {
-        intervals += 1;
-        stop.store(intervals >= 2, Ordering::Relaxed);
+    let (mut told, mut at) = (0, Duration::ZERO);
+    let outcome = engine::run(&asked, &Options::new(1, &stop), &mut |seen| {
+        if let Told::Interval(interval) = seen {
+            told += interval.cells[0].all().operations * u64::from(interval.counted);
+            if told >= 300 && !stop.swap(true, Ordering::Relaxed) {
+                at = interval.end;
+            }
+        }
     })
     .unwrap();
     assert_eq!(outcome.ended, Ended::Stopped);
-    assert!(outcome.total().operations > 0);
-    let two = Duration::from_secs(2);
-    assert!((two..Duration::from_secs(600)).contains(&outcome.elapsed));
+    assert_eq!(
+        outcome.total().operations,
+        told,
+        "what was told is what is kept"
+    );
+    assert!(told >= 300 && outcome.elapsed >= at && outcome.elapsed < Duration::from_secs(600));
     assert_eq!(
         outcome.total().operations,
         outcome.latencies[0][0].response.count()

@@ -8,7 +8,8 @@ use storage::engine::{self, Ended, MockDevice, Operation, Options, Told, Way};
 use storage::run::{Arrivals, DataLimit, Rate, Run, Seek, Sizes, Stop, Stream, WeightedSize};
 
 use super::common::{
-    KIB, MIB, fast, file, mocked, of, of_size, one, recorded, run, sd, stream, try_run,
+    KIB, MIB, checked, fast, file, mocked, of, of_size, one, recorded, run, sd, stream, try_run,
+    until,
 };
 
 /// Every block that is written carries its address; every block that is not is still a hole. So the recording says
@@ -41,11 +42,7 @@ fn what_was_recorded_is_what_the_disk_holds() {
     };
     for without_ring in [false, true] {
         file(folder.path(), "data", 64 * MIB);
-        let outcome = try_run(&asked, |options| {
-            options.trace_max = 100_000;
-            options.without_ring = without_ring;
-        })
-        .unwrap();
+        let outcome = until(1000, &asked, |options| options.without_ring = without_ring);
         assert_eq!(matches!(outcome.way, Way::Threads { .. }), without_ring);
         let mut written: HashMap<u64, ()> = HashMap::new();
         for record in of(&outcome, 0) {
@@ -54,7 +51,8 @@ fn what_was_recorded_is_what_the_disk_holds() {
                 written.extend((0..blocks).map(|b| (record.offset_bytes / (4 * KIB) + b, ())));
             }
         }
-        assert!(!written.is_empty());
+        // Half of the I/Os write, and blocks that are drawn twice are few among 16,384.
+        assert!(written.len() > 400, "{}", written.len());
         let data = std::fs::read(&path).unwrap();
         for (number, block) in data.chunks(4096).enumerate() {
             let address = u64::from_le_bytes(block[..8].try_into().unwrap());
@@ -113,7 +111,7 @@ fn where_rings_are_forbidden_threads_do_it_and_say_so() {
     let path = file(folder.path(), "data", 16 * MIB);
     let outcome = std::thread::spawn(move || {
         forbid_rings();
-        recorded(&one(&path, stream("wd1", 0)))
+        checked(until(1000, &one(&path, stream("wd1", 0)), |_| {}))
     })
     .join()
     .unwrap();
@@ -124,7 +122,7 @@ fn where_rings_are_forbidden_threads_do_it_and_say_so() {
         reason.contains("io_uring") && reason.contains("not permitted"),
         "{reason}"
     );
-    assert!(outcome.total().operations > 0);
+    assert_eq!(outcome.faults, []);
 }
 
 /// `threads` is a limit of what is in flight on an SD, shared by its streams, by either way.
@@ -140,11 +138,7 @@ fn the_limit_in_flight_is_kept_and_shared() {
     let streams = vec![stream("wd1", 0), stream("wd2", 0), stream("wd3", 1)];
     for without_ring in [false, true] {
         let asked = run(sds.clone(), streams.clone());
-        let outcome = try_run(&asked, |options| {
-            options.trace_max = 3_000_000;
-            options.without_ring = without_ring;
-        })
-        .unwrap();
+        let outcome = until(3000, &asked, |options| options.without_ring = without_ring);
         let records = &outcome.trace.as_ref().unwrap().records;
         for (storage, limit) in [(0, 3), (1, 5)] {
             let mut events: Vec<(u64, i32)> = Vec::new();
@@ -351,11 +345,7 @@ fn writes_are_synchronized_one_by_one() {
             asked.storage[0].size_bytes = Some(bytes);
             asked.storage[0].open_flags.sync_each = true;
             asked.errors.count_max = 1_000_000;
-            try_run(&asked, |options| {
-                options.without_ring = without_ring;
-                options.trace_max = 10_000;
-            })
-            .unwrap()
+            until(200, &asked, |options| options.without_ring = without_ring)
         };
         let fine = synced(&path, MIB);
         assert_eq!(fine.faults, []);
@@ -363,11 +353,12 @@ fn writes_are_synchronized_one_by_one() {
         assert!(records.iter().all(|r| r.result == 4096), "each I/O once");
         let cell = fine.all_cells[0];
         let [reads, writes] = cell.tallies.map(|tally| tally.operations);
-        assert!(reads > 0 && writes > 0, "{reads} reads, {writes} writes");
+        // Half of 200, within seven standard deviations.
+        assert!(reads > 50 && writes > 50, "{reads} reads, {writes} writes");
 
         let refused = synced(Path::new("/dev/zero"), MIB);
         let cell = refused.all_cells[0];
         assert_eq!((cell.tallies[0].errors, cell.tallies[1].operations), (0, 0));
-        assert!(cell.tallies[0].operations > 0 && cell.tallies[1].errors > 0);
+        assert!(cell.tallies[0].operations > 50 && cell.tallies[1].errors > 50);
     }
 }

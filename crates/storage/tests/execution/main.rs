@@ -6,10 +6,12 @@ mod checker;
 mod devices;
 #[path = "../shared/distribution.rs"]
 mod distribution;
+mod kinds;
 mod list;
 #[path = "../shared/loop_device.rs"]
 mod loop_device;
 mod pages;
+mod recovery;
 mod slo;
 mod steady;
 mod trace;
@@ -23,7 +25,7 @@ use host::Reader;
 use jiff::Timestamp;
 use storage::engine::{self, Carrier, MockDevice, Options, format_run};
 use storage::execution::{Audience, Completion, Done, Execution, ExecutionError, Slo, Steadiness};
-use storage::language::{Asked, Script, script};
+use storage::language::{Asked, FormatPolicy, Script, read_file, script};
 use storage::pages::{Pages, folder};
 use storage::run::Run;
 use tempfile::TempDir;
@@ -64,11 +66,16 @@ struct Onlooker {
     monitor_at: &'static str,
     /// A file that a stranger writes to behind the first run.
     spoiled: Option<PathBuf>,
+    /// A FIFO that is made when the first run begins.
+    fifo: Option<PathBuf>,
 }
 
 impl Audience for Onlooker {
     fn show(&mut self, text: &str) {
         self.shown.push_str(text);
+        if let Some(path) = self.fifo.take_if(|_| text.contains("Starting")) {
+            kinds::fifo(&path);
+        }
         if let Some((path, what)) = self
             .monitor
             .as_ref()
@@ -130,7 +137,11 @@ impl Place {
             files: vec![PathBuf::from("p")],
             ..Asked::default()
         };
-        script(&asked, &|_: &Path| Ok(text.clone())).unwrap()
+        let read = |path: &Path| match path == Path::new("p") {
+            true => Ok(text.clone()),
+            false => read_file(path),
+        };
+        script(&asked, &read).unwrap()
     }
 
     /// Carries out what a text says.
@@ -173,7 +184,10 @@ impl Place {
         carrier: Carrier<'_>,
     ) -> Played {
         let script = self.script(text);
-        let format = format_run(&script.runs, false, None);
+        let format = match script.format.policy {
+            FormatPolicy::Never => None,
+            _ => format_run(&script.runs, false, None),
+        };
         let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
         let out = self.path("out").display().to_string();
         let out = folder(Some(&out), Timestamp::now()).unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use storage::engine::format_run;
-use storage::language::simulation;
+use storage::language::{simulation, workloads};
 use storage::run::{CurvePoint, Range, Rate, Run, Seek, Sizes, WeightedSize};
 
 use super::{example, read, read_example};
@@ -147,6 +147,35 @@ fn only_what_is_missing_is_formatted() {
     };
     assert_eq!(parts(false), [part("a", 1 << 20), part("c", 0)]);
     assert_eq!(parts(true), [part("a", 0), part("b", 0), part("c", 0)]);
+}
+
+/// What tells runs of one name apart.
+#[test]
+fn what_workloads_do_is_written_in_one_form() {
+    let sd = "sd=sd1,lun=/d/f\nsd=sd2,lun=/d/g,align=4k\n";
+    let of = |text: &str| workloads(&read(&format!("{sd}{text}\n")).unwrap().runs[0]);
+    let plain = of("wd=wd1,sd=sd*,xf=8192,rdpct=95,seekpct=rand\nrd=rd1,wd=wd1,iorate=max");
+    assert_eq!(plain, "wd=wd1,xfersize=8k,seekpct=100,rdpct=95");
+    let looped = of("wd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,forxf=8k,forrdpct=95");
+    assert_eq!(looped, plain, "what an RD says goes before its WD");
+    assert_eq!(
+        of(
+            "wd=wd1,sd=sd1,xf=(4k,50,8k,50),seekpct=seq,range=(10,20),rhpct=5,stride=(1m,2m),priority=1\n\
+            wd=wd2,sd=sd2,xf=(4k,64k,4k),seekpct=eof,iorate=10,priority=2\nwd=wd3,sd=sd2,priority=3\n\
+            rd=rd1,wd=*,iorate=max"
+        ),
+        "wd=wd1,xfersize=(4k,50,8k,50),seekpct=0,rdpct=100,range=(10,20),rhpct=5,stride=(1m,2m),priority=1; \
+         wd=wd2,xfersize=(4k,64k,4k),seekpct=eof,rdpct=100,iorate=10,priority=2; \
+         wd=wd3,xfersize=4k,seekpct=100,rdpct=100,priority=3"
+    );
+    let many = |last: &str| {
+        let wds: String = (0..60).map(|n| format!("wd=wd{n},sd=sd1\n")).collect();
+        of(&format!(
+            "{wds}wd=last,sd=sd1,xf={last}\nrd=rd1,wd=*,iorate=max"
+        ))
+    };
+    assert!(many("4k").contains("; and 21 more ("), "{}", many("4k"));
+    assert_ne!(many("4k"), many("8k"), "those that are not written out");
 }
 
 #[test]

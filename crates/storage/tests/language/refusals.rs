@@ -153,6 +153,61 @@ fn runs_that_cannot_be() {
     ]);
 }
 
+/// A keyword that nobody knows is told what it may be, in every section.
+#[test]
+fn misspelled_keywords_are_told_what_may_be_meant() {
+    for (text, said) in [
+        (
+            "sd=sd1,lun=/d/f,sise=1g",
+            "sd= has no such keyword; did you mean size=?",
+        ),
+        ("sd=sd1,lun=/d/f,thread_s=4", "did you mean threads=?"),
+        ("sd=default,offst=1k", "did you mean offset=?"),
+        (
+            "wd=wd1,xfresize=4k",
+            "wd= has no such keyword; did you mean xfersize=?",
+        ),
+        ("wd=wd1,redpct=50", "did you mean rdpct=?"),
+        (
+            "sd=sd1,lun=/d/f\nrd=rd1,sd=sd1,iorat3=1",
+            "rd= has no such keyword; did you mean iorate=?",
+        ),
+        (
+            "sd=sd1,lun=/d/f\nrd=rd1,sd=sd1,iorate=1,elasped=4",
+            "did you mean elapsed=?",
+        ),
+        (
+            "hd=default,jmvs=2",
+            "hd= has no such keyword; did you mean jvms=?",
+        ),
+        (
+            "histogarm=(1m)",
+            "the general parameters have no such keyword; did you mean histogram=?",
+        ),
+        ("sdd=sd1,lun=/d/f", "did you mean sd=?"),
+        ("sd=sd1,lun=/d/f\nrdx=rd1", "did you mean rd=?"),
+        (
+            "sd=sd1,lun=/d/f,quetzal=1",
+            "see docs/VDBENCH.md for what is known",
+        ),
+    ] {
+        refused(&[(text, said)]);
+    }
+}
+
+/// Sizes alone are a loop, which stands at the RD.
+#[test]
+fn sizes_at_a_workload_are_pairs_and_a_loop_is_at_the_run() {
+    let hint = "a list of sizes is a loop at the rd=";
+    for sizes in ["(4k,8k)", "(4k,8k,16k,32k)", "(512,1k)", "(4k,8k,16k)"] {
+        refused(&[(&format!("{SD}wd=wd1,sd=sd1,xfersize={sizes}"), hint)]);
+    }
+    let wrong = refusal(&format!("{SD}wd=wd1,sd=sd1,xfersize=(4k,50,8k,40)"));
+    assert!(!wrong.contains("loop"), "{wrong}");
+    let text = format!("{SD}wd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=1,xfersize=(4k,8k)");
+    assert_eq!(read(&text).unwrap().runs.len(), 2);
+}
+
 #[test]
 fn parts_of_the_language_that_are_not_done_are_refused_by_name() {
     refused(&[
@@ -227,6 +282,10 @@ fn validation_and_concatenation_have_their_conditions() {
         (
             "validate=yes\nconcat=yes\nsd=sd1,lun=/d/f,offset=4k\nrd=rd1,sd=*,iorate=1,threads=2",
             "offset= and align= cannot be used with concatenated",
+        ),
+        (
+            "validate=yes\njournal=recover\nformatsds=yes\nsd=sd1,lun=/d/f\nrd=rd1,sd=sd1,iorate=1",
+            "formatsds=yes would write over what journal=recover is to prove",
         ),
         (
             "validate=yes\nsd=sd1,lun=/d/f,openflags=fdatasync\nrd=rd1,sd=sd1,iorate=1",
