@@ -217,6 +217,30 @@ fn changes_have_a_place(files: &[File]) -> Vec<String> {
     }
 }
 
+/// Who prints an error with its causes prints twice what stands in its own sentence as well.
+fn errors_tell_a_cause_once(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for (file, source) in product(files) {
+        let code = source.code();
+        for (at, sentence) in &source.strings {
+            let Some(attribute) = code[..*at].trim_end().strip_suffix("#[error(") else {
+                continue;
+            };
+            let of_variant = &code[attribute.len() + 1..];
+            let of_variant = of_variant.split("#[error(").next().unwrap_or_default();
+            let is_cause = of_variant.contains("#[from]") || of_variant.contains("#[source]");
+            if sentence.contains("{source") || (is_cause && sentence.contains("{0")) {
+                let line = line_of(&source.code, *at);
+                complaints.push(format!(
+                    "{}:{line}: the sentence tells its cause, which is told behind it again",
+                    file.path
+                ));
+            }
+        }
+    }
+    complaints
+}
+
 /// Asks a rule about the planted samples (path, text) and then about the repository.
 fn holds(rule: Rule, bad: &[(&str, &str)], good: &[(&str, &str)]) {
     for (path, text) in bad {
@@ -358,6 +382,33 @@ fn pages_are_whole_in_themselves() {
             (page, "<img src=\"data:image/png;base64,AAAA\">"),
         ],
     );
+}
+
+#[test]
+fn no_error_tells_its_cause_twice() {
+    let error = |attribute: &str, variant: &str| {
+        format!(
+            "enum E {{\n    #[error({attribute})]\n    A{variant},\n    #[error(\"b {{0}}\")]\n    B(u8),\n}}"
+        )
+    };
+    let bad = [
+        error("\"a ({source})\"", " { source: io::Error }"),
+        error(
+            "\n        \"a ({source}); b\"\n    ",
+            " { source: io::Error }",
+        ),
+        error("\"a: {0}\"", "(#[from] io::Error)"),
+        error("\"a: {0}\"", "(#[source] io::Error)"),
+    ];
+    let good = [
+        error("\"a ({reason})\"", " { reason: io::Error }"),
+        error("\"a\"", " { source: io::Error }"),
+        error("transparent", "(#[from] io::Error)"),
+        error("\"a: {0}\"", "(io::Error)"),
+    ];
+    let bad: Vec<(&str, &str)> = bad.iter().map(|text| (CODE, text.as_str())).collect();
+    let good: Vec<(&str, &str)> = good.iter().map(|text| (CODE, text.as_str())).collect();
+    holds(errors_tell_a_cause_once, &bad, &good);
 }
 
 #[test]

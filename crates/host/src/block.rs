@@ -42,12 +42,12 @@ pub enum BlockError {
     #[error("{0}")]
     Device(String),
     /// The system refused.
-    #[error("the requests of a block device cannot be timed: {doing} failed ({source})")]
+    #[error("the requests of a block device cannot be timed: {doing} failed ({reason})")]
     System {
         /// What was to be done.
         doing: &'static str,
         /// What the system said.
-        source: io::Error,
+        reason: io::Error,
     },
 }
 
@@ -135,9 +135,9 @@ impl BlockWatch {
 }
 
 fn refused(doing: &'static str) -> impl Fn(io::Error) -> BlockError {
-    move |source| match source.kind() {
+    move |reason| match reason.kind() {
         io::ErrorKind::PermissionDenied => BlockError::NotAllowed,
-        _ => BlockError::System { doing, source },
+        _ => BlockError::System { doing, reason },
     }
 }
 

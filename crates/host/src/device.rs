@@ -12,12 +12,12 @@ const PARENTS_MAX: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// The path cannot be looked at.
-    #[error("{} cannot be looked at ({source}); check the path and its permissions", path.display())]
+    #[error("{} cannot be looked at ({reason}); check the path and its permissions", path.display())]
     Unreadable {
         /// The path asked for.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// The file system lives in memory, on the network or on devices it does not name.
     #[error(
@@ -62,9 +62,9 @@ pub enum DeviceError {
 /// # Errors
 /// When the path lies on no single block device; the message is the reason to show for it.
 pub fn device_of(path: &Path) -> Result<String, DeviceError> {
-    let unreadable = |source| DeviceError::Unreadable {
+    let unreadable = |reason| DeviceError::Unreadable {
         path: path.to_owned(),
-        source,
+        reason,
     };
     let existing = nearest_existing(path).map_err(unreadable)?;
     let found = std::fs::metadata(&existing).map_err(unreadable)?;

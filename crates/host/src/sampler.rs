@@ -61,7 +61,7 @@ pub enum SamplerError {
     NoCounters(PathBuf),
     /// The thread could not be started.
     #[error("the sampler's thread cannot be started ({0}); raise the limit of processes")]
-    Thread(#[from] std::io::Error),
+    Thread(std::io::Error),
 }
 
 /// The start of a window.
@@ -135,7 +135,8 @@ impl Sampler {
         let thread = std::thread::Builder::new().name("sampler".into()).spawn({
             let shared = Arc::clone(&shared);
             move || sample_until_stopped(&shared)
-        })?;
+        });
+        let thread = thread.map_err(SamplerError::Thread)?;
         Ok(Self {
             shared,
             thread: Some(thread),

@@ -68,10 +68,10 @@ impl Default for Options<'_> {
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
     /// The runs do not measure the same.
-    #[error("{0}")]
+    #[error(transparent)]
     NotComparable(#[from] NotComparable),
     /// A primary metric is none.
-    #[error("{0}")]
+    #[error(transparent)]
     Metric(#[from] MetricError),
     /// A primary metric describes and does not judge.
     #[error(

@@ -28,12 +28,12 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// A directory that cannot be read.
-    #[error("the library {path} cannot be read: {source}")]
+    #[error("the library {path} cannot be read: {reason}")]
     Unreadable {
         /// Directory or file.
         path: String,
         /// Why.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// A file that is not a test definition.
     #[error("library file {file} is not right: {what}")]
@@ -111,9 +111,9 @@ impl Library {
     pub fn from_directory(path: &Path) -> Result<Self, LibraryError> {
         let mut files = BTreeMap::new();
         for folder in ["", "tables"] {
-            let unreadable = |source| LibraryError::Unreadable {
+            let unreadable = |reason| LibraryError::Unreadable {
                 path: path.join(folder).display().to_string(),
-                source,
+                reason,
             };
             let entries = match std::fs::read_dir(path.join(folder)) {
                 // Tests that only compute need no tables.

@@ -159,7 +159,7 @@ pub enum ArchiveError {
     },
     /// Any other answer of SQLite.
     #[error("the archive could not be used: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(rusqlite::Error),
 }
 
 /// A point key as a person would say it.
@@ -168,6 +168,12 @@ fn describe(key: &PointKey) -> String {
         "{} with {} nodes, {} jobs and {} threads (repetition {}, step {}, target {})",
         key.test, key.nodes, key.jobs, key.threads, key.repetition, key.step, key.target
     )
+}
+
+impl From<rusqlite::Error> for ArchiveError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
 }
 
 impl ArchiveError {

@@ -20,12 +20,12 @@ pub struct Stated {
 #[derive(Debug, thiserror::Error)]
 pub enum StatedError {
     /// It cannot be read.
-    #[error("the platform file {} cannot be read: {source}", path.display())]
+    #[error("the platform file {} cannot be read: {reason}", path.display())]
     Unreadable {
         /// The file asked for.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// It is not TOML.
     #[error("the platform file {file} is not TOML: {what}")]
@@ -131,9 +131,9 @@ impl Stated {
     /// # Errors
     /// When it cannot be read, is not TOML, or states something that is not declared.
     pub fn load(path: &Path) -> Result<Self, StatedError> {
-        let unreadable = |source| StatedError::Unreadable {
+        let unreadable = |reason| StatedError::Unreadable {
             path: path.to_owned(),
-            source,
+            reason,
         };
         let text = archive::read_text(path, FILE_BYTES_MAX).map_err(unreadable)?;
         Self::parse(&path.display().to_string(), &text)

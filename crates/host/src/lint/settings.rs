@@ -21,7 +21,7 @@ pub struct ServerFacts<'a> {
 /// Why a text holds no rules.
 #[derive(Debug, thiserror::Error)]
 #[error("the rules for this server's settings cannot be read: {0}")]
-pub struct RulesError(#[from] toml::de::Error);
+pub struct RulesError(toml::de::Error);
 
 /// Rules, as TOML, applied to a server.
 ///
@@ -29,7 +29,7 @@ pub struct RulesError(#[from] toml::de::Error);
 /// When the text holds no rules.
 pub fn lint_server(rules: &str, facts: &ServerFacts<'_>) -> Result<Vec<Finding>, RulesError> {
     let facts = as_json(facts);
-    let rules = rule::parse(rules)?;
+    let rules = rule::parse(rules).map_err(RulesError)?;
     Ok(rules
         .into_iter()
         .map(|rule| finding(rule, &facts))

@@ -41,12 +41,12 @@ pub struct Limit {
 #[derive(Debug, thiserror::Error)]
 pub enum SlaError {
     /// It cannot be read.
-    #[error("the file of limits {} cannot be read: {source}", path.display())]
+    #[error("the file of limits {} cannot be read: {reason}", path.display())]
     Unreadable {
         /// The file asked for.
         path: PathBuf,
         /// What the system said.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// Its content is wrong.
     #[error("the file of limits {file}: {what}")]
@@ -64,9 +64,9 @@ impl Sla {
     /// # Errors
     /// When it cannot be read, or as [`Sla::parse`].
     pub fn load(path: &Path) -> Result<Self, SlaError> {
-        let unreadable = |source| SlaError::Unreadable {
+        let unreadable = |reason| SlaError::Unreadable {
             path: path.to_owned(),
-            source,
+            reason,
         };
         let text = archive::read_text(path, FILE_BYTES_MAX).map_err(unreadable)?;
         Self::parse(&path.display().to_string(), &text)
