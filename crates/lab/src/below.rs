@@ -8,13 +8,15 @@ use archive::{
 };
 use storage::engine::{Ended, Operation, Outcome, Tally, Way};
 use storage::execution::{Done, Lap, Steadiness};
-use storage::language::heading;
+use storage::language::{heading, workloads};
 use storage::run::{Rate, Run};
 
 use crate::measure::STEADY_LIMIT;
 use crate::requests;
 
 const MB: f64 = 1e6;
+/// How the part of a heading begins that holds the values of loops.
+const LOOPS: &str = "For loops: ";
 /// What the engine does, with the archive's words.
 const OPERATIONS: [(Operation, &str); 2] = [(Operation::Read, "read"), (Operation::Write, "write")];
 
@@ -32,17 +34,17 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
     let (run, outcome) = (done.run, done.outcome);
     let all = outcome.latencies_of(|_, _, _| true);
     let heading = heading(run, None);
-    let title = heading
-        .split_once("; ")
-        .map_or("", |(_, rest)| rest)
-        .to_owned();
+    // Its name and the values of its loops are the code of the point.
+    let parts = heading.split("; ").skip(1);
+    let parts = parts.filter(|part| !part.starts_with(LOOPS));
+    let title = parts.collect::<Vec<_>>().join("; ");
     let counted: Vec<&Lap> = done.laps.iter().filter(|lap| lap.counted).collect();
     let rates: Vec<f64> = counted.iter().map(|lap| iops(lap)).collect();
     Point {
         started_at: done.started_at.to_string(),
         seed,
         configuration: heading.clone(),
-        definition: heading.clone(),
+        definition: format!("{heading}; {}", workloads(run)),
         work: WorkDone {
             mode: "time".to_owned(),
             size: String::new(),
@@ -66,6 +68,9 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
 }
 
 fn by_operation(done: &Done<'_>, devices: Devices<'_>) -> ByOperation {
+    if done.outcome.ended == Ended::Recovered {
+        return ByOperation::default();
+    }
     let mut times = driver_times(done.outcome);
     times.extend(requests::operation_times(
         done.requests,
@@ -130,6 +135,13 @@ fn schedule(run: &Run) -> String {
 
 fn figures(done: &Done<'_>) -> Figures {
     let (outcome, rates) = (done.outcome, &done.rates);
+    if outcome.ended == Ended::Recovered {
+        // Blocks were read to verify them, and nothing was measured.
+        return Figures {
+            errors: Some(outcome.faults_count as f64),
+            ..Figures::default()
+        };
+    }
     let total = outcome.total();
     let seconds = outcome.counted.as_secs_f64();
     let per_second = |amount: f64| (seconds > 0.0).then(|| amount / seconds);
@@ -217,7 +229,8 @@ fn reasons(done: &Done<'_>) -> Vec<String> {
         .collect();
     reasons.extend(outcome.close_errors.iter().take(1).cloned());
     reasons.extend(done.told.first().filter(|_| done.is_missed).cloned());
-    if outcome.total().operations == 0 {
+    let verified = outcome.ended == Ended::Recovered && outcome.blocks_proven > 0;
+    if outcome.total().operations == 0 && !verified {
         reasons.push("no I/O was done in the time that counts".to_owned());
     }
     if outcome.ended == Ended::Stopped {
@@ -229,6 +242,10 @@ fn reasons(done: &Done<'_>) -> Vec<String> {
 fn notes(done: &Done<'_>) -> Vec<String> {
     let outcome = done.outcome;
     let mut notes = done.told.to_vec();
+    notes.extend(outcome.recovered.iter().map(ToString::to_string));
+    if outcome.ended == Ended::Recovered {
+        return notes;
+    }
     if let Way::Threads { reason } = &outcome.way {
         notes.push(format!("blocking threads instead of io_uring: {reason}"));
     }

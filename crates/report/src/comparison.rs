@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use stats::Warning;
 use stats::compare::{Design, Verdict};
 use stats::forecast::Further;
+use stats::ratio::quotient;
+use stats::summary::median;
 use verdict::compare::{Comparison, Named, Row, verdict_word as word};
 use verdict::metric;
 
@@ -209,11 +211,9 @@ fn cells(row: &Row, scale: &Scale) -> Vec<String> {
 
 /// The ratio of the medians, where the data carry no interval.
 pub(crate) fn plain_ratio(row: &Row) -> String {
-    let median = stats::summary::median;
-    match (median(&row.a), median(&row.b)) {
-        (Some(a), Some(b)) if a > 0.0 => format!("{:.3}", b / a),
-        _ => number::UNKNOWN.to_owned(),
-    }
+    let medians = median(&row.a).zip(median(&row.b));
+    let ratio = medians.and_then(|(a, b)| quotient(a, b));
+    ratio.map_or_else(|| number::UNKNOWN.to_owned(), |ratio| format!("{ratio:.3}"))
 }
 
 /// What the metrics need that have no interval yet; those of a long list need the same and share a line.

@@ -1,9 +1,12 @@
 //! How much of the device the database delivers: the best of a test through the database, divided by the best of
 //! the same kind of work below it.
 
-use archive::Run;
+use archive::{Run, Sample};
+use stats::autocorrelation::VALUES_MIN;
+use stats::ratio::{Mean, Ratio, of_means};
+use verdict::compare::CONFIDENCE;
 
-use crate::level::{self, TestGroup};
+use crate::level::{self, Level, TestGroup};
 use crate::number;
 
 /// Work that is done below the database and through it.
@@ -59,8 +62,43 @@ pub struct Delivered {
     pub device: String,
     /// "812 MB/s (T426 @4)".
     pub database: String,
-    /// "43 %"; "–" where one of the two is not known.
+    /// "43 % [40, 46]"; "–" where one of the two is not known, or was measured for too short a time.
     pub share: String,
+    /// What the share rests on, or why there is none.
+    pub rests_on: String,
+}
+
+/// The best of a test: its value, how parallel it was, and what samples said of it.
+struct Best<'a> {
+    test: &'static str,
+    value: f64,
+    level: Level<'a>,
+    samples: Vec<f64>,
+}
+
+impl Best<'_> {
+    fn told(&self, unit: &str) -> String {
+        let (value, dop) = (number::figure(self.value), self.level.dop());
+        format!("{value} {unit} ({} @{dop})", self.test)
+    }
+
+    fn mean(&self) -> Mean<'_> {
+        Mean {
+            of_all: self.value,
+            values: &self.samples,
+        }
+    }
+
+    /// "T426 was measured for 0.23 s, which gave 2 samples".
+    fn measured(&self) -> String {
+        let seconds = self.level.points.iter().filter_map(|p| p.figures.elapsed_s);
+        format!(
+            "{} was measured for {} s, which gave {}",
+            self.test,
+            number::figure(seconds.sum()),
+            number::counted(self.samples.len() as u64, "sample")
+        )
+    }
 }
 
 /// A line for each target and kind of work that was measured below the database.
@@ -68,41 +106,88 @@ pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Delivered> {
     let mut lines = Vec::new();
     for target in 0..run.targets.len() as u32 {
         for pair in &PAIRS {
-            let below = best(groups, pair.below, target, pair.figure);
-            let through = best(groups, pair.through, target, pair.figure);
-            if below.is_none() {
+            let Some(below) = best(groups, pair.below, target, pair.figure) else {
                 continue;
-            }
-            let share = below.as_ref().zip(through.as_ref());
-            let share = share.filter(|(below, _)| below.0 > 0.0);
-            let told = |best: &Option<(f64, u32)>, test| match best {
-                Some((value, dop)) => {
-                    format!("{} {} ({test} @{dop})", number::figure(*value), pair.unit)
-                }
-                None => number::UNKNOWN.to_owned(),
+            };
+            let through = best(groups, pair.through, target, pair.figure);
+            let (share, rests_on) = match &through {
+                Some(through) => share(&below, through),
+                None => (
+                    number::UNKNOWN.to_owned(),
+                    format!("{} tells no such figure", pair.through),
+                ),
             };
             lines.push(Delivered {
                 target: level::target_name(run, target),
                 what: pair.what,
-                device: told(&below, pair.below),
-                database: told(&through, pair.through),
-                share: share.map_or_else(
+                device: below.told(pair.unit),
+                database: through.map_or_else(
                     || number::UNKNOWN.to_owned(),
-                    |(below, through)| format!("{:.0} %", through.0 * 100.0 / below.0),
+                    |through| through.told(pair.unit),
                 ),
+                share,
+                rests_on,
             });
         }
     }
     lines
 }
 
-/// The largest value over all valid levels of a test on a target, and its degree of parallelism.
-fn best(groups: &[TestGroup<'_>], test: &str, target: u32, figure: &str) -> Option<(f64, u32)> {
+/// The share with its interval, and what that rests on.
+fn share(below: &Best<'_>, through: &Best<'_>) -> (String, String) {
+    let short = [below, through]
+        .into_iter()
+        .find(|best| best.samples.len() < VALUES_MIN);
+    if let Some(short) = short {
+        let why = format!(
+            "{}, and {VALUES_MIN} are needed: measure longer (mode = \"time\" with more seconds)",
+            short.measured()
+        );
+        return (number::UNKNOWN.to_owned(), why);
+    }
+    match of_means(below.mean(), through.mean(), CONFIDENCE) {
+        Ok(Ratio { interval, .. }) => {
+            let percent = interval.map(|ratio| ratio * 100.0);
+            let text = format!(
+                "{:.0} % [{:.0}, {:.0}]",
+                percent.estimate, percent.low, percent.high
+            );
+            let [of_below, of_through] = [below, through].map(|best| best.samples.len());
+            (text, format!("{of_through} and {of_below} samples"))
+        }
+        Err(why) => (number::UNKNOWN.to_owned(), why.to_string()),
+    }
+}
+
+/// The level with the largest value of all valid ones of a test on a target.
+fn best<'a>(
+    groups: &[TestGroup<'a>],
+    test: &'static str,
+    target: u32,
+    figure: &str,
+) -> Option<Best<'a>> {
     let group = groups.iter().find(|group| group.test == test)?;
     let curves = group.curves.iter().filter(|curve| curve.target == target);
     let peaks = curves.filter_map(|curve| {
-        let peak = curve.peak(figure)?;
-        Some((peak.figure(figure)?, peak.dop()))
+        let level = curve.peak(figure)?.only_valid()?;
+        let samples = level.points.iter().flat_map(|point| &point.samples);
+        Some(Best {
+            test,
+            value: level.figure(figure)?,
+            samples: samples
+                .filter_map(|sample| of_sample(sample, figure))
+                .collect(),
+            level,
+        })
     });
-    peaks.max_by(|a, b| a.0.total_cmp(&b.0))
+    peaks.max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+fn of_sample(sample: &Sample, figure: &str) -> Option<f64> {
+    match figure {
+        "read_mb_per_s" => sample.read_mb_per_s,
+        "write_mb_per_s" => sample.write_mb_per_s,
+        "read_iops" => sample.read_iops,
+        _ => sample.write_iops,
+    }
 }

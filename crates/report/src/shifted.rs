@@ -24,9 +24,10 @@ pub fn of_shift(shift: &Shift) -> String {
     what(&shift.observer, &shift.operation, &shift.phase)
 }
 
-/// "-12.3 %": less time than before is an improvement.
+/// "-12.3 %": less time than before is an improvement; "–" where there was none before.
 pub fn improvement(shift: &Shift) -> String {
-    percent(shift.improvement_pct())
+    let improved = shift.improvement_pct();
+    improved.map_or_else(|| number::UNKNOWN.to_owned(), percent)
 }
 
 /// The interval of the improvement with the verdict it carries; "–" where there is none.

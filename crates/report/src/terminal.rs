@@ -78,8 +78,8 @@ fn delivered_lines(run: &Run, groups: &[TestGroup<'_>], width: usize, paint: &Pa
     let mut out = format!("\n{}\n", paint.bold("Database ÷ device"));
     for line in lines {
         let text = format!(
-            "  {} {}: {}, {} of {}",
-            line.target, line.what, line.share, line.database, line.device
+            "  {} {}: {}, {} of {}; {}",
+            line.target, line.what, line.share, line.database, line.device, line.rests_on
         );
         out.push_str(&format!("{}\n", table::wrap(&clean(&text), width, 4)));
     }

@@ -16,8 +16,8 @@
 //! Student's t holds here too and is a fifth narrower at six pairs, but only ranks hold for any noise,
 //! and one disturbed repetition does not widen them at ten or more.
 
-use crate::autocorrelation::variance;
-use crate::distribution::normal_quantile;
+use crate::autocorrelation::{effective_size, variance};
+use crate::distribution::{normal_quantile, student_quantile};
 use crate::interval::{Interval, share};
 use crate::rank::{mann_whitney_chances, signed_rank_chances};
 use crate::warning::{Warning, single_valued};
@@ -32,10 +32,56 @@ const EXACT_MAX: usize = 40;
 pub struct Ratio {
     /// The ratio and its interval.
     pub interval: Interval,
-    /// Spread of the logarithms: of the pairs' ratios, or of one side's values (pooled).
+    /// Spread of the logarithms: of the pairs' ratios, or of one side's values (pooled); of two means their error.
     pub sd_log: f64,
     /// What weakens it.
     pub warnings: Vec<Warning>,
+}
+
+/// What `after` is of `before`: their quotient, and none where it is no number. Of nothing there is no part, and two times that are
+/// both 0 are no improvement of "NaN %".
+#[must_use]
+pub fn quotient(before: f64, after: f64) -> Option<f64> {
+    let quotient = after / before;
+    (before != 0.0 && quotient.is_finite()).then_some(quotient)
+}
+
+/// A mean with the values of single intervals behind it, in their order in time.
+#[derive(Debug, Clone, Copy)]
+pub struct Mean<'a> {
+    /// The mean: by operations, say, while the values are by intervals.
+    pub of_all: f64,
+    /// What single intervals came to.
+    pub values: &'a [f64],
+}
+
+/// Ratio of two means, with the interval that follows from how much the values of single intervals scatter.
+///
+/// Formula: ln(b/a) ± t·√((eₐ/a)² + (e_b/b)²), e the standard errors of [`effective_size`], which knows that
+/// neighbours depend on each other, t Student's with the degrees of freedom of the smaller side. Limits: 16
+/// intervals a side; it holds for these two stretches of time and for no others.
+/// Golden: two series that do not scatter have an interval without width.
+pub fn of_means(a: Mean<'_>, b: Mean<'_>, confidence: f64) -> Result<Ratio, Warning> {
+    share("confidence", confidence)?;
+    positive([a.of_all, b.of_all].into_iter())?;
+    let (of_a, of_b) = (effective_size(a.values)?, effective_size(b.values)?);
+    let sd_log = (of_a.mean_error / a.of_all).hypot(of_b.mean_error / b.of_all);
+    let freedom = (of_a.size.min(of_b.size) - 1.0).max(1.0);
+    let half = student_quantile(f64::midpoint(1.0, confidence), freedom) * sd_log;
+    let estimate = b.of_all / a.of_all;
+    let mut warnings = of_a.warnings;
+    warnings.extend(of_b.warnings);
+    warnings.dedup();
+    Ok(Ratio {
+        interval: Interval {
+            estimate,
+            low: estimate * (-half).exp(),
+            high: estimate * half.exp(),
+            confidence,
+        },
+        sd_log,
+        warnings,
+    })
 }
 
 /// Ratio of pairs that were measured next to each other.
@@ -295,6 +341,42 @@ mod tests {
         close(ratio.interval.low, 0.25);
         close(ratio.interval.high, 16.0);
         close(ratio.interval.confidence, 1.0 - 2.0 / 70.0);
+    }
+
+    #[test]
+    fn of_nothing_there_is_no_part() {
+        assert_eq!(quotient(2.0, 3.0), Some(1.5));
+        assert_eq!(quotient(2.0, 0.0), Some(0.0));
+        for (before, after) in [
+            (0.0, 0.0),
+            (0.0, 1.0),
+            (f64::NAN, 1.0),
+            (1.0, f64::INFINITY),
+        ] {
+            assert_eq!(quotient(before, after), None, "{before} → {after}");
+        }
+    }
+
+    #[test]
+    fn golden_of_means() {
+        let mean = |of_all, values| Mean { of_all, values };
+        let alike = of_means(mean(2.0, &[2.0; 16]), mean(3.0, &[3.0; 16]), 0.95).unwrap();
+        assert_eq!((alike.interval.low, alike.interval.high), (1.5, 1.5));
+        assert_eq!(alike.warnings, [Warning::SingleValued]);
+        // ±1 around 10: a variance of 16/15, an error of √(1/15), and ten times less of it in the logarithm.
+        let values: Vec<f64> = (0..16)
+            .map(|i| 10.0 + if i % 2 == 0 { 1.0 } else { -1.0 })
+            .collect();
+        let both = of_means(mean(10.0, &values), mean(10.0, &values), 0.95).unwrap();
+        let half = 2.131_449_545_559_323 * (2.0_f64 / 15.0).sqrt() / 10.0;
+        assert!(
+            (both.interval.high.ln() / half - 1.0).abs() < 1e-9,
+            "{both:?}"
+        );
+        let few = of_means(mean(2.0, &[2.0; 16]), mean(3.0, &[3.0; 15]), 0.95);
+        assert_eq!(few, Err(Warning::TooFew { have: 15, need: 16 }));
+        let nothing = of_means(mean(0.0, &[0.0; 16]), mean(3.0, &[3.0; 16]), 0.95);
+        assert_eq!(nothing, Err(Warning::NotPositive { count: 1 }));
     }
 
     #[test]

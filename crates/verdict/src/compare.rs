@@ -12,6 +12,7 @@ use archive::{Better, Run};
 use stats::compare::{Design, Direction, Question, Verdict};
 use stats::forecast;
 use stats::multiple::holm;
+use stats::ratio::quotient;
 
 pub use comparable::{NotComparable, Pairing};
 pub(crate) use json::ratio_and_interval;
@@ -286,7 +287,9 @@ pub fn learned(studies: &[(Run, Run)], metric: &Metric) -> Option<f64> {
         .iter()
         .flat_map(|(a, b)| {
             let pairs = metric.values(a).into_iter().zip(metric.values(b));
-            pairs.filter_map(|(a, b)| Some(b? / a?)).collect::<Vec<_>>()
+            pairs
+                .filter_map(|(a, b)| quotient(a?, b?))
+                .collect::<Vec<_>>()
         })
         .collect();
     stats::compare::learned_band(&ratios).ok()

@@ -4,9 +4,8 @@
 mod json;
 
 use archive::{Latency, OperationTimes, Point, Run};
-use stats::autocorrelation::effective_size;
 use stats::compare::{Comparison, Design, Direction, Question, compare};
-use stats::distribution::student_quantile;
+use stats::ratio::{Mean, Ratio, of_means, quotient};
 use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
@@ -245,51 +244,37 @@ fn certainty(before: &Side, after: &Side, question: &Question) -> Certainty {
     if compared.ratio.is_some() {
         return Certainty::Repetitions(compared);
     }
-    match within(before, after, question.confidence) {
-        Ok((ratio, warnings)) => Certainty::Within { ratio, warnings },
+    let [a, b] = [before, after].map(|side| {
+        side.over_time
+            .iter()
+            .filter_map(|s| s.1)
+            .collect::<Vec<f64>>()
+    });
+    let [a, b] = [(before, &a), (after, &b)].map(|(side, values)| Mean {
+        of_all: side.mean_us,
+        values,
+    });
+    match of_means(a, b, question.confidence) {
+        Ok(Ratio {
+            interval, warnings, ..
+        }) => Certainty::Within {
+            ratio: interval,
+            warnings,
+        },
         Err(_) => Certainty::Nothing,
     }
 }
 
-/// Ratio of the means, with the interval that follows from how much the means of single intervals scatter.
-///
-/// Formula: ln(b/a) ± t·√((eₐ/a)² + (e_b/b)²), e the standard errors of [`effective_size`], which knows that
-/// neighbours depend on each other, t Student's with the degrees of freedom of the smaller side. Limits: 16
-/// intervals a side; it holds for these two stretches of time and for no others.
-fn within(
-    before: &Side,
-    after: &Side,
-    confidence: f64,
-) -> Result<(Interval, Vec<Warning>), Warning> {
-    let series = |side: &Side| -> Vec<f64> { side.over_time.iter().filter_map(|s| s.1).collect() };
-    let (a, b) = (
-        effective_size(&series(before))?,
-        effective_size(&series(after))?,
-    );
-    let error = (a.mean_error / before.mean_us).hypot(b.mean_error / after.mean_us);
-    let freedom = (a.size.min(b.size) - 1.0).max(1.0);
-    let half = student_quantile(f64::midpoint(1.0, confidence), freedom) * error;
-    let estimate = after.mean_us / before.mean_us;
-    let mut warnings = a.warnings;
-    warnings.extend(b.warnings);
-    warnings.dedup();
-    let ratio = Interval {
-        estimate,
-        low: estimate * (-half).exp(),
-        high: estimate * half.exp(),
-        confidence,
-    };
-    Ok((ratio, warnings))
-}
-
 impl Shift {
-    /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more.
-    pub fn improvement_pct(&self) -> f64 {
+    /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more. None where it took no
+    /// time before.
+    pub fn improvement_pct(&self) -> Option<f64> {
         let ratio = match &self.certainty {
             Certainty::Repetitions(compared) => compared.ratio.as_ref().map(|r| r.estimate),
             Certainty::Within { .. } | Certainty::Nothing => None,
         };
-        improved(ratio.unwrap_or(self.after.mean_us / self.before.mean_us))
+        let of_means = || quotient(self.before.mean_us, self.after.mean_us);
+        ratio.or_else(of_means).map(improved)
     }
 
     /// The interval of the improvement, in percent, lower end first.

@@ -5,8 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use archive::{Point, PointKey, WorkDone};
+use archive::{Point, PointKey, Sample, WorkDone};
 use host::Reader;
 use jiff::Timestamp;
 use storage::engine::{self, EngineError, Options, Outcome, Told};
@@ -125,15 +126,29 @@ pub(crate) fn measure(
     let requests = watch.requests();
     let mut counters = Reader::open(Path::new("/"), watch.device());
     let options = Options::new(blank.seed, bay.stop);
-    if let Err(error) = format(&run, &options) {
-        return failed(error.to_string());
+    match format(&run, &options) {
+        Err(error) => return failed(error.to_string()),
+        Ok(written) => {
+            let faults = written.iter().flat_map(|written| &written.faults);
+            if let Some(fault) = faults.map(ToString::to_string).next() {
+                return failed(fault);
+            }
+        }
     }
     let mut log = Log::new(counters.snapshot(), requests.ok());
+    let begin = || watch.mark(Err("nobody asks who used the processors"));
+    let mut mark = begin();
+    let mut counted_from = Duration::ZERO;
     let outcome = engine::run(&run, &options, &mut |told| {
         if let Told::Interval(interval) = told {
             log.add(interval, counters.snapshot());
+            if !interval.counted {
+                mark = begin();
+                counted_from = interval.end;
+            }
         }
     });
+    let sampled = watch.finish(mark).samples;
     let outcome = match outcome {
         Ok(_) if bay.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),
         Ok(outcome) => outcome,
@@ -158,13 +173,32 @@ pub(crate) fn measure(
         untimed: requests.err(),
     };
     let measured = point(&done, key.clone(), blank.seed, devices);
+    let samples = sampled.into_iter().map(|sample| Sample {
+        at_s: sample.at_s + counted_from.as_secs_f64(),
+        ..sample
+    });
     Ok(Measured::Points(vec![Point {
+        // As often as those of the tests that it is held against.
+        samples: beside(samples.collect(), &measured.samples, bay.interval),
         title: blank.title,
         component: blank.component,
         configuration: blank.configuration,
         definition: blank.definition,
         ..measured
     }]))
+}
+
+/// What the host did, with the rates of the intervals that ended about then.
+fn beside(host: Vec<Sample>, intervals: &[Sample], every: Duration) -> Vec<Sample> {
+    let near = |at_s: f64| {
+        let mut intervals = intervals.iter();
+        intervals.find(|own| (own.at_s - at_s).abs() <= every.as_secs_f64() / 2.0)
+    };
+    let each = host.into_iter().map(|sample| Sample {
+        operations_per_s: near(sample.at_s).and_then(|own| own.operations_per_s),
+        ..sample
+    });
+    each.collect()
 }
 
 /// A point of which nothing is known but what it was meant to be.

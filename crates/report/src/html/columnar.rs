@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use archive::{Point, Run};
 use askama::Template;
+use stats::ratio::quotient;
 use stats::summary::median;
 
 use super::{Figure, Table};
@@ -103,7 +104,7 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
              degree its nearest one stands for it.",
             &rows(run, &asked, &targets, |target, dop| {
                 let disk_s = asked.elapsed_s(run, DISK, dop)?;
-                Some(100.0 * disk_s / asked.elapsed_s(run, target, dop)?)
+                Some(100.0 * quotient(asked.elapsed_s(run, target, dop)?, disk_s)?)
             }),
             asked.published_speed(),
         ));

@@ -73,7 +73,7 @@ fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
             .map(|group| (title(group), rows(group)))
             .collect(),
         overview: charts::overview(&groups, names).into_iter().collect(),
-        published: published::view(shifts),
+        published: published::view(before, run, shifts),
         drawn: drawn
             .map(|(at, group)| Drawn {
                 id: format!("shift-{}-{at}", id_of(&before.label)),

@@ -286,16 +286,24 @@ fn driver(run: &Run) -> Item {
     Item {
         name: "Driver",
         text: if known {
-            format!(
-                "at most {} % of a core, at most {} % of the jobs' time, {} late starts{}",
-                number::figure_or_unknown(largest("driver_cpu_pct")),
-                number::figure_or_unknown(largest("little_error_pct")),
-                number::whole(Some(late)),
-                match is_allowed {
-                    true => "; the plan changes its limits ([validity])",
-                    false => "",
-                }
-            )
+            let at_most = [
+                ("driver_cpu_pct", "of a core"),
+                ("little_error_pct", "of the jobs' time"),
+            ];
+            // I/Os below a database have no jobs whose time could be held against them.
+            let mut parts: Vec<String> = at_most
+                .iter()
+                .filter_map(|(figure, of)| {
+                    let largest = number::figure(largest(figure)?);
+                    Some(format!("at most {largest} % {of}"))
+                })
+                .collect();
+            parts.push(format!("{} late starts", number::whole(Some(late))));
+            let limits = match is_allowed {
+                true => "; the plan changes its limits ([validity])",
+                false => "",
+            };
+            parts.join(", ") + limits
         } else {
             "not known".to_owned()
         },

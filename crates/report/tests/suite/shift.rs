@@ -4,7 +4,7 @@
 
 use crate::chromium::Chromium;
 use archive::{
-    ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, WorkDone,
+    ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, Sample, WorkDone,
 };
 use report::{Against, HtmlOptions, Shown, html, shifts};
 use stats::Histogram;
@@ -122,8 +122,6 @@ fn the_page_has_table_charts_and_what_was_published() {
         "Mean service time over time",
         "write, service time: distribution, % of I/Os",
         "write, service time: shift by bucket, % points",
-        // The study's own range, and what these runs have instead.
-        "<td>35 %</td><td>30.0 %</td>",
     ] {
         assert!(section.contains(part), "{part} is missing in {section}");
     }
@@ -134,8 +132,115 @@ fn the_page_has_table_charts_and_what_was_published() {
 
     assert!(text.contains("Storage, below the database"));
     assert!(!text.contains("Storage, through the database"));
-    let own = [run("8gb", 1.0, &["rd1"]), run("16gb", 0.7, &["rd1"])];
-    assert!(!page(&own[1], &own[0]).contains("Beside what was published"));
+}
+
+/// The study's own list, as a run of its parameter file leaves it in the archive: six mixes of reads and writes, from random to
+/// sequential, behind a fill.
+fn study(label: &str, factor: f64) -> Run {
+    let mut defined = vec![("rd_fill".to_owned(), "wd_fill".to_owned(), 0, 0)];
+    for (rd, wd, seek) in [
+        ("random", "rand", 100),
+        ("75per_random", "25perseq", 75),
+        ("50per_random", "50perseq", 50),
+        ("25per_random", "75perseq", 25),
+        ("sequential", "seq", 0),
+    ] {
+        defined.extend([5, 10, 15, 20, 25, 30].map(|writes| {
+            let reads = 100 - writes;
+            (
+                format!("rd_{rd}_{writes}w"),
+                format!("wd_{wd}_read{reads}"),
+                seek,
+                reads,
+            )
+        }));
+    }
+    let tests: Vec<String> = defined
+        .iter()
+        .map(|d| format!("{} threads=10", d.0))
+        .collect();
+    let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+    let mut run = run(label, factor, &tests);
+    for (point, (rd, wd, seek, reads)) in run.points.iter_mut().zip(&defined) {
+        point.definition = format!(
+            "RD={rd}; I/O rate: Uncontrolled MAX; elapsed=6 warmup=1; For loops: threads=10; wd={wd},xfersize=8k,seekpct={seek},rdpct={reads}"
+        );
+    }
+    run
+}
+
+/// A list of one's own may well have a run called `rd_random_5w`.
+#[test]
+fn what_was_published_stands_beside_the_studys_own_list_alone() {
+    const HEADING: &str = "Beside what was published";
+    let (before, after) = (study("8gb", 1.0), study("16gb", 0.7));
+    assert_eq!(after.points.len(), 31);
+    let text = page(&after, &before);
+    // The study's own range, and what these runs have instead.
+    for part in [HEADING, "<td>35 %</td><td>30.0 %</td>"] {
+        assert!(text.contains(part), "{part}");
+    }
+    let changed = |change: &dyn Fn(&mut Run)| {
+        let mut own = after.clone();
+        change(&mut own);
+        let either = [page(&own, &before), page(&before, &own)];
+        either.map(|text| text.contains(HEADING))
+    };
+    assert_eq!(changed(&|_| ()), [true; 2]);
+    for (from, to) in [
+        ("xfersize=8k", "xfersize=4k"),
+        ("rdpct=95", "rdpct=94"),
+        ("seekpct=75", "seekpct=100"),
+        ("Uncontrolled MAX", "100"),
+        ("threads=10", "threads=1"),
+        ("rdpct=70", "rdpct=70,rhpct=5"),
+    ] {
+        let other = |run: &mut Run| {
+            for point in &mut run.points {
+                point.definition = point.definition.replace(from, to);
+            }
+        };
+        assert_eq!(changed(&other), [false; 2], "{from} → {to}");
+    }
+    assert_eq!(
+        changed(&|run| drop(run.points.pop())),
+        [false; 2],
+        "a part of it"
+    );
+    let names = |label| run(label, 1.0, &["rd_random_5w"]);
+    assert!(
+        !page(&names("b"), &names("a+")).contains(HEADING),
+        "its names alone"
+    );
+}
+
+/// A device that keeps nothing waiting has a queue of 0.00 µs before and after.
+#[test]
+fn nothing_before_is_no_improvement() {
+    let idle = |label: &str| {
+        let mut run = run(label, 1.0, &["rd1"]);
+        let queue = OperationTimes::of("device", "", "write", "queue").counted(50_000, Some(0.0));
+        run.points[0].by_operation.times.push(queue);
+        run
+    };
+    let (before, after) = (idle("before"), idle("after"));
+    let shown = Shown {
+        width: 150,
+        colour: false,
+        all: true,
+    };
+    let text = shifts(&find(&before, &after, 0.02), shown);
+    let line = text.lines().find(|line| line.contains("device's queue"));
+    let cells: Vec<&str> = line.unwrap().split_whitespace().collect();
+    assert!(
+        cells.ends_with(&[
+            "0.00", "µs", "→", "0.00", "µs", "–", "–", "–", "→", "–", "–", "→", "–", "–", "→", "–",
+            "no", "verdict"
+        ]),
+        "{cells:?}"
+    );
+    let page = page(&after, &before);
+    assert!(!text.contains("NaN") && !page.contains("NaN"));
 }
 
 #[test]
@@ -146,15 +251,30 @@ fn runs_of_a_list_stand_in_its_order() {
     assert!(at.is_sorted(), "{text}");
 }
 
+/// A random read through a database and below it, each with so many samples of a tenth of a second.
+fn delivering(samples: [u32; 2]) -> Run {
+    let mut own = run("own", 1.0, &["D121", "T626", "D111"]);
+    let figures = [40_000.0, 10_000.0, 0.0];
+    let counts = samples.into_iter().chain([0]);
+    for ((point, iops), count) in own.points.iter_mut().zip(figures).zip(counts) {
+        point.figures.read_iops = Some(iops).filter(|v| *v > 0.0);
+        point.figures.elapsed_s = Some(f64::from(count) / 10.0);
+        point.work.below_database = point.key.test.starts_with('D');
+        let sample = |at: u32| Sample {
+            at_s: f64::from(at) / 10.0,
+            read_iops: Some(iops * (1.0 + (f64::from(at % 3) - 1.0) / 10.0)),
+            ..Sample::default()
+        };
+        point.samples = (1..=count).map(sample).collect();
+    }
+    own
+}
+
 #[test]
 fn the_database_is_held_against_the_device() {
-    let mut own = run("own", 1.0, &["D121", "T626", "D111"]);
-    for (point, iops) in own.points.iter_mut().zip([40_000.0, 10_000.0, 0.0]) {
-        point.figures.read_iops = Some(iops).filter(|v| *v > 0.0);
-        point.work.below_database = point.key.test.starts_with('D');
-    }
-    let text = report::terminal(&own, &[], 150, false);
-    let share = "sqlite Random read: 25 %, 10,000 IOPS (T626 @10) of 40,000 IOPS (D121 @10)";
+    let mut own = delivering([30, 24]);
+    let text = report::terminal(&own, &[], 190, false);
+    let share = "sqlite Random read: 25 % [24, 26], 10,000 IOPS (T626 @10) of 40,000 IOPS (D121 @10); 24 and 30 samples";
     assert!(text.contains(share), "{text}");
     assert!(
         !text.contains("sqlite Sequential read"),
@@ -164,9 +284,31 @@ fn the_database_is_held_against_the_device() {
     let below = page.find("<h2 id=\"below-title\">").unwrap();
     let through = page.find("<h2 id=\"storage-title\">").unwrap();
     assert!(below < through, "the device comes first");
-    assert!(page[below..through].contains("<td>25 %</td>"));
+    let part = "<td>25 % [24, 26]</td><td>24 and 30 samples</td>";
+    assert!(page[below..through].contains(part));
     own.points.remove(1);
     assert!(report::terminal(&own, &[], 150, false).contains("Random read: –, – of 40,000"));
+}
+
+/// A quarter of a second says nothing of a database.
+#[test]
+fn a_share_of_too_short_a_measurement_is_none() {
+    for (samples, said) in [
+        (
+            [30, 2],
+            "Random read: –, 10,000 IOPS (T626 @10) of 40,000 IOPS (D121 @10); T626 was measured for 0.200 s, which gave 2 samples, and 16 are needed: measure longer",
+        ),
+        (
+            [15, 24],
+            "D121 was measured for 1.50 s, which gave 15 samples, and 16 are needed",
+        ),
+    ] {
+        let own = delivering(samples);
+        let text = report::terminal(&own, &[], 300, false);
+        assert!(text.contains(said), "{text}");
+        let page = html(&own, &[], &HtmlOptions::default());
+        assert!(page.contains("and 16 are needed") && !page.contains("<td>25 %"));
+    }
 }
 
 #[test]

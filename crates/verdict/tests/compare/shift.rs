@@ -67,7 +67,7 @@ fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
     let found = shifts(&storage_run("a", &[1.0]), &storage_run("b", &[0.5]), 0.02);
     assert_eq!(found.len(), 2);
     let driver = of(&found, "driver");
-    assert!((driver.improvement_pct() - 50.0).abs() < 0.2);
+    assert!((driver.improvement_pct().unwrap() - 50.0).abs() < 0.2);
     assert!(matches!(driver.certainty, Certainty::Within { .. }));
     let (low, high) = driver.improvement_interval_pct().unwrap();
     assert!(
@@ -78,10 +78,33 @@ fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
     assert_eq!(driver.before.over_time.len(), 24);
     // Nothing but the means is known of the device.
     let device = of(&found, "device");
-    assert!((device.improvement_pct() - 50.0).abs() < 1e-9);
+    assert!((device.improvement_pct().unwrap() - 50.0).abs() < 1e-9);
     assert!(matches!(device.certainty, Certainty::Nothing));
     assert_eq!(device.improvement_interval_pct(), None);
     assert!(device.buckets.is_empty() && device.octaves().is_empty());
+}
+
+/// A device without a queue: no time before, and none after.
+#[test]
+fn no_time_before_is_no_improvement_and_no_nan() {
+    let queue = |us: f64| {
+        let mut run = storage_run("queue", &[1.0]);
+        let times = OperationTimes::of("device", "", "write", "queue").counted(9, Some(us));
+        run.points[0].by_operation.times = vec![times];
+        run
+    };
+    for (before, after, improvement) in
+        [(0.0, 0.0, None), (0.0, 5.0, None), (5.0, 0.0, Some(100.0))]
+    {
+        let found = shifts(&queue(before), &queue(after), 0.02);
+        assert_eq!(
+            found[0].improvement_pct(),
+            improvement,
+            "{before} → {after}"
+        );
+        assert_eq!(found[0].improvement_interval_pct(), None);
+        assert_eq!(json(&found)[0]["improvement_pct"].as_f64(), improvement);
+    }
 }
 
 #[test]

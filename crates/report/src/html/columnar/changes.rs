@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use archive::{Point, Run};
+use stats::ratio::quotient;
 
 use super::{DISK, Figure, Row, averaged, figure, figure_of, is_sound, name};
 
@@ -22,7 +23,7 @@ pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
     let all: Vec<u32> = std::iter::once(DISK).chain(copies.clone()).collect();
     let time = rows(&cycles, &all, |cycle, target| {
         let disk_s = cycle.elapsed_s(DISK)?;
-        Some(100.0 * cycle.elapsed_s(target)? / disk_s)
+        Some(100.0 * quotient(disk_s, cycle.elapsed_s(target)?)?)
     });
     let lag = rows(&cycles, &copies, |cycle, target| cycle.lag_ms(target));
     let average = rows(&cycles, &all, |cycle, target| {
