@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "common/disk.rs"]
+mod disk;
 #[path = "servers/in_the_middle.rs"]
 mod in_the_middle;
 #[path = "servers/mariadb.rs"]

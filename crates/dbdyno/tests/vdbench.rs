@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "common/disk.rs"]
+mod disk;
 
 use common::{Place, repository};
+use disk::Disk;
 use serde_json::Value;
 
 /// Whatever fails.
@@ -105,7 +108,11 @@ fn a_run_that_fails_is_told_and_kept_as_far_as_it_came() {
     std::os::unix::fs::symlink("/dev/full", place.path("full")).unwrap();
     let ended = place.dbdyno(&["vdbench", "-f", &file]);
     assert_eq!(ended.status, FAILED, "{}", ended.stderr);
-    assert!(ended.sentence().contains("SD sd2"), "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("SD sd2") && sentence.contains("device is full"),
+        "{sentence}"
+    );
     let runs = place.fine(&["list", "runs"]).stdout;
     assert!(
         runs.contains("interrupted") && runs.contains("2/3"),
@@ -253,6 +260,11 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
         "{}",
         refused.stderr
     );
+    let fifo = place.path("fifo").display().to_string();
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    let waits = place.dbdyno(&["report", "2", "--array", &fifo]);
+    assert!(waits.sentence().contains("it is a FIFO"), "{}", waits.stderr);
 }
 
 #[test]
@@ -279,6 +291,28 @@ fn tests_below_the_database_work_on_a_file_beside_its_data() {
         .iter()
         .any(|f| f.file_name().to_string_lossy().contains("below"));
     assert!(!left, "the file is gone: {names:?}");
+}
+
+/// The file of a test below the database does not fit: the disk is said to be full, and not the file to be too short.
+#[test]
+fn a_test_below_the_database_says_that_its_disk_is_full() {
+    let place = Place::new();
+    let disk = match Disk::on_a_device(&place, 48 << 20) {
+        Ok(disk) => disk,
+        Err(reason) => testing::skip!("{reason}"),
+    };
+    let data = format!("sqlite:{}", disk.path("bench.db").display());
+    let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\"]\njobs = [2]\n\
+        size = \"quick\"\nmode = \"time\"\nseconds = 2\n";
+    let plan = place.file("below.toml", plan);
+    let ended = place.dbdyno(&["run", &plan, "--target", &data, "--yes"]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let point = common::points(&place.export("last"))[0].clone();
+    let reasons = point["reasons"].to_string();
+    assert!(
+        reasons.contains("file system") && reasons.contains("is full"),
+        "{reasons}"
+    );
 }
 
 #[test]
@@ -352,4 +386,88 @@ fn rounds_are_kept_with_their_verdict() {
         verdict(&notes) && notes.contains("rounds, ms an I/O: "),
         "{notes}"
     );
+}
+
+/// A process that is killed in the midst of journaled writes, and the proof of what it wrote, as often as it is asked for.
+#[test]
+fn a_journal_alone_is_verified_after_a_kill() {
+    let place = Place::new();
+    let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=0\nwd=wd2,sd=sd1\n\
+        rd=rd1,wd=wd1,iorate=max,elapsed=600\nrd=rd2,wd=wd2,iorate=max,elapsed=600\n";
+    let file = place.file("parm.txt", text);
+    let mut child = place
+        .command(&["vdbench", "-f", &file, "-v", "-j"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let entries = || std::fs::metadata(place.path("sd1.jnl")).map_or(0, |file| file.len() / 16);
+    let begin = std::time::Instant::now();
+    while entries() < 500 && begin.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(entries() >= 500, "the journal was being written");
+
+    let recover = ["vdbench", "-f", &file, "-v", "-jro"];
+    let said = "journal of SD sd1 recovered: ";
+    for _ in 0..2 {
+        let ended = place.fine(&recover);
+        for part in [
+            said,
+            " blocks verified, 0 corrupted; ",
+            "completed successfully",
+        ] {
+            assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
+        }
+        let summary = std::fs::read_to_string(place.path("output/summary.html")).unwrap();
+        assert!(
+            summary.contains(said) && !summary.contains("avg_"),
+            "{summary}"
+        );
+        let exported = place.export("last");
+        assert_eq!(exported["run"]["valid"], true, "{exported}");
+        let [point] = common::points(&exported) else {
+            panic!("{exported}");
+        };
+        assert_eq!(point["test"], "rd1");
+        assert!(point["operations"].is_null() && point["operations_per_s"].is_null());
+        assert!(point["notes"].to_string().contains(said), "{point}");
+    }
+
+    std::fs::write(place.path("f"), vec![7; 1 << 20]).unwrap();
+    let ended = place.dbdyno(&recover);
+    assert_eq!(ended.status, FAILED, "{}", ended.stderr);
+    assert!(
+        ended.sentence().contains("no block of ours"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(place.export("last")["run"]["valid"], false);
+}
+
+/// What the system said stands once in a sentence.
+#[test]
+fn what_the_system_said_is_told_once() {
+    let place = Place::new();
+    std::fs::write(place.path("f"), vec![7; 1 << 20]).unwrap();
+    let list = "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
+    let nowhere = place.file(
+        "nowhere.txt",
+        &format!("validate=yes\njournal=recover\n{list}"),
+    );
+    let pattern = place.file("pattern.txt", &format!("pattern=none\n{list}"));
+    for arguments in [
+        vec!["vdbench", "-f", &nowhere],
+        vec!["vdbench", "-f", &pattern],
+        vec!["vdbench", "-f", "none.txt"],
+        vec!["vdbench", "-f", &pattern, "-o", "f/x"],
+    ] {
+        let ended = place.dbdyno(&arguments);
+        assert_eq!(ended.status, FAILED, "{}", ended.stderr);
+        let sentence = ended.sentence();
+        let causes = sentence.matches("(os error ").count();
+        assert_eq!(causes, 1, "{arguments:?}: {sentence}");
+    }
 }

@@ -1,5 +1,6 @@
 //! One point: prepare, drive, close, verify, and put the result row together.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -93,6 +94,9 @@ impl Bay<'_> {
     }
 }
 
+/// A database with less room than this cannot write any more: logs grow by pieces of this size.
+const LITTLE_ROOM_BYTES: u64 = 16 << 20;
+
 /// Measures one point of a step.
 ///
 /// # Errors
@@ -132,14 +136,30 @@ pub(crate) fn measure(
     target.set_threads(sweeps_threads(test, target).then_some(key.threads))?;
     let meter = Arc::new(Meter::default());
     let mut exercise = task.exercise(&meter, size);
-    Ok(match task.carry_out(exercise.as_mut(), &meter, progress) {
+    let measured = match task.carry_out(exercise.as_mut(), &meter, progress) {
         Ok(measured) => measured,
         // A statement that fails is a finding about the target, anything else the end of the run.
         Err(error) if error.kind == target::ErrorKind::Statement => {
             Measured::Points(vec![task.failed(error.message)])
         }
         Err(error) => Measured::Broken(error.message),
+    };
+    Ok(match measured {
+        Measured::Broken(message) => Measured::Broken(with_room(target, message)),
+        measured => measured,
     })
+}
+
+/// Why a target gave out, with the room that is left to it where that is little: a server whose disk is full may end without a word.
+fn with_room(target: &Nodes, message: String) -> String {
+    let room = |directory: &Path| Some((directory.display().to_string(), host::room(directory)?));
+    match target.data_path().and_then(room) {
+        Some((directory, room)) if room.free_bytes < LITTLE_ROOM_BYTES => format!(
+            "{message}; the file system of {directory} is full, with {:.1} MB left: make room there",
+            room.free_bytes as f64 / 1e6
+        ),
+        _ => message,
+    }
 }
 
 fn sweeps_threads(test: &Test, target: &Nodes) -> bool {

@@ -14,7 +14,7 @@ use host::Reader;
 use jiff::Timestamp;
 use load::Objective;
 use storage::engine::{self, Options, format_run};
-use storage::execution::{Audience, Completion, Done, Execution, Slo};
+use storage::execution::{self, Audience, Completion, Done, Execution, Slo};
 use storage::language::{self, Asked, FormatPolicy, Script, command_line, script};
 use storage::pages::{Pages, folder};
 use storage::profile::Profile;
@@ -105,7 +105,10 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         Completion::Interrupted => {
             bail!("interrupted; what was measured is on the pages and in the archive")
         }
-        Completion::Whole | Completion::ResponseTime | Completion::Monitor => Ok(Status::Fine),
+        Completion::Whole
+        | Completion::ResponseTime
+        | Completion::Monitor
+        | Completion::Recovered => Ok(Status::Fine),
     }
 }
 
@@ -116,7 +119,7 @@ fn check(script: &Script, force: bool) -> Result<()> {
         force,
         ..Options::new(SEED, &never)
     };
-    engine::check_list(format(script).as_ref(), &script.runs, &options)?;
+    execution::check(script, format(script).as_ref(), &options)?;
     say("all files and devices of the list can be used as it asks");
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! A disk that fills: a small tmpfs, or a limit on the size of files, which answers as a quota does.
 
+#![allow(dead_code, reason = "every test file uses its own part")]
+
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -20,6 +22,36 @@ impl Disk {
             println!("no tmpfs may be mounted here: a limit on the size of files stands for it");
         }
         disk
+    }
+
+    /// A file system on a block device, which takes writes past the page cache; or why this machine has none.
+    pub fn on_a_device(place: &Place, bytes: u64) -> Result<Self, String> {
+        let image = place.path("disk.image");
+        let file = std::fs::File::create(&image).unwrap();
+        file.set_len(bytes).unwrap();
+        let mut disk = Self::limited(place, bytes);
+        let mut make = Command::new("mkfs.ext4");
+        make.args(["-q", "-F", "-m", "0"]).arg(&image);
+        let mut mount = Command::new("mount");
+        mount.args(["-o", "loop"]).arg(&image).arg(&disk.directory);
+        for mut command in [make, mount] {
+            let done = command
+                .output()
+                .map_err(|error| format!("{command:?}: {error}"))?;
+            if !done.status.success() {
+                return Err(format!(
+                    "{command:?}: {}",
+                    String::from_utf8_lossy(&done.stderr)
+                ));
+            }
+        }
+        disk.mounted = true;
+        Ok(disk)
+    }
+
+    /// Whether it is a disk, and no limit in place of one.
+    pub fn is_mounted(&self) -> bool {
+        self.mounted
     }
 
     /// A directory in which no file may become larger.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use target::server::LocalServer;
 
 use crate::common::{Ended, Place, TINY, points};
+use crate::disk::Disk;
 use crate::in_the_middle::{InTheMiddle, SHORT, kill};
 use crate::mysql::{ask, server, url};
 
@@ -304,4 +305,28 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
             assert!(reasons.contains("PROCESS privilege"), "{reasons}");
         }
     }
+}
+
+/// A server that cannot write any more may end without a word; why is told nevertheless.
+#[test]
+fn a_disk_that_fills_under_sequential_writes_is_told() {
+    let place = Place::new();
+    let disk = Disk::small(&place, 230 << 20);
+    if !disk.is_mounted() {
+        testing::skip!("no tmpfs may be mounted here");
+    }
+    let plan = "name = \"full\"\n[[step]]\nuse = \"library\"\ntests = [\"T211\"]\njobs = [4]\nsize = \"quick\"\n";
+    let plan = place.file("plan.toml", plan);
+    let data = disk.path("data");
+    let url = format!(
+        "mysql+local:{}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
+        data.display()
+    );
+    let ended = place.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("the file system of") && sentence.contains("is full"),
+        "{sentence}"
+    );
 }

@@ -55,7 +55,11 @@ impl Worker {
             match attempt {
                 Ok(value) => return Ok((value, retries)),
                 Err(error) => {
-                    session.rollback().map_err(failure)?;
+                    // What went wrong first is the cause: a server whose disk is full may be unable to roll back as well.
+                    session.rollback().map_err(|rollback| match error.kind {
+                        ErrorKind::Full => failure(error.clone()),
+                        _ => failure(rollback),
+                    })?;
                     if !error.is_conflict() || retries == RETRIES_MAX {
                         return Err(failure(error));
                     }

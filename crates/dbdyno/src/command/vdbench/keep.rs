@@ -89,6 +89,7 @@ impl Keeper {
         let rule = match ended {
             Ok(Completion::ResponseTime) => Some("a response time was above stopcurve="),
             Ok(Completion::Monitor) => Some("the monitor file ended the list"),
+            Ok(Completion::Recovered) => Some("journal=only recovers, and runs nothing"),
             Ok(Completion::Whole | Completion::Interrupted) | Err(_) => None,
         };
         if let Some(rule) = rule {
@@ -107,6 +108,9 @@ impl Keeper {
         let finished = self.archive.finished(self.id)?;
         let unmeasured = |key: &&PointKey| !finished.contains(key);
         let left: Vec<PointKey> = self.planned.iter().filter(unmeasured).cloned().collect();
+        if left.is_empty() {
+            return Ok(());
+        }
         let missing = Missing {
             target: 0,
             test: NAME.to_owned(),
