@@ -264,7 +264,11 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     let waits = place.dbdyno(&["report", "2", "--array", &fifo]);
-    assert!(waits.sentence().contains("it is a FIFO"), "{}", waits.stderr);
+    assert!(
+        waits.sentence().contains("it is a FIFO"),
+        "{}",
+        waits.stderr
+    );
 }
 
 #[test]

@@ -82,20 +82,14 @@ pub fn script(asked: &Asked, read: ReadFile<'_>) -> Result<Script> {
     })
 }
 
-/// Refuses what would keep its reader waiting for somebody else.
-pub fn check_kind(path: &Path) -> io::Result<()> {
+/// The text of a parameter file on disk.
+pub fn read_file(path: &Path) -> io::Result<String> {
     let what = std::fs::metadata(path)?.file_type();
-    // What a shell puts in the place of `<(command)` is a pipe of its own, whose other end is there.
+    // What a shell puts in the place of `<(command)` is a pipe of its own, which does not keep its reader waiting.
     let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
     if (what.is_fifo() && !is_of_shell) || what.is_socket() {
         return Err(io::Error::other("it is a FIFO or a socket; name a file"));
     }
-    Ok(())
-}
-
-/// The text of a parameter file on disk.
-pub fn read_file(path: &Path) -> io::Result<String> {
-    check_kind(path)?;
     let mut bytes = Vec::new();
     // One more than is taken shows that it is too long.
     let limit = source::FILE_BYTES_MAX as u64 + 1;

@@ -344,13 +344,12 @@ impl Pages {
         let all = line.sums(|_| true);
         let shown = format!("{header}{}", columns::line(&tod, line.name, &all));
         self.summary.write(&shown)?;
-        self.flatfile
-            .write(&flatfile::row(
-                run,
-                line,
-                &all,
-                (self.lun_bytes, self.name_width),
-            ))?;
+        self.flatfile.write(&flatfile::row(
+            run,
+            line,
+            &all,
+            (self.lun_bytes, self.name_width),
+        ))?;
         for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
             let sums = match whose {
                 Whose::Sd(index) => line.sums(|cell| cell.storage == index),

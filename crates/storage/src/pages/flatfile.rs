@@ -206,7 +206,10 @@ mod tests {
             assert_eq!(lengths[NAME], 1 + width.max(10));
             let head = head(width);
             let names = head.lines().last().unwrap();
-            assert_eq!(names.find(" Interval"), Some(12 + 24 + 1 + width.max(10) + 2));
+            assert_eq!(
+                names.find(" Interval"),
+                Some(12 + 24 + 1 + width.max(10) + 2)
+            );
         }
     }
 }
