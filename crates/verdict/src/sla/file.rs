@@ -346,6 +346,6 @@ mod tests {
         let long = tempfile::NamedTempFile::new().unwrap();
         long.as_file().set_len(FILE_BYTES_MAX + 1).unwrap();
         let long = Sla::load(long.path()).unwrap_err().to_string();
-        assert!(long.contains("larger than 1 MiB"), "{long}");
+        assert!(long.contains("it has more than 1048576 bytes"), "{long}");
     }
 }
