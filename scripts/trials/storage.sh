@@ -151,7 +151,7 @@ check C9 "a file that there is no room for is not begun"
 C10() {
     parameters "sd=sd1,lun=$here/f.dat,sise=4m" "wd=wd1,sd=sd1" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
     vdbench "$FAILED" -s
-    says 'did you mean "size"'
+    says 'did you mean size='
     parameters "sd=sd1,lun=$here/f.dat,size=4m" "wd=wd1,sd=sd1,xfersize=(4k,8k)" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
     vdbench "$FAILED" -s
     says "rd="
