@@ -124,8 +124,9 @@ check C6 "recovering a journal tells what was verified and pending, and is valid
 C7() {
     parameters "sd=sd1,lun=$here/f.dat,size=4m" "wd=wd1,sd=sd1,rdpct=0" "rd=rd_random_5w,wd=wd1,iorate=200,elapsed=2"
     vdbench 0
-    page
-    ! grep -qi "3PAR" "$here/page.html" || wrong "the study's table stands beside another list"
+    vdbench 0
+    page 2 --against 1
+    ! grep -q "7450" "$here/page.html" || wrong "the study of a 3PAR 7450c stands beside another list"
 }
 check C7 "a name alone brings no published study"
 
