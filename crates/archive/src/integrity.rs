@@ -42,7 +42,7 @@ const fn covered(table: &'static str, owner: &'static str, order: &'static str) 
 }
 
 /// Tables that are left out where they have no row: older points were sealed without them.
-const LATER: &[&str] = &["operation_times", "operation_sample"];
+const LATER: &[&str] = &["operation_times", "operation_sample", "transaction_kind"];
 
 pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("point", "id", "id"),
@@ -54,6 +54,7 @@ pub(crate) const POINT_TABLES: &[Covered] = &[
     covered("reason", "point_id", "seq"),
     covered("operation_times", "point_id", "seq"),
     covered("operation_sample", "point_id", "seq"),
+    covered("transaction_kind", "point_id", "seq"),
 ];
 
 const RUN_TABLES: &[Covered] = &[

@@ -9,7 +9,7 @@ mod point;
 mod run;
 mod study;
 
-pub use by_operation::{ByOperation, OperationSample, OperationTimes};
+pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
 pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_PCT_MAX};
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};

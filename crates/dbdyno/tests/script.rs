@@ -32,7 +32,7 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
         "--target",
         "postgres+local:?fsync=off",
     ];
-    place.fine(&arguments);
+    let ended = place.fine(&arguments);
     let run = place.export("last");
     let points = points(&run);
     assert_eq!(points.len(), 4);
@@ -49,7 +49,24 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
                 "{notes}"
             );
         }
+        // A row found; a price, a changed and a new row; a sum.
+        let kinds = point["transactions"].as_array().unwrap();
+        let rows = kinds.iter().map(|kind| {
+            assert!(kind["completed"].as_u64().unwrap() > 0, "{kind}");
+            let rows = kind["rows_per_transaction"].as_f64().unwrap();
+            (kind["name"].as_str().unwrap(), rows)
+        });
+        let expected = [("look", 1.0), ("buy", 3.0), ("count", 1.0)];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
     }
+    let told = "rows per transaction with 3 jobs: look 1.00 · buy 3.00 · count 1.00";
+    assert!(ended.stdout.contains(told), "{}", ended.stdout);
+    place.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(
+        page.contains("rows per transaction"),
+        "the page has the table"
+    );
     // The tables went with the last point, so that the file can be opened again.
     place.fine(&arguments[..4]);
 }

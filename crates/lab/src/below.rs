@@ -84,6 +84,7 @@ fn by_operation(done: &Done<'_>, devices: Devices<'_>) -> ByOperation {
     ByOperation {
         times,
         samples: samples.collect(),
+        transactions: Vec::new(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use archive::{Component, Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone};
+use archive::{
+    ByOperation, Component, Figures, Histograms, Point, PointKey, Sample, Steady, WorkDone,
+};
 use host::{HostUse, HostWatch, Programs, Stopwatch, WallClock};
 use load::random::mix;
 use load::{Drive, End, Outcome, Progress, RampUp};
@@ -272,6 +274,10 @@ impl Task<'_> {
             steady: steady(&outcome),
             timed_events: seen.top(),
             held_back,
+            by_operation: ByOperation {
+                transactions: exercise.transactions(),
+                ..ByOperation::default()
+            },
             samples,
             reasons,
             notes,

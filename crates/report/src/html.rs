@@ -17,6 +17,7 @@ mod sweep;
 mod test;
 mod timeline;
 mod times;
+mod transactions;
 mod verdict;
 
 use archive::{Component, Run};

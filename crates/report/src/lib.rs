@@ -22,6 +22,7 @@ pub mod scorecard;
 mod shifted;
 pub mod svg;
 mod terminal;
+mod transactions;
 mod users;
 
 pub use comparison::{Shown, chances, comparison, ramps, shifts};

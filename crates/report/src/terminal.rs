@@ -13,7 +13,7 @@ use crate::level::{self, Curve, Level, TestGroup};
 use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
 use crate::users::{self, HEADS, Summary};
-use crate::{held_back, number, scorecard::scorecard};
+use crate::{held_back, number, scorecard::scorecard, transactions};
 use general::General;
 use table::{Align, Column, Table};
 
@@ -249,7 +249,10 @@ fn test_table(
         out.push_str(&paint.dim(&table::wrap(&note, width, 5)));
         out.push('\n');
     }
-    for sentence in held_back::sentences(curve) {
+    for sentence in transactions::sentences(curve)
+        .into_iter()
+        .chain(held_back::sentences(curve))
+    {
         out.push_str(&table::wrap(&clean(&sentence), width, 2));
         out.push('\n');
     }

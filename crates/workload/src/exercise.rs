@@ -15,6 +15,7 @@ mod worker;
 
 pub(crate) use worker::{Worker, failure};
 
+use archive::TransactionKind;
 use load::{Operator, Outcome, Station};
 use target::{Cooled, Result};
 
@@ -72,6 +73,11 @@ pub trait Exercise {
 
     /// What a reader should know of what the operators did.
     fn notes(&self, _outcome: &Outcome) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What each kind of transaction did, where the test has kinds.
+    fn transactions(&self) -> Vec<TransactionKind> {
         Vec::new()
     }
 

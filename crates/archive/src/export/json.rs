@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use stats::HistogramSnapshot;
 
 use crate::store::{finite::finite, state_name, steady_name};
-use crate::{Latency, OperationSample, OperationTimes, Point, Run, TargetRecord};
+use crate::{Latency, OperationSample, OperationTimes, Point, Run, TargetRecord, TransactionKind};
 
 /// Value of `schema` in every export; the number changes when a reader would have to change.
 pub const SCHEMA_NAME: &str = "dbdyno-result/1";
@@ -196,6 +196,10 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
         "operation_samples",
         by.samples.iter().map(operation_sample).collect(),
     );
+    put(
+        "transactions",
+        by.transactions.iter().map(transaction_kind).collect(),
+    );
     put("work", json!(point.work));
     put("seed", point.seed.into());
     put("configuration", point.configuration.clone().into());
@@ -218,6 +222,15 @@ fn operation_times(times: &OperationTimes) -> Value {
         "mean_us": times.mean_us,
         "remark": times.remark,
         "histogram": times.encoded().map(|bytes| BASE64.encode(bytes)),
+    })
+}
+
+fn transaction_kind(kind: &TransactionKind) -> Value {
+    json!({
+        "name": kind.name,
+        "completed": kind.completed,
+        "rows": kind.rows,
+        "rows_per_transaction": kind.rows_per_transaction(),
     })
 }
 

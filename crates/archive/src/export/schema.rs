@@ -33,7 +33,7 @@ pub(super) fn flat_names() -> Vec<String> {
     for (name, _) in point_properties() {
         match name.as_str() {
             "timed_events" | "background_events" | "wait_histograms" | "samples"
-            | "operation_times" | "operation_samples" | "service_histogram"
+            | "operation_times" | "operation_samples" | "transactions" | "service_histogram"
             | "response_histogram" => {}
             "work" => names.extend(
                 work_properties()
@@ -351,6 +351,10 @@ fn point_properties() -> Properties {
             "operation_samples",
             array(object(operation_sample_properties())),
         ),
+        (
+            "transactions",
+            array(object(transaction_kind_properties())),
+        ),
         ("work", object(work_properties())),
         (
             "seed",
@@ -494,6 +498,20 @@ fn operation_sample_properties() -> Properties {
         ("operations", count("How many completed in the interval.")),
         ("service_us_mean", or_null(real("Mean service time."))),
         ("response_us_mean", or_null(real("Mean response time."))),
+    ])
+}
+
+fn transaction_kind_properties() -> Properties {
+    properties([
+        ("name", text("Name of the kind in the script.")),
+        ("completed", count("How many were completed.")),
+        ("rows", count("Rows that they returned or changed.")),
+        (
+            "rows_per_transaction",
+            or_null(real(
+                "Rows of one on average; null where none was completed.",
+            )),
+        ),
     ])
 }
 

@@ -9,6 +9,26 @@ pub struct ByOperation {
     pub times: Vec<OperationTimes>,
     /// Means over time, as the driver saw them.
     pub samples: Vec<OperationSample>,
+    /// What each kind of transaction did, in the order in which a script names them.
+    pub transactions: Vec<TransactionKind>,
+}
+
+/// What the transactions of one kind did, of those that were completed in the time that counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TransactionKind {
+    /// Its name in the script.
+    pub name: String,
+    /// How many were completed.
+    pub completed: u64,
+    /// Rows that they returned or changed.
+    pub rows: u64,
+}
+
+impl TransactionKind {
+    /// Rows of one transaction on average; `None` where none was completed.
+    pub fn rows_per_transaction(&self) -> Option<f64> {
+        (self.completed > 0).then(|| self.rows as f64 / self.completed as f64)
+    }
 }
 
 /// How long the operations of one kind took, by one who timed them.

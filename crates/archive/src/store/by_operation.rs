@@ -4,7 +4,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::Result;
 use super::read::rows;
-use crate::{ByOperation, OperationSample, OperationTimes};
+use crate::{ByOperation, OperationSample, OperationTimes, TransactionKind};
 
 pub(super) fn insert(transaction: &Transaction<'_>, id: i64, by: &ByOperation) -> Result<()> {
     let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
@@ -36,6 +36,12 @@ pub(super) fn insert(transaction: &Transaction<'_>, id: i64, by: &ByOperation) -
             sample.service_us_mean,
             sample.response_us_mean,
         ])?;
+    }
+    let sql = "INSERT INTO transaction_kind VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for (seq, kind) in by.transactions.iter().enumerate() {
+        let (completed, rows) = (signed(kind.completed), signed(kind.rows));
+        insert.execute(params![id, seq as i64, kind.name, completed, rows])?;
     }
     Ok(())
 }
@@ -78,5 +84,18 @@ pub(super) fn read(connection: &Connection, id: i64) -> Result<(ByOperation, Vec
             response_us_mean: row.get("response_us_mean")?,
         })
     })?;
-    Ok((ByOperation { times, samples }, problems))
+    let sql = "SELECT * FROM transaction_kind WHERE point_id = ?1 ORDER BY seq";
+    let transactions = rows(connection, sql, [id], |row| {
+        Ok(TransactionKind {
+            name: row.get("name")?,
+            completed: row.get::<_, i64>("completed")?.cast_unsigned(),
+            rows: row.get::<_, i64>("rows")?.cast_unsigned(),
+        })
+    })?;
+    let by_operation = ByOperation {
+        times,
+        samples,
+        transactions,
+    };
+    Ok((by_operation, problems))
 }

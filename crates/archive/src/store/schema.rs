@@ -19,7 +19,7 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
 /// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new table in
 /// `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 6;
+pub const SCHEMA_VERSION: i64 = 7;
 
 /// The figures that a version added to those of the one before.
 const ADDED: &[(i64, &[&str])] = &[
@@ -40,11 +40,13 @@ const ADDED: &[(i64, &[&str])] = &[
 const TABLES_ADDED: &[(i64, &[&str], &str)] = &[
     (4, &["operation_times", "operation_sample"], BY_OPERATION),
     (6, &["annotation", "deleted_run"], ANNOTATION),
+    (7, &["transaction_kind"], TRANSACTION_KIND),
 ];
 
 const SCHEMA: &str = include_str!("schema.sql");
 const BY_OPERATION: &str = include_str!("by_operation.sql");
 const ANNOTATION: &str = include_str!("annotation.sql");
+const TRANSACTION_KIND: &str = include_str!("transaction_kind.sql");
 
 /// The whole SQL of this version, figure columns filled in.
 pub(super) fn sql() -> String {
@@ -56,6 +58,7 @@ pub(super) fn sql() -> String {
         .replace("{{FIGURES}}\n", &figures)
         .replace("{{BY_OPERATION}}\n", BY_OPERATION)
         .replace("{{ANNOTATION}}\n", ANNOTATION)
+        .replace("{{TRANSACTION_KIND}}\n", TRANSACTION_KIND)
 }
 
 /// Looks at the first bytes of `path`, before SQLite may touch anything: ours, and of a known version?
@@ -246,7 +249,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_6_are_frozen() {
+    fn the_columns_of_version_7_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -260,7 +263,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 6);
-        assert_eq!(&digest[..16], "fc3299752e2696bf", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 7);
+        assert_eq!(&digest[..16], "58c9f8e9f39eba7b", "{columns:#?}");
     }
 }

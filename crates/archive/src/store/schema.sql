@@ -1,4 +1,4 @@
--- The archive, schema version 6. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
+-- The archive, schema version 7. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
 -- STRICT tables and CHECKs let SQLite itself refuse what could not be read back.
 -- Unsigned 64-bit numbers stand as decimal text where they may exceed 2^63 (seeds).
 
@@ -134,6 +134,7 @@ CREATE TABLE wait_histogram (
 ) STRICT, WITHOUT ROWID;
 {{BY_OPERATION}}
 {{ANNOTATION}}
+{{TRANSACTION_KIND}}
 -- Why a point is invalid (a point without such a row is valid), and what else to know about it.
 CREATE TABLE reason (
     point_id       INTEGER NOT NULL REFERENCES point (id),

@@ -383,7 +383,7 @@ fn an_older_archive_is_read_and_continued() {
         .unwrap();
     let as_it_was = format!(
         "DROP VIEW result; DROP TABLE operation_times; DROP TABLE operation_sample; \
-         DROP TABLE annotation; DROP TABLE deleted_run; {} PRAGMA user_version = 1; {view}",
+         DROP TABLE annotation; DROP TABLE deleted_run; DROP TABLE transaction_kind; {} PRAGMA user_version = 1; {view}",
         columns.concat()
     );
     sqlite.execute_batch(&as_it_was).unwrap();

@@ -70,6 +70,8 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
         "UPDATE point SET bottleneck_resource = 'none' WHERE id = 1",
         "UPDATE reason SET text = 'SQLite has many writers.' WHERE point_id = 1",
         "DELETE FROM reason WHERE point_id = 1",
+        "UPDATE transaction_kind SET rows = 61 WHERE point_id = 1 AND seq = 0",
+        "DELETE FROM transaction_kind WHERE point_id = 1 AND seq = 1",
     ] {
         let run = after_sql(sql);
         assert!(!run.points[0].valid(), "{sql}");

@@ -5,7 +5,7 @@ use stats::scaling;
 
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{Figure, charts, held_back, id_of, queries, timeline, times};
+use super::{Figure, charts, held_back, id_of, queries, timeline, times, transactions};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::plans;
@@ -36,6 +36,8 @@ pub struct View {
     pub held_back: held_back::View,
     /// Times of each kind of operation.
     pub times: times::View,
+    /// What each kind of transaction did.
+    pub transactions: transactions::View,
     /// Charts.
     pub figures: Vec<Figure>,
     /// Numbered notes: text, and whether it makes a point invalid.
@@ -218,6 +220,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         curves,
         held_back: held_back::view(group, rate),
         times: times::view(group),
+        transactions: transactions::view(group),
         figures: figures(&sweeps, rate, &laws)
             .into_iter()
             .chain(queries::figures(run, group.test, &group.curves))

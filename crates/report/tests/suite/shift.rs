@@ -69,6 +69,7 @@ fn point(step: u32, test: &str, factor: f64) -> Point {
         by_operation: ByOperation {
             times,
             samples: samples.collect(),
+            transactions: Vec::new(),
         },
         ..Point::blank(key, "8k reads and writes".to_owned(), Component::Storage)
     }

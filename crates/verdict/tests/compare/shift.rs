@@ -53,6 +53,7 @@ fn point(repetition: u32, factor: f64) -> Point {
                 times("device", "whole").counted(1_000, Some(factor * 500.0)),
             ],
             samples: samples.collect(),
+            transactions: Vec::new(),
         },
         ..Point::blank(key, "8k".into(), Component::Storage)
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use archive::TransactionKind;
 use load::{Operator, Outcome, Station};
 use target::{ErrorKind, Result, TargetError};
 
@@ -33,6 +34,11 @@ impl Scripted {
             opened: Vec::new(),
             tallies: Arc::default(),
         }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let kinds = self.script.transactions.iter();
+        kinds.map(|kind| kind.name.as_str()).collect()
     }
 
     fn batches(&self, sql: &[String]) -> Result<()> {
@@ -120,12 +126,10 @@ impl Exercise for Scripted {
     }
 
     fn notes(&self, outcome: &Outcome) -> Vec<String> {
-        let names: Vec<&str> = self
-            .script
-            .transactions
-            .iter()
-            .map(|t| t.name.as_str())
-            .collect();
-        self.tallies.notes(&names, outcome.elapsed)
+        self.tallies.notes(&self.names(), outcome.elapsed)
+    }
+
+    fn transactions(&self) -> Vec<TransactionKind> {
+        self.tallies.kinds(&self.names())
     }
 }

@@ -80,7 +80,7 @@ impl Operator for Runner {
         loop {
             let wrong = match self.attempt(&mut from) {
                 Ok(rows) => {
-                    self.tally.end(self.hand.current());
+                    self.tally.end(self.hand.current(), rows);
                     return Ok(Done {
                         rows,
                         retries,

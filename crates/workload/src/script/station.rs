@@ -98,7 +98,7 @@ impl Client {
         if number + 1 < hand.ready().transactions[current].groups.len() {
             return self.send_group(number + 1);
         }
-        tally.end(current);
+        tally.end(current, self.rows);
         self.sent = Group::Nothing;
         Turn::Finished(Ok(Done {
             rows: self.rows,

@@ -3,12 +3,32 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use archive::TransactionKind;
 use load::clock::now_ns;
 use load::coarse::Coarse;
 
-/// The service times of each kind of transaction, of all jobs.
+/// What each kind of transaction did, of all jobs.
 #[derive(Debug, Default)]
-pub struct Tallies(Mutex<Vec<Coarse>>);
+pub struct Tallies(Mutex<Vec<Kind>>);
+
+/// What the transactions of one kind did.
+#[derive(Debug, Default, Clone)]
+struct Kind {
+    completed: u64,
+    rows: u64,
+    /// Service times; `None` where there is but one kind, whose times are those of the point.
+    times: Option<Box<Coarse>>,
+}
+
+impl Kind {
+    fn merge(&mut self, other: &Kind) {
+        self.completed += other.completed;
+        self.rows += other.rows;
+        if let Some(times) = &other.times {
+            self.times.get_or_insert_default().merge(times);
+        }
+    }
+}
 
 impl Tallies {
     /// One sentence for each kind, in the order of the names; none where there is but one kind.
@@ -16,7 +36,8 @@ impl Tallies {
         let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed_s = elapsed.as_secs_f64();
         let each = names.iter().zip(tallies.iter());
-        each.map(|(name, times)| {
+        let timed = each.filter_map(|(name, kind)| Some((name, kind.times.as_ref()?)));
+        timed.map(|(name, times)| {
             let count = times.count();
             let ms = |percentile| {
                 let time = times.percentile(percentile);
@@ -31,13 +52,25 @@ impl Tallies {
         })
         .collect()
     }
+
+    /// How many of each kind were completed, and their rows.
+    pub fn kinds(&self, names: &[&str]) -> Vec<TransactionKind> {
+        let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = names.iter().zip(tallies.iter());
+        let told = each.map(|(name, kind)| TransactionKind {
+            name: (*name).to_owned(),
+            completed: kind.completed,
+            rows: kind.rows,
+        });
+        told.collect()
+    }
 }
 
-/// One job's share; it costs two readings of the clock for each transaction, and nothing where there is but
+/// One job's share; it costs two readings of the clock for each transaction, and none where there is but
 /// one kind.
 #[derive(Debug)]
 pub struct Tally {
-    kinds: Vec<Coarse>,
+    kinds: Vec<Kind>,
     began_ns: u64,
     measured: bool,
     of_all: Arc<Tallies>,
@@ -46,9 +79,12 @@ pub struct Tally {
 impl Tally {
     /// A share for so many kinds.
     pub fn new(kinds: usize, of_all: &Arc<Tallies>) -> Self {
-        let kept = if kinds > 1 { kinds } else { 0 };
+        let kind = Kind {
+            times: (kinds > 1).then(Box::default),
+            ..Kind::default()
+        };
         Self {
-            kinds: vec![Coarse::default(); kept],
+            kinds: vec![kind; kinds],
             began_ns: 0,
             measured: false,
             of_all: Arc::clone(of_all),
@@ -63,16 +99,20 @@ impl Tally {
     /// A transaction begins.
     #[inline]
     pub fn begin(&mut self) {
-        if !self.kinds.is_empty() {
+        if self.kinds.len() > 1 {
             self.began_ns = now_ns();
         }
     }
 
-    /// It was completed.
+    /// It was completed, and returned or changed so many rows.
     #[inline]
-    pub fn end(&mut self, kind: usize) {
-        if let Some(times) = self.kinds.get_mut(kind).filter(|_| self.measured) {
-            times.record_ns(now_ns().saturating_sub(self.began_ns));
+    pub fn end(&mut self, kind: usize, rows: u64) {
+        if let Some(kind) = self.kinds.get_mut(kind).filter(|_| self.measured) {
+            kind.completed += 1;
+            kind.rows += rows;
+            if let Some(times) = &mut kind.times {
+                times.record_ns(now_ns().saturating_sub(self.began_ns));
+            }
         }
     }
 }
@@ -81,7 +121,7 @@ impl Drop for Tally {
     fn drop(&mut self) {
         let mut all = self.of_all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() < self.kinds.len() {
-            all.resize_with(self.kinds.len(), Coarse::default);
+            all.resize_with(self.kinds.len(), Kind::default);
         }
         for (sum, mine) in all.iter_mut().zip(&self.kinds) {
             sum.merge(mine);

@@ -5,7 +5,7 @@ use archive::{
     Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, Component, FIGURES, Fact, HeldBack,
     Histograms, Inventory, Missing, NewRun, OperationSample, OperationTimes, Platform, Point,
     PointKey, Resource, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord,
-    TimedEvent, WaitHistogram, WorkDone,
+    TimedEvent, TransactionKind, WaitHistogram, WorkDone,
 };
 use stats::Histogram;
 
@@ -150,6 +150,14 @@ fn by_operation() -> ByOperation {
             service_us_mean: Some(27.5),
             response_us_mean: None,
         }],
+        transactions: vec![
+            TransactionKind {
+                name: "look".into(),
+                completed: 40,
+                rows: 60,
+            },
+            TransactionKind::default(),
+        ],
     }
 }
 

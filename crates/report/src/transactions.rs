@@ -1,0 +1,47 @@
+//! What each kind of transaction of a script did: rows for each, over the repetitions of a level.
+
+use archive::TransactionKind;
+
+use crate::level::{Curve, Level};
+use crate::number;
+
+/// The kinds of a level, its repetitions together; empty where the points tell none.
+pub fn of_level(level: &Level<'_>) -> Vec<TransactionKind> {
+    let mut all: Vec<TransactionKind> = Vec::new();
+    let kinds = level
+        .points
+        .iter()
+        .flat_map(|p| &p.by_operation.transactions);
+    for kind in kinds {
+        match all.iter_mut().find(|k| k.name == kind.name) {
+            Some(sum) => {
+                sum.completed += kind.completed;
+                sum.rows += kind.rows;
+            }
+            None => all.push(kind.clone()),
+        }
+    }
+    all
+}
+
+/// "rows per transaction with 4 jobs: look 1 · buy 3", one sentence for each level.
+pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
+    let sentence = |level: &Level<'_>| {
+        let kinds = of_level(level);
+        let each = kinds.iter().map(|kind| {
+            let rows = number::figure_or_unknown(kind.rows_per_transaction());
+            format!("{} {rows}", kind.name)
+        });
+        let each = each.collect::<Vec<_>>().join(" · ");
+        (!kinds.is_empty()).then(|| format!("rows per transaction with {}: {each}", jobs(level)))
+    };
+    curve.levels.iter().filter_map(sentence).collect()
+}
+
+/// "4 jobs", of as many sessions.
+pub fn jobs(level: &Level<'_>) -> String {
+    match level.first().key.jobs {
+        1 => "1 job".to_owned(),
+        jobs => format!("{jobs} jobs"),
+    }
+}
