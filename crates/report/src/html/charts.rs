@@ -354,7 +354,7 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let mut series = Vec::new();
     let mut columns: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     let mut same = false;
-    for sweep in sweeps.iter().filter(|s| s.own) {
+    for sweep in sweeps {
         let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
             continue;
         };
@@ -454,7 +454,7 @@ fn percentile_table(columns: &[(String, Vec<(f64, f64)>)]) -> Table {
 pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let mut shown = Vec::new();
     let mut rows = Vec::new();
-    for sweep in sweeps.iter().filter(|s| s.own) {
+    for sweep in sweeps {
         let Some(peak) = sweep.curve.as_ref().and_then(|c| c.peak(rate.name)) else {
             continue;
         };
@@ -470,7 +470,7 @@ pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
                         number::figure(event.time_s)
                     ),
                     colour: sweep.colour,
-                    hollow: false,
+                    hollow: !sweep.own,
                 });
             }
             rows.push((place, event_row(event)));

@@ -1,4 +1,4 @@
-//! Time series of each sweep's best level: throughput, p99, processor, device.
+//! Time series of each sweep's best level, those of other runs as well: throughput, p99, processor, device.
 
 use archive::{Point, Sample};
 use stats::compare::Direction;
@@ -73,13 +73,15 @@ const QUANTITIES: [Quantity; 4] = [
 pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
     let points: Vec<(&Sweep<'_>, &Point)> = sweeps
         .iter()
-        .filter(|s| s.own)
         .filter_map(|s| {
             let peak = s.curve.as_ref()?.peak(rate.name)?;
             let point = peak.points.into_iter().max_by_key(|p| p.samples.len())?;
             (point.samples.len() >= SAMPLES_MIN).then_some((s, point))
         })
         .collect();
+    if !points.iter().any(|(sweep, _)| sweep.own) {
+        return Vec::new();
+    }
     QUANTITIES
         .iter()
         .filter_map(|quantity| figure(quantity, &points))
@@ -114,14 +116,18 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
                 };
                 (label.trim().to_owned(), vec![number::figure(*at), v])
             }));
-            if quantity.counted {
+            if quantity.counted && sweep.own {
                 windows.extend(steady_window(&all).map(|window| (sweep.colour, window)));
             }
             series.push(Series {
                 label: label.trim().to_owned(),
                 colour: sweep.colour,
                 shape: Shape::None,
-                dash: *dash,
+                // Where a dash tells lines of one point apart, only the colour tells runs apart.
+                dash: match quantity.lines {
+                    [_] => sweep.dash,
+                    _ => *dash,
+                },
                 points: thinned,
                 ranges: Vec::new(),
                 rejected: Vec::new(),

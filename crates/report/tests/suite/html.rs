@@ -187,6 +187,35 @@ fn another_run_stands_beside_it() {
     );
 }
 
+/// Whoever asks what a change was worth sees both runs in every chart of a test that a run of one's own draws.
+#[test]
+fn the_run_before_is_in_every_chart() {
+    let (run, mut before) = (crate::fixture::few(), crate::fixture::few());
+    before.label = "before".to_owned();
+    let page = page(&run, &[Against::Run(&before)]);
+    let section = &page[page.find("<section id=\"T621\"").unwrap()..];
+    let section = &section[..section.find("</section>").unwrap()];
+    let figures: Vec<&str> = section.split("<figure").skip(1).collect();
+    for caption in [
+        "Throughput over time",
+        "Response time p99 over time",
+        "Latency distribution",
+        "Top timed events",
+    ] {
+        assert!(
+            figures.iter().any(|f| f.contains(caption)),
+            "no chart {caption}"
+        );
+    }
+    for figure in figures {
+        assert!(
+            figure.contains("before · sqlite"),
+            "{}",
+            text(&format!("<body>{figure}"))
+        );
+    }
+}
+
 #[test]
 fn hostile_text_stays_text() {
     let mut run = crate::fixture::single();
