@@ -4,12 +4,14 @@ pub mod columnar;
 pub mod olap;
 mod oltp;
 mod runs;
+mod secret;
 mod vdbench;
 
 use std::path::PathBuf;
 
 use crate::consent::Permission;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use target::TargetUrl;
 
 pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use olap::{OlapArguments, OlapVerb};
@@ -18,6 +20,7 @@ pub use oltp::{
     ReconcileArguments, RestoreArguments, UsersArguments,
 };
 pub use runs::{RunsArguments, RunsVerb};
+pub use secret::{SecretText, urls};
 pub use vdbench::VdbenchArguments;
 
 /// A dynamometer for database platforms: loads the whole platform through the database and prints
@@ -81,7 +84,7 @@ pub struct RunArguments {
     pub plan_text: Option<String>,
     /// Replicas of the first target, from verbs that lift
     #[arg(skip)]
-    pub replicas: Vec<String>,
+    pub replicas: Vec<TargetUrl>,
     /// Bytes of the cache of a default target, from verbs that set it against memory
     #[arg(skip)]
     pub cache_bytes: Option<u64>,
@@ -89,7 +92,7 @@ pub struct RunArguments {
     /// engine are the nodes of a cluster. Without it: SQLite and DuckDB in files of their own, which
     /// are removed afterwards
     #[arg(long = "target", value_name = "URL")]
-    pub targets: Vec<String>,
+    pub targets: Vec<SecretText>,
     /// Label of the run, by which it can be called later
     #[arg(long, value_name = "LABEL")]
     pub name: Option<String>,
@@ -140,7 +143,7 @@ pub struct Occasion {
 
 impl Occasion {
     /// As if the plan had been in a file.
-    pub fn run_of(&self, plan: &toml::Table, targets: Vec<String>, seed: u64) -> RunArguments {
+    pub fn run_of(&self, plan: &toml::Table, targets: Vec<SecretText>, seed: u64) -> RunArguments {
         RunArguments {
             plan: plan["name"].as_str().unwrap_or_default().to_owned(),
             plan_text: Some(plan.to_string()),
@@ -275,17 +278,17 @@ pub struct AbArguments {
     /// the target's URL; of a running server, for the sessions that are measured) or target=URL; without --a
     /// and --b the plan is measured against itself
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub a: Vec<String>,
+    pub a: Vec<SecretText>,
     /// Sets something for side B alone
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub b: Vec<String>,
+    pub b: Vec<SecretText>,
     /// Pairs of blocks; each block is the plan once, from the same start
     #[arg(long, value_name = "N", default_value_t = lab::study::PAIRS_DEFAULT,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub pairs: u32,
     /// Database to measure, for both sides; without it SQLite and DuckDB in files of their own
     #[arg(long = "target", value_name = "URL")]
-    pub targets: Vec<String>,
+    pub targets: Vec<SecretText>,
     /// Name of the study; its runs are called NAME-a and NAME-b
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,

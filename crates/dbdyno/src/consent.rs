@@ -57,26 +57,19 @@ impl Permission {
     ///
     /// # Errors
     /// When no target is a server that others could use.
-    pub fn share(&self, urls: &[String]) -> Result<Vec<String>> {
+    pub fn share(&self, urls: &[TargetUrl]) -> Result<Vec<TargetUrl>> {
+        let mut urls = urls.to_vec();
         if !self.shared {
-            return Ok(urls.to_vec());
+            return Ok(urls);
         }
-        let mut told = Vec::new();
         let mut servers = 0;
-        for text in urls {
-            let url = TargetUrl::parse(text).map_err(lab::LabError::from)?;
-            let engine = target::find(&url).map_err(lab::LabError::from)?;
+        for url in &mut urls {
+            let engine = target::find(url).map_err(lab::LabError::from)?;
             let knows = engine.settings().iter().any(|(key, _)| *key == "others");
-            if engine.reach() != Reach::Network || !knows {
-                told.push(text.clone());
-                continue;
-            }
-            servers += 1;
-            // Not through TargetUrl, whose text has no password.
-            let separator = if url.settings.is_empty() { '?' } else { '&' };
-            match url.settings.contains_key("others") {
-                true => told.push(text.clone()),
-                false => told.push(format!("{text}{separator}others=allow")),
+            if engine.reach() == Reach::Network && knows {
+                servers += 1;
+                let others = url.settings.entry("others".to_owned());
+                others.or_insert_with(|| "allow".to_owned());
             }
         }
         match servers {
@@ -84,7 +77,7 @@ impl Permission {
                 "--shared is for servers that others use as well, and no target is one".into(),
             )
             .into()),
-            _ => Ok(told),
+            _ => Ok(urls),
         }
     }
 
@@ -165,7 +158,12 @@ impl Forecast {
     ///
     /// # Errors
     /// A URL, test or size that is wrong in itself.
-    pub fn of(plan: &Plan, library: &Library, urls: &[String], blocks: bool) -> Result<Vec<Self>> {
+    pub fn of(
+        plan: &Plan,
+        library: &Library,
+        urls: &[TargetUrl],
+        blocks: bool,
+    ) -> Result<Vec<Self>> {
         let groups = lab::nodes::group(urls)?;
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
             let nodes = group.len() as u64;
@@ -234,7 +232,10 @@ mod tests {
 
     #[test]
     fn sharing_is_told_to_servers_alone() {
-        let urls = |urls: &[&str]| urls.iter().map(|u| (*u).to_owned()).collect::<Vec<_>>();
+        let urls = |urls: &[&str]| -> Vec<TargetUrl> {
+            let urls = urls.iter().map(|url| TargetUrl::parse(url).unwrap());
+            urls.collect()
+        };
         let told = permission(1.0, true)
             .share(&urls(&[
                 "postgres://u:p@h/d",
@@ -243,15 +244,17 @@ mod tests {
                 "sqlite:x",
             ]))
             .unwrap();
+        let texts: Vec<String> = told.iter().map(TargetUrl::to_string).collect();
         assert_eq!(
-            told,
+            texts,
             [
-                "postgres://u:p@h/d?others=allow",
-                "postgres://u@h/d?sslmode=disable&others=allow",
+                "postgres://u@h/d?others=allow",
+                "postgres://u@h/d?others=allow&sslmode=disable",
                 "postgres://u@h/d?others=refuse",
                 "sqlite:x",
             ]
         );
+        assert_eq!(told[0].password.as_ref().unwrap().expose(), "p");
         let error = permission(1.0, true)
             .share(&urls(&["sqlite:x"]))
             .unwrap_err();

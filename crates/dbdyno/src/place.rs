@@ -1,5 +1,6 @@
 //! Where things lie: the archive, and the files of the default targets.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,12 +80,12 @@ impl WorkFiles {
     }
 
     /// URLs of a database file for every embedded engine that is there; `missing` is told the rest.
-    pub fn targets(&self, missing: impl FnMut(&str)) -> Vec<String> {
+    pub fn targets(&self, missing: impl FnMut(&str)) -> Vec<TargetUrl> {
         self.targets_named("bench", missing)
     }
 
     /// The same with files of another name, for the sides of a study.
-    pub fn targets_named(&self, name: &str, mut missing: impl FnMut(&str)) -> Vec<String> {
+    pub fn targets_named(&self, name: &str, mut missing: impl FnMut(&str)) -> Vec<TargetUrl> {
         let mut urls = Vec::new();
         let embedded = |engine: &&&dyn target::Engine| engine.reach() == target::Reach::Embedded;
         for engine in target::engines().iter().filter(embedded) {
@@ -92,7 +93,12 @@ impl WorkFiles {
                 Ok(_) => {
                     let scheme = engine.scheme();
                     let path = self.directory.join(format!("{name}.{scheme}"));
-                    urls.push(format!("{scheme}:{}", path.display()));
+                    urls.push(TargetUrl {
+                        scheme: scheme.to_owned(),
+                        path: path.display().to_string(),
+                        settings: BTreeMap::new(),
+                        password: None,
+                    });
                 }
                 Err(how_to_get_it) => missing(&how_to_get_it),
             }
@@ -109,8 +115,8 @@ impl WorkFiles {
 
 /// The work directory of a resumed run, when its targets lie in one that dbdyno made.
 pub fn work_files_of(begun: &Run) -> Option<WorkFiles> {
-    let urls = lab::nodes::urls_of(begun.targets.first()?);
-    let file = TargetUrl::parse(urls.first()?).ok()?.file()?;
+    let urls = lab::nodes::urls_of(begun.targets.first()?).ok()?;
+    let file = urls.first()?.file()?;
     let directory = file.parent()?.to_path_buf();
     is_work_directory(&directory).then_some(WorkFiles { directory })
 }

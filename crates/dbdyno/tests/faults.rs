@@ -147,6 +147,17 @@ fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
 
 #[test]
 fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
+    ends_at_once(&["run"], "dbdyno run --resume run-1");
+}
+
+#[test]
+fn a_second_ctrl_c_names_the_verb_that_goes_on_with_a_study() {
+    let study = ["ab", "--pairs", "2", "--name", "halves"];
+    ends_at_once(&study, "dbdyno ab --resume halves");
+}
+
+/// In the middle of a statement that would take hours; says how to go on.
+fn ends_at_once(verb: &[&str], advice: &str) {
     let place = Place::new();
     let library = place.library();
     let test = std::fs::read_to_string(library.join("T132.toml")).unwrap();
@@ -156,15 +167,14 @@ fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
     let plan = TINY.replace("[\"T132\"]", "[\"T133\", \"T132\"]");
     let plan = place.file("plan.toml", &plan);
     let library = library.to_str().unwrap();
-    let run = [
-        "run",
-        &plan,
+    let more = [
+        plan.as_str(),
         "--target",
         "sqlite:bench.db",
         "--library",
         library,
     ];
-    let mut child = start(&place, &run);
+    let mut child = start(&place, &[verb, &more].concat());
     await_a_point(&place);
     std::thread::sleep(Duration::from_millis(300));
     interrupt(&child);
@@ -174,15 +184,13 @@ fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
         "the statement was too short"
     );
     interrupt(&child);
-    // The statement itself would take hours.
     let ended = end(&place, child, PATIENCE);
     assert_eq!(ended.status, 130, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("kept in the archive"),
-        "{}",
-        ended.stderr
-    );
-    assert_eq!(points(&place.export("last")).len(), 1);
+    let sentence = ended.sentence();
+    assert!(sentence.contains("kept in the archive"), "{sentence}");
+    assert!(sentence.ends_with(advice), "{sentence}");
+    let runs = place.fine(&["list", "runs"]).stdout;
+    assert_eq!(runs.matches(" 1/").count(), 1, "{runs}");
 }
 
 /// Makes a disk of so many bytes in a place.

@@ -269,7 +269,7 @@ mod tests {
     use crate::nodes::group;
 
     fn sqlite() -> Vec<Nodes> {
-        let groups = group(&["sqlite:".to_owned()]).unwrap();
+        let groups = group(&[target::TargetUrl::parse("sqlite:").unwrap()]).unwrap();
         groups.iter().map(|g| Nodes::open(g).unwrap()).collect()
     }
 

@@ -246,7 +246,10 @@ mod tests {
     use crate::nodes::group;
 
     fn machine(urls: &[&str], host: Option<&str>, device: Option<&str>) -> Result<Machine> {
-        let urls: Vec<String> = urls.iter().map(|url| (*url).to_owned()).collect();
+        let urls: Vec<TargetUrl> = urls
+            .iter()
+            .map(|url| TargetUrl::parse(url).unwrap())
+            .collect();
         Machine::of(&group(&urls)?, &HostAsked::parse(host, device)?)
     }
 
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn what_is_known_of_an_unknown_machine_is_the_reason() {
-        let urls = ["sqlite:".to_owned()];
+        let urls = [TargetUrl::parse("sqlite:").unwrap()];
         let nodes = Nodes::open(&group(&urls).unwrap()[0]).unwrap();
         let unknown = Machine {
             place: Place::Unknown,

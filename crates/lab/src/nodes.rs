@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::TargetRecord;
+use archive::{Run, TargetRecord, TransactionKind};
 use load::{Operator, Outcome, Station};
 use target::{Feature, Reach, Target, TargetUrl};
 use workload::{Exercise, Prepared, Proven};
@@ -30,11 +30,11 @@ pub struct Nodes {
 ///
 /// # Errors
 /// When a URL is wrong in itself, or two of them name the same file.
-pub fn group(urls: &[String]) -> Result<Vec<Vec<TargetUrl>>> {
+pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
     let mut groups: Vec<Vec<TargetUrl>> = Vec::new();
     let mut files: Vec<PathBuf> = Vec::new();
     for url in urls {
-        let mut url = TargetUrl::parse(url)?;
+        let mut url = url.clone();
         target::find(&url)?;
         if let Some(file) = url.file() {
             // A resumed run may be in another directory than the one that began it.
@@ -68,7 +68,10 @@ fn without_links(file: PathBuf) -> PathBuf {
 
 /// The URLs of a target's nodes, which [`Nodes::record`] joined. Paths may hold spaces, so that only a
 /// space before the scheme parts two of them.
-pub fn urls_of(record: &TargetRecord) -> Vec<String> {
+///
+/// # Errors
+/// When one is none, because somebody has changed the archive.
+pub fn urls_of(record: &TargetRecord) -> Result<Vec<TargetUrl>> {
     let scheme = format!("{}:", record.name);
     let mut urls = vec![String::new()];
     for word in record.url.split(' ') {
@@ -81,7 +84,17 @@ pub fn urls_of(record: &TargetRecord) -> Vec<String> {
             _ => urls.push(word.to_owned()),
         }
     }
-    urls
+    let urls = urls.iter().map(|url| Ok(TargetUrl::parse(url)?));
+    urls.collect()
+}
+
+/// The URLs of all targets of a run.
+///
+/// # Errors
+/// As [`urls_of`].
+pub fn urls_of_run(run: &Run) -> Result<Vec<TargetUrl>> {
+    let each = run.targets.iter().map(urls_of);
+    Ok(each.collect::<Result<Vec<_>>>()?.concat())
 }
 
 impl Nodes {
@@ -234,6 +247,21 @@ impl Exercise for OnNodes {
         notes.collect()
     }
 
+    /// The kinds are the same on every node.
+    fn transactions(&self) -> Vec<TransactionKind> {
+        let mut all: Vec<TransactionKind> = Vec::new();
+        for kind in self.exercises.iter().flat_map(|e| e.transactions()) {
+            match all.iter_mut().find(|k| k.name == kind.name) {
+                Some(sum) => {
+                    sum.completed += kind.completed;
+                    sum.rows += kind.rows;
+                }
+                None => all.push(kind),
+            }
+        }
+        all
+    }
+
     fn operations_scale(&self) -> u64 {
         self.exercises[0].operations_scale()
     }
@@ -273,6 +301,11 @@ fn in_turn<T>(jobs: u32, dealt: Vec<Vec<T>>) -> Vec<T> {
 mod tests {
     use super::*;
 
+    fn parsed(urls: &[&str]) -> Vec<TargetUrl> {
+        let urls = urls.iter().map(|url| TargetUrl::parse(url).unwrap());
+        urls.collect()
+    }
+
     #[test]
     fn a_file_by_two_names_is_named_twice() {
         let pairs = [
@@ -281,11 +314,11 @@ mod tests {
             ["sqlite:a.db", "duckdb:a.db"],
         ];
         for pair in pairs {
-            let message = group(&pair.map(str::to_owned)).unwrap_err().to_string();
+            let message = group(&parsed(&pair)).unwrap_err().to_string();
             assert!(message.contains("named twice"), "{pair:?}: {message}");
         }
-        let different = ["sqlite:a.db", "sqlite:b.db", "sqlite:", "sqlite:"].map(str::to_owned);
-        assert_eq!(group(&different).unwrap()[0].len(), 4);
+        let different = ["sqlite:a.db", "sqlite:b.db", "sqlite:", "sqlite:"];
+        assert_eq!(group(&parsed(&different)).unwrap()[0].len(), 4);
     }
 
     #[test]
@@ -300,7 +333,7 @@ mod tests {
                 url: urls.join(" "),
                 ..TargetRecord::default()
             };
-            assert_eq!(urls_of(&record), urls);
+            assert_eq!(urls_of(&record).unwrap(), parsed(urls));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Archive, NewRun, Platform, Run, RunName, RunState, TargetRecord};
+use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
 use host::WallClock;
 use host::inventory::Stated;
 use target::{Reach, TargetUrl};
@@ -12,18 +12,18 @@ use workload::Library;
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
-use crate::nodes::{Nodes, group, urls_of};
+use crate::nodes::{Nodes, group, urls_of, urls_of_run};
 use crate::observer::Observer;
 use crate::scripts;
 use crate::work::{Queue, Work};
-use crate::{Plan, columnar, mixed, olap, oltp};
+use crate::{Plan, columnar, mixed, olap, oltp, signal};
 
 /// What a run is made of.
 pub struct RunOptions {
     /// The plan, checked.
     pub plan: Plan,
     /// URLs of the targets.
-    pub targets: Vec<String>,
+    pub targets: Vec<TargetUrl>,
     /// Where the result goes.
     pub archive: PathBuf,
     /// Label; made up when `None`.
@@ -78,6 +78,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         planned: agenda.points.clone(),
     })?;
     let label = options.label.clone().unwrap_or_else(|| format!("run-{id}"));
+    signal::can_be_resumed("run", &label);
     observer.begins(&label, agenda.points.len(), agenda.points.len());
     let work = Work {
         plan: &options.plan,
@@ -117,8 +118,7 @@ pub fn resume(
             begun.label
         )));
     }
-    let urls: Vec<String> = begun.targets.iter().flat_map(urls_of).collect();
-    let groups = group(&urls)?;
+    let groups = group(&urls_of_run(&begun)?)?;
     let machine = Machine::of(&groups, &HostAsked::of_run(&begun))?;
     refuse_other_machine(&begun.platform, &machine.platform)?;
     let mut plan = Plan::parse(&begun.plan_toml, &[])?;
@@ -135,6 +135,7 @@ pub fn resume(
         .filter(|key| !finished.contains(key))
         .cloned()
         .collect();
+    signal::can_be_resumed("run", &begun.label);
     observer.begins(&begun.label, planned.len(), todo.len());
     let work = Work {
         plan: &plan,
@@ -171,9 +172,13 @@ pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<(
 
 /// Nor may half of its points be measured with other tests than the rest.
 pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
-    let url_of = |target: &TargetRecord| urls_of(target).into_iter().next().unwrap_or_default();
-    let urls = begun.targets.iter().map(|t| TargetUrl::parse(&url_of(t)));
-    let urls = urls.collect::<std::result::Result<Vec<_>, _>>()?;
+    // The first node of each stands for all.
+    let urls = begun.targets.iter().map(urls_of);
+    let urls: Vec<Vec<TargetUrl>> = urls.collect::<Result<_>>()?;
+    let urls: Vec<TargetUrl> = urls
+        .into_iter()
+        .filter_map(|urls| urls.into_iter().next())
+        .collect();
     let is_replica = |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
     for point in &begun.points {
         let Some(url) = urls.get(point.key.target as usize) else {

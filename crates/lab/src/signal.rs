@@ -1,24 +1,38 @@
-//! Ctrl-C: the first stops the run after its points are safe, the second ends the process at once.
+//! Ctrl-C: the first stops what is under way after its points are safe, the second ends the process at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 static STOP: AtomicBool = AtomicBool::new(false);
+/// What a second signal says; null: [`AT_ONCE`].
+static SAID: AtomicPtr<String> = AtomicPtr::new(std::ptr::null_mut());
 /// Exit status of a process that its user interrupted.
 pub const EXIT_INTERRUPTED: i32 = 130;
-const AT_ONCE: &str = "dbdyno: interrupted at once; every finished point is kept in the archive, go on with: dbdyno run --resume last\n";
+const AT_ONCE: &str = "dbdyno: interrupted at once\n";
 
 /// The flag that every wait and every job looks at.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
+/// From now on a second signal names the verb and the run or study that can be gone on with.
+pub(crate) fn can_be_resumed(verb: &str, label: &str) {
+    let said = Box::new(format!(
+        "dbdyno: interrupted at once; every finished point is kept in the archive, go on with: dbdyno {verb} --resume {label}\n"
+    ));
+    // Never freed: the handler may be reading the one before.
+    SAID.store(Box::into_raw(said), Ordering::SeqCst);
+}
+
 extern "C" fn on_signal(_signal: libc::c_int) {
     if STOP.swap(true, Ordering::SeqCst) {
+        // SAFETY: it is null, or came from a box that is never freed nor changed.
+        let said = unsafe { SAID.load(Ordering::SeqCst).as_ref() };
+        let said = said.map_or(AT_ONCE, String::as_str);
         // A second signal: the engine may be deep in a statement. Nothing is lost, because finished
         // points are committed; _exit is safe in a handler, exit would not be.
-        // SAFETY: write touches only the constant; a failed one has nobody to tell.
+        // SAFETY: write touches only a text that stays; a failed one has nobody to tell.
         unsafe {
-            libc::write(libc::STDERR_FILENO, AT_ONCE.as_ptr().cast(), AT_ONCE.len());
+            libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len());
         }
         // SAFETY: _exit is async-signal-safe and does not return.
         unsafe { libc::_exit(EXIT_INTERRUPTED) }
@@ -31,7 +45,7 @@ pub fn install() {
     // SAFETY: ignoring a signal installs no code.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler only touches an atomic and calls an async-signal-safe function.
+        // SAFETY: the handler only touches atomics and calls async-signal-safe functions.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;

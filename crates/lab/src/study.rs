@@ -10,12 +10,13 @@ use archive::{Archive, NewRun, PointKey, Run, RunName, RunState, StudyPart};
 use host::WallClock;
 use host::inventory::Stated;
 use stats::random::Random;
+use target::TargetUrl;
 use workload::{Library, tables};
 
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
-use crate::nodes::{Nodes, group, urls_of};
+use crate::nodes::{Nodes, group, urls_of_run};
 use crate::observer::Observer;
 use crate::run::{refuse_other_library, refuse_other_machine};
 use crate::scripts;
@@ -118,6 +119,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
     let ids: Vec<i64> = ids.collect::<Result<_>>()?;
     let total = planned.iter().sum();
+    signal::can_be_resumed("ab", &name);
     observer.begins(&name, total, total);
     let whole = Whole {
         ids: [ids[0], ids[1]],
@@ -166,7 +168,7 @@ pub fn resume(
     let side = |run: &Run| -> Result<Side> {
         Ok(Side {
             plan: Plan::parse(&run.plan_toml, &[])?,
-            targets: run.targets.iter().flat_map(urls_of).collect(),
+            targets: urls_of_run(run)?,
             settings: run.study.clone().unwrap_or_default().settings,
         })
     };
@@ -179,6 +181,7 @@ pub fn resume(
     }
     let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
+    signal::can_be_resumed("ab", name);
     observer.begins(name, planned as usize, planned as usize - finished);
     let whole = Whole {
         ids: [runs[0].id, runs[1].id],
@@ -233,7 +236,7 @@ fn machine(sides: &[Side; 2], asked: &HostAsked) -> Result<Machine> {
     Machine::of(&groups, asked)
 }
 
-fn open(urls: &[String]) -> Result<Vec<Nodes>> {
+fn open(urls: &[TargetUrl]) -> Result<Vec<Nodes>> {
     group(urls)?.iter().map(|g| Nodes::open(g)).collect()
 }
 

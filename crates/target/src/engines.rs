@@ -160,13 +160,12 @@ fn unknown_engine(scheme: &str) -> UrlError {
 ///
 /// # Errors
 /// When the URL is wrong in itself.
-pub fn with_cache(url: &str, bytes: u64) -> std::result::Result<String, UrlError> {
-    let mut url = TargetUrl::parse(url)?;
+pub fn with_cache(mut url: TargetUrl, bytes: u64) -> std::result::Result<TargetUrl, UrlError> {
     if let Some(key) = find(&url)?.cache_setting() {
         let mb = (bytes / 1_000_000).to_string();
         url.settings.entry(key.to_owned()).or_insert(mb);
     }
-    Ok(url.exposed())
+    Ok(url)
 }
 
 /// Opens the database that a URL names.

@@ -7,9 +7,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::Result;
 pub use crate::duckdb::GROUP_ROWS;
 pub use crate::duckdb::lifted::{Change, Codec, MEMORY_BYTES_MIN, Store, Writer, available};
+use crate::{Result, TargetUrl};
 
 /// A target whose tables are those of another one, lifted.
 pub trait Replica {
@@ -36,15 +36,18 @@ pub trait Replica {
 }
 
 /// URLs of targets of these levels, each with so much memory and so many threads.
-pub fn urls(levels: &[Level], memory_bytes: Option<u64>, threads: Option<u32>) -> Vec<String> {
+pub fn urls(levels: &[Level], memory_bytes: Option<u64>, threads: Option<u32>) -> Vec<TargetUrl> {
     let url = |level: &Level| {
-        let memory = memory_bytes.map(|bytes| format!("memory_limit_mb={}", bytes / 1_000_000));
-        let threads = threads.map(|threads| format!("threads={threads}"));
-        let settings: Vec<String> = memory.into_iter().chain(threads).collect();
-        let scheme = crate::duckdb::lifted::scheme(*level);
-        match settings.is_empty() {
-            true => format!("{scheme}:"),
-            false => format!("{scheme}:?{}", settings.join("&")),
+        let memory = memory_bytes.map(|bytes| ("memory_limit_mb", (bytes / 1_000_000).to_string()));
+        let threads = threads.map(|threads| ("threads", threads.to_string()));
+        let settings = memory.into_iter().chain(threads);
+        TargetUrl {
+            scheme: crate::duckdb::lifted::scheme(*level).to_owned(),
+            path: String::new(),
+            settings: settings
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
+            password: None,
         }
     };
     levels.iter().map(url).collect()

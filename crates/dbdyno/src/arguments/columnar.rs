@@ -5,7 +5,7 @@ use workload::columnar::size::Budget;
 use workload::columnar::{JOBS_MAX, Level, Unfit, memory};
 use workload::olap::Scale;
 
-use super::Occasion;
+use super::{Occasion, SecretText};
 
 /// `dbdyno columnar`.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ pub struct LiftArguments {
 pub struct Wanted {
     /// Database to read, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE; nothing is written to it
     #[arg(long, value_name = "URL")]
-    pub from: String,
+    pub from: SecretText,
     /// Tables, as NAME or SCHEMA.NAME, * and ? standing for any; with a minus in front, all but these (default: all that
     /// this user may read and that have rows of their own)
     #[arg(
@@ -87,7 +87,7 @@ its source, or a level did not take"
 pub struct StudyArguments {
     /// Database whose tables are lifted, and asked as they lie on disk: 100 % (default: SQLite in a file of its own)
     #[arg(long, value_name = "URL")]
-    pub from: Option<String>,
+    pub from: Option<SecretText>,
     /// Scale factor of the analytical workload that is loaded there, unless it is there already
     #[arg(long, value_name = "SF", default_value = "0.1")]
     pub scale: Scale,

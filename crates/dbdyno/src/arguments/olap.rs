@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use workload::olap::{JOBS_MAX, Scale};
 
-use super::Occasion;
+use super::{Occasion, SecretText};
 
 /// `dbdyno olap`.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub enum OlapVerb {
 pub struct LoadArguments {
     /// Database to load, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// Scale factor; 1 is about a gigabyte of text
     #[arg(long, value_name = "SF")]
     pub scale: Scale,
@@ -51,7 +51,7 @@ pub struct LoadArguments {
 pub struct AskArguments {
     /// Database to ask; with several, their answers are compared with each other
     #[arg(long = "target", value_name = "URL", required = true)]
-    pub targets: Vec<String>,
+    pub targets: Vec<SecretText>,
     /// Scale that the database must have
     #[arg(long, value_name = "SF")]
     pub scale: Option<Scale>,
@@ -114,7 +114,7 @@ pub enum Cache {
 pub struct CheckArguments {
     /// Database to check
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// Queries to ask (default: all)
     #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
@@ -134,5 +134,5 @@ pub struct CheckArguments {
 pub struct DropArguments {
     /// Database to remove the tables from
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
-use super::Occasion;
+use super::{Occasion, SecretText};
 
 /// `dbdyno oltp`.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub enum OltpVerb {
 pub struct LoadArguments {
     /// Database to load, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// Warehouses; each is about 100 MB
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=i64::from(WAREHOUSES_MAX)))]
     pub warehouses: u32,
@@ -63,7 +63,7 @@ pub struct LoadArguments {
 pub struct UsersArguments {
     /// Database to work on
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// Size that the database must have; with --repeat it is brought back to its load before each repetition
     #[arg(long, value_name = "W")]
     pub warehouses: Option<u32>,
@@ -159,7 +159,7 @@ pub enum Check {
 pub struct CheckArguments {
     /// Database to check
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// Put off the conditions 6, 10 and 12, which read every order line; what was put off is said
     #[arg(long)]
     pub light: bool,
@@ -177,7 +177,7 @@ pub struct CheckArguments {
 pub struct RestoreArguments {
     /// Database to restore
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// Sessions that load where it has to be loaded anew (default: as for load)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
     pub jobs: Option<u32>,
@@ -189,7 +189,7 @@ pub struct RestoreArguments {
 pub struct ReconcileArguments {
     /// Database that the log is of; nobody may have worked on it since
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
     /// The log: it lies beside the archive, and a run that was broken off leaves it there
     #[arg(long, value_name = "FILE")]
     pub journal: PathBuf,
@@ -200,5 +200,5 @@ pub struct ReconcileArguments {
 pub struct DropArguments {
     /// Database to remove the tables from
     #[arg(long, value_name = "URL")]
-    pub target: String,
+    pub target: SecretText,
 }

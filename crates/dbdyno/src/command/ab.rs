@@ -6,11 +6,12 @@ use anyhow::Result;
 use archive::{Archive, Run, RunName};
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Setting};
+use target::TargetUrl;
 use verdict::compare::{BAND_DEFAULT, Options, compare};
 use workload::Library;
 
 use super::compare::{earlier_studies, equal_studies, judge_and_show};
-use crate::arguments::{AbArguments, BandAsked};
+use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
 use crate::consent::Forecast;
 use crate::exit::Status;
 use crate::fault;
@@ -71,13 +72,8 @@ fn begin(
     lab::agenda::check(&plan, &library)?;
     // Settings of one side must be right before a directory is made for its targets.
     if !arguments.targets.is_empty() {
-        sides(
-            arguments,
-            &text,
-            &common,
-            &arguments.targets,
-            &arguments.targets,
-        )?;
+        let targets = urls(&arguments.targets)?;
+        sides(arguments, &text, &common, &targets, &targets)?;
     }
     let host = super::server_host(&arguments.server)?;
     foretell(arguments, &plan, archive)?;
@@ -127,25 +123,28 @@ fn sides(
     arguments: &AbArguments,
     text: &str,
     common: &[Setting],
-    targets_a: &[String],
-    targets_b: &[String],
+    targets_a: &[TargetUrl],
+    targets_b: &[TargetUrl],
 ) -> Result<[Side; 2]> {
+    let own = |own: &[SecretText]| own.iter().map(|text| text.expose().to_owned()).collect();
+    let (a, b): (Vec<String>, Vec<String>) = (own(&arguments.a), own(&arguments.b));
     Ok([
-        Side::new(text, common, &arguments.a, targets_a)?,
-        Side::new(text, common, &arguments.b, targets_b)?,
+        Side::new(text, common, &a, targets_a)?,
+        Side::new(text, common, &b, targets_b)?,
     ])
 }
 
 /// The targets of both sides. The default ones share their files unless a side sets something of the
 /// database: a setting such as the page size is fixed when its file is made.
-fn targets(arguments: &AbArguments) -> Result<([Vec<String>; 2], Option<WorkFiles>)> {
+fn targets(arguments: &AbArguments) -> Result<([Vec<TargetUrl>; 2], Option<WorkFiles>)> {
     if !arguments.targets.is_empty() {
-        return Ok(([arguments.targets.clone(), arguments.targets.clone()], None));
+        let targets = urls(&arguments.targets)?;
+        return Ok(([targets.clone(), targets], None));
     }
     let files = WorkFiles::create(arguments.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
     let mut settings = arguments.a.iter().chain(&arguments.b);
-    let targets = if settings.any(|s| s.starts_with("target.")) {
+    let targets = if settings.any(|s| s.expose().starts_with("target.")) {
         [
             files.targets_named("a", warn),
             files.targets_named("b", |_| {}),

@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use stats::words::counted;
-use target::TargetUrl;
 use target::source::{Source, open_source};
 use workload::columnar::{Chosen, ColumnarError, LeftOut};
 
@@ -26,7 +25,7 @@ pub fn columnar(verb: &ColumnarVerb, archive: &Option<PathBuf>) -> Result<Status
 
 /// The database to read.
 fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
-    let url = TargetUrl::parse(&wanted.from).map_err(|e| Wrong(e.to_string()))?;
+    let url = wanted.from.url()?;
     target::find(&url).map_err(|e| Wrong(e.to_string()))?;
     Ok(open_source(&url)?)
 }

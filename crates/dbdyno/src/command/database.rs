@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use target::{Reach, Target, TargetUrl};
+use target::{Reach, Target};
 use workload::loading::Event;
 
+use crate::arguments::SecretText;
 use crate::exit::{Status, Wrong};
 use crate::say::say;
 
 /// The target of a URL, with the name of its engine.
-pub(super) fn open(text: &str) -> Result<(Arc<dyn Target>, String)> {
-    let url = TargetUrl::parse(text).map_err(|e| Wrong(e.to_string()))?;
+pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
+    let url = text.url()?;
     let engine = target::find(&url).map_err(|e| Wrong(e.to_string()))?;
     if engine.reach() != Reach::Network && url.file().is_none() {
         return Err(Wrong(format!(

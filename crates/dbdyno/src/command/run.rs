@@ -9,7 +9,7 @@ use target::lifted::Level;
 use workload::Library;
 
 use super::{print, terminal_columns, wants_colour};
-use crate::arguments::RunArguments;
+use crate::arguments::{RunArguments, urls};
 use crate::consent::Forecast;
 use crate::exit::Status;
 use crate::fault;
@@ -74,12 +74,13 @@ fn begin(
             // The first is the one that is always there; the other keeps columns itself.
             targets.truncate(1);
             if let (Some(first), Some(bytes)) = (targets.first_mut(), arguments.cache_bytes) {
-                *first = target::with_cache(first, bytes)?;
+                *first = target::with_cache(first.clone(), bytes)?;
             }
         }
         (targets, Some(files))
     } else {
-        (arguments.permission.share(&arguments.targets)?, None)
+        let targets = urls(&arguments.targets)?;
+        (arguments.permission.share(&targets)?, None)
     };
     targets.extend(arguments.replicas.iter().cloned());
     if let Err(error) = Forecast::of(&plan, &library, &targets, false)

@@ -14,7 +14,6 @@ use storage::engine::{self, EngineError, Options, Outcome, Told};
 use storage::execution::{Done, Log};
 use storage::language::{command_line, script};
 use storage::run::Run;
-use target::TargetUrl;
 use workload::Test;
 
 use super::{Devices, point};
@@ -56,8 +55,8 @@ impl Drop for Scratch {
 /// In a sentence, when the data lie elsewhere or nowhere, or when nothing can be written directly there.
 pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, String> {
     // A server elsewhere may tell a path that there is here as well.
-    let is_away = |url: &String| TargetUrl::parse(url).is_ok_and(|url| !target::runs_here(&url));
-    if urls_of(&target.record()).iter().any(is_away) {
+    let urls = urls_of(&target.record()).unwrap_or_default();
+    if urls.iter().any(|url| !target::runs_here(url)) {
         return Err("its data lie on another machine, where no file can be written".to_owned());
     }
     let folder = match target.data_path() {

@@ -11,7 +11,7 @@ pub struct Side {
     /// The plan with every setting applied.
     pub plan: Plan,
     /// URLs of its targets.
-    pub targets: Vec<String>,
+    pub targets: Vec<TargetUrl>,
     /// What was set for this side, as it was written.
     pub settings: Vec<String>,
 }
@@ -22,7 +22,7 @@ pub enum SideSetting {
     /// A key of the plan, as `--set`.
     Plan(Setting),
     /// `target=URL`: another target; several times for several.
-    Target(String),
+    Target(TargetUrl),
     /// `target.KEY=VALUE`: a setting of every target's URL.
     TargetSetting(String, String),
 }
@@ -37,7 +37,7 @@ impl SideSetting {
             .split_once('=')
             .ok_or_else(|| LabError::Plan(format!("\"{text}\" is not KEY=VALUE")))?;
         if key == "target" {
-            return Ok(Self::Target(value.to_owned()));
+            return Ok(Self::Target(TargetUrl::parse(value)?));
         }
         match key.strip_prefix("target.") {
             Some("") => Err(LabError::Plan(format!(
@@ -62,7 +62,7 @@ impl Side {
         plan_text: &str,
         common: &[Setting],
         own: &[String],
-        targets: &[String],
+        targets: &[TargetUrl],
     ) -> Result<Self> {
         let parsed = own.iter().map(|text| SideSetting::parse(text));
         let parsed: Vec<SideSetting> = parsed.collect::<Result<_>>()?;
@@ -93,27 +93,27 @@ impl Side {
         Ok(Self {
             plan: Plan::parse(plan_text, &of_plan)?,
             targets,
-            settings: own.iter().zip(&parsed).map(shown).collect::<Result<_>>()?,
+            settings: own.iter().zip(&parsed).map(shown).collect(),
         })
     }
 }
 
-fn with_settings(url: &str, settings: &[SideSetting]) -> Result<String> {
-    let mut url = TargetUrl::parse(url)?;
+fn with_settings(url: &TargetUrl, settings: &[SideSetting]) -> Result<TargetUrl> {
+    let mut url = url.clone();
     for setting in settings {
         if let SideSetting::TargetSetting(key, value) = setting {
             url.settings.insert(key.clone(), value.clone());
         }
     }
     target::find(&url)?;
-    Ok(url.exposed())
+    Ok(url)
 }
 
 /// A setting as it is archived: without the password of a target.
-fn shown((text, setting): (&String, &SideSetting)) -> Result<String> {
+fn shown((text, setting): (&String, &SideSetting)) -> String {
     match setting {
-        SideSetting::Target(url) => Ok(format!("target={}", TargetUrl::parse(url)?)),
-        _ => Ok(text.clone()),
+        SideSetting::Target(url) => format!("target={url}"),
+        _ => text.clone(),
     }
 }
 
@@ -125,24 +125,26 @@ mod tests {
 
     fn side(own: &[&str]) -> Result<Side> {
         let own: Vec<String> = own.iter().map(|s| (*s).to_owned()).collect();
-        Side::new(PLAN, &[], &own, &["sqlite:/tmp/x.db".to_owned()])
+        let target = TargetUrl::parse("sqlite:/tmp/x.db").unwrap();
+        Side::new(PLAN, &[], &own, &[target])
     }
 
     #[test]
     fn plan_target_and_settings_are_told_apart() {
         let one = side(&["step.jobs=[2]", "target.cache_mb=8"]).unwrap();
         assert_eq!(one.plan.step[0].jobs, [2]);
-        assert_eq!(one.targets, ["sqlite:/tmp/x.db?cache_mb=8"]);
+        assert_eq!(one.targets[0].to_string(), "sqlite:/tmp/x.db?cache_mb=8");
         let other = side(&["target=sqlite:", "target.cache_mb=8"]).unwrap();
-        assert_eq!(other.targets, ["sqlite:?cache_mb=8"]);
+        assert_eq!(other.targets[0].to_string(), "sqlite:?cache_mb=8");
     }
 
     #[test]
     fn a_password_goes_to_the_server_and_is_not_archived() {
         let own = ["target=postgres://u:s%40cr@h/d", "target.others=allow"];
         let side = side(&own).unwrap();
-        let url = TargetUrl::parse(&side.targets[0]).unwrap();
-        assert_eq!(url.password.unwrap().expose(), "s@cr");
+        let password = side.targets[0].password.as_ref();
+        assert_eq!(password.unwrap().expose(), "s@cr");
+        assert!(!format!("{side:?}").contains("s@cr"));
         assert_eq!(
             side.settings,
             ["target=postgres://u@h/d", "target.others=allow"]

@@ -12,12 +12,6 @@ impl Password {
         Self(text.into())
     }
 
-    /// As it stands in a URL, which is not shown either.
-    pub(super) fn escaped(&self) -> String {
-        let bytes = self.0.bytes();
-        bytes.map(|byte| format!("%{byte:02X}")).collect()
-    }
-
     /// The password itself, for the server alone.
     pub fn expose(&self) -> &str {
         &self.0

@@ -1,0 +1,58 @@
+//! What was typed and may hold a password.
+
+use std::fmt;
+
+use lab::LabError;
+use target::TargetUrl;
+
+/// A text that may hold a password: a target's URL, or a setting that names one. It is not shown, by `Debug` either.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SecretText(String);
+
+impl SecretText {
+    /// As a target's URL, which keeps its password to itself.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn url(&self) -> Result<TargetUrl, LabError> {
+        Ok(TargetUrl::parse(&self.0)?)
+    }
+
+    /// As it was typed, to be taken apart.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for SecretText {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(what may hold a password)")
+    }
+}
+
+/// The URLs of several targets.
+///
+/// # Errors
+/// When one is none.
+pub fn urls(texts: &[SecretText]) -> Result<Vec<TargetUrl>, LabError> {
+    texts.iter().map(SecretText::url).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let text = SecretText::from("postgres://u:c4nary@h/d".to_owned());
+        let said = format!("{text:?} {:?} {}", text.url(), text.url().unwrap());
+        assert!(!said.contains("c4nary"), "{said}");
+        assert_eq!(text.url().unwrap().password.unwrap().expose(), "c4nary");
+    }
+}
