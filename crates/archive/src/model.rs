@@ -6,16 +6,20 @@ mod held_back;
 mod inventory;
 mod platform;
 mod point;
+mod rights;
 mod run;
 mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
-pub use figures::{Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_PCT_MAX};
+pub use figures::{
+    Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX,
+};
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,
 };
+pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, Run, RunState, TargetRecord};
 pub use study::StudyPart;

@@ -92,12 +92,23 @@ impl Permission {
         }
         say(&format!("writes at most {}, logs included", size(written)));
         let too_much = self.too_much(written, forecasts);
-        let Some(reason) = too_much.filter(|_| !self.yes) else {
+        match too_much {
+            Some(reason) => self.agree(&reason, "choose a smaller size, or raise --ask-above"),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks whether something is meant; `otherwise` is what else its user can do.
+    ///
+    /// # Errors
+    /// When the user does not agree, or nobody is there to be asked.
+    pub fn agree(&self, reason: &str, otherwise: &str) -> Result<()> {
+        if self.yes {
             return Ok(());
-        };
+        }
         if !std::io::stdin().is_terminal() {
             return Err(Wrong(format!(
-                "{reason}; say --yes when that is meant, choose a smaller size, or raise --ask-above"
+                "{reason}; say --yes when that is meant, {otherwise}"
             ))
             .into());
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use archive::{Point, PointKey};
+use archive::{Point, PointKey, RightsMissing};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Observer;
 use load::Progress;
@@ -132,6 +132,11 @@ impl Observer for Screen {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.start_ticker();
         }
+    }
+
+    fn lacks_rights(&mut self, target: &str, missing: &RightsMissing) {
+        self.bar
+            .suspend(|| say(&format!("dbdyno: warning: {target}: {missing}")));
     }
 
     fn point_begins(

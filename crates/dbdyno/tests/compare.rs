@@ -155,11 +155,29 @@ fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
     let plan = place.file("plan.toml", TINY);
     let url = place.url("sqlite", "bench.db");
     let other = format!("target={}", place.url("sqlite", "no such folder/bench.db"));
-    let asked = ["ab", &plan, "--target", &url, "--b", &other, "--pairs", "2"];
+    let asked = ["ab", &plan, "--target", &url, "--b", &other];
     let refused = place.dbdyno(&asked);
     assert_eq!(refused.status, 1, "{}", refused.stderr);
     let runs = place.fine(&["list", "runs"]).stdout;
     assert!(!runs.contains("ab-"), "{runs}");
+}
+
+/// Fewer pairs than any verdict takes are measured only when that is meant.
+#[test]
+fn a_study_that_can_end_in_no_verdict_needs_consent() {
+    let place = Place::new();
+    let refused = ab(&place, &["--pairs", "5", "--name", "few"]);
+    assert_eq!(refused.status, 2, "{}", refused.stderr);
+    let sentence = refused.sentence();
+    assert!(
+        sentence.contains("no verdict is possible with --pairs 5")
+            && sentence.contains("takes 6; say --yes"),
+        "{sentence}"
+    );
+    assert!(!place.archive().exists(), "nothing was begun");
+    let meant = ab(&place, &["--pairs", "2", "--name", "few", "--yes"]);
+    assert_eq!(meant.status, 0, "{}", meant.stderr);
+    assert!(meant.stdout.contains("no verdict"), "{}", meant.stdout);
 }
 
 #[test]

@@ -148,6 +148,7 @@ fn two_paces_are_set_against_each_other() {
         "target.slow_down_pct=5",
         "--set",
         "step.seconds=0.1",
+        "--yes",
         "--pairs",
         "3",
         "--name",

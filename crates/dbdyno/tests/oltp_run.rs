@@ -394,54 +394,6 @@ fn loaded_server(place: &Place, settings: &str) -> (target::server::LocalServer,
     (server, url)
 }
 
-/// A level that the server does not let in costs that level: every point of it says why, once, and the levels
-/// beside it are measured. Users who share connections are let in.
-#[test]
-fn users_beyond_the_connections_of_the_server_cost_their_level() {
-    let place = Place::new();
-    let (_server, url) = loaded_server(&place, "&max_connections=20");
-    let levels = [
-        "--users",
-        "1,64,65",
-        "--seconds",
-        "0.5",
-        "--all-levels",
-        "--name",
-        "beyond",
-    ];
-    let ended = let_work(&place, &url, &levels);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let exported = place.export("beyond");
-    assert_eq!(points(&exported).len(), 18);
-    for code in ["OLTP", "NEW-ORDER", "STOCK-LEVEL"] {
-        let [few, many, more] = of(&exported, code)[..] else {
-            panic!("three levels of {code}")
-        };
-        assert_eq!(faults(few), [""; 0], "{code}");
-        for level in [many, more] {
-            let said = faults(level).join(" ");
-            assert!(
-                said.contains("53300") && said.contains("max_connections"),
-                "{code}: {said}"
-            );
-        }
-    }
-    let shared = [
-        "--users",
-        "64",
-        "--connections",
-        "8",
-        "--seconds",
-        "0.5",
-        "--name",
-        "shared",
-    ];
-    let ended = let_work(&place, &url, &shared);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let exported = place.export("shared");
-    assert_eq!(faults(of(&exported, "OLTP")[0]), [""; 0]);
-}
-
 /// A server that goes down under a level ends the run with what was finished; behind its restart the run goes on.
 #[test]
 fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {

@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 use common::{Ended, Place, points};
 use in_the_middle::{InTheMiddle, SHORT, kill};
 use postgres::{psql, server, url, url_of};
-use serde_json::Value;
 use target::server::LocalServer;
 
 /// The long run, when both of its jobs are reading.
@@ -77,7 +76,7 @@ fn a_killed_server_ends_the_run() {
 }
 
 #[test]
-fn a_server_without_connections_left_costs_the_points_that_need_more() {
+fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
     let place = Place::new();
     let plan = place.file(
@@ -88,14 +87,12 @@ fn a_server_without_connections_left_costs_the_points_that_need_more() {
         ),
     );
     let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "dbdyno")]);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let run = place.export("last");
-    let validity: Vec<&Value> = points(&run).iter().map(|p| &p["valid"]).collect();
-    assert_eq!(validity, [true, false, true]);
-    let reasons = points(&run)[1]["reasons"].to_string();
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let sentence = ended.sentence();
     assert!(
-        reasons.contains("53300") && reasons.contains("max_connections"),
-        "{reasons}"
+        sentence.contains("T611 with 64 jobs needs 65 sessions")
+            && sentence.contains("max_connections is 20"),
+        "{sentence}"
     );
 }
 
@@ -141,22 +138,31 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
         "CREATE ROLE plain LOGIN; GRANT pg_checkpoint TO plain; GRANT CREATE ON DATABASE postgres TO plain",
     );
     let plan = place.file("plan.toml", SHORT);
-    std::thread::scope(|scope| {
-        scope.spawn(|| psql(&server, "SELECT pg_sleep(5)"));
-        std::thread::sleep(Duration::from_millis(500));
-        let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
-    });
+    let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
     let run = place.export("last");
     let target = &run["targets"][0];
     assert!(target["device"].is_null(), "{target}");
-    let rights = target["settings"]["dbdyno.rights"].as_str().unwrap();
-    assert!(rights.contains("pg_read_all_stats"), "{rights}");
+    let unseen = ["others_at_work", "server_processes", "data_directory"];
+    let grant = "GRANT pg_monitor TO plain";
+    assert_eq!(
+        target["rights_missing"],
+        serde_json::json!({ "unseen": unseen, "grant": grant })
+    );
+    // On the terminal once when it begins; then with every form of the result.
+    let told = |text: &str| text.matches(grant).count();
+    assert_eq!(told(&ended.stderr), 1, "{}", ended.stderr);
+    let markdown = place.fine(&["export", "last", "--format", "markdown"]);
+    place.fine(&["report", "last", "-o", "page.html"]);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    let verdict = page.split("</section>").next().unwrap();
+    assert_eq!((told(&markdown.stdout), told(verdict)), (1, 1));
+    assert!(verdict.contains("Valid, with cautions"), "{verdict}");
     for point in points(&run) {
         let figures = point;
         assert!(figures["write_iops"].is_null() && figures["cpu_pct_avg"].is_number());
         let notes = point["notes"].to_string();
-        assert!(notes.contains("pg_read_all_settings"), "{notes}");
+        assert!(notes.contains("pg_monitor"), "{notes}");
     }
 }
 
@@ -312,7 +318,7 @@ fn much_is_written_only_when_agreed() {
             sentence.contains("GB") && sentence.contains("--yes"),
             "{sentence}"
         );
-        let ended = place.dbdyno(&["ab", &plan, "--target", target, "--pairs", "1"]);
+        let ended = place.dbdyno(&["ab", &plan, "--target", target]);
         assert_eq!(ended.status, 2, "{}", ended.stderr);
     }
     assert!(!place.path("bench.db").exists() && !place.archive().exists());

@@ -16,6 +16,7 @@
 //! What the machine does not tell is `None`, never 0.
 
 pub mod block;
+mod bystanders;
 pub mod clock;
 pub mod counters;
 mod device;
@@ -33,6 +34,7 @@ mod sampler;
 pub mod thread_time;
 mod watch;
 
+pub use bystanders::{IoAccounts, IoByOthers};
 pub use clock::{SteppedClock, Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of};

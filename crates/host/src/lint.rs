@@ -55,11 +55,40 @@ pub struct Finding {
 
 /// All rules applied to what was found and what was stated, in the order of the rules.
 pub fn lint(found: &Inventory, stated: &Stated) -> Vec<Finding> {
+    lint_for(found, stated, None)
+}
+
+/// The same for the makes of database that are going to be measured: practice of another make alone is not decided. `None`
+/// where nobody knows which it is.
+pub fn lint_for(found: &Inventory, stated: &Stated, makes: Option<&[&str]>) -> Vec<Finding> {
     let facts = json!({ "found": found, "stated": stated });
-    rule::all()
-        .into_iter()
-        .map(|rule| finding(rule, &facts))
+    let is_other = |rule: &rule::Rule| {
+        let is_meant = |make: &&str| rule.of.iter().any(|of| of == make);
+        !rule.of.is_empty() && makes.is_some_and(|makes| !makes.iter().any(is_meant))
+    };
+    let rules = rule::all().into_iter();
+    rules
+        .map(|rule| match is_other(&rule) {
+            true => of_another(rule),
+            false => finding(rule, &facts),
+        })
         .collect()
+}
+
+fn of_another(rule: rule::Rule) -> Finding {
+    Finding {
+        decision: Decision::CannotBeDecided,
+        found: String::new(),
+        why: format!(
+            "It is published for {}, which is not measured here.",
+            rule.of.join(" and ")
+        ),
+        id: rule.id,
+        severity: rule.severity,
+        what: rule.what,
+        advised: rule.advised,
+        source: rule.source,
+    }
 }
 
 /// The findings as they are kept with a run.

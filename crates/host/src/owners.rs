@@ -9,7 +9,7 @@ use crate::family::Family;
 use crate::rates::Rates;
 
 /// The parent of the kernel's own threads, which has this number everywhere but in containers.
-const KERNEL: u32 = 2;
+pub(crate) const KERNEL: u32 = 2;
 /// Shortest window that is divided: the machine's time is counted in ticks of some milliseconds, so that in a shorter
 /// one the rest would be noise.
 const ELAPSED_S_MIN: f64 = 0.25;
@@ -141,7 +141,8 @@ fn unseen(pid: u32) -> String {
     )
 }
 
-fn is_kernel() -> bool {
+/// Whether the kernel's own threads can be seen, and with them everybody.
+pub(crate) fn is_kernel() -> bool {
     std::fs::read_to_string(format!("/proc/{KERNEL}/comm")).is_ok_and(|name| name == "kthreadd\n")
 }
 

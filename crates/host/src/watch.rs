@@ -4,6 +4,7 @@
 //! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
 
 use crate::block::{BlockWatch, DeviceTimes};
+use crate::bystanders::IoAccounts;
 use crate::owners::{Owners, Programs};
 use crate::remote::{RemoteMark, RemoteSampler};
 use crate::sampler::{HostUse, Mark, Sampler};
@@ -34,6 +35,16 @@ pub struct HostMark {
     requests: Option<DeviceTimes>,
     /// None where nothing is known of the machine, which is told already.
     owners: Option<Result<Owners, String>>,
+    /// What everybody had read and written before; none where nobody looked.
+    io: Option<Result<IoAccounts, String>>,
+}
+
+impl HostMark {
+    /// With what everybody had read and written at a moment before it.
+    #[must_use]
+    pub fn behind(self, io: Option<Result<IoAccounts, String>>) -> Self {
+        Self { io, ..self }
+    }
 }
 
 impl HostWatch {
@@ -97,7 +108,15 @@ impl HostWatch {
             database,
             requests: self.requests_so_far().ok(),
             owners: self.owners(programs),
+            io: None,
         }
+    }
+
+    /// What everybody has read and written so far: to be asked before a window, because it takes a look at each process.
+    /// None where the machine is another one, or has no device whose reads and writes are counted.
+    pub fn io_so_far(&self, programs: &Programs) -> Option<Result<IoAccounts, String>> {
+        let is_here = matches!(self.database, Database::Here) && self.device.is_ok();
+        is_here.then(|| IoAccounts::so_far(programs))
     }
 
     /// What each owner of processor time has used so far.
@@ -135,11 +154,19 @@ impl HostWatch {
             Some(Ok(owners)) => (Some(owners), None),
             Some(Err(why)) => (None, Some(why)),
         };
+        let now = |then: IoAccounts| then.until_now(&used.rates);
+        let (io_by_others, io_by_others_reason) = match mark.io.map(|then| then.and_then(now)) {
+            None => (None, None),
+            Some(Ok(others)) => (Some(others), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
         HostUse {
             requests,
             requests_reason,
             owners,
             owners_reason,
+            io_by_others,
+            io_by_others_reason,
             ..used
         }
     }

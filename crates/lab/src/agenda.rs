@@ -112,6 +112,8 @@ impl Agenda {
                 // A replica holds what was lifted, and nothing is lifted into what has tables of its own.
                 _ => continue,
             };
+            // Order entry and queries make their tables themselves.
+            let obstacle = obstacle.or_else(|| target.first().read_only());
             match (obstacle, keys.first()) {
                 (Some(reason), Some(first)) => self.add(Missing {
                     target: number,
@@ -196,6 +198,10 @@ fn is_wordless(test: &Test, engine: &str) -> bool {
 fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
     let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
     let lacking = lacking.or_else(|| test.script()?.lacks(&target.engine));
+    let lacking = lacking.or_else(|| {
+        let is_written = writes_to(test, &target.engine);
+        is_written.then(|| target.first().read_only()).flatten()
+    });
     if test.definition.exercise.is_below_database() {
         return below::test::place(target).err();
     }
@@ -208,6 +214,15 @@ fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
         })
     };
     lacking.or_else(wordless)
+}
+
+/// Whether a test writes to its target, be it to make what it reads.
+fn writes_to(test: &Test, engine: &str) -> bool {
+    let makes_data = match test.script() {
+        Some(script) => script.makes_data(engine),
+        None => test.needs.contains(&Feature::Tables),
+    };
+    makes_data || test.definition.writes
 }
 
 /// Why a test that could be swept is measured at one point alone; `None` when it is swept.

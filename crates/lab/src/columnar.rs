@@ -168,7 +168,7 @@ impl<'a> Desk<'a> {
                 self.change((step, columnar), key, progress)
             }
         };
-        measured.enter(archive, self.run)
+        measured.enter(archive, self.bay, self.run)
     }
 
     fn lift(&mut self, (step, columnar): (&Step, &ColumnarStep), key: &PointKey) -> Measured {

@@ -3,6 +3,7 @@
 use archive::{Archive, Point};
 
 use crate::error::Result;
+use crate::measure::Bay;
 
 /// What became of a key of the agenda.
 pub(crate) enum Done {
@@ -46,17 +47,24 @@ impl Measured {
     ///
     /// # Errors
     /// The archive.
-    pub fn enter(self, archive: &mut Archive, run: i64) -> Result<Done> {
-        self.enter_by(|points| Ok(archive.append_points(run, points)?))
+    pub fn enter(self, archive: &mut Archive, bay: &Bay<'_>, run: i64) -> Result<Done> {
+        self.enter_by(bay, |points| Ok(archive.append_points(run, points)?))
     }
 
     /// As [`Self::enter`], where more goes into the archive with the points.
     ///
     /// # Errors
     /// What `enter` gives.
-    pub fn enter_by(self, enter: impl FnOnce(&[Point]) -> Result<()>) -> Result<Done> {
+    pub fn enter_by(
+        self,
+        bay: &Bay<'_>,
+        enter: impl FnOnce(&[Point]) -> Result<()>,
+    ) -> Result<Done> {
         match self {
-            Self::Points(points) => enter(&points).map(|()| Done::Entered(points)),
+            Self::Points(mut points) => {
+                bay.servers.mark(&mut points, bay.targets);
+                enter(&points).map(|()| Done::Entered(points))
+            }
             Self::Interrupted => Ok(Done::Interrupted),
             Self::Broken(message) => Ok(Done::Broken(message)),
         }

@@ -8,7 +8,6 @@ use archive::Figures;
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 
-use crate::nodes::Nodes;
 use crate::plan::Validity;
 pub use pace::{Offered, stood_still};
 
@@ -128,6 +127,7 @@ pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Str
         notes.push(format!("the hypervisor took {pct:.0} % of the processors"));
     }
     notes.extend(crowded_note(figures));
+    notes.extend(shared_device_note(figures));
     if outcome.retries > 0 {
         notes.push(format!(
             "{} transactions were tried again after a conflict",
@@ -140,10 +140,23 @@ pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Str
 /// What other programs took away from the database.
 fn crowded_note(figures: &Figures) -> Option<String> {
     let pct = figures.cpu_by_others_pct?;
-    figures.is_crowded()?.then(|| {
+    figures.are_processors_crowded()?.then(|| {
         format!(
             "other programs than the database and the driver took {pct:.0} % of the processors: as much may be missing \
              from the figures; measure again when they rest"
+        )
+    })
+}
+
+/// What other programs took of the device.
+fn shared_device_note(figures: &Figures) -> Option<String> {
+    let pct = figures.io_by_others_pct()?;
+    let read = figures.read_by_others_mb_per_s?;
+    let written = figures.write_by_others_mb_per_s?;
+    figures.is_device_crowded().then(|| {
+        format!(
+            "other programs than the database and the driver read {read:.1} MB/s from the device and wrote {written:.1} MB/s to \
+             it, {pct:.0} % of all that it did: the database waited behind them; measure again when they rest"
         )
     })
 }
@@ -154,16 +167,11 @@ pub fn host_notes(used: &HostUse) -> Vec<String> {
     let about_owners = used.owners_reason.as_ref();
     let about_owners =
         about_owners.map(|why| format!("whose the processor time was is not known: {why}"));
+    let about_io = used.io_by_others_reason.as_ref();
+    let about_io =
+        about_io.map(|why| format!("what others read and wrote on the device is not known: {why}"));
     let about_host = about_host.into_iter().flatten().cloned();
-    about_host.chain(about_owners).collect()
-}
-
-/// Since when the servers of a target run: where points differ in it, a server was restarted between them.
-pub fn server_notes(target: &Nodes) -> Vec<String> {
-    let since = target.nodes.iter().filter_map(|node| node.running_since());
-    since
-        .map(|since| format!("the server runs since {since}"))
-        .collect()
+    about_host.chain(about_owners).chain(about_io).collect()
 }
 
 /// Whether the wall clock was set meanwhile.

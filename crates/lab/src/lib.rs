@@ -36,6 +36,8 @@ pub mod programs;
 mod requests;
 pub mod run;
 pub mod scripts;
+mod servers;
+mod sessions;
 pub mod sight;
 pub mod signal;
 mod start;

@@ -156,8 +156,14 @@ impl Machine {
                 ..Inventory::default()
             };
         };
-        let mut advice = host::lint::advice(&host::lint::lint(&found, stated));
-        advice.extend(of_servers);
+        let makes: Vec<&str> = sites
+            .iter()
+            .map(|site| site.record.engine.as_str())
+            .collect();
+        let of_machine = host::lint::lint_for(&found, stated, Some(&makes));
+        // What is advised for the engine itself is nearer to its figures than what is for any machine.
+        let mut advice: Vec<_> = of_servers.collect();
+        advice.extend(host::lint::advice(&of_machine));
         let document = Document {
             found,
             stated: stated.clone(),
@@ -236,6 +242,8 @@ impl Site {
         let mut record = self.record.clone();
         record.url.clear();
         record.settings.remove(HOST);
+        // What a user may see changes nothing of what is measured.
+        record.rights_missing = None;
         format!("{record:?}")
     }
 }

@@ -21,6 +21,7 @@ use crate::done::Measured;
 use crate::nodes::{Nodes, OnNodes};
 use crate::plan::{Mode, Validity};
 use crate::programs::programs_of;
+use crate::servers::Servers;
 use crate::sight::Sight;
 use crate::start::Start;
 use crate::watcher::Watcher;
@@ -53,6 +54,8 @@ pub struct Bay<'a> {
     pub clock: Arc<dyn WallClock>,
     /// Stop flag.
     pub stop: &'a AtomicBool,
+    /// Since when the servers run.
+    pub servers: Servers,
 }
 
 impl Bay<'_> {
@@ -389,7 +392,6 @@ impl Task<'_> {
             notes.push("not comparable across engines: it measures this engine's executor".into());
         }
         notes.extend(gates::host_notes(used));
-        notes.extend(gates::server_notes(self.target));
         notes
     }
 

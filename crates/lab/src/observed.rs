@@ -53,7 +53,6 @@ pub(crate) fn observed(
     seen.write_into(&mut figures);
     let mut notes = gates::notes(&outcome, &figures, &bay.validity);
     notes.extend(gates::host_notes(&used));
-    notes.extend(gates::server_notes(target));
     notes.extend(seen.note());
     notes.extend(gates::clock_note(&stopwatch));
     let held_back = seen.held_back(&outcome, &figures, (watch.device(), &used));

@@ -2,15 +2,29 @@
 
 use std::sync::Arc;
 
-use archive::{Point, PointKey};
+use archive::{Point, PointKey, RightsMissing, TargetRecord};
 use load::Progress;
 
 /// Who watches a run: the terminal, a test.
 pub trait Observer {
     /// The run was entered into the archive; `todo` of `planned` points are to be measured.
     fn begins(&mut self, label: &str, planned: usize, todo: usize);
+    /// The user of a target may not see everything; told once, before the first point.
+    fn lacks_rights(&mut self, _target: &str, _missing: &RightsMissing) {}
     /// A point begins; `progress` can be read while it runs.
     fn point_begins(&mut self, key: &PointKey, title: &str, target: &str, progress: &Arc<Progress>);
     /// A point was measured and is safe in the archive.
     fn point_ends(&mut self, point: &Point);
+}
+
+/// Tells what the users of these targets may not see.
+pub(crate) fn tell_rights<'t>(
+    observer: &mut dyn Observer,
+    targets: impl IntoIterator<Item = &'t TargetRecord>,
+) {
+    for target in targets {
+        if let Some(missing) = &target.rights_missing {
+            observer.lacks_rights(&target.name, missing);
+        }
+    }
 }

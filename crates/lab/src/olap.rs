@@ -165,7 +165,7 @@ impl<'a> Desk<'a> {
             }
             _ => asked::at_degree(&place, progress),
         };
-        measured.enter(archive, self.run)
+        measured.enter(archive, self.bay, self.run)
     }
 
     /// Where the queries of a key are asked, as the rows were loaded.

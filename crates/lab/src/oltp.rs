@@ -12,7 +12,7 @@ mod ramp;
 mod search;
 mod warm_up;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ::load::Progress;
 use archive::{Archive, Missing, Point, PointKey};
@@ -23,7 +23,7 @@ use crate::done::{Done, Measured};
 use crate::measure::Bay;
 use crate::nodes::Nodes;
 use crate::plan::{Check, OltpStep, Order};
-use crate::{Result, Step};
+use crate::{Result, Step, servers};
 
 pub(crate) use gate::{Gate, broken, put_off};
 pub(crate) use level::{Company, Level, Seen};
@@ -44,6 +44,10 @@ pub const AFTER: &str = "OLTP-AFTER";
 /// What stands with the first level behind an interruption.
 const CHECKED_AGAIN: &str =
     "the run was gone on with here, by another process than before; the database was checked again";
+
+/// What stands with the first level behind a restart of the server.
+const RESTARTED: &str =
+    "the server was restarted before this level; the database was checked again";
 
 /// Code of the points of one kind of transaction.
 pub fn code_of(kind: Kind) -> String {
@@ -116,8 +120,8 @@ pub(crate) struct Desk<'a> {
     left_out: HashSet<PointKey>,
     /// Ramps whose target was warmed up.
     warm: HashSet<Ramp>,
-    /// Ramps whose database was checked here, before users worked.
-    checked: HashSet<Ramp>,
+    /// Ramps whose database was checked here before users worked, and since when its server ran then.
+    checked: HashMap<Ramp, Option<String>>,
 }
 
 impl<'a> Desk<'a> {
@@ -128,7 +132,7 @@ impl<'a> Desk<'a> {
             run,
             left_out: HashSet::new(),
             warm: HashSet::new(),
-            checked: HashSet::new(),
+            checked: HashMap::new(),
         }
     }
 
@@ -158,11 +162,11 @@ impl<'a> Desk<'a> {
             journal: oltp.journal.then(|| self.journal(archive, key)),
         };
         let again = match self.check_again(&place) {
-            Some(Measured::Points(found)) => Some(found),
-            Some(ended) => return ended.enter_by(|_| Ok(())),
+            Some((Measured::Points(found), why)) => Some((found, why)),
+            Some((ended, _)) => return ended.enter_by(self.bay, |_| Ok(())),
             None => None,
         };
-        if let Some(found) = again.as_ref().filter(|found| !is_sound(found)) {
+        if let Some((found, _)) = again.as_ref().filter(|(found, _)| !is_sound(found)) {
             self.end_broken(archive, key, found)?;
             return Ok(Done::Entered(Vec::new()));
         }
@@ -171,28 +175,34 @@ impl<'a> Desk<'a> {
             CHECK | BEFORE | AFTER => gate::check(&place),
             _ => self.level(&place, progress),
         };
-        if again.is_some() {
-            measured.note(TOTAL, CHECKED_AGAIN);
+        if let Some((_, why)) = again {
+            measured.note(TOTAL, why);
         }
-        measured.enter_by(|points| self.enter(archive, oltp, key, points))
+        measured.enter_by(self.bay, |points| self.enter(archive, oltp, key, points))
     }
 
-    /// Checks the database before the first level that is measured here, where another process did that before: a run is
-    /// gone on with, and nobody knows what became of the database meanwhile.
-    fn check_again(&mut self, place: &Place) -> Option<Measured> {
-        let is_new = self.checked.insert(ramp_of(place.key));
+    /// Checks the database before a level where nobody knows what became of it meanwhile: another process has checked it
+    /// and a run is gone on with, or its server was restarted. Gives what was found, and what the level says of it.
+    fn check_again(&mut self, place: &Place) -> Option<(Measured, &'static str)> {
+        let since = servers::since(place.on);
+        let why = match self.checked.insert(ramp_of(place.key), since.clone()) {
+            None => CHECKED_AGAIN,
+            Some(before) if before != since => RESTARTED,
+            Some(_) => return None,
+        };
         let is_due = is_of_a_level(place.key) && place.oltp.check != Check::None;
-        (is_new && is_due).then(|| {
+        is_due.then(|| {
             let key = PointKey {
                 test: BEFORE.to_owned(),
                 jobs: 1,
                 ..place.key.clone()
             };
-            gate::check(&Place {
+            let found = gate::check(&Place {
                 key: &key,
                 journal: None,
                 ..*place
-            })
+            });
+            (found, why)
         })
     }
 

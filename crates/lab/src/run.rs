@@ -6,17 +6,17 @@ use std::sync::Arc;
 use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
 use host::WallClock;
 use host::inventory::Stated;
-use target::{Reach, TargetUrl};
+use target::{ErrorKind, Reach, TargetError, TargetUrl};
 use workload::Library;
 
 use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of, urls_of_run};
-use crate::observer::Observer;
+use crate::observer::{Observer, tell_rights};
 use crate::scripts;
 use crate::work::{Queue, Work};
-use crate::{Plan, columnar, mixed, olap, oltp, signal};
+use crate::{Plan, columnar, mixed, olap, oltp, sessions, signal};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -61,6 +61,8 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         .map(|g| Nodes::open(g))
         .collect::<Result<Vec<_>>>()?;
     let agenda = Agenda::lay(&options.plan, &options.library, &targets, machine.threads())?;
+    refuse_nothing_to_read(&agenda, &targets)?;
+    sessions::check(&options.plan, &agenda.points, &targets)?;
     let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
     let id = archive.create_run(&NewRun {
         label: options.label.clone(),
@@ -80,6 +82,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
     let label = options.label.clone().unwrap_or_else(|| format!("run-{id}"));
     signal::can_be_resumed("run", &label);
     observer.begins(&label, agenda.points.len(), agenda.points.len());
+    tell_rights(observer, sites.iter().map(|site| &site.record));
     let work = Work {
         plan: &options.plan,
         library: Arc::new(options.library.clone()),
@@ -97,6 +100,15 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         todo: agenda.points,
     };
     work.through(&mut archive, &queue, observer)
+}
+
+/// A plan that only writes is not begun where nothing can be written.
+fn refuse_nothing_to_read(agenda: &Agenda, targets: &[Nodes]) -> Result<()> {
+    let refused = targets.iter().find_map(|target| target.first().read_only());
+    match refused.filter(|_| agenda.points.is_empty()) {
+        Some(why) => Err(TargetError::new(ErrorKind::Unreachable, why).into()),
+        None => Ok(()),
+    }
 }
 
 /// Goes on with a run that was interrupted or killed; gives the complete run.
@@ -136,7 +148,10 @@ pub fn resume(
         .cloned()
         .collect();
     signal::can_be_resumed("run", &begun.label);
+    sessions::check(&plan, &todo, &targets)?;
     observer.begins(&begun.label, planned.len(), todo.len());
+    let records: Vec<_> = targets.iter().map(Nodes::record).collect();
+    tell_rights(observer, &records);
     let work = Work {
         plan: &plan,
         library: Arc::new(library),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use host::{HostMark, HostUse, HostWatch, Programs};
+use host::{HostMark, HostUse, HostWatch, IoAccounts, Programs};
 use load::{Done, Failure, Operator, Station, Turn};
 use target::Counters;
 use workload::Meter;
@@ -18,6 +18,7 @@ pub struct Start<'a> {
     sampler: &'a HostWatch,
     target: &'a Nodes,
     programs: std::result::Result<Programs, String>,
+    io: Option<std::result::Result<IoAccounts, String>>,
     taken: Arc<Mutex<Option<(HostMark, Counters)>>>,
     watcher: Option<&'a Watcher>,
     timed: bool,
@@ -26,11 +27,16 @@ pub struct Start<'a> {
 impl<'a> Start<'a> {
     /// Of a target of the run, which is ready by now.
     pub fn new(bay: &'a Bay<'_>, target: u32, watcher: Option<&'a Watcher>, timed: bool) -> Self {
+        let sampler = &bay.samplers[target as usize];
+        let programs = bay.programs(target);
+        // Where the database's own programs are not known, that is told already.
+        let io = programs.as_ref().ok().and_then(|p| sampler.io_so_far(p));
         Self {
-            sampler: &bay.samplers[target as usize],
+            sampler,
             watcher,
             target: &bay.targets[target as usize],
-            programs: bay.programs(target),
+            programs,
+            io,
             taken: Arc::default(),
             timed,
         }
@@ -41,7 +47,8 @@ impl<'a> Start<'a> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
             let programs = self.programs.as_ref().map_err(String::as_str);
-            *taken = Some((self.sampler.mark(programs), engine_counters(self.target)));
+            let mark = self.sampler.mark(programs).behind(self.io.clone());
+            *taken = Some((mark, engine_counters(self.target)));
             if let Some(watcher) = self.watcher {
                 watcher.begin();
             }

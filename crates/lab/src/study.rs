@@ -6,7 +6,7 @@ mod side;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Archive, NewRun, PointKey, Run, RunName, RunState, StudyPart};
+use archive::{Archive, NewRun, PointKey, Run, RunName, RunState, StudyPart, TargetRecord};
 use host::WallClock;
 use host::inventory::Stated;
 use stats::random::Random;
@@ -17,11 +17,11 @@ use crate::agenda::{self, Agenda};
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of_run};
-use crate::observer::Observer;
+use crate::observer::{Observer, tell_rights};
 use crate::run::{refuse_other_library, refuse_other_machine};
 use crate::scripts;
 use crate::work::{Queue, Work};
-use crate::{Plan, signal};
+use crate::{Plan, sessions, signal};
 
 pub use side::{Side, SideSetting};
 
@@ -93,6 +93,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     for (side, letter) in options.sides.iter().zip(SIDES) {
         let targets = open(&side.targets)?;
         let agenda = Agenda::lay(&side.plan, &options.library, &targets, machine.threads())?;
+        sessions::check(&side.plan, &agenda.points, &targets)?;
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {
             label: Some(format!("{name}-{letter}")),
@@ -121,6 +122,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     let total = planned.iter().sum();
     signal::can_be_resumed("ab", &name);
     observer.begins(&name, total, total);
+    tell_rights_of_both(observer, [&runs[0].targets, &runs[1].targets]);
     let whole = Whole {
         ids: [ids[0], ids[1]],
         sides: &options.sides,
@@ -183,6 +185,7 @@ pub fn resume(
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
     signal::can_be_resumed("ab", name);
     observer.begins(name, planned as usize, planned as usize - finished);
+    tell_rights_of_both(observer, [&runs[0].targets, &runs[1].targets]);
     let whole = Whole {
         ids: [runs[0].id, runs[1].id],
         sides: &sides,
@@ -194,6 +197,15 @@ pub fn resume(
         clock: &clock,
     };
     whole.through(&mut archive, observer)
+}
+
+/// What the users of the targets of both sides may not see; once where it is the same.
+fn tell_rights_of_both(observer: &mut dyn Observer, [a, b]: [&[TargetRecord]; 2]) {
+    let is_told = |target: &&TargetRecord| {
+        let mut told = a.iter();
+        !told.any(|t| (&t.name, &t.rights_missing) == (&target.name, &target.rights_missing))
+    };
+    tell_rights(observer, a.iter().chain(b.iter().filter(is_told)));
 }
 
 fn check(options: &StudyOptions) -> Result<()> {
@@ -320,7 +332,8 @@ impl Whole<'_> {
             return Err(queue.interrupted(queue.finished).of_study());
         }
         let targets = open(&self.sides[side].targets)?;
-        for node in targets.iter().flat_map(|t| &t.nodes) {
+        let nodes = targets.iter().flat_map(|t| &t.nodes);
+        for node in nodes.filter(|node| node.read_only().is_none()) {
             tables::restore(node.as_ref())?;
         }
         let letter = SIDES[side].to_uppercase();

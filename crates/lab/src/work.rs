@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use archive::{Archive, PointKey, Run, RunName, RunState};
+use archive::{Archive, Point, PointKey, Run, RunName, RunState};
 use host::{HostWatch, WallClock};
 use load::Progress;
 use workload::Library;
@@ -18,6 +18,7 @@ use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::oltp::Desk;
 use crate::plan::Used;
+use crate::servers::Servers;
 use crate::{Plan, Step, columnar, mixed, olap, oltp, signal};
 
 /// The points of a run that are still to be measured.
@@ -91,6 +92,7 @@ impl Work<'_> {
             platforms: self.platforms(&sites),
             clock: Arc::clone(self.clock),
             stop: signal::stop_flag(),
+            servers: Servers::behind(&queue.newest(archive)?),
         };
         let mut desk = Desk::new(&bay, queue.id);
         let analytical = olap::Desk::new(&bay, queue.id);
@@ -119,7 +121,7 @@ impl Work<'_> {
                     Ok(()) => {
                         let asked = (step, oltp, olap);
                         let measured = mixed::measure(&bay, &analytical, asked, key, &progress);
-                        measured.enter(archive, queue.id)?
+                        measured.enter(archive, &bay, queue.id)?
                     }
                     Err(done) => done,
                 },
@@ -127,7 +129,7 @@ impl Work<'_> {
                     let measured = measure(&bay, step, key, &progress);
                     let measured =
                         measured.map_err(|error| queue.broken(error.to_string(), finished))?;
-                    measured.enter(archive, queue.id)?
+                    measured.enter(archive, &bay, queue.id)?
                 }
             };
             let points = match done {
@@ -183,6 +185,13 @@ impl Work<'_> {
 }
 
 impl Queue {
+    /// The points behind which it goes on: those of the same repetition and the one before.
+    fn newest(&self, archive: &Archive) -> Result<Vec<Point>> {
+        let next = self.todo.first().map_or(0, |key| key.repetition);
+        let is_near = |key: &PointKey| key.repetition + 1 >= next;
+        Ok(archive.load_points(self.id, &is_near)?)
+    }
+
     pub fn interrupted(&self, finished: usize) -> LabError {
         LabError::Interrupted {
             finished,

@@ -116,13 +116,16 @@ fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
     } else {
         DIFFERENCES_MAX
     };
-    let room = shown.width.saturating_sub(36) / 2;
+    // A name that is cut names nothing.
+    let subjects = rows.iter().take(limit).map(|row| clean(&row.subject));
+    let subjects: Vec<String> = subjects.collect();
+    let longest = subjects.iter().map(|s| table::length(s)).max();
+    let room = shown.width.saturating_sub(longest.unwrap_or(0) + 2) / 2;
     let cell = |value: &Option<String>| {
         let value = value.as_deref().unwrap_or(number::UNKNOWN);
         table::cut(&clean(value), room.max(12))
     };
-    for row in rows.iter().take(limit) {
-        let subject = table::cut(&clean(&row.subject), 34);
+    for (row, subject) in rows.iter().zip(subjects) {
         text.row(vec![subject, cell(&row.a), cell(&row.b)], false);
     }
     let mut out = format!(

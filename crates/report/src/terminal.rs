@@ -200,6 +200,13 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
         out.push_str(&table::wrap(&clean(&format!("note: {note}")), width, 2));
         out.push('\n');
     }
+    for target in &run.targets {
+        if let Some(missing) = &target.rights_missing {
+            let text = clean(&format!("{}: {missing}", target.name));
+            out.push_str(&table::wrap(&text, width, 2));
+            out.push('\n');
+        }
+    }
     for reason in &run.reasons {
         let text = format!("run invalid: {}", clean(reason));
         out.push_str(&paint.red(&table::wrap(&text, width, 2)));

@@ -39,12 +39,14 @@ pub fn scale(loads: &[Load]) -> Vec<Scaled> {
         .collect()
 }
 
-/// The knee: the smallest parallelism whose throughput reaches 95 % of the largest measured one.
-pub fn knee(loads: &[Load]) -> Option<Load> {
+/// Where throughput saturates: the smallest parallelism that reaches 95 % of the largest measured throughput. None where
+/// that is the last one, behind which nothing was seen.
+pub fn saturation(loads: &[Load]) -> Option<Load> {
     let best = loads.iter().map(|l| l.rate).fold(0.0, f64::max);
-    ascending(loads)
-        .into_iter()
-        .find(|l| best > 0.0 && l.rate >= 0.95 * best)
+    let sorted = ascending(loads);
+    let last = sorted.last()?.dop;
+    let reached = |l: &Load| best > 0.0 && l.rate >= 0.95 * best;
+    sorted.into_iter().find(reached).filter(|l| l.dop < last)
 }
 
 fn ascending(loads: &[Load]) -> Vec<Load> {
@@ -77,9 +79,10 @@ mod tests {
         let points = [load(4, 160.0), load(1, 100.0), load(2, 150.0)];
         let scaled = scale(&points);
         assert_eq!((scaled[1].speed_up, scaled[1].efficiency), (1.5, 0.75));
-        assert_eq!(knee(&points), Some(load(4, 160.0)));
-        assert_eq!(knee(&[load(1, 100.0), load(2, 99.0)]), Some(load(1, 100.0)));
-        assert!(scale(&[]).is_empty() && knee(&[]).is_none());
+        assert_eq!(saturation(&points), None, "it may go on rising");
+        let flat = [load(1, 100.0), load(2, 99.0)];
+        assert_eq!(saturation(&flat), Some(load(1, 100.0)));
+        assert!(scale(&[]).is_empty() && saturation(&[]).is_none());
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub use error::{ErrorKind, Result, TargetError};
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use register::{Identities, SCHEMA_MARK};
 pub use session::{
-    BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, Statement, TEXTS_MAX,
-    Target, Value, cell_digest,
+    BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, SessionsLeft, Statement,
+    TEXTS_MAX, Target, Value, cell_digest,
 };
 pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError};

@@ -315,6 +315,32 @@ pub enum Cooled {
     Lukewarm(String),
 }
 
+/// Sessions that a server lets in beside those that are there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionsLeft {
+    /// Their number.
+    pub count: u64,
+    /// What limits it, with its figures: "max_connections is 100, 3 of them reserved and 2 in use".
+    pub limit: String,
+}
+
+impl SessionsLeft {
+    /// Under the tightest of some limits: name, sessions at most, how many of them are reserved for others and in use.
+    pub(crate) fn under(limits: &[(&str, u64, u64, u64)]) -> Option<Self> {
+        let left = limits.iter().map(|(name, most, reserved, used)| {
+            let reserved_words = match reserved {
+                0 => String::new(),
+                n => format!("{n} of them reserved and "),
+            };
+            Self {
+                count: most.saturating_sub(reserved + used),
+                limit: format!("{name} is {most}, {reserved_words}{used} in use"),
+            }
+        });
+        left.min_by_key(|left| left.count)
+    }
+}
+
 /// Why there is no directory whose device could be told.
 const NO_DIRECTORY: &str = "the target has no block device whose reads and writes could be counted";
 
@@ -349,6 +375,16 @@ pub trait Target: Send + Sync {
     /// When a server that somebody else started was started, RFC 3339 in UTC by its own clock; `None` where it does not
     /// tell, and of servers that are started and stopped here.
     fn running_since(&self) -> Option<String> {
+        None
+    }
+
+    /// Why nothing can be written here, by whomever: a standby, say. `None` where the server takes writes.
+    fn read_only(&self) -> Option<String> {
+        None
+    }
+
+    /// How many more sessions the server lets in; `None` where nothing limits them, or it does not tell.
+    fn sessions_left(&self) -> Option<SessionsLeft> {
         None
     }
 

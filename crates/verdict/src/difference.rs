@@ -137,29 +137,63 @@ fn target(target: &TargetRecord) -> Rows {
     if let Some(device) = &target.device {
         rows.insert("device".to_owned(), device.clone());
     }
-    let settings = target.settings.iter();
+    let settings = target
+        .settings
+        .iter()
+        .filter(|(name, value)| !is_place(name, value));
     rows.extend(settings.map(|(name, value)| (format!("setting {name}"), value.clone())));
     rows
+}
+
+/// Whether a setting says where something lies or listens: it is another one for every server, and changes nothing.
+fn is_place(name: &str, value: &str) -> bool {
+    value.starts_with('/') || name == "port"
 }
 
 /// How the scheme of a server ends that dbdyno starts itself.
 const LOCAL: &str = "+local";
 
-/// Scheme, server and settings of a URL, and whether there is a file. Where exactly the data lie is
-/// another directory in every run and changes nothing; the device stands in a row of its own.
+/// Scheme, server and settings of a URL, and whether there is a file. Where exactly the data lie and the server listens
+/// is another place in every run and changes nothing; the device stands in a row of its own.
 fn without_path(url: &str) -> String {
-    let (place, settings) = match url.split_once('?') {
-        Some((place, settings)) => (place, format!(" with {settings}")),
-        None => (url, String::new()),
+    let (place, settings) = url.split_once('?').unwrap_or((url, ""));
+    let settings = settings.split('&').filter(|setting| {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        !name.is_empty() && !is_place(name, value) && !value.starts_with(SLASH)
+    });
+    let settings = match settings.collect::<Vec<_>>().join("&") {
+        none if none.is_empty() => none,
+        settings => format!(" with {settings}"),
     };
     let (scheme, path) = place.split_once(':').unwrap_or((place, ""));
     let where_to = match path.strip_prefix("//") {
-        Some(server) => format!("//{}", server.split('/').next().unwrap_or_default()),
+        Some(server) => format!(
+            "//{}",
+            without_port(server.split('/').next().unwrap_or_default())
+        ),
         None if path.is_empty() && scheme.ends_with(LOCAL) => " made for the run".to_owned(),
         None if path.is_empty() => " in memory".to_owned(),
         None => " in a file".to_owned(),
     };
     format!("{scheme}:{where_to}{settings}")
+}
+
+/// A slash as it is written within a URL.
+const SLASH: &str = "%2F";
+
+/// User and host of a server; a socket is a host without a name.
+fn without_port(server: &str) -> &str {
+    let (user, host) = match server.rsplit_once('@') {
+        Some((user, host)) => (&server[..=user.len()], host),
+        None => ("", server),
+    };
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    let host_length = match host.rsplit_once(':') {
+        _ if host.starts_with(SLASH) => 0,
+        Some((name, port)) if is_port(port) => name.len(),
+        _ => host.len(),
+    };
+    &server[..user.len() + host_length]
 }
 
 /// The inventories hold all basic facts; these are asked only where a run has no inventory.

@@ -25,6 +25,8 @@ const COLUMNS: &[Column] = &[
 
 /// Figures that are the result itself where a test has them, and that no other test has.
 const RESULTS: &[Column] = &[
+    ("new orders", "/min", "new_orders_per_min"),
+    ("unfinished", "ops", "unfinished"),
     ("on disk", "MB", "table_disk_mb"),
     ("in memory", "MB", "table_memory_mb"),
     ("compress factor", "times", "compress_factor"),
@@ -50,6 +52,16 @@ pub fn markdown(run: &Run) -> String {
     }
     for reason in &run.reasons {
         let _ = writeln!(text, "\n**Invalid:** {}", cell(reason));
+    }
+    for target in &run.targets {
+        if let Some(missing) = &target.rights_missing {
+            let _ = writeln!(
+                text,
+                "\n**{}:** {}",
+                cell(&target.name),
+                cell(&missing.to_string())
+            );
+        }
     }
     let mut done: Vec<(&str, u32)> = Vec::new();
     for Point { key, title, .. } in &run.points {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
-use crate::{Better, FIGURES, OperationTimes, Resource};
+use crate::{Better, FIGURES, OperationTimes, Resource, Unseen};
 
 /// JSON Schema (draft 2020-12) of what [`super::json`] writes.
 pub fn json_schema() -> Value {
@@ -165,6 +165,23 @@ fn target_properties() -> Properties {
                 "description": "Settings read back from the engine.",
             }),
         ),
+        ("rights_missing", or_null(object(rights_properties()))),
+    ])
+}
+
+fn rights_properties() -> Properties {
+    properties([
+        (
+            "unseen",
+            array(choice(
+                &Unseen::ALL.map(Unseen::name),
+                "What the target's user may not see.",
+            )),
+        ),
+        (
+            "grant",
+            text("The statements that would give all of it at once."),
+        ),
     ])
 }
 
@@ -304,8 +321,8 @@ fn point_properties() -> Properties {
         (
             "crowded",
             or_null(flag(
-                "True when programs other than the database and the driver took more of the processors than a point \
-                 should bear.",
+                "True when programs other than the database and the driver took more of the processors, or of the device, than a \
+                 point should bear.",
             )),
         ),
         ("reasons", array(text("Why the point is invalid."))),
@@ -545,6 +562,12 @@ fn work_properties() -> Properties {
             "threads_asked",
             or_null(count(
                 "Degree of parallelism inside a statement that was asked for; `threads` is the one that the engine took.",
+            )),
+        ),
+        (
+            "server_since",
+            or_null(text(
+                "When the server was started, by its own clock; null where it does not tell, and for servers that dbdyno starts itself.",
             )),
         ),
         (

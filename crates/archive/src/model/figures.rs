@@ -130,6 +130,8 @@ figures! {
     cpu_by_driver_pct, "%", Neither, "Share of processor time used by the driver: dbdyno's process, of which an embedded engine's work is taken out.";
     cpu_by_kernel_pct, "%", Neither, "Share of processor time used by interrupts and by the kernel's own threads.";
     cpu_by_others_pct, "%", Lower, "Share of processor time used by programs that are neither the database nor the driver.";
+    read_by_others_mb_per_s, "MB/s", Lower, "Read from the target's device by programs that are neither the database nor the driver, at most, 10^6 bytes per second.";
+    write_by_others_mb_per_s, "MB/s", Lower, "Written to the target's device by programs that are neither the database nor the driver, at most, 10^6 bytes per second.";
 }
 
 impl Figures {
@@ -143,10 +145,47 @@ impl Figures {
 /// the 2 % within which two configurations count as equivalent, and more than two accounts of it disagree by.
 pub const OTHERS_PCT_MAX: f64 = 5.0;
 
+/// Part of the device's bytes that others may move before a point is marked: what they leave is what the database had.
+pub const OTHERS_IO_PCT_MAX: f64 = 10.0;
+/// Less than this is next to nothing for any device.
+const OTHERS_IO_MB_PER_S_MIN: f64 = 1.0;
+
 impl Figures {
-    /// Whether other programs took more of the processors than a point should bear; `None` where that is not known.
+    /// Whether other programs took more of the processors, or of the device, than a point should bear; `None` where
+    /// neither is known.
     pub fn is_crowded(&self) -> Option<bool> {
+        let io = self.io_by_others_pct().is_some();
+        match (self.are_processors_crowded(), self.is_device_crowded()) {
+            (Some(true), _) | (_, true) => Some(true),
+            (None, false) => io.then_some(false),
+            (known, false) => known,
+        }
+    }
+
+    /// Whether other programs took more of the processors than a point should bear; `None` where that is not known.
+    pub fn are_processors_crowded(&self) -> Option<bool> {
         self.cpu_by_others_pct.map(|pct| pct > OTHERS_PCT_MAX)
+    }
+
+    /// Whether it is known that other programs moved more of the device's bytes than a point should bear.
+    pub fn is_device_crowded(&self) -> bool {
+        let moved = self.io_by_others_mb_per_s().unwrap_or(0.0);
+        let is_much = |pct: f64| pct > OTHERS_IO_PCT_MAX;
+        moved > OTHERS_IO_MB_PER_S_MIN && self.io_by_others_pct().is_some_and(is_much)
+    }
+
+    /// What others read and wrote together, of all that the device did, in percent.
+    pub fn io_by_others_pct(&self) -> Option<f64> {
+        let others = self.io_by_others_mb_per_s()?;
+        let total = self.read_mb_per_s? + self.write_mb_per_s?;
+        Some(match total > 0.0 {
+            true => 100.0 * others / total,
+            false => 0.0,
+        })
+    }
+
+    fn io_by_others_mb_per_s(&self) -> Option<f64> {
+        Some(self.read_by_others_mb_per_s? + self.write_by_others_mb_per_s?)
     }
 }
 
@@ -161,6 +200,39 @@ mod tests {
         assert!(!f.set("redo", Some(1.5)));
         assert_eq!(f.get("redo_mb_per_s"), f.redo_mb_per_s);
         assert_eq!(f.iter().filter(|(_, v)| v.is_some()).count(), 1);
+    }
+
+    #[test]
+    fn a_point_is_crowded_by_either() {
+        let figures = |cpu, others| Figures {
+            cpu_by_others_pct: cpu,
+            read_mb_per_s: Some(20.0),
+            write_mb_per_s: Some(80.0),
+            read_by_others_mb_per_s: others,
+            write_by_others_mb_per_s: others,
+            ..Figures::default()
+        };
+        for (cpu, others, crowded) in [
+            (None, None, None),
+            (Some(3.0), None, Some(false)),
+            (Some(6.0), None, Some(true)),
+            (None, Some(5.0), Some(false)),
+            (Some(3.0), Some(5.1), Some(true)),
+            (Some(6.0), Some(0.0), Some(true)),
+        ] {
+            assert_eq!(
+                figures(cpu, others).is_crowded(),
+                crowded,
+                "{cpu:?} {others:?}"
+            );
+        }
+        let idle = Figures {
+            read_mb_per_s: Some(0.1),
+            write_mb_per_s: Some(0.1),
+            ..figures(None, Some(0.1))
+        };
+        assert_eq!(idle.io_by_others_pct(), Some(100.0));
+        assert!(!idle.is_device_crowded(), "next to nothing");
     }
 
     #[test]

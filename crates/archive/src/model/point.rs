@@ -96,6 +96,9 @@ pub struct WorkDone {
     pub limit_response_us: Option<f64>,
     /// Degree of parallelism inside a statement that was asked for; the key has the one that the engine took.
     pub threads_asked: Option<u32>,
+    /// When the server was started, RFC 3339 in UTC by its own clock; `None` where it does not tell, and for servers
+    /// that dbdyno starts and stops itself. Of several nodes the latest.
+    pub server_since: Option<String>,
     /// True where I/Os went straight to files or devices: what lies below a database, measured without one.
     pub below_database: bool,
     /// Fingerprint of the statement's plan, without numbers that change from one execution to the next.

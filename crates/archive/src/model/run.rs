@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inventory, Platform, Point, StudyPart};
+use super::{Inventory, Platform, Point, RightsMissing, StudyPart};
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub struct TargetRecord {
     pub device: Option<String>,
     /// Settings that were read back from the engine.
     pub settings: BTreeMap<String, String>,
+    /// What its user may not see; `None` where nothing is missing that is known.
+    pub rights_missing: Option<RightsMissing>,
 }
 
 /// A test (or part of a sweep) that a target cannot do, with the reason.

@@ -34,6 +34,7 @@ const ADDED: &[(i64, &[&str])] = &[
             "cpu_by_others_pct",
         ],
     ),
+    (7, &["read_by_others_mb_per_s", "write_by_others_mb_per_s"]),
 ];
 
 /// The tables that a version added, with their SQL.
@@ -264,6 +265,6 @@ mod tests {
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
         assert_eq!(SCHEMA_VERSION, 7);
-        assert_eq!(&digest[..16], "58c9f8e9f39eba7b", "{columns:#?}");
+        assert_eq!(&digest[..16], "e87e186c18cda975", "{columns:#?}");
     }
 }

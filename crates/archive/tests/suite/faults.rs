@@ -366,6 +366,8 @@ fn an_older_archive_is_read_and_continued() {
         "cpu_by_driver_pct",
         "cpu_by_kernel_pct",
         "cpu_by_others_pct",
+        "read_by_others_mb_per_s",
+        "write_by_others_mb_per_s",
     ];
     for name in added {
         assert!(old.figures.set(name, None));

@@ -7,7 +7,7 @@ use archive::{Archive, Run, RunName};
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Setting};
 use target::TargetUrl;
-use verdict::compare::{BAND_DEFAULT, Options, compare};
+use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};
 use workload::Library;
 
 use super::compare::{earlier_studies, equal_studies, judge_and_show};
@@ -171,7 +171,16 @@ fn foretell(arguments: &AbArguments, plan: &Plan, archive: &Option<PathBuf>) -> 
     for line in text.lines() {
         say(line);
     }
-    Ok(())
+    let fewest = stats::ratio::fewest_pairs(CONFIDENCE);
+    if arguments.pairs as usize >= fewest {
+        return Ok(());
+    }
+    let reason = format!(
+        "no verdict is possible with --pairs {}: an interval of {:.0} % takes {fewest}",
+        arguments.pairs,
+        CONFIDENCE * 100.0
+    );
+    arguments.permission.agree(&reason, "or ask for more")
 }
 
 /// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread

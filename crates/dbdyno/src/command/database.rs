@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use target::{Reach, Target};
+use target::{ErrorKind, Reach, Target, TargetError};
 use workload::loading::Event;
 
 use crate::arguments::SecretText;
@@ -23,7 +23,11 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
         ))
         .into());
     }
-    Ok((engine.open(&url)?, url.engine().to_owned()))
+    let target = engine.open(&url)?;
+    match target.read_only() {
+        None => Ok((target, url.engine().to_owned())),
+        Some(why) => Err(TargetError::new(ErrorKind::Unreachable, format!("{url}: {why}")).into()),
+    }
 }
 
 /// A bar for so many of these things; hidden where there is no terminal.

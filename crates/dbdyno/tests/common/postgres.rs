@@ -2,7 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
 
 use target::TargetUrl;
 use target::postgres::local::PostgresServer;
@@ -43,4 +44,35 @@ pub fn psql(server: &LocalServer, sql: &str) -> String {
     let errors = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{errors}");
     String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// Somebody's session that has nothing to do, until it is dropped.
+pub struct Idle(Child);
+
+/// Logs on, and stays.
+pub fn idle(server: &LocalServer) -> Idle {
+    let mut client = Command::new(server.program().with_file_name("psql"))
+        .args(["-X", "-q", "-A", "-t", "-h"])
+        .arg(server.socket_directory())
+        .args(["-U", server.superuser(), "-d", "postgres"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = client.stdin.as_ref().unwrap();
+    input.write_all(b"SELECT 'here';\n").unwrap();
+    let mut answer = String::new();
+    let mut output = BufReader::new(client.stdout.as_mut().unwrap());
+    output.read_line(&mut answer).unwrap();
+    assert_eq!(answer.trim(), "here");
+    Idle(client)
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        // It ends with its input.
+        drop(self.0.stdin.take());
+        let ended = self.0.wait();
+        assert!(ended.is_ok() || std::thread::panicking());
+    }
 }

@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use target::server::LocalServer;
 
 use crate::common::{Ended, Place, TINY, points};
@@ -59,7 +58,7 @@ fn a_killed_server_ends_the_run() {
 }
 
 #[test]
-fn a_server_without_connections_left_costs_the_points_that_need_more() {
+fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
     let place = Place::new();
     let plan = place.file(
@@ -67,14 +66,12 @@ fn a_server_without_connections_left_costs_the_points_that_need_more() {
         &only("T611").replace("jobs = [2]", "jobs = [1, 64, 4]"),
     );
     let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "root")]);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
-    let run = place.export("last");
-    let validity: Vec<&Value> = points(&run).iter().map(|p| &p["valid"]).collect();
-    assert_eq!(validity, [true, false, true]);
-    let reasons = points(&run)[1]["reasons"].to_string();
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let sentence = ended.sentence();
     assert!(
-        reasons.contains("1040") && reasons.contains("max_connections"),
-        "{reasons}"
+        sentence.contains("T611 with 64 jobs needs 65 sessions")
+            && sentence.contains("max_connections is 20"),
+        "{sentence}"
     );
 }
 
@@ -287,12 +284,16 @@ fn a_user_who_sees_little_is_told_what_is_missing() {
     let ended = place.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
     let run = place.export("last");
-    let rights = &run["targets"][0]["settings"]["dbdyno.rights"];
-    let rights = rights.as_str().unwrap();
-    assert!(
-        rights.contains("PROCESS") && rights.contains("performance_schema"),
-        "{rights}"
+    let grant = "GRANT PROCESS ON *.* TO 'plain'@'localhost'; \
+                 GRANT SELECT ON performance_schema.* TO 'plain'@'localhost'";
+    assert_eq!(
+        run["targets"][0]["rights_missing"],
+        serde_json::json!({
+            "unseen": ["others_at_work", "compression", "data_file_waits"],
+            "grant": grant,
+        })
     );
+    assert_eq!(ended.stderr.matches(grant).count(), 1, "{}", ended.stderr);
     for point in points(&run) {
         // That a table is compressed cannot be proven, and the sentence says by whom it can.
         let is_provable = point["test"] != "T332";
@@ -327,6 +328,22 @@ fn a_disk_that_fills_under_sequential_writes_is_told() {
     let sentence = ended.sentence();
     assert!(
         sentence.contains("the file system of") && sentence.contains("is full"),
+        "{sentence}"
+    );
+}
+
+/// Users who are more than the server lets in are refused before anything is measured.
+#[test]
+fn users_beyond_the_connections_of_the_server_are_refused() {
+    let (server, place) = (server("&max_connections=20"), Place::new());
+    let url = url(&server, "root");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];
+    let ended = place.dbdyno(&users);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("needs 65 sessions") && sentence.contains("max_connections is 20"),
         "{sentence}"
     );
 }

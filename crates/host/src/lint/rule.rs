@@ -39,6 +39,9 @@ pub(super) struct Rule {
     /// Only elements of the list whose fields have one of these values.
     #[serde(default)]
     pub only: BTreeMap<String, Vec<String>>,
+    /// Makes of database whose practice it is; every one where none is named.
+    #[serde(default)]
+    pub of: Vec<String>,
     /// Must be so, or the rule cannot be decided.
     #[serde(default)]
     pub needs: Vec<Need>,

@@ -3,6 +3,7 @@
 use archive::{Figures, Sample};
 
 use crate::block::DeviceTimes;
+use crate::bystanders::IoByOthers;
 use crate::counters::Counters;
 use crate::owners::CpuOwners;
 use crate::rates::Rates;
@@ -42,6 +43,10 @@ pub struct HostUse {
     pub owners: Option<CpuOwners>,
     /// Why nobody does; `None` when somebody does.
     pub owners_reason: Option<String>,
+    /// What other programs read and wrote on the device; `None` when nobody knows.
+    pub io_by_others: Option<IoByOthers>,
+    /// Why nobody does; `None` when somebody does, or there is no device.
+    pub io_by_others_reason: Option<String>,
     /// Why nothing of the machine is known; `None` when something is.
     pub unknown: Option<String>,
     /// What a reader should know about where the figures come from.
@@ -110,10 +115,14 @@ impl HostUse {
         }
     }
 
-    /// Sets the figures of whose the processor time was; what the driver itself took must stand there.
+    /// Sets the figures of whose the processor time was, and what others did on the device; what the driver itself took
+    /// must stand there.
     pub fn write_owners_into(&self, figures: &mut Figures) {
         if let Some(owners) = &self.owners {
             owners.write_into(figures);
+        }
+        if let Some(others) = &self.io_by_others {
+            others.write_into(figures);
         }
     }
 
@@ -329,6 +338,8 @@ mod tests {
             "cpu_by_driver_pct",
             "cpu_by_kernel_pct",
             "cpu_by_others_pct",
+            "read_by_others_mb_per_s",
+            "write_by_others_mb_per_s",
         ];
         let some = Some;
         let rates = Rates {

@@ -4,7 +4,7 @@
 
 use crate::machines::{Files, STATED, STATED_OTHERWISE, big, lay, otherwise, small};
 use host::inventory::{Inventory, Stated, inventory};
-use host::lint::{Decision, Finding, lint};
+use host::lint::{Decision, Finding, lint, lint_for};
 
 fn judged(files: &Files, stated: &str) -> Vec<Finding> {
     let root = tempfile::tempdir().unwrap();
@@ -96,4 +96,34 @@ fn settings_for_another_array_are_not_judged() {
         decision(&findings, "multipath-polling-interval").0,
         Decision::Ok
     );
+}
+
+/// Practice of a database that is not measured heads no list, nor does that of a cluster where there is none.
+#[test]
+fn practice_of_another_database_is_not_decided() {
+    let root = tempfile::tempdir().unwrap();
+    lay(root.path(), &otherwise());
+    let found = inventory(root.path()).unwrap();
+    let stated = |text: &str| Stated::parse("x", text).unwrap();
+    let of = |make: &str| lint_for(&found, &stated(STATED_OTHERWISE), Some(&[make]));
+    let mine = of("PostgreSQL");
+    assert_eq!(
+        decision(&mine, "sysctl-fs-aio-max-nr").0,
+        Decision::CannotBeDecided
+    );
+    let aio = mine
+        .iter()
+        .find(|f| f.id == "sysctl-fs-aio-max-nr")
+        .unwrap();
+    assert!(aio.why.contains("published for Oracle"), "{}", aio.why);
+    let governor = decision(&mine, "power-profile").0;
+    assert_eq!(governor, Decision::AdvisedOtherwise, "for any database");
+    assert_eq!(of("Oracle"), lint(&found, &stated(STATED_OTHERWISE)));
+    let alone = lint(&found, &stated("[storage]\nflash_only = true\n"));
+    for id in [
+        "sysctl-kernel-panic-on-oops",
+        "sysctl-net-core-rmem-default",
+    ] {
+        assert_eq!(decision(&alone, id).0, Decision::CannotBeDecided, "{id}");
+    }
 }

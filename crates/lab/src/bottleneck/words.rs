@@ -172,7 +172,7 @@ fn cpu(pct: f64, figures: &Figures) -> String {
 fn others(figures: &Figures) -> String {
     let pct = figures
         .cpu_by_others_pct
-        .filter(|_| figures.is_crowded() == Some(true));
+        .filter(|_| figures.are_processors_crowded() == Some(true));
     let Some(pct) = pct else {
         return String::new();
     };

@@ -10,6 +10,7 @@ use ::load::{
 };
 use archive::{Figures, Histograms, Point, Sample, WorkDone};
 use host::{HostUse, Stopwatch};
+use stats::words::counted;
 use target::Counters as EngineCounters;
 use workload::Meter;
 use workload::oltp::work::{Asked, Work};
@@ -319,7 +320,6 @@ impl<'a> Level<'a> {
             notes.push("the database was not checked".into());
         }
         notes.extend(gates::host_notes(&seen.used));
-        notes.extend(gates::server_notes(self.place.on));
         notes.extend(seen.sight.note());
         notes.extend(self.work.standing_notes());
         notes.extend(seen.clock_note.clone());
@@ -335,7 +335,7 @@ impl<'a> Level<'a> {
         let limit = oltp.limit().or(oltp.slo());
         let connections = match oltp.connections {
             None => "a connection for each user".to_owned(),
-            Some(shared) => format!("{shared} connections"),
+            Some(shared) => counted(u64::from(shared), "connection"),
         };
         let pauses = if oltp.pauses {
             ", keying and think times"
@@ -344,7 +344,7 @@ impl<'a> Level<'a> {
         };
         WorkDone {
             mode: "time".into(),
-            size: format!("{} warehouses", self.work.warehouses()),
+            size: counted(u64::from(self.work.warehouses()), "warehouse"),
             seconds: step.seconds,
             schedule: format!(
                 "{}, {connections}{pauses}, {}",

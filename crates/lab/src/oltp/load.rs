@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use archive::{Figures, Point, WorkDone};
+use stats::words::counted;
 use workload::oltp::{self, LoadOptions};
 
 use super::{LOAD, Measured, Place};
@@ -48,7 +49,7 @@ pub(super) fn load(place: &Place) -> Measured {
     Measured::Points(vec![Point {
         work: WorkDone {
             mode: "work".into(),
-            size: format!("{} warehouses", options.warehouses),
+            size: counted(u64::from(options.warehouses), "warehouse"),
             state: renewed.how.clone(),
             cache: "as it comes".into(),
             ..WorkDone::default()

@@ -109,6 +109,10 @@ pub struct Judged {
     pub note: Option<String>,
     /// Why it is not known whose the processor time was.
     pub owners_reason: Option<String>,
+    /// Why it is not known what others read and wrote.
+    pub io_reason: Option<String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
     /// The shortest round trip that was measured.
     pub round_trip: Option<Duration>,
     /// What server and bystanders used of the processors, by their own accounts.
@@ -175,7 +179,9 @@ pub fn drive(
         .collect();
     let watcher = Watcher::open(std::slice::from_ref(target));
     let accounts = Accounts::begin(programs.as_ref().map_or(&[], |p| &p.servers));
+    let io = programs.as_ref().ok().and_then(|p| watch.io_so_far(p));
     let mark = watch.mark(programs.as_ref().map_err(String::as_str));
+    let mark = mark.behind(io);
     if let Some(watcher) = &watcher {
         watcher.begin();
     }
@@ -213,6 +219,7 @@ pub fn drive(
     used.write_into(&mut figures);
     used.write_owners_into(&mut figures);
     seen.write_into(&mut figures);
+    let notes = lab::gates::notes(&outcome, &figures, &lab::plan::Validity::USUAL);
     let held_back = seen.held_back(&outcome, &figures, (device.as_deref(), &used));
     let judged = Judged {
         events: seen.top(),
@@ -220,6 +227,8 @@ pub fn drive(
         held_back,
         figures,
         owners_reason: used.owners_reason,
+        io_reason: used.io_by_others_reason,
+        notes,
         round_trip,
         used: own_accounts,
     };

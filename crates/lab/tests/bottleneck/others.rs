@@ -1,12 +1,14 @@
 //! Other programs than the database and the driver: named where they are, and not where they are not.
 
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
+use std::time::Duration;
 
 use archive::{OTHERS_PCT_MAX, Resource};
 use target::Target;
 
-use crate::common::{Judged, drive, more_than_processors, my_turn, open, shared};
+use crate::common::{Judged, drive, more_than_processors, my_turn, my_turn_on, open, shared};
 use crate::{mysql, postgres};
 
 /// The kernel counts ticks, and programs that ended unseen: what two accounts may differ by.
@@ -122,4 +124,69 @@ fn a_database_that_keeps_the_processors_busy_is_told_from_other_programs() {
         let own_pct = own.map(|(database, driver)| database + driver);
         assert!(own_pct > Some(0.0), "{judged:#?}");
     }
+}
+
+/// Writes to a file past the page cache until it is dropped.
+struct Writing(Child);
+
+impl Writing {
+    /// Begins, and has written something.
+    fn to(file: &Path) -> Self {
+        let script = format!(
+            "while dd if=/dev/zero of='{}' bs=1M count=8 oflag=direct conv=notrunc status=none; do :; done",
+            file.display()
+        );
+        let child = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+        let writing = Self(child);
+        while writing.written() == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        writing
+    }
+
+    /// Bytes that its programs have written, of those that have ended.
+    fn written(&self) -> u64 {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", self.0.id())).unwrap();
+        let mut lines = io.lines().filter_map(|line| line.split_once(": "));
+        let (_, bytes) = lines.find(|(name, _)| *name == "write_bytes").unwrap();
+        bytes.parse().unwrap()
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// Whoever writes to the device beside a database that does next to nothing; how much is the machine's affair.
+#[test]
+fn a_program_that_writes_to_the_device_is_told_from_the_database() {
+    let (_turn, target) = my_turn_on(postgres::SERVER);
+    let data = target.data_path().unwrap();
+    let place = tempfile::tempdir_in(data.ancestors().nth(1).unwrap()).unwrap();
+    assert_eq!(
+        host::device_of(place.path()).unwrap(),
+        host::device_of(data).unwrap()
+    );
+    let writing = Writing::to(&place.path().join("file"));
+    let judged = drive(&target, 1, 2.0, 20, |session, _| {
+        let one = session.prepare("SELECT 1")?;
+        Ok(Box::new(move |session, _| {
+            session.fetch(one, &[]).map(drop)
+        }))
+    });
+    drop(writing);
+    assert_eq!(judged.io_reason, None);
+    let figures = &judged.figures;
+    let others = figures.write_by_others_mb_per_s.unwrap();
+    assert!(others > 0.0, "{judged:#?}");
+    assert!(others <= figures.write_mb_per_s.unwrap(), "{judged:#?}");
+    let is_noted = |note: &String| note.contains("from the device and wrote");
+    assert_eq!(
+        judged.notes.iter().any(is_noted),
+        figures.is_device_crowded(),
+        "{judged:#?}"
+    );
 }

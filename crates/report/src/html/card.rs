@@ -47,6 +47,13 @@ pub struct View {
     pub left_out: Vec<String>,
 }
 
+impl View {
+    /// True when nothing that stands on a scorecard was measured, and nothing is to be said of it.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.left_out.is_empty()
+    }
+}
+
 /// Builds the view.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let card = scorecard::scorecard(run, against);

@@ -50,7 +50,7 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
         x: Axis::dops(DOP_TITLE, &dops),
         y: axis,
         series: sweeps.iter().map(throughput_series).collect(),
-        marks: knees(sweeps),
+        marks: saturations(sweeps),
         traces: laws.traces(),
     };
     let how = throughput_how(sweeps, laws, logarithmic);
@@ -61,7 +61,7 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
 }
 
 fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool) -> String {
-    let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the ring marks the knee, the smallest level within 5 % of the maximum.".to_owned();
+    let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the ring marks where it saturates, at the smallest level within 5 % of the maximum.".to_owned();
     if logarithmic {
         how.push_str(" Logarithmic: equal distances are equal factors.");
     }
@@ -150,15 +150,15 @@ fn throughput_bars(sweeps: &[Sweep<'_>]) -> Vec<Bar> {
         .collect()
 }
 
-/// Knees of the run's own sweeps of at least three levels; fewer have none worth the name.
-fn knees(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
+/// Where the run's own sweeps of at least three levels saturate; fewer tell nothing of it.
+fn saturations(sweeps: &[Sweep<'_>]) -> Vec<Mark> {
     sweeps
         .iter()
         .filter(|s| s.own && s.loads().len() > 2)
-        .filter_map(|s| scaling::knee(&s.loads()).map(|k| (s, k)))
-        .map(|(sweep, knee)| Mark {
-            x: f64::from(knee.dop),
-            y: knee.rate,
+        .filter_map(|s| scaling::saturation(&s.loads()).map(|k| (s, k)))
+        .map(|(sweep, place)| Mark {
+            x: f64::from(place.dop),
+            y: place.rate,
             colour: sweep.colour,
         })
         .collect()

@@ -16,6 +16,18 @@ pub struct Section {
     pub facts: Vec<Fact>,
 }
 
+/// A value in the parts between which a line may break: a URL behind what separates its own parts, never within a word.
+pub fn parts(value: &str) -> Vec<&str> {
+    const SEPARATORS: [char; 6] = ['/', '?', '&', '@', ':', '='];
+    match value.contains("://") || value.contains(":/") {
+        true => value
+            .split_inclusive(SEPARATORS)
+            .flat_map(|part| part.split_inclusive("%2F"))
+            .collect(),
+        false => vec![value],
+    }
+}
+
 /// Everything about platform and targets.
 pub struct View {
     /// The machine.
@@ -179,5 +191,33 @@ fn other(against: &Against<'_>) -> (String, Vec<Section>) {
                     .collect(),
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_breaks_between_its_parts() {
+        let url = "postgres://bench@%2Frun%2Fpg/bench?others=allow";
+        let parted = parts(url);
+        assert_eq!(parted.concat(), url);
+        assert_eq!(
+            parted,
+            [
+                "postgres:",
+                "/",
+                "/",
+                "bench@",
+                "%2F",
+                "run%2F",
+                "pg/",
+                "bench?",
+                "others=",
+                "allow"
+            ]
+        );
+        assert_eq!(parts("Debian: 12"), ["Debian: 12"]);
     }
 }

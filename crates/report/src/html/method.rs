@@ -33,8 +33,8 @@ pub const METHOD: &[(&str, &str)] = &[
     (
         "Parallelism",
         "DOP is jobs × threads inside a job. Efficiency is the throughput per unit of parallelism relative to \
-         the smallest level. The knee is the smallest level that reaches 95 % of the largest measured \
-         throughput. Cores left are the host's hardware threads that were idle, on average and at the peak.",
+         the smallest level. A sweep saturates at the smallest level that reaches 95 % of the largest measured \
+         throughput, unless that is the last one. Cores left are the host's hardware threads that were idle, on average and at the peak.",
     ),
     (
         "Scaling law",

@@ -12,6 +12,7 @@ use crate::plans;
 use crate::ramp;
 use crate::remarks::{self, Numbered, Remark};
 use crate::scorecard::{Against, ENGINE_SPECIFIC, caution};
+use crate::users;
 
 /// Longest title, in characters, that stands in the table of contents.
 const CONTENTS_TITLE_MAX: usize = 48;
@@ -24,14 +25,12 @@ pub struct View {
     pub code: String,
     /// Title.
     pub title: String,
-    /// One sentence per curve: best level, knee, efficiency.
+    /// One sentence per curve: best level, efficiency, saturation.
     pub summaries: Vec<String>,
     /// What was done.
     pub work: String,
-    /// Two heads per column: what, unit.
-    pub heads: Vec<[&'static str; 2]>,
-    /// Rows under the name of their curve.
-    pub curves: Vec<(String, Vec<RowView>)>,
+    /// The result rows; of many figures the machine's stand in a table of their own.
+    pub tables: Vec<ResultTable>,
     /// What held it back.
     pub held_back: held_back::View,
     /// Times of each kind of operation.
@@ -54,6 +53,16 @@ impl View {
             _ => self.code.clone(),
         }
     }
+}
+
+/// Result rows with some of their figures.
+pub struct ResultTable {
+    /// What the figures are of; none for the first table.
+    pub title: Option<&'static str>,
+    /// Two heads per column: what, unit.
+    pub heads: Vec<[&'static str; 2]>,
+    /// Rows under the name of their curve.
+    pub curves: Vec<(String, Vec<RowView>)>,
 }
 
 /// One result row.
@@ -92,7 +101,7 @@ const CORES_LEFT_AVG: &str = "cores_left_avg";
 const CORES_LEFT_PEAK: &str = "cores_left_peak";
 
 /// The published layout, with columns that only some tests fill.
-const COLUMNS: [Column; 33] = [
+const COLUMNS: [Column; 35] = [
     column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
     column(
         ["operations", "/s"],
@@ -142,6 +151,16 @@ const COLUMNS: [Column; 33] = [
         number::figure_or_unknown,
     ),
     column(
+        ["others", "read MB/s"],
+        "read_by_others_mb_per_s",
+        number::figure_or_unknown,
+    ),
+    column(
+        ["others", "write MB/s"],
+        "write_by_others_mb_per_s",
+        number::figure_or_unknown,
+    ),
+    column(
         ["engine", "read MB/s"],
         "engine_read_mb_per_s",
         number::figure_or_unknown,
@@ -188,25 +207,9 @@ const COLUMNS: [Column; 33] = [
 pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) -> View {
     let rate = sweep::rate_figure(group);
     let sweeps = sweep::sweeps(group, run, against, rate);
-    let repeated = run.points.iter().any(|p| p.key.repetition > 1);
-    let columns = columns(run, group);
     let laws = Laws::of(&sweeps, rate, run);
     let mut notes = Numbered::default();
-    let mut heads: Vec<[&'static str; 2]> = vec![["Tst", ""], ["#N", ""], ["#J", ""], ["#T", ""]];
-    heads.extend(columns.iter().map(|c| c.heads));
-    if repeated {
-        heads.push(["n", ""]);
-    }
-    let curves = group
-        .curves
-        .iter()
-        .map(|c| {
-            let rows = c.levels.iter();
-            let standing = remarks::standing(c);
-            let rows = rows.map(|l| row(run, l, &columns, repeated, &standing, &mut notes));
-            (c.label.clone(), rows.collect())
-        })
-        .collect();
+    let tables = tables(run, group, &mut notes);
     View {
         id: id_of(group.test),
         code: group.test.to_owned(),
@@ -216,8 +219,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
             .chain(ramps_and_plans(group))
             .collect(),
         work: work(group),
-        heads,
-        curves,
+        tables,
         held_back: held_back::view(group, rate),
         times: times::view(group),
         transactions: transactions::view(group),
@@ -273,6 +275,81 @@ fn value(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
     }
 }
 
+/// More columns than this do not fit on a page.
+const COLUMNS_MAX: usize = 18;
+/// Figures of machine and engine, which explain the others.
+const OF_MACHINE: [&str; 19] = [
+    "cpu_pct_peak",
+    "cpu_by_database_pct",
+    "cpu_by_others_pct",
+    CORES_LEFT_AVG,
+    CORES_LEFT_PEAK,
+    "busy_cores_mean",
+    "read_iops",
+    "write_iops",
+    "total_iops",
+    "read_mb_per_s",
+    "write_mb_per_s",
+    "total_mb_per_s",
+    "engine_read_mb_per_s",
+    "engine_write_mb_per_s",
+    "read_by_others_mb_per_s",
+    "write_by_others_mb_per_s",
+    "redo_mb_per_s",
+    "buffer_gets_per_s",
+    "little_error_pct",
+];
+
+fn tables(run: &Run, group: &TestGroup<'_>, notes: &mut Numbered) -> Vec<ResultTable> {
+    let columns = columns(run, group);
+    let is_of_machine = |column: &&&Column| OF_MACHINE.contains(&column.figure);
+    let (own, of_machine): (Vec<&Column>, Vec<&Column>) = match columns.len() > COLUMNS_MAX {
+        true => columns.iter().partition(|column| !is_of_machine(column)),
+        false => (columns, Vec::new()),
+    };
+    let mut tables = vec![table(run, group, None, &own, notes)];
+    if !of_machine.is_empty() {
+        let title = "Machine and engine meanwhile";
+        tables.push(table(run, group, Some(title), &of_machine, notes));
+    }
+    tables
+}
+
+fn table(
+    run: &Run,
+    group: &TestGroup<'_>,
+    title: Option<&'static str>,
+    columns: &[&Column],
+    notes: &mut Numbered,
+) -> ResultTable {
+    let repeated = run.points.iter().any(|p| p.key.repetition > 1);
+    let mut heads: Vec<[&'static str; 2]> = vec![["Tst", ""]];
+    heads.extend(match is_of_users(group) {
+        true => &[["users", ""]][..],
+        false => &[["#N", ""], ["#J", ""], ["#T", ""]],
+    });
+    heads.extend(columns.iter().map(|c| c.heads));
+    if repeated {
+        heads.push(["n", ""]);
+    }
+    let curves = group.curves.iter().map(|c| {
+        let standing = remarks::standing(c);
+        let rows = c.levels.iter();
+        let rows = rows.map(|l| row(run, group, l, columns, repeated, &standing, notes));
+        (c.label.clone(), rows.collect())
+    });
+    ResultTable {
+        title,
+        heads,
+        curves: curves.collect(),
+    }
+}
+
+/// Whether the jobs of a test are users.
+fn is_of_users(group: &TestGroup<'_>) -> bool {
+    users::is_of_users(group.test)
+}
+
 fn columns(run: &Run, group: &TestGroup<'_>) -> Vec<&'static Column> {
     let known = |figure: &str| {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
@@ -283,6 +360,7 @@ fn columns(run: &Run, group: &TestGroup<'_>) -> Vec<&'static Column> {
 
 fn row(
     run: &Run,
+    group: &TestGroup<'_>,
     level: &Level<'_>,
     columns: &[&Column],
     repeated: bool,
@@ -291,12 +369,14 @@ fn row(
 ) -> RowView {
     let key = &level.first().key;
     let shown = level.shown();
-    let mut cells: Vec<String> = vec![
-        level.number.to_string(),
-        key.nodes.to_string(),
-        key.jobs.to_string(),
-        key.threads.to_string(),
-    ];
+    let parallelism = match is_of_users(group) {
+        true => &[key.jobs][..],
+        false => &[key.nodes, key.jobs, key.threads],
+    };
+    let numbers = parallelism.iter().map(u32::to_string);
+    let mut cells: Vec<String> = std::iter::once(level.number.to_string())
+        .chain(numbers)
+        .collect();
     cells.extend(
         columns
             .iter()
@@ -368,8 +448,8 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
             at_best.efficiency * 100.0
         ));
     }
-    if let Some(knee) = scaling::knee(&loads).filter(|_| loads.len() > 2) {
-        text.push_str(&format!(", knee at DOP {}", knee.dop));
+    if let Some(place) = scaling::saturation(&loads).filter(|_| loads.len() > 2) {
+        text.push_str(&format!(", saturated from DOP {}", place.dop));
     }
     let place = sweep
         .places

@@ -1,6 +1,8 @@
 //! The first thing on the page: is this a result, and how far can it be trusted?
 
-use archive::{OTHERS_PCT_MAX, Point, Run, RunState, Steady};
+use archive::{
+    Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, RightsMissing, Run, RunState, Steady,
+};
 
 use super::id_of;
 use crate::level::{self, TestGroup};
@@ -52,7 +54,7 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
     let invalid: Vec<&Point> = run.points.iter().filter(|p| !p.valid()).collect();
     let (measured, planned) = (run.points.len(), run.points_planned);
     let complete = run.state == RunState::Complete;
-    let items = vec![
+    let mut items = vec![
         state(run),
         steady(run),
         noise(run, groups),
@@ -60,6 +62,8 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         others(run),
         errors(run),
     ];
+    items.extend(restarts(run));
+    items.extend(rights(run));
     let cautions: Vec<&str> = (items.iter().filter(|item| item.tone == "warn"))
         .map(|item| item.name)
         .collect();
@@ -78,18 +82,12 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
             "Valid, with cautions",
             "warn",
             format!(
-                "All {measured} points passed their checks. Read before you use the figures: {}.",
+                "{} Read before you use the figures: {}.",
+                passed(measured),
                 cautions.join(", ")
             ),
         ),
-        (_, 0, true) => (
-            "Valid",
-            "good",
-            match measured {
-                1 => "Its point passed the checks.".to_owned(),
-                _ => format!("All {measured} points passed their checks."),
-            },
-        ),
+        (_, 0, true) => ("Valid", "good", passed(measured)),
         (_, 0, false) => (
             "Incomplete",
             "warn",
@@ -113,6 +111,13 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         items,
         reasons,
         reasons_more,
+    }
+}
+
+fn passed(measured: usize) -> String {
+    match measured {
+        1 => "Its point passed the checks.".to_owned(),
+        measured => format!("All {measured} points passed their checks."),
     }
 }
 
@@ -317,26 +322,79 @@ fn changes_limits(run: &Run) -> bool {
     plan.is_ok_and(|plan| plan.contains_key("validity"))
 }
 
-/// What programs beside the database and the driver took of the processors.
+/// What programs beside the database and the driver took of the processors and of the device.
 fn others(run: &Run) -> Item {
-    let shares: Vec<f64> = run
-        .points
-        .iter()
-        .filter_map(|p| p.figures.cpu_by_others_pct)
-        .collect();
+    let figures = || run.points.iter().map(|p| &p.figures);
+    let shares: Vec<f64> = figures().filter_map(|f| f.cpu_by_others_pct).collect();
+    let of_device: Vec<f64> = figures().filter_map(Figures::io_by_others_pct).collect();
     let crowded = shares.iter().filter(|pct| **pct > OTHERS_PCT_MAX).count();
+    let waiting = figures().filter(|f| f.is_device_crowded()).count();
+    let part = |what: &str, shares: &[f64], (limit, beyond): (f64, usize)| match stats::summary::max(
+        shares,
+    ) {
+        Some(most) => format!(
+            "{what} at most {} %, more than {limit} % in {beyond} of {}",
+            number::figure(most),
+            number::counted(shares.len() as u64, "point"),
+        ),
+        None => format!("{what} {}", number::UNKNOWN),
+    };
     Item {
         name: "Other programs",
-        text: match stats::summary::max(&shares) {
-            Some(most) => format!(
-                "took at most {} % of the processors; more than {OTHERS_PCT_MAX} % in {crowded} of {} points",
-                number::figure(most),
-                shares.len(),
+        text: format!(
+            "{}; {}",
+            part("of the processors", &shares, (OTHERS_PCT_MAX, crowded)),
+            part(
+                "of the device's bytes",
+                &of_device,
+                (OTHERS_IO_PCT_MAX, waiting)
             ),
-            None => "not known".to_owned(),
+        ),
+        tone: match crowded + waiting {
+            0 => "plain",
+            _ => "warn",
         },
-        tone: if crowded > 0 { "warn" } else { "plain" },
     }
+}
+
+/// Targets whose server was restarted between points; nothing where all ran through.
+fn restarts(run: &Run) -> Option<Item> {
+    let restarted = (0..).zip(&run.targets).filter_map(|(index, target)| {
+        let of_target = run.points.iter().filter(|p| p.key.target == index);
+        let mut since: Vec<&str> = of_target
+            .filter_map(|p| p.work.server_since.as_deref())
+            .collect();
+        since.dedup();
+        let times = since.len().checked_sub(1).filter(|times| *times > 0)?;
+        Some(format!(
+            "{} was restarted {} between points",
+            target.name,
+            number::counted(times as u64, "time")
+        ))
+    });
+    let restarted: Vec<String> = restarted.collect();
+    (!restarted.is_empty()).then(|| Item {
+        name: "Server",
+        text: restarted.join("; "),
+        tone: "warn",
+    })
+}
+
+/// What the users of the targets may not see; nothing where nothing is missing.
+fn rights(run: &Run) -> Option<Item> {
+    let missing = run.targets.iter().filter_map(|target| {
+        let missing = target.rights_missing.as_ref()?;
+        Some((missing, format!("{}: {missing}", target.name)))
+    });
+    let (missing, texts): (Vec<&RightsMissing>, Vec<String>) = missing.unzip();
+    (!missing.is_empty()).then(|| Item {
+        name: "Rights",
+        text: texts.join("; "),
+        tone: match missing.iter().any(|missing| missing.hides_others()) {
+            true => "warn",
+            false => "plain",
+        },
+    })
 }
 
 fn errors(run: &Run) -> Item {

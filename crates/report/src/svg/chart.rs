@@ -91,7 +91,7 @@ pub struct Series {
     pub extras: Vec<(f64, f64)>,
 }
 
-/// A ring around a place, e.g. the knee.
+/// A ring around a place, e.g. where throughput saturates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
     /// Where on the horizontal axis.

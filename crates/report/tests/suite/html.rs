@@ -246,7 +246,7 @@ fn hostile_text_stays_text() {
 
 /// Every element that is opened is closed, in order.
 fn balanced(page: &str) {
-    const VOID: [&str; 3] = ["meta", "!DOCTYPE", "br"];
+    const VOID: [&str; 4] = ["meta", "!DOCTYPE", "br", "wbr"];
     let mut open: Vec<String> = Vec::new();
     let mut rest = page;
     while let Some(start) = rest.find('<') {

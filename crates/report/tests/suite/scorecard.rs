@@ -93,7 +93,8 @@ fn contention_extras_win_nothing_and_are_marked() {
     let page = page(&run, &[]);
     let section = &page[page.find("<section id=\"T311\"").unwrap()..];
     let section = &section[..section[1..].find("<section").unwrap()];
-    assert_eq!(section.matches("✓ extra").count(), 3);
+    // Each level stands in the table of its own figures and in that of the machine's.
+    assert_eq!(section.matches("✓ extra").count(), 6);
     assert_eq!(
         section.matches("(extra)").count(),
         3,
@@ -153,12 +154,8 @@ fn tests_that_nobody_measured_are_one_line() {
         stopped.starts_with("Not reached, or in no plan: "),
         "{stopped}"
     );
-    // The component tests are one plan, users on the order-entry database another.
-    let whole = scorecard(&crate::fixture::run(), &[]).left_out;
-    assert_eq!(
-        whole.as_deref(),
-        Some("Not in this plan: OLTP, OLAP-POWER, OLAP-THROUGHPUT, OLAP-COMPOSITE.")
-    );
+    // The component tests are one plan; users and queries, which it does not ask for, are not missing in it.
+    assert_eq!(scorecard(&crate::fixture::run(), &[]).left_out, None);
 }
 
 #[test]

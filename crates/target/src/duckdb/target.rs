@@ -113,6 +113,7 @@ impl Target for DuckDbTarget {
             nodes: 1,
             device: None,
             settings: settings.into_iter().collect(),
+            rights_missing: None,
         }
     }
 

@@ -67,6 +67,7 @@ impl Target for MockTarget {
             nodes: 1,
             device: None,
             settings: self.pace.record(),
+            rights_missing: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::client::Client;
 use super::flavour::Flavour;
-use crate::{Counters, Result};
+use crate::{Counters, Result, SessionsLeft};
 
 /// Told in any case; what a server does not have is left out.
 const ALWAYS: &[&str] = &[
@@ -109,6 +109,42 @@ pub(super) fn variable(client: &mut Client, name: &str) -> Result<Option<String>
         &format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{name}'"),
     )?;
     Ok(rows.remove(name))
+}
+
+/// When the server was started, RFC 3339 in UTC. It counts its uptime to the second at which the statement began, as it
+/// tells the time, so that the difference is the same whenever it is asked.
+pub(super) fn running_since(client: &mut Client, flavour: Flavour) -> Result<Option<String>> {
+    client.read_one(&format!(
+        "SELECT date_format(utc_timestamp() - INTERVAL variable_value SECOND, '%Y-%m-%dT%H:%i:%sZ') \
+         FROM {}.global_status WHERE variable_name = 'UPTIME'",
+        flavour.status_schema()
+    ))
+}
+
+/// Sessions that the server lets in beside those that are there.
+pub(super) fn sessions_left(client: &mut Client) -> Result<Option<SessionsLeft>> {
+    let rows = client.read(
+        "SELECT @@max_connections, @@max_user_connections, \
+         (SELECT count(*) FROM information_schema.processlist \
+         WHERE user = substring_index(user(), '@', 1))",
+    )?;
+    let numbers = rows.into_iter().flatten().map(|cell| cell?.parse().ok());
+    let numbers: Option<Vec<u64>> = numbers.collect();
+    let connected = status(client, &["Threads_connected"])?;
+    let connected = connected.get("threads_connected").copied();
+    let (Some([most, of_user, users]), Some(connected)) = (numbers.as_deref(), connected) else {
+        return Ok(None);
+    };
+    let limits = [
+        ("max_connections", *most, 0, connected),
+        ("max_user_connections", *of_user, 0, *users),
+    ];
+    // Nothing of a user is no limit.
+    let limits: Vec<_> = limits
+        .into_iter()
+        .filter(|(_, most, ..)| *most > 0)
+        .collect();
+    Ok(SessionsLeft::under(&limits))
 }
 
 /// Pages asked of the buffer pool and bytes of log made, of the whole server.

@@ -24,6 +24,14 @@ impl Flavour {
         }
     }
 
+    /// The schema of the table `global_status`, which everybody may read.
+    pub fn status_schema(self) -> &'static str {
+        match self {
+            Self::MariaDb => "information_schema",
+            Self::MySql => "performance_schema",
+        }
+    }
+
     /// The query that names the settings somebody set, with their values.
     pub fn settings_query(self) -> &'static str {
         match self {

@@ -90,13 +90,26 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
     )))
 }
 
+/// Whether the server takes no writes from applications: a replica, as a rule. Who has the right to write to it all the same
+/// must not, because it would no longer be one.
+pub(super) fn is_read_only(client: &mut Client) -> Result<bool> {
+    let told = client.read_one("SELECT @@global.read_only")?;
+    // MariaDB 12 has words instead of a number.
+    Ok(!matches!(told.as_deref(), None | Some("0" | "OFF")))
+}
+
+/// Whether there is such a database.
+pub(super) fn is_there(client: &mut Client, database: &str) -> Result<bool> {
+    let count = client.read_one(&format!(
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name = '{database}'"
+    ))?;
+    Ok(count.as_deref() != Some("0"))
+}
+
 /// Makes the database that is dbdyno's own, or makes sure that it is.
 pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
     let name = &access.database;
-    let exists = client.read_one(&format!(
-        "SELECT count(*) FROM information_schema.schemata WHERE schema_name = '{name}'"
-    ))?;
-    if exists.as_deref() == Some("0") {
+    if !is_there(client, name)? {
         // The order of bytes: the same on every server, and that of the embedded engines.
         client.run(&format!(
             "CREATE DATABASE `{name}` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
@@ -166,6 +179,15 @@ pub(super) fn refuse_proxy(client: &mut Client, access: &Access) -> Result<()> {
             client.connection()
         ),
     ))
+}
+
+/// The account of this session, as it is written in a GRANT.
+pub(super) fn account(client: &mut Client) -> Result<String> {
+    let account = client.read_one(
+        "SELECT concat(quote(substring_index(current_user(), '@', 1)), '@', \
+         quote(substring_index(current_user(), '@', -1)))",
+    )?;
+    Ok(account.unwrap_or_default())
 }
 
 /// Makes sure that a table without a database is one of dbdyno's own.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use archive::TargetRecord;
+use archive::{RightsMissing, TargetRecord, Unseen};
 
 use super::access::{Access, refuse_odd_name};
 use super::client::Client;
@@ -19,9 +19,12 @@ use crate::server::{Anchor, LocalServer};
 use crate::session_settings::{self, SessionSettings};
 use crate::source::Source;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
-    TargetUrl, Watch,
+    Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
+    TargetError, TargetUrl, Watch,
 };
+
+/// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
+const NO_DATABASE: &str = "information_schema";
 
 pub(super) struct MySqlTarget {
     url: TargetUrl,
@@ -29,7 +32,9 @@ pub(super) struct MySqlTarget {
     flavour: Flavour,
     version: String,
     /// What the user may not see.
-    rights_missing: Option<String>,
+    rights_missing: Option<RightsMissing>,
+    /// Whether the server takes no writes.
+    is_read_only: bool,
     compression: AtomicBool,
     /// Settings of the server for the sessions that are measured, as it writes them.
     session: SessionSettings,
@@ -57,7 +62,7 @@ impl MySqlTarget {
 
     fn open_with(
         url: &TargetUrl,
-        access: Access,
+        mut access: Access,
         others_allowed: bool,
         anchor: Anchor<Client>,
     ) -> Result<Self> {
@@ -73,8 +78,14 @@ impl MySqlTarget {
             guard::refuse_busy(&mut client, &access)?;
         }
         guard::lock(&mut client, &access)?;
-        guard::own_database(&mut client, &access)?;
-        let rights_missing = rights_missing(&mut client);
+        let is_read_only = anchor.server().is_none() && guard::is_read_only(&mut client)?;
+        if !is_read_only {
+            guard::own_database(&mut client, &access)?;
+        } else if !guard::is_there(&mut client, &access.database)? {
+            // Sessions need one to begin in, and this one is everywhere.
+            access.database = NO_DATABASE.into();
+        }
+        let rights_missing = rights_missing(&mut client, others_allowed)?;
         drop(client);
         let target = Self {
             url: url.clone(),
@@ -82,12 +93,15 @@ impl MySqlTarget {
             flavour,
             version,
             rights_missing,
+            is_read_only,
             compression: AtomicBool::new(false),
             session: SessionSettings::new(),
             anchor,
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
-        target.checkpoint()?;
+        if !is_read_only {
+            target.checkpoint()?;
+        }
         Ok(target)
     }
 
@@ -130,23 +144,26 @@ impl MySqlTarget {
 }
 
 /// Who lacks a right sees nothing where others see figures: that is told, not taken for nothing.
-fn rights_missing(client: &mut Client) -> Option<String> {
+fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<RightsMissing>> {
     let grants = client.read("SHOW GRANTS").unwrap_or_default();
     let may_see = grants.iter().flatten().flatten().any(|grant| {
         grant.split_once(" ON *.* ").is_some_and(|(rights, _)| {
             rights.contains("ALL PRIVILEGES") || rights.contains("PROCESS")
         })
     });
-    let others = "this user may not see whether others are active, nor how compressed a table is; GRANT \
-                  PROCESS ON *.* TO it";
-    let waits = "waits for data files are not counted: this user may not read performance_schema; GRANT \
-                 SELECT ON performance_schema.* TO it";
-    let missing = [
-        (!may_see).then_some(others),
-        watch::is_denied(client).then_some(waits),
-    ];
-    let missing: Vec<&str> = missing.into_iter().flatten().collect();
-    (!missing.is_empty()).then(|| missing.join("; "))
+    let account = guard::account(client)?;
+    let (mut unseen, mut grant) = (Vec::new(), Vec::new());
+    if !may_see {
+        unseen.extend((!others_allowed).then_some(Unseen::OthersAtWork));
+        unseen.push(Unseen::Compression);
+        grant.push(format!("GRANT PROCESS ON *.* TO {account}"));
+    }
+    if watch::is_denied(client) {
+        unseen.push(Unseen::DataFileWaits);
+        grant.push(format!("GRANT SELECT ON performance_schema.* TO {account}"));
+    }
+    let grant = grant.join("; ");
+    Ok((!unseen.is_empty()).then_some(RightsMissing { unseen, grant }))
 }
 
 impl Target for MySqlTarget {
@@ -154,9 +171,6 @@ impl Target for MySqlTarget {
         let mut settings = self
             .with_anchor(|client| facts::settings(client, self.flavour))
             .unwrap_or_default();
-        if let Some(rights) = &self.rights_missing {
-            settings.insert("dbdyno.rights".into(), rights.clone());
-        }
         if let Some(server) = self.anchor.server() {
             settings.extend(server.about());
         }
@@ -169,6 +183,7 @@ impl Target for MySqlTarget {
             nodes: 1,
             device: None,
             settings,
+            rights_missing: self.rights_missing.clone(),
         }
     }
 
@@ -219,6 +234,27 @@ impl Target for MySqlTarget {
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
         let find = || self.with_anchor(|client| Ok(watch::server_process(client)));
         Some(self.anchor.process(find))
+    }
+
+    fn running_since(&self) -> Option<String> {
+        if self.anchor.server().is_some() {
+            return None;
+        }
+        let ask = || self.with_anchor(|client| facts::running_since(client, self.flavour));
+        // The session may have ended with the server's last life; the next one is of this life.
+        ask().or_else(|_| ask()).ok()?
+    }
+
+    fn read_only(&self) -> Option<String> {
+        self.is_read_only.then(|| {
+            "the server is read-only (read_only), on which nothing can be written: name its primary, or ask for scripts that \
+             only read"
+                .into()
+        })
+    }
+
+    fn sessions_left(&self) -> Option<SessionsLeft> {
+        self.with_anchor(facts::sessions_left).ok()?
     }
 
     fn counters(&self) -> Counters {

@@ -7,9 +7,11 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use archive::{RightsMissing, Unseen};
+
 use super::connection::Connection;
 use crate::register::{self, Identities};
-use crate::{ErrorKind, OWN_TABLES, Result, TargetError, Value};
+use crate::{ErrorKind, OWN_TABLES, Result, SessionsLeft, TargetError, Value};
 
 /// The comment on the schema.
 const MARK: &str = "dbdyno: made by dbdyno, may be dropped";
@@ -31,8 +33,10 @@ pub(super) struct Facts {
     pub workers_max: u32,
     /// Whether sessions go through a pooler.
     pub is_pooled: bool,
-    /// What the user may not see, with what is missing for it.
-    pub notes: Vec<String>,
+    /// Whether the server only replays what another one writes.
+    pub is_standby: bool,
+    /// What the user may not see.
+    pub rights_missing: Option<RightsMissing>,
 }
 
 /// Checks that the database may be used; `connection` keeps the lock.
@@ -41,10 +45,14 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
         major: major(connection.version())?,
         ..Facts::default()
     };
-    refuse_standby_and_no_rights(connection, facts.major)?;
-    if !others_allowed {
-        facts.notes.extend(refuse_others(connection)?);
+    facts.is_standby = one(connection, "SELECT pg_is_in_recovery()::text", &[])? == "true";
+    if !facts.is_standby {
+        refuse_no_rights(connection, facts.major)?;
     }
+    if !others_allowed {
+        refuse_others(connection)?;
+    }
+    facts.rights_missing = rights_missing(connection, others_allowed)?;
     lock(connection)?;
     let workers = one(
         connection,
@@ -85,13 +93,7 @@ fn one(connection: &mut Connection, sql: &str, parameters: &[Value<'_>]) -> Resu
     Ok(cell.flatten().unwrap_or_default())
 }
 
-fn refuse_standby_and_no_rights(connection: &mut Connection, major: u32) -> Result<()> {
-    if one(connection, "SELECT pg_is_in_recovery()::text", &[])? == "true" {
-        return Err(TargetError::new(
-            ErrorKind::Unreachable,
-            "PostgreSQL: the server is a standby, on which nothing can be loaded; name its primary",
-        ));
-    }
+fn refuse_no_rights(connection: &mut Connection, major: u32) -> Result<()> {
     let role = match major {
         15.. => "pg_has_role(current_user, 'pg_checkpoint', 'USAGE')",
         _ => "false",
@@ -115,10 +117,7 @@ fn refuse_standby_and_no_rights(connection: &mut Connection, major: u32) -> Resu
 const OTHERS: &str = "SELECT pid::text, coalesce(usename, '?') || ' in ' || coalesce(datname, '?') \
      FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
      AND application_name <> 'dbdyno' AND state IS NOT NULL AND state <> 'idle'";
-const UNSEEN: &str = "SELECT count(*)::text FROM pg_stat_activity \
-     WHERE pid <> pg_backend_pid() AND usename IS NOT NULL AND backend_type IS NULL";
-
-fn refuse_others(connection: &mut Connection) -> Result<Option<String>> {
+fn refuse_others(connection: &mut Connection) -> Result<()> {
     let before = connection.texts(OTHERS, &[])?;
     if !before.is_empty() {
         sleep(ACTIVE_APART);
@@ -134,13 +133,79 @@ fn refuse_others(connection: &mut Connection) -> Result<Option<String>> {
             ));
         }
     }
-    Ok(match one(connection, UNSEEN, &[])?.as_str() {
-        "0" => None,
-        sessions => Some(format!(
-            "{sessions} sessions of others whose activity this user may not see; GRANT \
-             pg_read_all_stats TO it"
-        )),
-    })
+    Ok(())
+}
+
+/// Whether the user is a member of the roles that see everybody's activity, and all settings; and its name.
+const ROLES: &str = "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')::text, \
+     pg_has_role(current_user, 'pg_read_all_settings', 'USAGE')::text, quote_ident(current_user)";
+
+/// What the user may not see; of the sessions of others nothing is missing where they are allowed.
+fn rights_missing(
+    connection: &mut Connection,
+    others_allowed: bool,
+) -> Result<Option<RightsMissing>> {
+    let row = connection.texts(ROLES, &[])?.into_iter().next();
+    let cells: Vec<String> = row.into_iter().flatten().flatten().collect();
+    let [stats, settings, user] = &cells[..] else {
+        return Ok(None);
+    };
+    let mut unseen = Vec::new();
+    if stats != "true" {
+        unseen.extend((!others_allowed).then_some(Unseen::OthersAtWork));
+        unseen.push(Unseen::ServerProcesses);
+    }
+    if settings != "true" {
+        unseen.push(Unseen::DataDirectory);
+    }
+    let role = match (stats.as_str(), settings.as_str()) {
+        ("true", "true") => return Ok(None),
+        ("true", _) => "pg_read_all_settings",
+        (_, "true") => "pg_read_all_stats",
+        // A member of both.
+        _ => "pg_monitor",
+    };
+    let grant = format!("GRANT {role} TO {user}");
+    Ok(Some(RightsMissing { unseen, grant }))
+}
+
+/// Limits of sessions, of which −1 is none: the server's, how many of it are kept for others, how many are in use; the
+/// user's with those of its own; the database's with those in it.
+const SESSIONS: &str = "SELECT current_setting('max_connections'), \
+     (CASE WHEN r.rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int \
+     + CASE WHEN EXISTS (SELECT FROM pg_roles p WHERE p.rolname = 'pg_use_reserved_connections' \
+     AND pg_has_role(p.oid, 'USAGE')) THEN 0 \
+     ELSE coalesce(current_setting('reserved_connections', true)::int, 0) END END)::text, \
+     count(*)::text, \
+     CASE WHEN r.rolsuper THEN -1 ELSE r.rolconnlimit END::text, \
+     count(*) FILTER (WHERE a.usesysid = r.oid)::text, \
+     CASE WHEN r.rolsuper THEN -1 ELSE d.datconnlimit END::text, \
+     count(*) FILTER (WHERE a.datid = d.oid)::text \
+     FROM pg_stat_activity a, pg_roles r, pg_database d \
+     WHERE r.rolname = current_user AND d.datname = current_database() AND a.usesysid IS NOT NULL \
+     AND coalesce(a.backend_type, 'client backend') = 'client backend' \
+     GROUP BY r.rolsuper, r.rolconnlimit, d.datconnlimit";
+
+/// Sessions that the server lets in beside those that are there.
+pub(super) fn sessions_left(connection: &mut Connection) -> Result<Option<SessionsLeft>> {
+    let row = connection.texts(SESSIONS, &[])?.into_iter().next();
+    let numbers = row.into_iter().flatten().map(|cell| cell?.parse().ok());
+    let numbers: Option<Vec<i64>> = numbers.collect();
+    let Some([most, reserved, used, of_user, users, of_database, there]) = numbers.as_deref()
+    else {
+        return Ok(None);
+    };
+    let limits = [
+        ("max_connections", most, reserved, used),
+        ("the user's CONNECTION LIMIT", of_user, &0, users),
+        ("the database's CONNECTION LIMIT", of_database, &0, there),
+    ];
+    let limits = limits.into_iter().filter(|(_, most, ..)| **most >= 0);
+    let limits = limits.map(|(name, most, reserved, used)| {
+        let whole = |n: &i64| n.unsigned_abs();
+        (name, whole(most), whole(reserved), whole(used))
+    });
+    Ok(SessionsLeft::under(&limits.collect::<Vec<_>>()))
 }
 
 fn lock(connection: &mut Connection) -> Result<()> {

@@ -20,7 +20,8 @@ use crate::server::{Anchor, LocalServer};
 use crate::session_settings;
 use crate::source::Source;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError, Watch,
+    Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
+    TargetError, Watch,
 };
 
 /// The first version whose statistics can be read without a delay.
@@ -48,7 +49,9 @@ impl PostgresTarget {
     ) -> Result<Self> {
         let mut anchor = Connection::open(&endpoint, OF_SESSIONS)?;
         let mut facts = guard::claim(&mut anchor, set_up.others_allowed)?;
-        guard::own_schema(&mut anchor, &endpoint.schema)?;
+        if !facts.is_standby {
+            guard::own_schema(&mut anchor, &endpoint.schema)?;
+        }
         facts.is_pooled = anchor.is_pooled();
         let mut set_up = set_up;
         if !set_up.session.is_empty() {
@@ -74,7 +77,9 @@ impl PostgresTarget {
             if !self.anchor.is_annex() {
                 guard::claim(&mut fresh, self.set_up.others_allowed)?;
             }
-            guard::own_schema(&mut fresh, &self.endpoint.schema)?;
+            if !self.facts.is_standby {
+                guard::own_schema(&mut fresh, &self.endpoint.schema)?;
+            }
             Ok(fresh)
         };
         self.anchor.with(connect, work)
@@ -100,12 +105,13 @@ impl Target for PostgresTarget {
             );
             recorded.insert("dbdyno.statistics".into(), why);
         }
-        if !self.facts.notes.is_empty() {
-            recorded.insert("dbdyno.rights".into(), self.facts.notes.join("; "));
-        }
         if self.facts.is_pooled {
             let what = "sessions go through a connection pooler in session mode, whose time is in every figure";
             recorded.insert("dbdyno.pooler".into(), what.into());
+        }
+        if self.facts.is_standby {
+            let what = "it replays what its primary writes, in every figure";
+            recorded.insert("dbdyno.standby".into(), what.into());
         }
         if let Some(server) = self.anchor.server() {
             recorded.extend(server.about());
@@ -119,6 +125,7 @@ impl Target for PostgresTarget {
             nodes: 1,
             device: None,
             settings: recorded,
+            rights_missing: self.facts.rights_missing.clone(),
         }
     }
 
@@ -139,7 +146,10 @@ impl Target for PostgresTarget {
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
         let mut connection = self.connect()?;
-        connection.check_schema(&self.endpoint.schema)?;
+        // Where nothing can be written, no schema is made, and none is needed.
+        if !self.facts.is_standby {
+            connection.check_schema(&self.endpoint.schema)?;
+        }
         connection.batch(&threads_sql(self.threads()))?;
         connection.set_settings(&self.set_up.session)?;
         Ok(Box::new(PostgresSession::new(
@@ -162,7 +172,7 @@ impl Target for PostgresTarget {
             Some(directory) => Ok(PathBuf::from(directory)),
             None => Err(
                 "this user may not see the server's data directory, so its device is unknown; \
-                 GRANT pg_read_all_settings TO it, or name the device with --host-device"
+                 GRANT pg_monitor TO it, or name the device with --host-device"
                     .into(),
             ),
         }
@@ -179,8 +189,25 @@ impl Target for PostgresTarget {
         }
         let sql = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', \
                    'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
-        let rows = self.with_anchor(|anchor| anchor.texts(sql, &[])).ok()?;
+        let ask = || self.with_anchor(|anchor| anchor.texts(sql, &[]));
+        // The session may have ended with the server's last life; the next one is of this life.
+        let rows = ask().or_else(|_| ask()).ok()?;
         rows.into_iter().flatten().next().flatten()
+    }
+
+    fn read_only(&self) -> Option<String> {
+        self.facts.is_standby.then(|| {
+            "the server is a standby, on which nothing can be written: name its primary, or ask for scripts that only read"
+                .into()
+        })
+    }
+
+    fn sessions_left(&self) -> Option<SessionsLeft> {
+        // A pooler has limits of its own, and holds sessions of the server that it hands out again.
+        if self.facts.is_pooled {
+            return None;
+        }
+        self.with_anchor(guard::sessions_left).ok()?
     }
 
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
@@ -191,7 +218,8 @@ impl Target for PostgresTarget {
             false => "NULL",
         };
         let sql = format!(
-            "SELECT {gets}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text \
+            "SELECT {gets}, CASE WHEN NOT pg_is_in_recovery() \
+             THEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text END \
              FROM pg_stat_database WHERE datname = current_database()"
         );
         let rows = self.with_anchor(|anchor| anchor.texts(&sql, &[]));

@@ -285,6 +285,7 @@ impl Target for SqliteTarget {
             nodes: 1,
             device: None,
             settings: self.settings(),
+            rights_missing: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use archive::Unseen;
 use target::ErrorKind;
 
 use crate::common::*;
@@ -108,9 +109,17 @@ fn missing_rights_are_told() {
         "{error}"
     );
     let target = opened(&url_of(&server, "strong", "dbdyno")).unwrap();
-    let record = target.record();
-    assert!(record.settings["dbdyno.rights"].contains("PROCESS"));
+    let missing = target.record().rights_missing.unwrap();
+    assert_eq!(missing.unseen, [Unseen::OthersAtWork, Unseen::Compression]);
+    assert_eq!(
+        missing.grant,
+        "GRANT PROCESS ON *.* TO 'strong'@'localhost'"
+    );
     assert!(target.counters().redo_bytes.is_some());
-    let root = opened(&url_of(&server, "root", "dbdyno_stage")).unwrap();
-    assert!(!root.record().settings.contains_key("dbdyno.rights"));
+    drop(target);
+    root.batch(&missing.grant).unwrap();
+    for (user, database) in [("strong", "dbdyno"), ("root", "dbdyno_other")] {
+        let target = opened(&url_of(&server, user, database)).unwrap();
+        assert_eq!(target.record().rights_missing, None, "{user}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use archive::Unseen;
 use target::{Counted, ServerCounts, Tally, Target, Value, WaitClass};
 
 use crate::common::*;
@@ -76,7 +77,7 @@ fn waits_that_cannot_be_seen_are_not_counted() {
     let rise = rise(plain.as_ref());
     assert_eq!(waits(&rise, WaitClass::DataRead), None);
     assert!(waits(&rise, WaitClass::Lock).unwrap().count.is_some());
-    assert!(!plain.record().settings.contains_key("dbdyno.rights"));
+    assert_eq!(plain.record().rights_missing, None);
 
     let server = server_with("&performance_schema=ON");
     stage(&server)
@@ -86,11 +87,10 @@ fn waits_that_cannot_be_seen_are_not_counted() {
         )
         .unwrap();
     let target = opened(&url_of(&server, "strong", "dbdyno")).unwrap();
-    let rights = &target.record().settings["dbdyno.rights"];
-    assert!(
-        rights.contains("performance_schema") && !rights.contains("PROCESS"),
-        "{rights}"
-    );
+    let missing = target.record().rights_missing.unwrap();
+    assert_eq!(missing.unseen, [Unseen::DataFileWaits]);
+    let grant = "GRANT SELECT ON performance_schema.* TO 'strong'@'localhost'";
+    assert_eq!(missing.grant, grant);
     let counts = target.watch().unwrap().unwrap().count().unwrap();
     assert_eq!(waits(&counts, WaitClass::DataRead), None);
     assert!(counts.reads.count.is_some());

@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use archive::Unseen;
 use target::{ErrorKind, Feature};
 
 use crate::common::*;
@@ -111,22 +112,40 @@ fn a_user_without_rights_is_told_which() {
     let error = refused(&url_of(&server, "plain", ""));
     assert!(error.message.contains("42501"), "{error}");
     psql(&server, "GRANT CREATE ON DATABASE postgres TO plain");
-    thread::scope(|scope| {
-        scope.spawn(|| psql(&server, "SELECT pg_sleep(3)"));
-        thread::sleep(std::time::Duration::from_millis(700));
-        let target = opened(&url_of(&server, "plain", "")).unwrap();
-        // Whether the other is active cannot be seen, which is told.
-        let rights = &target.record().settings["dbdyno.rights"];
-        assert!(rights.contains("pg_read_all_stats"), "{rights}");
-        target.checkpoint().unwrap();
-        let mut session = target.open_session().unwrap();
-        session
-            .batch("CREATE TABLE dbdyno_t (id BIGINT, pad TEXT)")
-            .unwrap();
-        session.bulk_load("dbdyno_t", &mut Rows(0..100)).unwrap();
-        session.analyse("dbdyno_t").unwrap();
-        session.counters();
-        assert!(target.counters().buffer_gets.is_some() && target.counters().redo_bytes.is_some());
-        assert!(target.lacks(Feature::Storage).is_none());
-    });
+    // Nobody else is there at this moment; whether somebody comes cannot be seen, which is told.
+    let missing = |url: &str| opened(url).unwrap().record().rights_missing;
+    let all = missing(&url_of(&server, "plain", "")).unwrap();
+    assert_eq!(
+        all.unseen,
+        [
+            Unseen::OthersAtWork,
+            Unseen::ServerProcesses,
+            Unseen::DataDirectory
+        ]
+    );
+    assert_eq!(all.grant, "GRANT pg_monitor TO plain");
+    let allowed = missing(&url_of(&server, "plain", "?others=allow")).unwrap();
+    assert!(!allowed.hides_others(), "{allowed}");
+    // One right for all that is missing: it is enough.
+    psql(&server, "GRANT pg_read_all_settings TO plain");
+    let stats = missing(&url_of(&server, "plain", "")).unwrap();
+    assert!(stats.hides_others() && stats.unseen.len() == 2, "{stats}");
+    assert_eq!(stats.grant, "GRANT pg_read_all_stats TO plain");
+    psql(&server, "REVOKE pg_read_all_settings FROM plain");
+    psql(&server, &all.grant);
+    assert_eq!(missing(&url_of(&server, "plain", "")), None);
+    assert_eq!(missing(&url_of(&server, "dbdyno", "")), None);
+    psql(&server, "REVOKE pg_monitor FROM plain");
+
+    let target = opened(&url_of(&server, "plain", "")).unwrap();
+    target.checkpoint().unwrap();
+    let mut session = target.open_session().unwrap();
+    session
+        .batch("CREATE TABLE dbdyno_t (id BIGINT, pad TEXT)")
+        .unwrap();
+    session.bulk_load("dbdyno_t", &mut Rows(0..100)).unwrap();
+    session.analyse("dbdyno_t").unwrap();
+    session.counters();
+    assert!(target.counters().buffer_gets.is_some() && target.counters().redo_bytes.is_some());
+    assert!(target.lacks(Feature::Storage).is_none());
 }

@@ -23,6 +23,7 @@ fn target(name: &str, version: &str, settings: &[(&str, &str)]) -> TargetRecord 
         nodes: 1,
         device: None,
         settings: pairs.map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        rights_missing: None,
     }
 }
 
@@ -173,8 +174,38 @@ fn of_a_url_everything_but_the_path_counts() {
             "sqlite:/data/x.db?cache_mb=8",
             "sqlite: in a file with cache_mb=8",
         ),
-        ("x://user@host:5432/bench", "x://user@host:5432"),
+        ("x://user@host:5432/bench", "x://user@host"),
+        ("x://user@[::1]:5432/bench", "x://user@[::1]"),
+        ("x://host/bench?others=allow", "x://host with others=allow"),
+        ("x://user@%2Frun%2Fx%2F1/bench", "x://user@"),
+        (
+            "x://user@localhost/bench?socket=/run/x.sock&others=allow",
+            "x://user@localhost with others=allow",
+        ),
+        (
+            "x://user@localhost/bench?socket=%2Frun%2Fx.sock",
+            "x://user@localhost",
+        ),
     ] {
         assert_eq!(without_path(url), want);
     }
+}
+
+#[test]
+fn places_that_every_server_has_for_itself_are_no_differences() {
+    let server = |place: &str, port: &str, memory: &str| {
+        let settings = [
+            ("data_directory", place),
+            ("unix_socket_directories", place),
+            ("port", port),
+            ("work_mem", memory),
+        ];
+        run(PLAN, vec![target("postgres", "15", &settings)])
+    };
+    let (a, b) = (
+        server("/var/tmp/dbdyno-0/1", "5432", "4MB"),
+        server("/srv/pg", "5433", "64MB"),
+    );
+    let want = [row("target postgres: setting work_mem", "4MB", "64MB")];
+    assert_eq!(rows(&a, &b), want);
 }

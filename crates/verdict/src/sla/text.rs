@@ -1,27 +1,21 @@
-//! The judgement for a person: what is wrong with the run, a line for each limit that is missed or met in
-//! doubt, and the count of those kept.
+//! The judgement for a person: what is wrong with the run, a line for each limit with its figure, those that were missed
+//! first, and the count of those kept.
 
 use archive::Run;
 
-use super::hold::{Judgement, Outcome, Surety};
+use super::hold::{Judgement, Outcome, Row, Surety};
 use super::words::{plain, sentence};
 
 /// The judgement as lines.
 pub fn text(run: &Run, judgement: &Judgement) -> String {
     let mut lines = about_the_run(run, judgement);
-    for row in &judgement.rows {
-        let word = match &row.outcome {
-            Outcome::Missed { .. } => "missed ",
-            Outcome::Unjudged { .. } => "failed ",
-            // What is met from few repetitions is counted below: it would be every line of a short run.
-            Outcome::Met(finding) if finding.surety == Surety::WithinNoise => "noise  ",
-            Outcome::Met(_) => continue,
-        };
-        lines.push(format!(
-            "{word} {}: {}",
-            plain(&row.metric.to_string()),
-            sentence(row)
-        ));
+    let mut rows: Vec<&Row> = judgement.rows.iter().collect();
+    // Stable: limits of one kind stay in the order of the file.
+    rows.sort_by_key(|row| rank(&row.outcome));
+    for row in rows {
+        let word = WORDS[rank(&row.outcome)];
+        let metric = plain(&row.metric.to_string());
+        lines.push(format!("{word:<7} {metric}: {}", sentence(row)));
     }
     for left_out in &judgement.left_out {
         let metric = plain(&left_out.metric.to_string());
@@ -29,6 +23,19 @@ pub fn text(run: &Run, judgement: &Judgement) -> String {
     }
     lines.push(count(judgement));
     lines.join("\n") + "\n"
+}
+
+/// What the lines begin with, by the rank of their outcomes.
+const WORDS: [&str; 4] = ["missed", "failed", "noise", "kept"];
+
+/// The order in which outcomes are told: what needs to be looked at first.
+fn rank(outcome: &Outcome) -> usize {
+    match outcome {
+        Outcome::Missed { .. } => 0,
+        Outcome::Unjudged { .. } => 1,
+        Outcome::Met(finding) if finding.surety == Surety::WithinNoise => 2,
+        Outcome::Met(_) => 3,
+    }
 }
 
 fn about_the_run(run: &Run, judgement: &Judgement) -> Vec<String> {

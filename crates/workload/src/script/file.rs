@@ -185,6 +185,11 @@ impl Script {
         ))
     }
 
+    /// Whether it makes or removes data on an engine before its transactions or behind them.
+    pub fn makes_data(&self, engine: &str) -> bool {
+        !self.set_up.of(engine).is_empty() || !self.teardown.of(engine).is_empty()
+    }
+
     /// Whether anything in it may write.
     pub fn writes(&self) -> bool {
         let reads = |text: &String| {

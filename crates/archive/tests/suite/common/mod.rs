@@ -4,8 +4,8 @@
 use archive::{
     Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, Component, FIGURES, Fact, HeldBack,
     Histograms, Inventory, Missing, NewRun, OperationSample, OperationTimes, Platform, Point,
-    PointKey, Resource, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord,
-    TimedEvent, TransactionKind, WaitHistogram, WorkDone,
+    PointKey, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart,
+    TargetRecord, TimedEvent, TransactionKind, Unseen, WaitHistogram, WorkDone,
 };
 use stats::Histogram;
 
@@ -38,6 +38,10 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
             nodes: 1,
             device: Some("nvme0n1".into()),
             settings: [("journal_mode".to_owned(), "wal".to_owned())].into(),
+            rights_missing: Some(RightsMissing {
+                unseen: vec![Unseen::OthersAtWork, Unseen::DataFileWaits],
+                grant: "GRANT PROCESS ON *.* TO 'bench'@'%'".into(),
+            }),
         }],
         platform: Platform {
             host_name: Some("bench".into()),
@@ -92,6 +96,7 @@ pub fn point(key: PointKey) -> Point {
         configuration: "c0ffee".into(),
         definition: "f00d".into(),
         work: WorkDone {
+            server_since: Some("2026-02-28T22:15:07Z".into()),
             below_database: false,
             limit_percentile: Some(95.0),
             limit_response_us: Some(50e3),

@@ -15,7 +15,7 @@ pub const STATED: &str = "[storage]\ntype = \"3PAR StoreServ 8400\"\nflash_only 
     ssd_disks = 80\nraid_level = \"RAID 1+0\"\n\
     [volume_manager]\nlayout = \"striped\"\nstripe_size_kib = 1024\n\
     [file_system]\ndirect_io = true\nasynchronous_io = true\n\
-    [database]\nshared_memory_gib = 2800\nin_memory_gib = 2699\nhuge_page_group = 54322\n\
+    [database]\ncluster = true\nshared_memory_gib = 2800\nin_memory_gib = 2699\nhuge_page_group = 54322\n\
     data_devices = [\"/dev/mapper/data01\", \"data02\"]\nredo_devices = [\"redo01\", \"redo02\"]\n\
     archive_devices = [\"/dev/nvme0n1p2\"]\n";
 
@@ -23,7 +23,7 @@ pub const STATED: &str = "[storage]\ntype = \"3PAR StoreServ 8400\"\nflash_only 
 pub const STATED_OTHERWISE: &str = "[storage]\nflash_only = true\nraid_level = \"RAID-5\"\n\
     [volume_manager]\nlayout = \"concatenated\"\nstripe_size_kib = 64\n\
     [file_system]\ndirect_io = false\nasynchronous_io = false\n\
-    [database]\nshared_memory_gib = 400\nin_memory_gib = 500\nhuge_page_group = 54322\n\
+    [database]\ncluster = true\nshared_memory_gib = 400\nin_memory_gib = 500\nhuge_page_group = 54322\n\
     data_devices = [\"data01\", \"sda1\"]\nredo_devices = [\"data01\"]\narchive_devices = [\"/dev/sda\"]\n";
 
 const MULTIPATH: &str = "defaults {\n polling_interval 10\n user_friendly_names yes\n find_multipaths yes\n}\n\

@@ -180,6 +180,7 @@ impl Target for LiftedTarget {
             nodes: 1,
             device: None,
             settings: BTreeMap::new(),
+            rights_missing: None,
         });
         record.name = scheme(self.level).into();
         record.url = self.url.clone();

@@ -1,0 +1,115 @@
+//! What a target's user may not see.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Something that a server shows only to who has a right to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unseen {
+    /// Whether others are at work on the server: the guard against them is off.
+    OthersAtWork,
+    /// What the server's own processes wait for.
+    ServerProcesses,
+    /// Where the data lie, and so their device.
+    DataDirectory,
+    /// How long sessions wait for data files.
+    DataFileWaits,
+    /// How compressed a table is.
+    Compression,
+}
+
+impl Unseen {
+    /// All of them.
+    pub const ALL: [Unseen; 5] = [
+        Self::OthersAtWork,
+        Self::ServerProcesses,
+        Self::DataDirectory,
+        Self::DataFileWaits,
+        Self::Compression,
+    ];
+
+    /// Word used in exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OthersAtWork => "others_at_work",
+            Self::ServerProcesses => "server_processes",
+            Self::DataDirectory => "data_directory",
+            Self::DataFileWaits => "data_file_waits",
+            Self::Compression => "compression",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::OthersAtWork => {
+                "whether others are at work on the server (nothing is refused for their sake)"
+            }
+            Self::ServerProcesses => "what the server's own processes wait for",
+            Self::DataDirectory => "where the data lie (their device is unknown)",
+            Self::DataFileWaits => "how long sessions wait for data files",
+            Self::Compression => "how compressed a table is",
+        }
+    }
+}
+
+/// What the user of a target lacks rights for; its words tell what is unknown and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RightsMissing {
+    /// What it cannot see.
+    pub unseen: Vec<Unseen>,
+    /// The statements that give all of it at once, for the server's administrator.
+    pub grant: String,
+}
+
+impl RightsMissing {
+    /// Whether the guard against others at work is off for it.
+    pub fn hides_others(&self) -> bool {
+        self.unseen.contains(&Unseen::OthersAtWork)
+    }
+}
+
+impl fmt::Display for RightsMissing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> = self.unseen.iter().map(|unseen| unseen.words()).collect();
+        let listed = match &words[..] {
+            [] => "something".to_owned(),
+            [one] => (*one).to_owned(),
+            [first @ .., last] => format!("{} nor {last}", first.join(", ")),
+        };
+        write!(
+            f,
+            "this user cannot see {listed}; its administrator can change that: {}",
+            self.grant
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_name_all_that_is_missing_and_one_remedy() {
+        let missing = |unseen: &[Unseen]| RightsMissing {
+            unseen: unseen.to_vec(),
+            grant: "GRANT pg_monitor TO bench".into(),
+        };
+        let all = missing(&[Unseen::OthersAtWork, Unseen::DataDirectory]);
+        assert_eq!(
+            all.to_string(),
+            "this user cannot see whether others are at work on the server (nothing is refused for their sake) nor where \
+             the data lie (their device is unknown); its administrator can change that: GRANT pg_monitor TO bench"
+        );
+        assert!(all.hides_others() && !missing(&[Unseen::Compression]).hides_others());
+    }
+
+    #[test]
+    fn exports_have_the_names() {
+        for unseen in Unseen::ALL {
+            let exported = serde_json::to_value(unseen).unwrap();
+            assert_eq!(exported, unseen.name());
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Users who are more than a server lets in.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod common;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+use common::{Place, faults, points};
+use serde_json::Value;
+
+fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
+    let all = points(exported).iter();
+    all.filter(|point| point["test"] == test).collect()
+}
+
+/// What users do on a server, without the checks.
+fn let_work(place: &Place, url: &str, more: &[&str]) -> common::Ended {
+    let asked = ["oltp", "run", "--target", url, "--yes", "--ramp-up", "0.2"];
+    let light = ["--warm-up-max", "0", "--check", "none"];
+    place.dbdyno(&[&asked[..], &light, more].concat())
+}
+
+/// A server with a small database.
+fn loaded_server(place: &Place, settings: &str) -> (target::server::LocalServer, String) {
+    let server = postgres::server(settings);
+    let url = postgres::url(&server, "dbdyno");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    (server, url)
+}
+
+/// More users than the server lets in are refused before a level is measured, with the limit; users who share
+/// connections are let in.
+#[test]
+fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
+    let place = Place::new();
+    let (_server, url) = loaded_server(&place, "&max_connections=20");
+    let ended = let_work(&place, &url, &["--users", "1,64,65", "--seconds", "0.5"]);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    for said in [
+        "OLTP with 65 users",
+        "needs 66 sessions",
+        "max_connections is 20",
+        "--connections",
+    ] {
+        assert!(sentence.contains(said), "{said}: {sentence}");
+    }
+    assert_eq!(
+        place.dbdyno(&["report", "last"]).status,
+        2,
+        "nothing was entered"
+    );
+    let shared = [
+        "--users",
+        "64",
+        "--connections",
+        "8",
+        "--seconds",
+        "0.5",
+        "--name",
+        "shared",
+    ];
+    let ended = let_work(&place, &url, &shared);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let exported = place.export("shared");
+    assert_eq!(faults(of(&exported, "OLTP")[0]), [""; 0]);
+}
+
+/// Somebody who takes connections between the check and a level costs that level: every point of it says why, once, and
+/// the level before is measured.
+#[test]
+fn connections_that_others_take_meanwhile_cost_their_level() {
+    let place = Place::new();
+    let (server, url) = loaded_server(&place, "&max_connections=20");
+    let log = std::fs::File::create(place.path("log")).unwrap();
+    let levels = ["--users", "1,14", "--seconds", "4", "--warm-up-max", "0"];
+    let asked = ["oltp", "run", "--target", &url, "--yes", "--all-levels"];
+    let arguments = [&asked[..], &levels, &["--check", "light", "--name", "cut"]].concat();
+    let mut child = place
+        .command(&arguments)
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let told = || std::fs::read_to_string(place.path("log")).unwrap();
+    while !told().contains("consistency before") {
+        assert!(child.try_wait().unwrap().is_none(), "{}", told());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // The first level has begun; whoever is let in now stays until the second one has ended.
+    let others: Vec<_> = (0..12).map(|_| postgres::idle(&server)).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(3), "{}", told());
+    drop(others);
+    let exported = place.export("cut");
+    for code in ["OLTP", "NEW-ORDER", "STOCK-LEVEL"] {
+        let [few, many] = of(&exported, code)[..] else {
+            panic!("two levels of {code}")
+        };
+        assert_eq!(faults(few), [""; 0], "{code}");
+        let said = faults(many).join(" ");
+        assert!(
+            said.contains("53300") && said.contains("max_connections"),
+            "{code}: {said}"
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! Scripts that only read, on servers that take no writes: a real standby of PostgreSQL, and a read-only MariaDB.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+#[path = "common/mysql.rs"]
+mod mysql;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Place, points};
+use target::server::LocalServer;
+
+const SCRIPT: &str = "name = \"reader\"\n[[transaction]]\nname = \"look\"\n\
+    [transaction.draw]\nid = { uniform = [1, 100] }\n[[transaction.statement]]\n\
+    sql_for = { postgres = \"SELECT v FROM public.shop WHERE id = :id\", mysql = \"SELECT v FROM shop.shop WHERE id = :id\" }\n\
+    rows = 1\n";
+const STEP: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\njobs = [1, 3]\nmode = \"time\"\nseconds = 0.3\n";
+/// A test that makes a table.
+const WRITES: &str = "name = \"w\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1]\n";
+
+/// A standby of a server, copied from it; it goes with this value.
+struct Standby {
+    process: Child,
+    directory: tempfile::TempDir,
+    /// The server's own client.
+    client: PathBuf,
+}
+
+impl Standby {
+    fn of(primary: &LocalServer) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let data = directory.path().join("data");
+        let copied = Command::new(primary.program().with_file_name("pg_basebackup"))
+            .args([
+                "--write-recovery-conf",
+                "--checkpoint=fast",
+                "--no-sync",
+                "-h",
+            ])
+            .arg(primary.socket_directory())
+            .args(["-U", primary.superuser(), "-D"])
+            .arg(&data)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&copied.stderr);
+        assert!(copied.status.success(), "{errors}");
+        // A server does not run as root: it runs as its primary does.
+        let owner = fs::metadata(primary.socket_directory()).unwrap();
+        let is_other = owner.uid() != fs::metadata("/proc/self").unwrap().uid();
+        let mut command = Command::new(primary.program());
+        command
+            .arg("-D")
+            .arg(&data)
+            // No fewer than its primary was started with.
+            .args([
+                "-c",
+                "max_connections=1000",
+                "-c",
+                "max_worker_processes=1000",
+            ])
+            .args(["-c", "listen_addresses=", "-c"])
+            .arg(format!(
+                "unix_socket_directories={}",
+                directory.path().display()
+            ))
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(directory.path().join("log")).unwrap());
+        if is_other {
+            let given = Command::new("chown")
+                .arg("-R")
+                .arg(format!("{}:{}", owner.uid(), owner.gid()))
+                .arg(&data)
+                .status();
+            assert!(given.unwrap().success());
+            chown(directory.path(), Some(owner.uid()), Some(owner.gid())).unwrap();
+            command.uid(owner.uid()).gid(owner.gid());
+        }
+        let process = command.spawn().unwrap();
+        let mut standby = Self {
+            process,
+            directory,
+            client: primary.program().with_file_name("psql"),
+        };
+        let until = Instant::now() + Duration::from_secs(60);
+        while standby.ask("SELECT pg_is_in_recovery()").as_deref() != Some("t") {
+            let ended = standby.process.try_wait().unwrap();
+            let log = fs::read_to_string(standby.directory.path().join("log")).unwrap();
+            assert!(ended.is_none() && Instant::now() < until, "{log}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        standby
+    }
+
+    /// The answer to a query; `None` while the server does not take any.
+    fn ask(&self, sql: &str) -> Option<String> {
+        let done = Command::new(&self.client)
+            .args(["-X", "-q", "-A", "-t", "-h"])
+            .arg(self.directory.path())
+            .args(["-U", "dbdyno", "-d", "postgres", "-c", sql])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(done.stdout).unwrap();
+        done.status.success().then(|| text.trim().to_owned())
+    }
+
+    fn url(&self) -> String {
+        let directory = self.directory.path().display().to_string();
+        format!(
+            "postgres://dbdyno@{}/postgres",
+            directory.replace('/', "%2F")
+        )
+    }
+}
+
+impl Drop for Standby {
+    fn drop(&mut self) {
+        let pid = libc::pid_t::try_from(self.process.id()).unwrap();
+        // SAFETY: the child has not been waited for, so its number is still its own.
+        let _ = unsafe { libc::kill(pid, libc::SIGINT) };
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs the script, which must be valid, and a plan that writes, which must be refused with a sentence.
+fn assert_reads_alone(place: &Place, url: &str, why: &str) {
+    let script = place.file("reader.toml", SCRIPT);
+    let plan = place.file("plan.toml", &format!("{STEP}script = {script:?}\n"));
+    let ended = place.dbdyno(&["run", &plan, "--target", url, "--name", "reads"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let run = place.export("reads");
+    assert_eq!(points(&run).len(), 2);
+    for point in points(&run) {
+        assert_eq!(point["valid"], true, "{point}");
+        assert!(point["operations"].as_f64() > Some(0.0), "{point}");
+    }
+    let writes = place.file("writes.toml", WRITES);
+    for command in [
+        &["run", &writes, "--target", url][..],
+        &["oltp", "run", "--target", url, "--users", "1"],
+        &["oltp", "load", "--target", url, "--warehouses", "1"],
+    ] {
+        let refused = place.dbdyno(command);
+        assert_eq!(refused.status, 1, "{command:?}: {}", refused.stderr);
+        let sentence = refused.sentence();
+        assert!(
+            sentence.contains(why) && sentence.contains("name its primary"),
+            "{command:?}: {sentence}"
+        );
+    }
+    // A script that makes its data is left out as well.
+    let makes =
+        format!("{SCRIPT}[setup]\nwhen = \"run\"\nsql = \"CREATE TABLE dbdyno_t (x INT)\"\n");
+    let makes = place.file("makes.toml", &makes);
+    let plan = place.file("makes-plan.toml", &format!("{STEP}script = {makes:?}\n"));
+    let refused = place.dbdyno(&["run", &plan, "--target", url]);
+    assert_eq!(refused.status, 1, "{}", refused.stderr);
+    assert!(refused.sentence().contains(why), "{}", refused.stderr);
+}
+
+#[test]
+fn scripts_that_read_run_on_a_standby_of_postgres() {
+    let (server, place) = (postgres::server("&wal_level=replica"), Place::new());
+    postgres::psql(
+        &server,
+        "CREATE TABLE public.shop AS SELECT id, 'v' || id AS v FROM generate_series(1, 100) id",
+    );
+    let standby = Standby::of(&server);
+    assert_reads_alone(&place, &standby.url(), "the server is a standby");
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";
+    assert_eq!(standby.ask(schemas).as_deref(), Some("0"));
+    let log = fs::read_to_string(standby.directory.path().join("log")).unwrap();
+    // What cannot be done there is not tried.
+    assert!(!log.contains("ERROR:"), "{log}");
+}
+
+#[test]
+fn scripts_that_read_run_on_a_read_only_mariadb() {
+    let (server, place) = (mysql::server(""), Place::new());
+    mysql::ask(
+        &server,
+        "CREATE DATABASE shop; CREATE TABLE shop.shop (id INT PRIMARY KEY, v TEXT); \
+         INSERT INTO shop.shop SELECT seq, seq FROM shop.seq_1_to_100; \
+         CREATE USER reader@localhost; GRANT SELECT ON shop.* TO reader@localhost; \
+         SET GLOBAL read_only = ON",
+    );
+    // The superuser could write all the same, and must not: a replica that is written to is none any more.
+    for user in ["reader", "root"] {
+        let place = match user {
+            "reader" => &place,
+            _ => &Place::new(),
+        };
+        assert_reads_alone(place, &mysql::url(&server, user), "the server is read-only");
+    }
+    let databases =
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE 'dbdyno%'";
+    assert_eq!(mysql::ask(&server, databases), "0");
+}

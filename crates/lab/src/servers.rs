@@ -1,0 +1,87 @@
+//! Since when servers run that somebody else started: a point behind a restart says so.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use archive::Point;
+
+use crate::nodes::Nodes;
+
+/// Since when the servers of each target ran when one of its points was measured last.
+#[derive(Debug, Default)]
+pub struct Servers {
+    last: Mutex<HashMap<u32, String>>,
+}
+
+impl Servers {
+    /// Behind the points that a run has already.
+    pub fn behind<'p>(points: impl IntoIterator<Item = &'p Point>) -> Self {
+        let since = points.into_iter().filter_map(|point| {
+            let since = point.work.server_since.clone()?;
+            Some((point.key.target, since))
+        });
+        Self {
+            last: Mutex::new(since.collect()),
+        }
+    }
+
+    /// Marks points that belong together, and were just measured, with the start of their servers.
+    pub fn mark(&self, points: &mut [Point], targets: &[Nodes]) {
+        let Some(target) = points.first().map(|point| point.key.target) else {
+            return;
+        };
+        let Some(since) = since(&targets[target as usize]) else {
+            return;
+        };
+        for point in points.iter_mut() {
+            point.work.server_since = Some(since.clone());
+        }
+        // The first one stands for all of them.
+        points[0].notes.extend(self.notes(target, since));
+    }
+
+    /// Since when the servers of a target run, and whether that is later than at the point before.
+    fn notes(&self, target: u32, since: String) -> Vec<String> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = last.insert(target, since.clone());
+        let restarted = before.filter(|before| *before != since).map(|before| {
+            format!(
+                "the server was restarted since the point before this one, when it ran since {before}"
+            )
+        });
+        let runs = format!("the server runs since {since}");
+        std::iter::once(runs).chain(restarted).collect()
+    }
+}
+
+/// Since when the servers of a target run; of several nodes the latest start.
+pub fn since(target: &Nodes) -> Option<String> {
+    let since = target.nodes.iter().map(|node| node.running_since());
+    // Of nodes that do not all tell, nobody knows which was started last.
+    since.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: u32) -> String {
+        format!("2026-03-01T08:00:{second:02}Z")
+    }
+
+    #[test]
+    fn the_first_point_behind_a_restart_says_so() {
+        let servers = Servers::default();
+        let told = |target, second| servers.notes(target, at(second)).len();
+        assert_eq!((told(0, 1), told(1, 2)), (1, 1), "two targets");
+        let [runs, restarted] = &servers.notes(0, at(3))[..] else {
+            panic!("not told")
+        };
+        assert!(runs.ends_with("08:00:03Z"), "{runs}");
+        assert!(
+            restarted.contains("was restarted") && restarted.ends_with("08:00:01Z"),
+            "{restarted}"
+        );
+        assert_eq!(told(0, 3), 1, "told once");
+    }
+}
