@@ -60,7 +60,7 @@ fn every_verb_keeps_a_password_to_itself() {
         &["run", &plan, "--target", &url, "--name", "one"],
         &["run", &plan, "--target", &url, "--shared"],
         &[
-            "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two",
+            "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two", "--yes",
         ],
         &["oltp", "load", "--target", &url, "--warehouses", "1"],
         &["columnar", "size", "--from", &url, "--level", "query-low"],

@@ -28,7 +28,7 @@ fn study(place: &Place, url: &str, a: ([&str; 2], &str), b: ([&str; 2], &str)) -
     place.file("look.toml", &script);
     let plan = place.file("plan.toml", PLAN);
     let sides = ["--a", a.0[0], a.0[1], "--b", b.0[0], b.0[1]];
-    let study = ["--pairs", "2", "--name", "study", "--json"];
+    let study = ["--pairs", "2", "--name", "study", "--json", "--yes"];
     place.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
 }
 
@@ -158,7 +158,9 @@ fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
         ),
     ];
     for (url, setting, says) in cases {
-        let ended = place.dbdyno(&["ab", &plan, "--target", url, "--b", setting, "--pairs", "2"]);
+        let ended = place.dbdyno(&[
+            "ab", &plan, "--target", url, "--b", setting, "--pairs", "2", "--yes",
+        ]);
         assert_eq!(ended.status, 2, "{setting}: {}", ended.stderr);
         assert!(
             ended.sentence().contains(says),

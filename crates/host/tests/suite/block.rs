@@ -114,13 +114,12 @@ fn requests_are_those_that_the_kernel_counts() {
     );
 
     let sum_ms = |operation| seen.of(operation, Phase::Whole).sum_ns() / 1_000_000;
-    // Both round, and each takes its own moments of begin and end.
+    // The kernel begins its own account before and ends it after what is seen here, and who is interrupted between has a
+    // longer one. It rounds down.
     let counted_ms = now_counted.read_ms - counted.read_ms;
-    assert!(
-        sum_ms(Operation::Read).abs_diff(counted_ms) <= 2 + counted_ms / 10,
-        "{} {counted_ms}",
-        sum_ms(Operation::Read)
-    );
+    let seen_ms = sum_ms(Operation::Read);
+    assert!(seen_ms <= counted_ms + 1, "{seen_ms} {counted_ms}");
+    assert!(seen.of(Operation::Read, Phase::Whole).sum_ns() > 0);
     classes_and_phases(&seen);
 }
 

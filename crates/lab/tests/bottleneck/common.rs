@@ -270,7 +270,12 @@ pub fn working_client(target: &Arc<dyn Target>) {
         .sum();
     // The last operation ends behind the window.
     let least = WORK * (done.load(Ordering::Relaxed) as u32 - 1);
-    assert!(driver_s >= least.as_secs_f64(), "{least:?}: {judged:#?}");
+    // What the server did is sampled, and each of the samples, 40 a second, takes its part from the driver.
+    let samples = 3.0 / 40.0;
+    assert!(
+        driver_s + samples >= least.as_secs_f64(),
+        "{least:?}: {judged:#?}"
+    );
     for class in ["lock", "latch", "log sync", "data read"] {
         assert_eq!(judged.share_pct(class), 0.0, "{class}: {judged:#?}");
     }

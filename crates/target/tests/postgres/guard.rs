@@ -134,7 +134,10 @@ fn a_user_without_rights_is_told_which() {
     psql(&server, "REVOKE pg_read_all_settings FROM plain");
     psql(&server, &all.grant);
     assert_eq!(missing(&url_of(&server, "plain", "")), None);
-    assert_eq!(missing(&url_of(&server, "dbdyno", "")), None);
+    // In a database of its own: the schema in this one is the other user's by now.
+    psql(&server, "CREATE DATABASE other");
+    let url = url_of(&server, "dbdyno", "").replace("/postgres", "/other");
+    assert_eq!(missing(&url), None);
     psql(&server, "REVOKE pg_monitor FROM plain");
 
     let target = opened(&url_of(&server, "plain", "")).unwrap();

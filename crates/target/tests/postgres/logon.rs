@@ -171,7 +171,6 @@ fn urls_are_checked_before_anything_is_touched() {
         ("postgres:file", "names no server"),
         ("postgres://h/d", "no user"),
         ("postgres://u@h/d?sslmode=require", "TLS"),
-        ("postgres://u@h/d?sslcert=x", "no setting \"sslcert\""),
         ("postgres+local:?port=1", "dbdyno's to set"),
     ] {
         let url = TargetUrl::parse(url).unwrap();
