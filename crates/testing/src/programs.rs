@@ -21,7 +21,11 @@ const LONG: &[&str] = &[
     "dbdyno/oltp",
     "dbdyno/kill",
     "dbdyno/oltp_run",
+    "workload/script",
+    "workload/exercises",
     "workload/olap",
+    "target/mysql",
+    "lab/restarts",
 ];
 
 /// One test program.
