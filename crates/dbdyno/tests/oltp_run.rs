@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
+#[path = "common/order_entry.rs"]
+mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
 use common::{Place, faults, points};
+use order_entry::{let_work, loaded_server};
 use serde_json::Value;
 
 /// A short ramp; tests measure nothing, so that a busy machine does no harm.
@@ -366,32 +369,6 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     let told = place.dbdyno(&asked);
     assert_eq!(told.status, 3, "{}", told.stderr);
     assert!(told.stdout.contains("payments: "), "{}", told.stdout);
-}
-
-/// What users do on a server, without the checks.
-fn let_work(place: &Place, url: &str, more: &[&str]) -> common::Ended {
-    let arguments = [
-        "oltp",
-        "run",
-        "--target",
-        url,
-        "--yes",
-        "--ramp-up",
-        "0.2",
-        "--warm-up-max",
-        "0",
-        "--check",
-        "none",
-    ];
-    place.dbdyno(&[&arguments, more].concat())
-}
-
-/// A server with a small database.
-fn loaded_server(place: &Place, settings: &str) -> (target::server::LocalServer, String) {
-    let server = postgres::server(settings);
-    let url = postgres::url(&server, "dbdyno");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
-    (server, url)
 }
 
 /// A server that goes down under a level ends the run with what was finished; behind its restart the run goes on.

@@ -2,30 +2,18 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod common;
+#[path = "common/order_entry.rs"]
+mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
 use common::{Place, faults, points};
+use order_entry::{let_work, loaded_server};
 use serde_json::Value;
 
 fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
     let all = points(exported).iter();
     all.filter(|point| point["test"] == test).collect()
-}
-
-/// What users do on a server, without the checks.
-fn let_work(place: &Place, url: &str, more: &[&str]) -> common::Ended {
-    let asked = ["oltp", "run", "--target", url, "--yes", "--ramp-up", "0.2"];
-    let light = ["--warm-up-max", "0", "--check", "none"];
-    place.dbdyno(&[&asked[..], &light, more].concat())
-}
-
-/// A server with a small database.
-fn loaded_server(place: &Place, settings: &str) -> (target::server::LocalServer, String) {
-    let server = postgres::server(settings);
-    let url = postgres::url(&server, "dbdyno");
-    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
-    (server, url)
 }
 
 /// More users than the server lets in are refused before a level is measured, with the limit; users who share

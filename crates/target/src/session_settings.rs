@@ -99,6 +99,22 @@ pub(crate) fn not_in_force(server: &str, name: &str, asked: &str, found: &str) -
     ))
 }
 
+/// Whether what was read back, in the order of the settings, is what was set.
+///
+/// # Errors
+/// The first that is not.
+pub(crate) fn all_in_force(
+    server: &str,
+    settings: &SessionSettings,
+    found: impl IntoIterator<Item = String>,
+) -> Result<()> {
+    let mut both = settings.iter().zip(found);
+    match both.find(|((_, value), found)| found != *value) {
+        Some(((name, value), found)) => Err(not_in_force(server, name, value, &found)),
+        None => Ok(()),
+    }
+}
+
 fn wrong(message: String) -> TargetError {
     TargetError::new(ErrorKind::Statement, message)
 }

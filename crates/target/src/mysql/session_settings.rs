@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::explain::explain;
 use super::flavour::Flavour;
-use crate::session_settings::{SessionSettings, not_in_force, not_taken, of_the_server};
+use crate::session_settings::{SessionSettings, all_in_force, not_in_force, not_taken, of_the_server};
 use crate::{ErrorKind, Result, TargetError};
 
 /// Settings that a URL cannot change, with the reason.
@@ -112,12 +112,7 @@ pub(super) fn set_settings(
     let all: Vec<String> = settings.iter().map(|(n, v)| assignment(n, v)).collect();
     client.run(&format!("SET SESSION {}", all.join(", SESSION ")))?;
     let found = read_back(client, settings.keys().map(String::as_str))?;
-    for ((name, value), found) in settings.iter().zip(found) {
-        if found != *value {
-            return Err(not_in_force(flavour.title(), name, value, &found));
-        }
-    }
-    Ok(())
+    all_in_force(flavour.title(), settings, found)
 }
 
 fn read_back<'n>(

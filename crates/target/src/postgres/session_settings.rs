@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use crate::register::quoted;
-use crate::session_settings::{SessionSettings, not_in_force, not_taken, of_the_server};
+use crate::session_settings::{SessionSettings, all_in_force, not_in_force, not_taken, of_the_server};
 use crate::{Result, TargetError};
 
 /// Settings that a URL cannot change, with the reason.
@@ -109,14 +109,8 @@ impl Connection {
             .keys()
             .map(|name| format!("current_setting({})", quoted(name)));
         let sql = format!("SELECT {}", names.collect::<Vec<_>>().join(", "));
-        let found = self.one_row(&sql)?;
-        for ((name, value), found) in settings.iter().zip(found) {
-            if found.as_ref() != Some(value) {
-                let found = found.unwrap_or_default();
-                return Err(not_in_force("PostgreSQL", name, value, &found));
-            }
-        }
-        Ok(())
+        let found = self.one_row(&sql)?.into_iter();
+        all_in_force("PostgreSQL", settings, found.map(Option::unwrap_or_default))
     }
 
     fn refuse_setting_of_the_server(&mut self, name: &str) -> Result<()> {

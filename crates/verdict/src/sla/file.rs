@@ -273,67 +273,42 @@ mod tests {
         let many = (0..=LIMITS_MAX)
             .map(|i| format!("[[limit]]\nmetric = \"T{i}.rows_per_s\"\nat_least = 1\n"));
         let many = many.collect::<String>();
-        let cases: &[(&str, &str)] = &[
-            ("limit = ", "it is not TOML; line 1"),
-            ("", "holds no limit"),
-            ("limit = []", "holds no limit"),
-            ("limit = 3", "write [[limit]]"),
-            ("limit = [3]", "limit 1: it is no table"),
-            (
-                "[[limits]]\n",
-                "unknown key \"limits\" (did you mean \"limit\"?)",
-            ),
-            (&with("at_lest = 1"), "(did you mean \"at_least\"?)"),
-            (&with(""), "has no bound; add at_least, at_most or both"),
-            (&with("at_least = nan"), "at_least = NaN is no limit"),
-            (&with("at_most = inf"), "at_most = inf is no limit"),
-            (&with("at_most = -1"), "at_most = -1 is no limit"),
-            (&with("at_most = \"5 ms\""), "at_most is no number"),
-            (
-                &with("at_least = 2\nat_most = 1"),
-                "at_least = 2 lies above at_most = 1",
-            ),
-            (&with("at_least = 2\nreason = 7"), "reason is no text"),
-            (
-                &with("at_least = 2\nreason = \"a\\u001bb\""),
-                "no single line",
-            ),
-            (&long, "no single line of at most 500"),
-            (
-                &twice,
-                "limit 2: the metric \"T611.operations_per_s\" stands already in limit 1",
-            ),
-            ("[[limit]]\nat_least = 1\n", "limit 1: it has no metric"),
-            (
-                "[[limit]]\nmetric = \"T611\"\nat_least = 1\n",
-                "is no metric",
-            ),
-            (
-                "[[limit]]\nmetric = \"T6\\n.x\"\n",
-                "holds control characters",
-            ),
-            (
-                "[[limit]]\nmetric = \"T611.response_us_p98\"\nat_most = 1\n",
-                "(did you mean \"response_us_p9",
-            ),
-            (&many, "1001 limits"),
+        let cases: &[&str] = &[
+            "limit = ",
+            "",
+            "limit = []",
+            "limit = 3",
+            "limit = [3]",
+            "[[limits]]\n",
+            &with("at_lest = 1"),
+            &with(""),
+            &with("at_least = nan"),
+            &with("at_most = inf"),
+            &with("at_most = -1"),
+            &with("at_most = \"5 ms\""),
+            &with("at_least = 2\nat_most = 1"),
+            &with("at_least = 2\nreason = 7"),
+            &with("at_least = 2\nreason = \"a\\u001bb\""),
+            &long,
+            &twice,
+            "[[limit]]\nat_least = 1\n",
+            "[[limit]]\nmetric = \"T611\"\nat_least = 1\n",
+            "[[limit]]\nmetric = \"T6\\n.x\"\n",
+            "[[limit]]\nmetric = \"T611.response_us_p98\"\nat_most = 1\n",
+            &many,
         ];
-        for (text, expected) in cases {
-            let message = error(text);
-            assert!(
-                message.starts_with("the file of limits limits.toml: "),
-                "{message}"
-            );
-            assert!(message.contains(expected), "{expected}: {message}");
-            assert!(!message.contains('\n'), "{message}");
-        }
+        let messages: Vec<String> = cases.iter().map(|text| error(text)).collect();
+        insta::assert_snapshot!(messages.join("\n"));
     }
 
     #[test]
     fn the_same_metric_written_otherwise_is_the_same() {
         let text = "[[limit]]\nmetric = \"T611@4.rows_per_s\"\nat_least = 1\n\
             [[limit]]\nmetric = \"T611@4x1.rows_per_s\"\nat_least = 2\n";
-        assert!(error(text).contains("stands already in limit 1"));
+        assert_eq!(
+            error(text),
+            "TODO"
+        );
     }
 
     #[test]

@@ -27,6 +27,15 @@ fn row(cells: &[Option<&[u8]>]) -> Vec<u8> {
     message(b'D', &body)
 }
 
+/// Feeds as much as there is space for, and gives the rest.
+fn receive<'b>(wire: &mut Wire, bytes: &'b [u8]) -> &'b [u8] {
+    let space = wire.space();
+    let (fit, rest) = bytes.split_at(space.len().min(bytes.len()));
+    space[..fit.len()].copy_from_slice(fit);
+    wire.received(fit.len());
+    rest
+}
+
 /// Feeds `bytes` in pieces of `piece` and gives what `read` makes of the events.
 fn fed<T>(bytes: &[u8], piece: usize, read: impl Fn(&Event<'_>) -> T) -> Vec<T> {
     let mut wire = Wire::default();
@@ -34,11 +43,7 @@ fn fed<T>(bytes: &[u8], piece: usize, read: impl Fn(&Event<'_>) -> T) -> Vec<T> 
     for piece in bytes.chunks(piece) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let space = wire.space();
-            let fit = space.len().min(rest.len());
-            space[..fit].copy_from_slice(&rest[..fit]);
-            wire.received(fit);
-            rest = &rest[fit..];
+            rest = receive(&mut wire, rest);
         }
         while let Some(event) = wire.next_event().unwrap() {
             seen.push(read(&event));

@@ -5,6 +5,7 @@ use testing::{Source, each_seed, peak_bytes};
 
 use super::super::cell::types;
 use super::super::*;
+use super::{message, receive};
 use crate::source::{Cell, Kind};
 use crate::{Fetched, FirstRow, Password};
 
@@ -22,13 +23,6 @@ const COLUMNS: [u32; 10] = [
     types::INT2,
     types::BPCHAR,
 ];
-
-fn message(tag: u8, body: &[u8]) -> Vec<u8> {
-    let mut message = vec![tag];
-    message.extend((body.len() as u32 + 4).to_be_bytes());
-    message.extend(body);
-    message
-}
 
 fn row(cells: &[&[u8]]) -> Vec<u8> {
     let mut body = (cells.len() as u16).to_be_bytes().to_vec();
@@ -104,11 +98,7 @@ fn hear(bytes: &[u8], piece: usize) -> Result<(), WireError> {
     for piece in bytes.chunks(piece) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let space = wire.space();
-            let fit = space.len().min(rest.len());
-            space[..fit].copy_from_slice(&rest[..fit]);
-            wire.received(fit);
-            rest = &rest[fit..];
+            rest = receive(&mut wire, rest);
             while let Some(event) = wire.next_event()? {
                 match event {
                     Event::Row(row) => {

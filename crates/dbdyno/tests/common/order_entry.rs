@@ -1,0 +1,21 @@
+//! Order entry on a PostgreSQL server that dbdyno did not start.
+
+use target::server::LocalServer;
+
+use crate::common::{Ended, Place};
+use crate::postgres;
+
+/// What users do on a server, without the checks.
+pub fn let_work(place: &Place, url: &str, more: &[&str]) -> Ended {
+    let asked = ["oltp", "run", "--target", url, "--yes", "--ramp-up", "0.2"];
+    let light = ["--warm-up-max", "0", "--check", "none"];
+    place.dbdyno(&[&asked[..], &light, more].concat())
+}
+
+/// A server with a small database.
+pub fn loaded_server(place: &Place, settings: &str) -> (LocalServer, String) {
+    let server = postgres::server(settings);
+    let url = postgres::url(&server, "dbdyno");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    (server, url)
+}
