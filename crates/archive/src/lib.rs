@@ -20,4 +20,4 @@ mod text_file;
 
 pub use model::*;
 pub use store::{Archive, ArchiveError, NewRun, RunName, RunSummary};
-pub use text_file::read_text;
+pub use text_file::{read_text, toml_sentence};

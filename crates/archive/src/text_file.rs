@@ -30,6 +30,16 @@ pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
+/// What is wrong with `text`, in one line: TOML's own words take several.
+pub fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
+    let what = error.message().lines().collect::<Vec<_>>().join("; ");
+    let before = error.span().and_then(|span| text.get(..span.start));
+    match before {
+        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
+        None => what,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

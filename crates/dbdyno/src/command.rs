@@ -24,6 +24,7 @@ use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::{Archive, Run, RunName};
 use lab::HostAsked;
+use workload::Library;
 
 use crate::arguments::ServerHost;
 use crate::exit::Wrong;
@@ -49,6 +50,15 @@ fn server_host(said: &ServerHost) -> Result<HostAsked> {
         said.address.as_deref(),
         said.device.as_deref(),
     )?)
+}
+
+/// The tests of a directory, or those that are built in.
+fn library(directory: Option<&Path>) -> Result<Library> {
+    let library = match directory {
+        Some(directory) => Library::from_directory(directory),
+        None => Library::embedded(),
+    };
+    Ok(library.map_err(lab::LabError::from)?)
 }
 
 /// Prints to standard output; a reader that has gone away is no error.

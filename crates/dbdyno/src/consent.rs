@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use lab::Plan;
 use lab::volume::foretell;
+use lab::{Plan, Registry};
 use target::{Reach, TargetUrl};
-use workload::Library;
 
 use crate::exit::Wrong;
 use crate::say::say;
@@ -171,14 +170,14 @@ impl Forecast {
     /// A URL, test or size that is wrong in itself.
     pub fn of(
         plan: &Plan,
-        library: &Library,
+        workloads: &Registry,
         urls: &[TargetUrl],
         blocks: bool,
     ) -> Result<Vec<Self>> {
         let groups = lab::nodes::group(urls)?;
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
             let nodes = group.len() as u64;
-            let volume = foretell(plan, library, group[0].engine(), nodes as u32, blocks)?;
+            let volume = foretell(plan, workloads, group[0].engine(), nodes as u32, blocks)?;
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),

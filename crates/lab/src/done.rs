@@ -2,11 +2,11 @@
 
 use archive::{Archive, Point};
 
+use crate::context::RunContext;
 use crate::error::Result;
-use crate::measure::Bay;
 
 /// What became of a key of the agenda.
-pub(crate) enum Done {
+pub enum Done {
     /// It and what belongs to it is in the archive.
     Entered(Vec<Point>),
     /// Its user stopped it; nothing of it is kept.
@@ -16,7 +16,7 @@ pub(crate) enum Done {
 }
 
 /// What measuring a key gave.
-pub(crate) enum Measured {
+pub enum Measured {
     /// A point, or points that belong together.
     Points(Vec<Point>),
     /// Its user stopped it.
@@ -47,8 +47,10 @@ impl Measured {
     ///
     /// # Errors
     /// The archive.
-    pub fn enter(self, archive: &mut Archive, bay: &Bay<'_>, run: i64) -> Result<Done> {
-        self.enter_by(bay, |points| Ok(archive.append_points(run, points)?))
+    pub fn enter(self, archive: &mut Archive, context: &RunContext<'_>) -> Result<Done> {
+        self.enter_by(context, |points| {
+            Ok(archive.append_points(context.run, points)?)
+        })
     }
 
     /// As [`Self::enter`], where more goes into the archive with the points.
@@ -57,12 +59,12 @@ impl Measured {
     /// What `enter` gives.
     pub fn enter_by(
         self,
-        bay: &Bay<'_>,
+        context: &RunContext<'_>,
         enter: impl FnOnce(&[Point]) -> Result<()>,
     ) -> Result<Done> {
         match self {
             Self::Points(mut points) => {
-                bay.servers.mark(&mut points, bay.targets);
+                context.servers.mark(&mut points, context.targets);
                 enter(&points).map(|()| Done::Entered(points))
             }
             Self::Interrupted => Ok(Done::Interrupted),

@@ -2,7 +2,6 @@
 
 use archive::ArchiveError;
 use target::{ErrorKind, TargetError, UrlError};
-use workload::LibraryError;
 
 /// Result of everything in the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
@@ -16,9 +15,9 @@ pub enum LabError {
     /// A target URL is wrong in itself.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// A test or size that does not exist, or a library that is not right.
-    #[error(transparent)]
-    Library(#[from] LibraryError),
+    /// Something that a plan asks for cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
     /// The archive.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -73,10 +72,12 @@ impl LabError {
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Plan(_) | Self::Url(_) => false,
-            Self::Library(e) => matches!(e, LibraryError::Unreadable { .. }),
             Self::Archive(e) => e.is_environment(),
             Self::Target(e) => e.kind != ErrorKind::Statement,
-            Self::Host(_) | Self::Interrupted { .. } | Self::Broken { .. } => true,
+            Self::Unreadable(_)
+            | Self::Host(_)
+            | Self::Interrupted { .. }
+            | Self::Broken { .. } => true,
         }
     }
 }

@@ -1,58 +1,50 @@
-//! Plans, sweeps, repetitions and validity gates: turns a plan into finished points.
+//! Plans, sweeps, repetitions and validity checks: turns a plan into finished points, whatever the workload.
 //!
 //! * [`plan`]: what is asked for, as TOML with `--set` applied.
-//! * [`agenda`]: plan × targets × repetitions = the points to measure, and what cannot be.
-//! * [`scripts`]: the user's own SQL that a plan names.
-//! * [`measure`]: one point from start to verdict.
-//! * [`columnar`]: lifted tables as steps of a plan.
-//! * [`mixed`]: order entry with analytical queries beside it as steps of a plan.
-//! * [`olap`]: the analytical workload as steps of a plan.
-//! * [`oltp`]: the order-entry workload as steps of a plan.
-//! * [`watcher`], [`timed`], [`bottleneck`]: what the target was seen doing, where the time went, and
+//! * [`workload`]: what a plan can ask for, behind one trait.
+//! * [`agenda`], [`volume`]: the points to measure, what cannot be, and what all of it writes.
+//! * [`mod@observe`]: the recipe of a point, from start to verdict.
+//! * [`watcher`], [`timed`], [`sight`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
-//! * [`below`]: I/Os below any database as points.
 //! * [`gates`]: what makes a point invalid, and what a reader should know about it.
 //! * [`mod@run`]: one plan measured: measure, archive, next.
 //! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
 
 mod advice;
 pub mod agenda;
-pub mod below;
 pub mod bottleneck;
-pub mod columnar;
-mod done;
+mod context;
+pub mod done;
 pub mod error;
 pub mod gates;
 mod machine;
-pub mod measure;
-pub mod mixed;
 pub mod nodes;
-mod observed;
+pub mod observe;
 mod observer;
-pub mod olap;
-pub mod oltp;
 pub mod plan;
+pub mod point;
 pub mod programs;
-mod requests;
+pub mod requests;
 pub mod run;
-pub mod scripts;
-mod servers;
+pub mod servers;
 mod sessions;
 pub mod sight;
 pub mod signal;
-mod start;
+pub mod start;
 pub mod study;
 pub mod timed;
 pub mod volume;
 pub mod watcher;
 mod work;
+pub mod workload;
 
+pub use agenda::Agenda;
+pub use context::RunContext;
+pub use done::{Done, Measured};
 pub use error::{LabError, Result};
 pub use machine::HostAsked;
+pub use nodes::Nodes;
 pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
 pub use run::{RunOptions, resume, run};
-
-#[cfg(test)]
-#[global_allocator]
-static MEMORY: testing::Counting = testing::Counting;
+pub use workload::{Ground, Measure, Registry, Sessions, Workload};

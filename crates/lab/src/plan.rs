@@ -6,25 +6,18 @@ use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 use verdict::metric::Metric;
 
+use crate::workload::Registry;
 use crate::{LabError, Result};
 
-mod columnar;
-mod mixed;
-mod olap;
-mod oltp;
+mod asked;
 mod step;
-#[cfg(test)]
-mod tests;
 mod validity;
-mod workload_step;
 
+use asked::Tables;
 use step::STEP_KEYS;
-use workload_step::Keys;
 
-pub use columnar::{ColumnarOrder, ColumnarStep};
-pub use olap::{OlapOrder, OlapStep, Queries};
-pub use oltp::{Check, Levels, OltpStep, Order, Statements};
-pub use step::{ArrivalKind, JOBS_MAX, Mode, Step, Used};
+pub use asked::{Asked, Keys, TableKind, bounded, is_default, read};
+pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
 pub use validity::Validity;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
@@ -41,8 +34,6 @@ const PLAN_KEYS: [&str; 7] = [
     "validity",
     "step",
 ];
-/// Tables of a step that say what is asked of a workload, with their keys.
-const WORKLOADS: [(&str, Keys); 2] = [("oltp", oltp::KEYS), ("olap", olap::KEYS)];
 /// Most repetitions of a plan.
 pub const REPEAT_MAX: u32 = 1000;
 /// A plan.
@@ -68,6 +59,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Validity::is_usual")]
     pub validity: Validity,
     /// Steps, carried out in their order.
+    #[serde(skip)]
     pub step: Vec<Step>,
 }
 
@@ -141,55 +133,48 @@ impl Plan {
     ///
     /// # Errors
     /// One sentence with the place of what is wrong, and the nearest known key.
-    pub fn parse(text: &str, settings: &[Setting]) -> Result<Self> {
+    pub fn parse(workloads: &Registry, text: &str, settings: &[Setting]) -> Result<Self> {
         let mut table: toml::Table = toml::from_str(text).map_err(|e| {
             LabError::Plan(format!(
                 "the plan is not TOML: {}",
-                workload::library::toml_sentence(text, &e)
+                archive::toml_sentence(text, &e)
             ))
         })?;
+        let known = workloads.tables();
         for setting in settings {
-            apply(&mut table, setting)?;
+            apply(&mut table, &known, setting)?;
         }
         check_keys("the plan", table.keys(), &PLAN_KEYS)?;
         if let Some(toml::Value::Table(limits)) = table.get("validity") {
             check_keys("validity", limits.keys(), &validity::KEYS)?;
         }
-        for (index, step) in steps_of(&mut table)?.iter().enumerate() {
-            let place = format!("step {}", index + 1);
-            check_keys(&place, step.keys(), &STEP_KEYS)?;
-            for (workload, keys) in WORKLOADS {
-                if let Some(toml::Value::Table(asked)) = step.get(workload) {
-                    check_keys(&format!("{place}, {workload}"), asked.keys(), &keys.all())?;
-                }
-            }
-            if let Some(toml::Value::Table(asked)) = step.get("columnar") {
-                check_keys(&format!("{place}, columnar"), asked.keys(), &columnar::KEYS)?;
-            }
-        }
-        let plan: Plan = toml::Value::Table(table)
-            .try_into()
-            .map_err(|e: toml::de::Error| {
-                LabError::Plan(format!(
-                    "the plan is not right: {}",
-                    one_line(&e.to_string())
-                ))
-            })?;
+        let asked: Vec<toml::Table> = steps_of(&mut table)?
+            .into_iter()
+            .map(|s| s.clone())
+            .collect();
+        table.remove("step");
+        let mut plan: Plan = toml::Value::Table(table).try_into().map_err(not_right)?;
         plan.check()?;
+        for (number, asked) in (1..).zip(asked) {
+            plan.step.push(read_step(workloads, &known, number, asked)?);
+        }
+        if plan.step.is_empty() {
+            return Err(LabError::Plan("the plan has no [[step]]".into()));
+        }
         Ok(plan)
     }
 
     /// The plan as it is archived.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self)
-            .expect("a plan holds only strings, numbers and arrays, which TOML can write")
+        let plan = toml::to_string(self)
+            .expect("a plan holds only strings, numbers and arrays, which TOML can write");
+        let steps = self.step.iter();
+        let steps = steps.map(|step| format!("\n[[step]]\n{}", step.toml_at("step.")));
+        plan + &steps.collect::<String>()
     }
 
     fn check(&self) -> Result<()> {
         let wrong = |what: String| Err(LabError::Plan(what));
-        if self.step.is_empty() {
-            return wrong("the plan has no [[step]]".into());
-        }
         if self.repeat == 0 || self.repeat > REPEAT_MAX {
             return wrong(format!(
                 "repeat = {} is not between 1 and {REPEAT_MAX}",
@@ -205,13 +190,60 @@ impl Plan {
         for metric in &self.primary {
             check_primary(metric)?;
         }
-        self.validity.check().map_err(LabError::Plan)?;
-        for (index, step) in self.step.iter().enumerate() {
-            step.check()
-                .map_err(|what| LabError::Plan(format!("step {}: {what}", index + 1)))?;
-        }
-        Ok(())
+        self.validity.check().map_err(LabError::Plan)
     }
+}
+
+/// Reads a step: its own keys, and the tables of the workload that it uses.
+fn read_step(
+    workloads: &Registry,
+    known: &[&TableKind],
+    number: usize,
+    mut asked: toml::Table,
+) -> Result<Step> {
+    let place = format!("step {number}");
+    let names: Vec<&str> = known.iter().map(|table| table.name).collect();
+    check_keys(&place, asked.keys(), &[&STEP_KEYS[..], &names].concat())?;
+    let mut tables = Vec::new();
+    for table in known {
+        let Some(asked) = asked.remove(table.name) else {
+            continue;
+        };
+        let toml::Value::Table(asked) = asked else {
+            let what = format!("{place}: {0} is no [step.{0}] table", table.name);
+            return Err(LabError::Plan(what));
+        };
+        let place = format!("{place}, {}", table.name);
+        check_keys(&place, asked.keys(), &table.keys.all())?;
+        tables.push((table.name, (table.read)(asked).map_err(not_right)?));
+    }
+    let mut step: Step = toml::Value::Table(asked).try_into().map_err(not_right)?;
+    step.tables = Tables(tables);
+    check_step(workloads, &step).map_err(|what| LabError::Plan(format!("{place}: {what}")))?;
+    Ok(step)
+}
+
+fn check_step(workloads: &Registry, step: &Step) -> std::result::Result<(), String> {
+    let uses = &step.uses;
+    let workload = workloads.find(uses)?;
+    let taken = workload.tables();
+    let (said, mut needed) = (&step.tables.0, taken.iter());
+    if let Some((name, _)) = said
+        .iter()
+        .find(|(name, _)| !taken.iter().any(|t| t.name == *name))
+    {
+        return Err(format!("[step.{name}] needs use = \"{name}\""));
+    }
+    if let Some(table) = needed.find(|t| !said.iter().any(|(name, _)| t.name == *name)) {
+        return Err(format!("use = \"{uses}\" needs [step.{}]", table.name));
+    }
+    workload.check(step)?;
+    step.check(workload.is_timed())
+}
+
+fn not_right(error: toml::de::Error) -> LabError {
+    let what = one_line(&error.to_string());
+    LabError::Plan(format!("the plan is not right: {what}"))
 }
 
 /// Makes the paths of scripts absolute, so that a plan means the same wherever it is carried out from, and a run that is
@@ -264,18 +296,20 @@ fn steps_of(table: &mut toml::Table) -> Result<Vec<&mut toml::Table>> {
     }
 }
 
-fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
+fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Result<()> {
     let parts: Vec<&str> = setting.key.split('.').collect();
     let no_place = || {
+        let tables = known.iter().map(|table| format!("step.{}.KEY", table.name));
         LabError::Plan(format!(
-            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), step.oltp.KEY, step.olap.KEY or validity.KEY",
-            setting.key
+            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), {} or validity.KEY",
+            setting.key,
+            tables.collect::<Vec<_>>().join(", ")
         ))
     };
     match parts.as_slice() {
         ["step", place, key] => {
-            if let Some((workload, keys)) = WORKLOADS.iter().find(|(name, _)| name == place) {
-                return match apply_to_workload(table, workload, keys, (key, setting))? {
+            if let Some(asked) = known.iter().find(|table| table.name == *place) {
+                return match apply_to_workload(table, asked, (key, setting))? {
                     0 => Err(no_place()),
                     _ => Ok(()),
                 };
@@ -314,14 +348,13 @@ fn apply(table: &mut toml::Table, setting: &Setting) -> Result<()> {
 /// Sets a key in all steps of a workload that take it; how many these are.
 fn apply_to_workload(
     table: &mut toml::Table,
-    workload: &str,
-    keys: &Keys,
+    kind: &TableKind,
     (key, setting): (&str, &Setting),
 ) -> Result<usize> {
     let mut taken = 0;
     for step in steps_of(table)? {
-        let asked = step.get_mut(workload).and_then(toml::Value::as_table_mut);
-        if let Some(asked) = asked.filter(|asked| keys.are_taken(asked, key)) {
+        let asked = step.get_mut(kind.name).and_then(toml::Value::as_table_mut);
+        if let Some(asked) = asked.filter(|asked| kind.keys.are_taken(asked, key)) {
             asked.insert(key.to_owned(), setting.value.clone());
             taken += 1;
         }

@@ -68,7 +68,7 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
 
 /// Times of the requests by operation and part. Of the device whose counters are known each is held against
 /// them; they alone are told where nobody times requests, with the reason `untimed`.
-pub(crate) fn operation_times(
+pub fn operation_times(
     timed: &[DeviceTimes],
     counted: Option<(&str, &Rates)>,
     untimed: Option<&str>,

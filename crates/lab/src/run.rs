@@ -6,17 +6,16 @@ use std::sync::Arc;
 use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
 use host::WallClock;
 use host::inventory::Stated;
-use target::{ErrorKind, Reach, TargetError, TargetUrl};
-use workload::Library;
+use target::{ErrorKind, TargetError, TargetUrl};
 
-use crate::agenda::{self, Agenda};
+use crate::agenda::Agenda;
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of, urls_of_run};
 use crate::observer::{Observer, tell_rights};
-use crate::scripts;
 use crate::work::{Queue, Work};
-use crate::{Plan, columnar, mixed, olap, oltp, sessions, signal};
+use crate::workload::Registry;
+use crate::{Plan, sessions, signal};
 
 /// What a run is made of.
 pub struct RunOptions {
@@ -30,8 +29,8 @@ pub struct RunOptions {
     pub label: Option<String>,
     /// Seed.
     pub seed: u64,
-    /// The library.
-    pub library: Library,
+    /// What plans can ask for.
+    pub workloads: Registry,
     /// Wall clock.
     pub clock: Arc<dyn WallClock>,
     /// Version of the tool.
@@ -48,8 +47,7 @@ pub struct RunOptions {
 /// What is wrong in itself is found before anything is touched; what the environment does later ends
 /// the run with every finished point in the archive.
 pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> {
-    scripts::load(&mut options.plan, &mut options.library)?;
-    agenda::check(&options.plan, &options.library)?;
+    options.workloads.prepare(&mut options.plan)?;
     if let Some(label) = &options.label {
         archive::store::check_label(label)?;
     }
@@ -60,9 +58,14 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         .iter()
         .map(|g| Nodes::open(g))
         .collect::<Result<Vec<_>>>()?;
-    let agenda = Agenda::lay(&options.plan, &options.library, &targets, machine.threads())?;
+    let agenda = Agenda::lay(
+        &options.plan,
+        &options.workloads,
+        &targets,
+        machine.threads(),
+    )?;
     refuse_nothing_to_read(&agenda, &targets)?;
-    sessions::check(&options.plan, &agenda.points, &targets)?;
+    sessions::check(&options.plan, &options.workloads, &agenda.points, &targets)?;
     let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
     let id = archive.create_run(&NewRun {
         label: options.label.clone(),
@@ -85,7 +88,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
     tell_rights(observer, sites.iter().map(|site| &site.record));
     let work = Work {
         plan: &options.plan,
-        library: Arc::new(options.library.clone()),
+        workloads: &options.workloads,
         targets: &targets,
         machine: &machine,
         seed: options.seed,
@@ -118,7 +121,7 @@ fn refuse_nothing_to_read(agenda: &Agenda, targets: &[Nodes]) -> Result<()> {
 pub fn resume(
     name: &RunName,
     archive_path: &Path,
-    mut library: Library,
+    mut workloads: Registry,
     clock: Arc<dyn WallClock>,
     observer: &mut dyn Observer,
 ) -> Result<Run> {
@@ -133,9 +136,9 @@ pub fn resume(
     let groups = group(&urls_of_run(&begun)?)?;
     let machine = Machine::of(&groups, &HostAsked::of_run(&begun))?;
     refuse_other_machine(&begun.platform, &machine.platform)?;
-    let mut plan = Plan::parse(&begun.plan_toml, &[])?;
-    scripts::load(&mut plan, &mut library)?;
-    refuse_other_library(&begun, &library)?;
+    let mut plan = Plan::parse(&workloads, &begun.plan_toml, &[])?;
+    workloads.prepare(&mut plan)?;
+    refuse_other_definitions(&begun, &plan, &workloads)?;
     let targets = groups
         .iter()
         .map(|g| Nodes::open(g))
@@ -148,13 +151,13 @@ pub fn resume(
         .cloned()
         .collect();
     signal::can_be_resumed("run", &begun.label);
-    sessions::check(&plan, &todo, &targets)?;
+    sessions::check(&plan, &workloads, &todo, &targets)?;
     observer.begins(&begun.label, planned.len(), todo.len());
     let records: Vec<_> = targets.iter().map(Nodes::record).collect();
     tell_rights(observer, &records);
     let work = Work {
         plan: &plan,
-        library: Arc::new(library),
+        workloads: &workloads,
         targets: &targets,
         machine: &machine,
         seed: begun.seed,
@@ -186,7 +189,11 @@ pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<(
 }
 
 /// Nor may half of its points be measured with other tests than the rest.
-pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()> {
+pub(crate) fn refuse_other_definitions(
+    begun: &Run,
+    plan: &Plan,
+    workloads: &Registry,
+) -> Result<()> {
     // The first node of each stands for all.
     let urls = begun.targets.iter().map(urls_of);
     let urls: Vec<Vec<TargetUrl>> = urls.collect::<Result<_>>()?;
@@ -194,25 +201,16 @@ pub(crate) fn refuse_other_library(begun: &Run, library: &Library) -> Result<()>
         .into_iter()
         .filter_map(|urls| urls.into_iter().next())
         .collect();
-    let is_replica = |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
     for point in &begun.points {
-        let Some(url) = urls.get(point.key.target as usize) else {
+        let step = (point.key.step as usize)
+            .checked_sub(1)
+            .and_then(|at| plan.step.get(at));
+        let number = point.key.target as usize;
+        let (Some(step), true) = (step, number < urls.len()) else {
             continue;
         };
-        let code = &point.key.test;
-        let is_beside_copy = mixed::is_of_users(code) && is_replica(url);
-        let source = urls.iter().find(|url| is_beside_copy && !is_replica(url));
-        let engine = source.unwrap_or(url).engine();
-        let definition = if mixed::owns(code) {
-            mixed::definition(code, engine)
-        } else if oltp::owns(code) {
-            workload::oltp::fingerprint(engine)
-        } else if olap::owns(code) || columnar::owns(code) {
-            workload::olap::fingerprint(engine)
-        } else {
-            library.test(code)?.fingerprint(engine)
-        };
-        if definition != point.definition {
+        let workload = workloads.of(step);
+        if workload.definition(&point.key.test, &urls, number)? != point.definition {
             return Err(LabError::Plan(format!(
                 "run {} was begun with another definition of {}; give the library it was begun with by --library, or measure anew",
                 begun.label, point.key.test

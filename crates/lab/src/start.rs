@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use host::{HostMark, HostUse, HostWatch, IoAccounts, Programs};
 use load::{Done, Failure, Operator, Station, Turn};
 use target::Counters;
-use workload::Meter;
 
-use crate::measure::Bay;
+use crate::context::RunContext;
 use crate::nodes::Nodes;
 use crate::watcher::Watcher;
 
@@ -26,15 +25,20 @@ pub struct Start<'a> {
 
 impl<'a> Start<'a> {
     /// Of a target of the run, which is ready by now.
-    pub fn new(bay: &'a Bay<'_>, target: u32, watcher: Option<&'a Watcher>, timed: bool) -> Self {
-        let sampler = &bay.samplers[target as usize];
-        let programs = bay.programs(target);
+    pub fn new(
+        context: &'a RunContext<'_>,
+        target: u32,
+        watcher: Option<&'a Watcher>,
+        timed: bool,
+    ) -> Self {
+        let sampler = &context.samplers[target as usize];
+        let programs = context.programs(target);
         // Where the database's own programs are not known, that is told already.
         let io = programs.as_ref().ok().and_then(|p| sampler.io_so_far(p));
         Self {
             sampler,
             watcher,
-            target: &bay.targets[target as usize],
+            target: &context.targets[target as usize],
             programs,
             io,
             taken: Arc::default(),
@@ -94,8 +98,8 @@ impl<'a> Start<'a> {
         Arc::new(AtomicUsize::new(if self.timed { 1 } else { jobs }))
     }
 
-    /// The host's use since the common start, and the counters of engine and sessions.
-    pub fn finish(&self, meter: &Meter) -> (HostUse, Counters) {
+    /// The host's use since the common start, and the counters of the engine, or of the sessions where they have their own.
+    pub fn finish(&self, sessions: Counters) -> (HostUse, Counters) {
         self.take();
         let taken = self
             .taken
@@ -104,7 +108,6 @@ impl<'a> Start<'a> {
             .take();
         let (mark, before) = taken.expect("take() has just filled it");
         let engine = engine_counters(self.target).since(before);
-        let sessions = meter.counters().unwrap_or_default();
         let counters = Counters {
             buffer_gets: sessions.buffer_gets.or(engine.buffer_gets),
             redo_bytes: sessions.redo_bytes.or(engine.redo_bytes),

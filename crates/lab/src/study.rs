@@ -11,16 +11,15 @@ use host::WallClock;
 use host::inventory::Stated;
 use stats::random::Random;
 use target::TargetUrl;
-use workload::{Library, tables};
 
-use crate::agenda::{self, Agenda};
+use crate::agenda::Agenda;
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of_run};
 use crate::observer::{Observer, tell_rights};
-use crate::run::{refuse_other_library, refuse_other_machine};
-use crate::scripts;
+use crate::run::{refuse_other_definitions, refuse_other_machine};
 use crate::work::{Queue, Work};
+use crate::workload::Registry;
 use crate::{Plan, sessions, signal};
 
 pub use side::{Side, SideSetting};
@@ -44,8 +43,8 @@ pub struct StudyOptions {
     pub name: Option<String>,
     /// Seed of both runs and of the order.
     pub seed: u64,
-    /// The library.
-    pub library: Library,
+    /// What plans can ask for.
+    pub workloads: Registry,
     /// Wall clock.
     pub clock: Arc<dyn WallClock>,
     /// Version of the tool.
@@ -77,7 +76,7 @@ pub fn draw_order(pairs: u32, seed: u64) -> String {
 /// study with every finished point in the archive.
 pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<Finished> {
     for side in &mut options.sides {
-        scripts::load(&mut side.plan, &mut options.library)?;
+        options.workloads.prepare(&mut side.plan)?;
     }
     check(&options)?;
     let machine = machine(&options.sides, &options.host)?;
@@ -92,8 +91,8 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     let mut runs = Vec::new();
     for (side, letter) in options.sides.iter().zip(SIDES) {
         let targets = open(&side.targets)?;
-        let agenda = Agenda::lay(&side.plan, &options.library, &targets, machine.threads())?;
-        sessions::check(&side.plan, &agenda.points, &targets)?;
+        let agenda = Agenda::lay(&side.plan, &options.workloads, &targets, machine.threads())?;
+        sessions::check(&side.plan, &options.workloads, &agenda.points, &targets)?;
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {
             label: Some(format!("{name}-{letter}")),
@@ -130,7 +129,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
         order: &order,
         seed: options.seed,
         machine: &machine,
-        library: Arc::new(options.library.clone()),
+        workloads: &options.workloads,
         clock: &options.clock,
     };
     whole.through(&mut archive, observer)
@@ -144,7 +143,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
 pub fn resume(
     name: &str,
     archive_path: &Path,
-    mut library: Library,
+    mut workloads: Registry,
     clock: Arc<dyn WallClock>,
     observer: &mut dyn Observer,
 ) -> Result<Finished> {
@@ -169,7 +168,7 @@ pub fn resume(
     }
     let side = |run: &Run| -> Result<Side> {
         Ok(Side {
-            plan: Plan::parse(&run.plan_toml, &[])?,
+            plan: Plan::parse(&workloads, &run.plan_toml, &[])?,
             targets: urls_of_run(run)?,
             settings: run.study.clone().unwrap_or_default().settings,
         })
@@ -178,8 +177,9 @@ pub fn resume(
     let machine = machine(&sides, &HostAsked::of_run(&runs[0]))?;
     for run in &runs {
         refuse_other_machine(&run.platform, &machine.platform)?;
-        scripts::load(&mut Plan::parse(&run.plan_toml, &[])?, &mut library)?;
-        refuse_other_library(run, &library)?;
+        let mut plan = Plan::parse(&workloads, &run.plan_toml, &[])?;
+        workloads.prepare(&mut plan)?;
+        refuse_other_definitions(run, &plan, &workloads)?;
     }
     let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
@@ -193,7 +193,7 @@ pub fn resume(
         order: &order,
         seed: runs[0].seed,
         machine: &machine,
-        library: Arc::new(library),
+        workloads: &workloads,
         clock: &clock,
     };
     whole.through(&mut archive, observer)
@@ -222,7 +222,6 @@ fn check(options: &StudyOptions) -> Result<()> {
                     .into(),
             ));
         }
-        agenda::check(&side.plan, &options.library)?;
         group(&side.targets)?;
     }
     match &options.name {
@@ -260,7 +259,7 @@ struct Whole<'a> {
     order: &'a str,
     seed: u64,
     machine: &'a Machine,
-    library: Arc<Library>,
+    workloads: &'a Registry,
     clock: &'a Arc<dyn WallClock>,
 }
 
@@ -334,12 +333,14 @@ impl Whole<'_> {
         let targets = open(&self.sides[side].targets)?;
         let nodes = targets.iter().flat_map(|t| &t.nodes);
         for node in nodes.filter(|node| node.read_only().is_none()) {
-            tables::restore(node.as_ref())?;
+            for workload in self.workloads.all() {
+                workload.restore(node.as_ref())?;
+            }
         }
         let letter = SIDES[side].to_uppercase();
         let work = Work {
             plan: &self.sides[side].plan,
-            library: Arc::clone(&self.library),
+            workloads: self.workloads,
             targets: &targets,
             machine: self.machine,
             seed: self.seed,

@@ -1,6 +1,6 @@
 //! The loop: measure a point, commit it to the archive, go on to the next.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,18 +8,17 @@ use std::time::Duration;
 use archive::{Archive, Point, PointKey, Run, RunName, RunState};
 use host::{HostWatch, WallClock};
 use load::Progress;
-use workload::Library;
 
+use crate::context::RunContext;
 use crate::done::Done;
 use crate::error::{LabError, Result};
 use crate::machine::{Machine, Site};
-use crate::measure::{Bay, fingerprint, measure};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
-use crate::oltp::Desk;
-use crate::plan::Used;
+use crate::point::fingerprint;
 use crate::servers::Servers;
-use crate::{Plan, Step, columnar, mixed, olap, oltp, signal};
+use crate::workload::{Measure, Registry};
+use crate::{Plan, signal};
 
 /// The points of a run that are still to be measured.
 pub(crate) struct Queue {
@@ -38,7 +37,7 @@ pub(crate) struct Queue {
 /// What a run is measured with.
 pub(crate) struct Work<'a> {
     pub plan: &'a Plan,
-    pub library: Arc<Library>,
+    pub workloads: &'a Registry,
     pub targets: &'a [Nodes],
     pub machine: &'a Machine,
     pub seed: u64,
@@ -80,8 +79,8 @@ impl Work<'_> {
     ) -> Result<()> {
         let sites: Vec<Site> = self.targets.iter().map(|t| self.machine.site(t)).collect();
         let samplers = self.watches(&sites)?;
-        let bay = Bay {
-            library: Arc::clone(&self.library),
+        let context = RunContext {
+            run: queue.id,
             targets: self.targets,
             samplers: &samplers,
             seed: self.seed,
@@ -94,44 +93,22 @@ impl Work<'_> {
             stop: signal::stop_flag(),
             servers: Servers::behind(&queue.newest(archive)?),
         };
-        let mut desk = Desk::new(&bay, queue.id);
-        let analytical = olap::Desk::new(&bay, queue.id);
-        let mut lifting = columnar::Desk::new(&bay, queue.id);
+        let mut measures: HashMap<Option<usize>, Box<dyn Measure + '_>> = HashMap::new();
         let mut finished = queue.finished;
         // A key may be entered with another one.
         let mut entered: HashSet<PointKey> = HashSet::new();
         for key in &queue.todo {
-            if entered.contains(key) || desk.has_left_out(key) {
+            let step = &self.plan.step[key.step as usize - 1];
+            let workload = self.workloads.of(step);
+            let measure = measures.entry(self.workloads.position(&step.uses));
+            let measure = measure.or_insert_with(|| workload.begin(&context));
+            if entered.contains(key) || measure.has_left_out(key) {
                 continue;
             }
-            let step = &self.plan.step[key.step as usize - 1];
             let progress = Arc::new(Progress::new());
             let target = self.shown_target(key);
-            observer.point_begins(key, &self.title(step, key)?, &target, &progress);
-            let done = match step.used() {
-                Used::Oltp(oltp) => desk.serve(archive, (step, oltp), key, &progress)?,
-                Used::Olap(olap) => match lifting.refill(key) {
-                    Ok(()) => analytical.serve(archive, (step, olap), key, &progress)?,
-                    Err(done) => done,
-                },
-                Used::Columnar(columnar) => {
-                    lifting.serve(archive, (step, columnar), key, &progress)?
-                }
-                Used::Mixed(oltp, olap) => match lifting.refill(key) {
-                    Ok(()) => {
-                        let asked = (step, oltp, olap);
-                        let measured = mixed::measure(&bay, &analytical, asked, key, &progress);
-                        measured.enter(archive, &bay, queue.id)?
-                    }
-                    Err(done) => done,
-                },
-                Used::Tests => {
-                    let measured = measure(&bay, step, key, &progress);
-                    let measured =
-                        measured.map_err(|error| queue.broken(error.to_string(), finished))?;
-                    measured.enter(archive, &bay, queue.id)?
-                }
-            };
+            observer.point_begins(key, &workload.title(&key.test)?, &target, &progress);
+            let done = measure.measure(archive, step, key, &progress)?;
             let points = match done {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),
@@ -145,16 +122,6 @@ impl Work<'_> {
             }
         }
         Ok(())
-    }
-
-    fn title(&self, step: &Step, key: &PointKey) -> Result<String> {
-        Ok(match step.used() {
-            Used::Oltp(_) => oltp::title(&key.test),
-            Used::Olap(_) => olap::title(&key.test),
-            Used::Columnar(_) => columnar::title(&key.test),
-            Used::Mixed(..) => mixed::title(&key.test),
-            Used::Tests => self.library.test(&key.test)?.definition.title.clone(),
-        })
     }
 
     fn shown_target(&self, key: &PointKey) -> String {

@@ -25,7 +25,7 @@ const LONG: &[&str] = &[
     "workload/exercises",
     "workload/olap",
     "target/mysql",
-    "lab/restarts",
+    "workload/restarts",
 ];
 
 /// One test program.

@@ -4,14 +4,17 @@
 //! * [`mod@lift`]: streams them from a source into a store, and proves that they arrived.
 //! * [`mod@follow`]: brings what was lifted up to its source.
 //! * [`memory`]: what that may take of it, and took.
+//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
 //! * [`mod@size`]: what it would take, from a sample.
 
 pub mod chosen;
 mod copies;
 pub mod follow;
 pub mod lift;
+pub mod measure;
 pub mod memory;
 pub mod size;
+pub mod step;
 
 pub use chosen::{Chosen, LeftOut, Unfit};
 pub use follow::{Changed, Follower, Lag, differing, follow};

@@ -1,26 +1,53 @@
-//! What is run against a target: the library of component tests, the order-entry database ([`oltp`]), the
-//! analytical one ([`olap`]), and tables lifted into memory ([`columnar`]).
+//! The kinds of work that a plan can ask for, each a [`lab::Workload`] ([`registry`] has them all): component tests of a
+//! library, the order-entry database ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), and tables
+//! lifted into memory ([`columnar`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
 //! knows how to prepare the tables, do the operations of a job and prove the answers right. A user's own SQL
 //! is a [`script`], which becomes a test like the others.
 
+pub mod below;
 pub mod bench;
 pub mod columnar;
+mod component;
 pub mod data;
 pub mod exercise;
 pub mod expectation;
 pub mod library;
 pub mod loading;
+pub mod mixed;
 pub mod olap;
 pub mod oltp;
 mod owned;
 pub mod script;
 mod sql_folder;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 pub mod volume;
 
 pub use bench::{Bench, Meter, Proven};
 pub use exercise::{Exercise, Prepared, exercise_for};
 pub use library::{Amount, Library, LibraryError, Sweep, Table, Test};
 pub use script::Script;
+
+use columnar::measure::Columnar;
+use component::ComponentTests;
+use mixed::Mixed;
+use olap::measure::Analytical;
+use oltp::measure::OrderEntry;
+
+/// All workloads, with the tests of this library.
+pub fn registry(library: Library) -> lab::Registry {
+    lab::Registry::new(vec![
+        Box::new(ComponentTests::new(library)),
+        Box::new(OrderEntry),
+        Box::new(Analytical),
+        Box::new(Columnar),
+        Box::new(Mixed),
+    ])
+}
+
+#[cfg(test)]
+#[global_allocator]
+static MEMORY: testing::Counting = testing::Counting;

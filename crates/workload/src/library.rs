@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use archive::Component;
 use include_dir::{Dir, include_dir};
+use lab::LabError;
 use sha2::{Digest, Sha256};
 use target::Feature;
 
@@ -65,6 +66,15 @@ pub enum LibraryError {
         /// Sizes there are.
         known: String,
     },
+}
+
+impl From<LibraryError> for LabError {
+    fn from(error: LibraryError) -> Self {
+        match error {
+            LibraryError::Unreadable { .. } => Self::Unreadable(error.to_string()),
+            _ => Self::Plan(error.to_string()),
+        }
+    }
 }
 
 /// One test with its SQL.
@@ -141,8 +151,8 @@ impl Library {
         let sizes = files
             .get("sizes.toml")
             .ok_or_else(|| malformed("sizes.toml", "it is missing".into()))?;
-        let sizes =
-            toml::from_str(sizes).map_err(|e| malformed("sizes.toml", toml_sentence(sizes, &e)))?;
+        let sizes = toml::from_str(sizes)
+            .map_err(|e| malformed("sizes.toml", archive::toml_sentence(sizes, &e)))?;
         let mut tests = BTreeMap::new();
         for (name, text) in files {
             let Some(code) = name
@@ -238,19 +248,10 @@ impl Library {
     }
 }
 
-/// What is wrong with `text`, in one line: TOML's own words take several.
-pub fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
-    let what = error.message().lines().collect::<Vec<_>>().join("; ");
-    let before = error.span().and_then(|span| text.get(..span.start));
-    match before {
-        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
-        None => what,
-    }
-}
-
 impl Test {
     fn parse(code: &str, text: &str, files: &BTreeMap<String, String>) -> Result<Self, String> {
-        let definition: Definition = toml::from_str(text).map_err(|e| toml_sentence(text, &e))?;
+        let definition: Definition =
+            toml::from_str(text).map_err(|e| archive::toml_sentence(text, &e))?;
         if definition.code != code {
             return Err(format!("it says code = \"{}\"", definition.code));
         }

@@ -12,11 +12,13 @@
 //! * [`refresh`] and [`put_back`]: orders that come and go, and the rows of before.
 //! * [`mod@check`]: row counts and all answers of a database.
 //! * [`order`]: in which order each stream asks.
+//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
 //! * [`work`]: streams of queries at work, for whoever drives them.
 
 pub mod answer;
 pub mod check;
 pub mod load;
+pub mod measure;
 pub mod metadata;
 mod operators;
 pub mod order;
@@ -28,6 +30,7 @@ mod restore;
 mod resume;
 pub mod rows;
 pub mod scale;
+pub mod step;
 pub mod work;
 
 pub use answer::{Answer, Right};

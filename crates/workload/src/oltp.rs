@@ -13,6 +13,7 @@
 //! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
 //! * [`procedures`]: the same transactions as stored procedures.
 //! * [`work`]: users at work, for whoever drives them.
+//! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
 //! * [`account`] and [`mod@audit`]: what was done, and whether the inputs were those of the specification.
 //! * [`journal`] and [`mod@reconcile`]: the log of what was acknowledged, outside of the server, and whether the
 //!   tables hold it.
@@ -24,6 +25,7 @@ pub mod clerk;
 mod files;
 pub mod journal;
 pub mod load;
+pub mod measure;
 pub mod metadata;
 pub mod mix;
 pub mod population;
@@ -33,6 +35,7 @@ pub mod reconcile;
 pub mod renew;
 pub mod restore;
 mod statements;
+pub mod step;
 pub mod terminal;
 mod transaction;
 pub mod work;

@@ -4,6 +4,8 @@
 //! The figures are upper bounds of what the engines were seen to write for the rows of this library;
 //! each says what it is made of. A wrong guess costs a question, never a figure.
 
+use lab::volume::Volume;
+
 use crate::data::ROW_BYTES;
 use crate::library::{Amount, Kind, SizeClass, Table, Test};
 
@@ -30,15 +32,6 @@ pub enum Extent {
     Work(Amount),
     /// So many seconds.
     Seconds(f64),
-}
-
-/// Bytes on their way to a disk.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Volume {
-    /// Written in all, log included.
-    pub written_bytes: u64,
-    /// Needed at the same time, log included.
-    pub room_bytes: u64,
 }
 
 /// Bytes of a warehouse of the order-entry database with its keys: 100 MB, and the items' share.

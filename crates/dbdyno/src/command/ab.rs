@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use archive::{Archive, Run, RunName};
 use lab::study::{self, Side, StudyOptions};
-use lab::{Plan, Setting};
+use lab::{Plan, Registry, Setting};
 use target::TargetUrl;
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};
-use workload::Library;
 
 use super::compare::{earlier_studies, equal_studies, judge_and_show};
 use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
@@ -24,15 +23,12 @@ const STUDIES_MAX: usize = 5;
 
 pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive_asked);
-    let library = match &arguments.library {
-        Some(directory) => Library::from_directory(directory).map_err(lab::LabError::from)?,
-        None => Library::embedded().map_err(lab::LabError::from)?,
-    };
+    let workloads = workload::registry(super::library(arguments.library.as_deref())?);
     lab::signal::install();
     let mut screen = Screen::new();
     let measured = match &arguments.resume {
-        Some(name) => resume(name, &archive, library, &mut screen),
-        None => begin(arguments, archive_asked, library, &mut screen),
+        Some(name) => resume(name, &archive, workloads, &mut screen),
+        None => begin(arguments, archive_asked, workloads, &mut screen),
     };
     screen.close();
     let ([a, b], files) = measured?;
@@ -60,33 +56,39 @@ type Measured = Result<(study::Finished, Option<WorkFiles>)>;
 fn begin(
     arguments: &AbArguments,
     archive: &Option<PathBuf>,
-    mut library: Library,
+    mut workloads: Registry,
     screen: &mut Screen,
 ) -> Measured {
     let common = arguments.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
     common.push(Setting::parse(&format!("repeat={}", arguments.pairs))?);
     let text = Plan::text(&arguments.plan)?;
-    let mut plan = Plan::parse(&text, &common)?;
-    lab::scripts::load(&mut plan, &mut library)?;
-    lab::agenda::check(&plan, &library)?;
+    let mut plan = Plan::parse(&workloads, &text, &common)?;
+    workloads.prepare(&mut plan)?;
     // Settings of one side must be right before a directory is made for its targets.
     if !arguments.targets.is_empty() {
         let targets = urls(&arguments.targets)?;
-        sides(arguments, &text, &common, &targets, &targets)?;
+        sides(arguments, &workloads, &text, &common, &targets, &targets)?;
     }
     let host = super::server_host(&arguments.server)?;
     foretell(arguments, &plan, archive)?;
     let (targets, files) = targets(arguments)?;
-    let built = sides(arguments, &text, &common, &targets[0], &targets[1])
-        .and_then(|sides| agreed(arguments, &library, sides));
+    let built = sides(
+        arguments,
+        &workloads,
+        &text,
+        &common,
+        &targets[0],
+        &targets[1],
+    )
+    .and_then(|sides| agreed(arguments, &mut workloads, sides));
     let options = built.map(|sides| StudyOptions {
         sides,
         pairs: arguments.pairs,
         archive: place::archive(archive),
         name: arguments.name.clone(),
         seed: arguments.seed,
-        library,
+        workloads,
         clock: fault::clock(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(arguments.platform.as_deref()).unwrap_or_default(),
@@ -106,14 +108,18 @@ fn begin(
 }
 
 /// The sides with the permission of their user: for what is written, and for what others do meanwhile.
-fn agreed(arguments: &AbArguments, library: &Library, mut sides: [Side; 2]) -> Result<[Side; 2]> {
+fn agreed(
+    arguments: &AbArguments,
+    workloads: &mut Registry,
+    mut sides: [Side; 2],
+) -> Result<[Side; 2]> {
     let mut forecasts = Vec::new();
     for side in &mut sides {
         side.targets = arguments.permission.share(&side.targets)?;
         // A script may be set for one side alone.
-        let (mut plan, mut library) = (side.plan.clone(), library.clone());
-        lab::scripts::load(&mut plan, &mut library)?;
-        forecasts.extend(Forecast::of(&plan, &library, &side.targets, true)?);
+        let mut plan = side.plan.clone();
+        workloads.prepare(&mut plan)?;
+        forecasts.extend(Forecast::of(&plan, workloads, &side.targets, true)?);
     }
     arguments.permission.ask(&forecasts)?;
     Ok(sides)
@@ -121,6 +127,7 @@ fn agreed(arguments: &AbArguments, library: &Library, mut sides: [Side; 2]) -> R
 
 fn sides(
     arguments: &AbArguments,
+    workloads: &Registry,
     text: &str,
     common: &[Setting],
     targets_a: &[TargetUrl],
@@ -129,8 +136,8 @@ fn sides(
     let own = |own: &[SecretText]| own.iter().map(|text| text.expose().to_owned()).collect();
     let (a, b): (Vec<String>, Vec<String>) = (own(&arguments.a), own(&arguments.b));
     Ok([
-        Side::new(text, common, &a, targets_a)?,
-        Side::new(text, common, &b, targets_b)?,
+        Side::new(workloads, text, common, &a, targets_a)?,
+        Side::new(workloads, text, common, &b, targets_b)?,
     ])
 }
 
@@ -207,9 +214,9 @@ fn like(plan: &Plan) -> Run {
     run
 }
 
-fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> Measured {
+fn resume(name: &str, archive: &Path, workloads: Registry, screen: &mut Screen) -> Measured {
     let begun = Archive::open_read_only(archive)?.load_run(&RunName::Label(format!("{name}-a")))?;
     let files = place::work_files_of(&begun);
-    let finished = study::resume(name, archive, library, fault::clock(), screen)?;
+    let finished = study::resume(name, archive, workloads, fault::clock(), screen)?;
     Ok((finished, files))
 }

@@ -7,7 +7,6 @@ use anyhow::Result;
 use archive::{Archive, RunState, RunSummary, TargetRecord, reference};
 use lab::Plan;
 use target::Reach;
-use workload::Library;
 
 use super::print;
 use crate::arguments::{ListArguments, Listing};
@@ -32,7 +31,7 @@ pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Stat
 }
 
 fn tests() -> Result<String> {
-    let library = Library::embedded().map_err(lab::LabError::from)?;
+    let library = super::library(None)?;
     let mut rows =
         vec![["code", "component", "title", "for OLTP", "for warehouses"].map(String::from)];
     for test in library.tests() {
@@ -50,8 +49,9 @@ fn tests() -> Result<String> {
 
 fn plans() -> Result<String> {
     let mut rows = vec![["plan", "what it measures"].map(String::from)];
+    let workloads = workload::registry(super::library(None)?);
     for name in Plan::built_in() {
-        let plan = Plan::parse(&Plan::text(name)?, &[])?;
+        let plan = Plan::parse(&workloads, &Plan::text(name)?, &[])?;
         rows.push([plan.name, plan.about]);
     }
     Ok(columns(&rows))

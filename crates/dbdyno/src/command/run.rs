@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName};
-use lab::{Plan, RunOptions, Setting};
+use lab::{Plan, Registry, RunOptions, Setting};
 use target::lifted::Level;
-use workload::Library;
 
 use super::{print, terminal_columns, wants_colour};
 use crate::arguments::{RunArguments, urls};
@@ -19,15 +18,12 @@ use crate::say::say;
 
 pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive);
-    let library = match &arguments.library {
-        Some(directory) => Library::from_directory(directory).map_err(lab::LabError::from)?,
-        None => Library::embedded().map_err(lab::LabError::from)?,
-    };
+    let workloads = workload::registry(super::library(arguments.library.as_deref())?);
     lab::signal::install();
     let mut screen = Screen::new();
     let measured = match &arguments.resume {
-        Some(name) => resume(name, &archive, library, &mut screen),
-        None => begin(&arguments, &archive, library, &mut screen),
+        Some(name) => resume(name, &archive, workloads, &mut screen),
+        None => begin(&arguments, &archive, workloads, &mut screen),
     };
     screen.close();
     let (run, files) = measured?;
@@ -42,7 +38,7 @@ type Measured = Result<(Run, Option<WorkFiles>)>;
 fn begin(
     arguments: &RunArguments,
     archive: &Path,
-    mut library: Library,
+    mut workloads: Registry,
     screen: &mut Screen,
 ) -> Measured {
     let mut settings = arguments
@@ -57,15 +53,14 @@ fn begin(
         Some(text) => text.clone(),
         None => Plan::text(&arguments.plan)?,
     };
-    let mut plan = Plan::parse(&text, &settings)?;
-    lab::scripts::load(&mut plan, &mut library)?;
+    let mut plan = Plan::parse(&workloads, &text, &settings)?;
     // What is wrong in the plan must be said before a directory is made for its targets.
-    lab::agenda::check(&plan, &library)?;
+    workloads.prepare(&mut plan)?;
     let host = super::server_host(&arguments.server)?;
     let (mut targets, files) = if arguments.targets.is_empty() {
         let files = WorkFiles::create(arguments.work_dir.as_deref())?;
         let mut targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
-        let lifts = plan.step.iter().any(|step| step.columnar.is_some());
+        let lifts = plan.step.iter().any(|step| step.uses == "columnar");
         if lifts && arguments.replicas.is_empty() && target::lifted::available().is_none() {
             // A plan that lifts needs somewhere to lift to.
             targets.extend(target::lifted::urls(&[Level::QueryHigh], None, None));
@@ -83,7 +78,7 @@ fn begin(
         (arguments.permission.share(&targets)?, None)
     };
     targets.extend(arguments.replicas.iter().cloned());
-    if let Err(error) = Forecast::of(&plan, &library, &targets, false)
+    if let Err(error) = Forecast::of(&plan, &workloads, &targets, false)
         .and_then(|forecasts| arguments.permission.ask(&forecasts))
     {
         if let Some(files) = files {
@@ -97,7 +92,7 @@ fn begin(
         archive: archive.to_path_buf(),
         label: arguments.name.clone(),
         seed: arguments.seed,
-        library,
+        workloads,
         clock: fault::clock(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(arguments.platform.as_deref())?,
@@ -115,11 +110,11 @@ fn begin(
     }
 }
 
-fn resume(name: &str, archive: &Path, library: Library, screen: &mut Screen) -> Measured {
+fn resume(name: &str, archive: &Path, workloads: Registry, screen: &mut Screen) -> Measured {
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
     let files = place::work_files_of(&begun);
-    let run = lab::resume(&name, archive, library, fault::clock(), screen)?;
+    let run = lab::resume(&name, archive, workloads, fault::clock(), screen)?;
     Ok((run, files))
 }
 

@@ -7,13 +7,10 @@ use std::time::Duration;
 use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
-use super::columnar::ColumnarStep;
-use super::olap::OlapStep;
-use super::oltp::OltpStep;
-use super::{mixed, nearest};
+use super::asked::{Asked, Tables};
 
-/// Keys of a step.
-pub(super) const STEP_KEYS: [&str; 18] = [
+/// Keys of a step beside the tables of its workload.
+pub(super) const STEP_KEYS: [&str; 15] = [
     "use",
     "script",
     "driver_threads",
@@ -29,18 +26,6 @@ pub(super) const STEP_KEYS: [&str; 18] = [
     "think_ms",
     "operations_per_session",
     "contention",
-    "oltp",
-    "olap",
-    "columnar",
-];
-/// What a step may use, with the tables that say what is asked of it.
-const USES: [(&str, &[&str]); 6] = [
-    ("library", &[]),
-    ("script", &[]),
-    ("oltp", &["oltp"]),
-    ("olap", &["olap"]),
-    ("columnar", &["columnar"]),
-    ("mixed", &["oltp", "olap"]),
 ];
 /// Most jobs of a point.
 pub const JOBS_MAX: u32 = 4096;
@@ -49,7 +34,7 @@ pub const JOBS_MAX: u32 = 4096;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What is used: "library", "script", "oltp", "olap", "columnar" or "mixed".
+    /// What is used: a name of the registry.
     #[serde(rename = "use")]
     pub uses: String,
     /// File of the script.
@@ -94,34 +79,13 @@ pub struct Step {
     /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contention: bool,
-    /// What is asked of the order-entry workload. The three stand last, because they are tables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub oltp: Option<OltpStep>,
-    /// What is asked of the analytical workload.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub olap: Option<OlapStep>,
-    /// What is asked of lifted tables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columnar: Option<ColumnarStep>,
+    /// What is asked of a workload, each in a table of its own.
+    #[serde(skip)]
+    pub(super) tables: Tables,
 }
 
 fn size_default() -> String {
     "quick".into()
-}
-
-/// What a step uses, with what it asks of it.
-#[derive(Debug, Clone, Copy)]
-pub enum Used<'a> {
-    /// Tests of the library, or a script.
-    Tests,
-    /// The order-entry workload.
-    Oltp(&'a OltpStep),
-    /// The analytical workload.
-    Olap(&'a OlapStep),
-    /// Lifted tables.
-    Columnar(&'a ColumnarStep),
-    /// Order entry with analytical queries beside it.
-    Mixed(&'a OltpStep, &'a OlapStep),
 }
 
 /// What bounds a point.
@@ -146,28 +110,8 @@ pub enum ArrivalKind {
 }
 
 impl Step {
-    pub(super) fn check(&self) -> std::result::Result<(), String> {
-        let Some((_, tables)) = USES.iter().find(|(name, _)| *name == self.uses) else {
-            return Err(format!(
-                "use = \"{}\" is nothing dbdyno can do{}",
-                self.uses,
-                nearest(&self.uses, &USES.map(|(name, _)| name))
-            ));
-        };
-        match (self.uses.as_str(), &self.script) {
-            ("script", None) => return Err("use = \"script\" needs script = \"FILE.toml\"".into()),
-            ("script", Some(_)) if !self.tests.is_empty() => {
-                return Err("tests are of the library; a script is one test of its own".into());
-            }
-            ("script", Some(_)) | (_, None) => {}
-            _ => return Err("script needs use = \"script\"".into()),
-        }
-        self.check_table("oltp", tables, &self.oltp, |oltp| oltp.check(self))?;
-        self.check_table("olap", tables, &self.olap, OlapStep::check)?;
-        self.check_table("columnar", tables, &self.columnar, ColumnarStep::check)?;
-        if let Used::Mixed(oltp, olap) = self.used() {
-            mixed::check(oltp, olap)?;
-        }
+    /// What contradicts itself, whatever is used; `is_timed` where a point lasts for `seconds` in any mode.
+    pub(super) fn check(&self, is_timed: bool) -> std::result::Result<(), String> {
         if self
             .driver_threads
             .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
@@ -187,33 +131,17 @@ impl Step {
                 return Err(format!("{name} names the same number twice"));
             }
         }
-        self.check_time()?;
+        self.check_time(is_timed)?;
         self.schedule().check().map_err(|e| e.to_string())
     }
 
-    /// What is asked of a workload stands where it is used, and nowhere else.
-    fn check_table<T>(
-        &self,
-        name: &str,
-        used: &[&str],
-        table: &Option<T>,
-        check: impl FnOnce(&T) -> std::result::Result<(), String>,
-    ) -> std::result::Result<(), String> {
-        let uses = &self.uses;
-        match (used.contains(&name), table) {
-            (true, None) => Err(format!("use = \"{uses}\" needs [step.{name}]")),
-            (true, Some(asked)) => {
-                self.check_only(uses)?;
-                check(asked)
-            }
-            (false, Some(_)) => Err(format!("[step.{name}] needs use = \"{name}\"")),
-            (false, None) => Ok(()),
-        }
-    }
-
-    /// What belongs to other uses is not quietly passed over.
-    fn check_only(&self, uses: &str) -> std::result::Result<(), String> {
+    /// Refuses what component tests alone take: it is not quietly passed over.
+    ///
+    /// # Errors
+    /// The first key that is said.
+    pub fn refuse_keys_of_tests(&self) -> std::result::Result<(), String> {
         let foreign = [
+            ("script", self.script.is_some()),
             ("tests", !self.tests.is_empty()),
             ("jobs", !self.jobs.is_empty()),
             ("threads", !self.threads.is_empty()),
@@ -226,13 +154,13 @@ impl Step {
             ("contention", self.contention),
         ];
         match foreign.iter().find(|(_, said)| *said) {
-            Some((key, _)) => Err(format!("{key} means nothing to use = \"{uses}\"")),
+            Some((key, _)) => Err(format!("{key} means nothing to use = \"{}\"", self.uses)),
             None => Ok(()),
         }
     }
 
-    fn check_time(&self) -> std::result::Result<(), String> {
-        let is_timed = self.mode == Mode::Time || self.oltp.is_some();
+    fn check_time(&self, is_timed: bool) -> std::result::Result<(), String> {
+        let is_timed = is_timed || self.mode == Mode::Time;
         match (self.mode, self.seconds) {
             (Mode::Time, None) => return Err("mode = \"time\" needs seconds".into()),
             (Mode::Work, Some(_)) if !is_timed => {
@@ -263,20 +191,26 @@ impl Step {
         Ok(())
     }
 
-    /// What it uses; a step that was checked has the tables of one use.
-    pub fn used(&self) -> Used<'_> {
-        match (&self.oltp, &self.olap, &self.columnar) {
-            (Some(oltp), Some(olap), _) => Used::Mixed(oltp, olap),
-            (Some(oltp), _, _) => Used::Oltp(oltp),
-            (_, Some(olap), _) => Used::Olap(olap),
-            (_, _, Some(columnar)) => Used::Columnar(columnar),
-            (None, None, None) => Used::Tests,
-        }
+    /// What it asks of its workload.
+    ///
+    /// # Panics
+    /// When it has no such table; of a step that was read, its workload's tables are there.
+    pub fn asked<T: Asked>(&self) -> &T {
+        let found = self.tables.find();
+        found.expect("a step that was read has the tables of its workload")
     }
 
-    /// Whether it is of tests, of the library or a script, and not of a workload with a database of its own.
-    pub fn is_of_tests(&self) -> bool {
-        matches!(self.used(), Used::Tests)
+    /// The step as TOML, as it stands in archives and fingerprints: the tables behind the keys.
+    pub fn to_toml(&self) -> String {
+        self.toml_at("")
+    }
+
+    /// The same, where its tables are named from `root`.
+    pub(super) fn toml_at(&self, root: &str) -> String {
+        let keys = toml::to_string(self);
+        let keys =
+            keys.expect("a step holds only strings, numbers and arrays, which TOML can write");
+        keys + &self.tables.to_toml(root)
     }
 
     /// How the operations of an open schedule arrive.

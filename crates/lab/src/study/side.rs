@@ -3,6 +3,7 @@
 use target::TargetUrl;
 
 use crate::error::{LabError, Result};
+use crate::workload::Registry;
 use crate::{Plan, Setting};
 
 /// A configuration, ready to be measured.
@@ -59,6 +60,7 @@ impl Side {
     /// # Errors
     /// A setting, plan or URL that is wrong in itself; no target at all.
     pub fn new(
+        workloads: &Registry,
         plan_text: &str,
         common: &[Setting],
         own: &[String],
@@ -91,7 +93,7 @@ impl Side {
             ));
         }
         Ok(Self {
-            plan: Plan::parse(plan_text, &of_plan)?,
+            plan: Plan::parse(workloads, plan_text, &of_plan)?,
             targets,
             settings: own.iter().zip(&parsed).map(shown).collect(),
         })
@@ -114,57 +116,5 @@ fn shown((text, setting): (&String, &SideSetting)) -> String {
     match setting {
         SideSetting::Target(url) => format!("target={url}"),
         _ => text.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PLAN: &str = "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\n";
-
-    fn side(own: &[&str]) -> Result<Side> {
-        let own: Vec<String> = own.iter().map(|s| (*s).to_owned()).collect();
-        let target = TargetUrl::parse("sqlite:/tmp/x.db").unwrap();
-        Side::new(PLAN, &[], &own, &[target])
-    }
-
-    #[test]
-    fn plan_target_and_settings_are_told_apart() {
-        let one = side(&["step.jobs=[2]", "target.cache_mb=8"]).unwrap();
-        assert_eq!(one.plan.step[0].jobs, [2]);
-        assert_eq!(one.targets[0].to_string(), "sqlite:/tmp/x.db?cache_mb=8");
-        let other = side(&["target=sqlite:", "target.cache_mb=8"]).unwrap();
-        assert_eq!(other.targets[0].to_string(), "sqlite:?cache_mb=8");
-    }
-
-    #[test]
-    fn a_password_goes_to_the_server_and_is_not_archived() {
-        let own = ["target=postgres://u:s%40cr@h/d", "target.others=allow"];
-        let side = side(&own).unwrap();
-        let password = side.targets[0].password.as_ref();
-        assert_eq!(password.unwrap().expose(), "s@cr");
-        assert!(!format!("{side:?}").contains("s@cr"));
-        assert_eq!(
-            side.settings,
-            ["target=postgres://u@h/d", "target.others=allow"]
-        );
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_before_anything_is_measured() {
-        for (own, expected) in [
-            ("cache_mb", "KEY=VALUE"),
-            ("target.=8", "names no setting"),
-            ("target.cache_mb=8&9", "cannot hold &"),
-            ("target.cash_mb=8", "cash_mb"),
-            ("target=nosql:x", "nosql"),
-            ("step.sise=quick", "sise"),
-            ("repeat=3", "--pairs"),
-        ] {
-            let message = side(&[own]).unwrap_err().to_string();
-            assert!(message.contains(expected), "{own}: {message}");
-        }
-        assert!(Side::new(PLAN, &[], &[], &[]).is_err());
     }
 }

@@ -3,7 +3,9 @@
 use super::client::Client;
 use super::explain::explain;
 use super::flavour::Flavour;
-use crate::session_settings::{SessionSettings, all_in_force, not_in_force, not_taken, of_the_server};
+use crate::session_settings::{
+    SessionSettings, all_in_force, not_in_force, not_taken, of_the_server,
+};
 use crate::{ErrorKind, Result, TargetError};
 
 /// Settings that a URL cannot change, with the reason.

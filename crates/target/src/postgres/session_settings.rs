@@ -2,7 +2,9 @@
 
 use super::connection::Connection;
 use crate::register::quoted;
-use crate::session_settings::{SessionSettings, all_in_force, not_in_force, not_taken, of_the_server};
+use crate::session_settings::{
+    SessionSettings, all_in_force, not_in_force, not_taken, of_the_server,
+};
 use crate::{Result, TargetError};
 
 /// Settings that a URL cannot change, with the reason.

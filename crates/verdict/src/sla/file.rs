@@ -85,8 +85,8 @@ impl Sla {
 }
 
 fn parse(text: &str) -> Result<Sla, String> {
-    let table: toml::Table =
-        toml::from_str(text).map_err(|e| format!("it is not TOML; {}", toml_sentence(text, &e)))?;
+    let table: toml::Table = toml::from_str(text)
+        .map_err(|e| format!("it is not TOML; {}", archive::toml_sentence(text, &e)))?;
     check_keys("the file", table.keys(), &FILE_KEYS)?;
     let tables = match table.get("limit") {
         Some(toml::Value::Array(tables)) if !tables.is_empty() => tables,
@@ -230,15 +230,6 @@ fn figure_hint(error: &MetricError) -> String {
     nearest(figure, known.iter().map(String::as_str))
 }
 
-/// Where and why the parser stopped, in one line.
-fn toml_sentence(text: &str, error: &toml::de::Error) -> String {
-    let what = error.message().lines().collect::<Vec<_>>().join("; ");
-    match error.span().and_then(|span| text.get(..span.start)) {
-        Some(before) => format!("line {}: {what}", before.matches('\n').count() + 1),
-        None => what,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -305,10 +296,7 @@ mod tests {
     fn the_same_metric_written_otherwise_is_the_same() {
         let text = "[[limit]]\nmetric = \"T611@4.rows_per_s\"\nat_least = 1\n\
             [[limit]]\nmetric = \"T611@4x1.rows_per_s\"\nat_least = 2\n";
-        assert_eq!(
-            error(text),
-            "TODO"
-        );
+        assert_eq!(error(text), "TODO");
     }
 
     #[test]

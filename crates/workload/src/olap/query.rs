@@ -58,7 +58,7 @@ pub fn queries() -> Result<&'static [Query]> {
     static PARSED: LazyLock<Result<Vec<Query>>> = LazyLock::new(|| {
         let text = FOLDER.text("queries.toml").unwrap_or_default();
         let parsed: Queries = toml::from_str(text)
-            .map_err(|error| OlapError::Library(crate::library::toml_sentence(text, &error)))?;
+            .map_err(|error| OlapError::Library(archive::toml_sentence(text, &error)))?;
         Ok(parsed.query)
     });
     PARSED.as_ref().map(Vec::as_slice).map_err(OlapError::clone)

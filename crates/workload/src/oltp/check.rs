@@ -121,7 +121,7 @@ fn conditions() -> Result<Vec<Condition>> {
     let text = files::text("conditions.toml");
     let parsed: Conditions = toml::from_str(text).map_err(|error| OltpError::Metadata {
         table: "conditions.toml",
-        what: crate::library::toml_sentence(text, &error),
+        what: archive::toml_sentence(text, &error),
     })?;
     Ok(parsed.condition)
 }

@@ -135,12 +135,8 @@ impl Script {
     /// # Errors
     /// One sentence with the place of what is wrong.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, String> {
-        let table: Table = toml::from_str(text).map_err(|e| {
-            format!(
-                "it is not TOML: {}",
-                crate::library::toml_sentence(text, &e)
-            )
-        })?;
+        let table: Table = toml::from_str(text)
+            .map_err(|e| format!("it is not TOML: {}", archive::toml_sentence(text, &e)))?;
         let known = [
             "name",
             "about",

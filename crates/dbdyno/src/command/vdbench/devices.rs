@@ -1,8 +1,8 @@
 //! The block devices under the SDs of a parameter file, and who times their requests.
 
 use host::block::{BlockWatch, DEVICES_MAX};
-use lab::below;
 use storage::language::Script;
+use workload::below;
 
 /// The devices under all SDs.
 pub struct Devices {

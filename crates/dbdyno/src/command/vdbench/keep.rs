@@ -78,7 +78,7 @@ impl Keeper {
     pub fn point(&mut self, done: &Done<'_>) -> Result<()> {
         let key = key(done.repetition, u32::try_from(done.number)?, done.run);
         if self.planned.contains(&key) {
-            let point = lab::below::point(done, key, self.seed, self.devices.described());
+            let point = workload::below::point(done, key, self.seed, self.devices.described());
             self.archive.append_point(self.id, &point)?;
         }
         Ok(())

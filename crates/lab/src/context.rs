@@ -1,0 +1,84 @@
+//! What all points of a run share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use archive::{Component, Point, PointKey};
+use host::{HostWatch, Programs, WallClock};
+
+use crate::Step;
+use crate::nodes::{Nodes, source_of};
+use crate::plan::Validity;
+use crate::point::{fingerprint, point_seed};
+use crate::programs::programs_of;
+use crate::servers::Servers;
+
+/// What all points of a run share.
+pub struct RunContext<'a> {
+    /// Number of the run in the archive.
+    pub run: i64,
+    /// Targets of the run.
+    pub targets: &'a [Nodes],
+    /// What watches driver and machine, one per target.
+    pub samplers: &'a [HostWatch],
+    /// Seed of the run.
+    pub seed: u64,
+    /// Repetitions of the plan.
+    pub repeat: u32,
+    /// Limits of the checks on the driver.
+    pub validity: Validity,
+    /// Interval of the series.
+    pub interval: Duration,
+    /// Hardware threads of the targets' machine; `None` where nothing is known of it.
+    pub hardware_threads: Option<u32>,
+    /// Fingerprint of machine and target, one per target.
+    pub platforms: Vec<String>,
+    /// Wall clock.
+    pub clock: Arc<dyn WallClock>,
+    /// Stop flag.
+    pub stop: &'a AtomicBool,
+    /// Since when the servers run.
+    pub servers: Servers,
+}
+
+impl RunContext<'_> {
+    /// Fingerprint of all that a point was configured by: machine and target, its test, its step.
+    pub fn configuration(&self, step: &Step, key: &PointKey, definition: &str) -> String {
+        let step = step.to_toml();
+        let platform = &self.platforms[key.target as usize];
+        let changed = self.validity.note().unwrap_or_default();
+        match changed.as_str() {
+            "" => fingerprint(&[platform, definition, &step]),
+            changed => fingerprint(&[platform, definition, &step, changed]),
+        }
+    }
+
+    /// The programs that a target is made of; one that is a copy works together with what it is a copy of.
+    ///
+    /// # Errors
+    /// With the reason, where a server's process is not known.
+    pub fn programs(&self, target: u32) -> std::result::Result<Programs, String> {
+        let target = &self.targets[target as usize];
+        let source = source_of(self.targets).filter(|_| target.is_replica());
+        let both = std::iter::once(target).chain(source);
+        programs_of(both.flat_map(|target| &target.nodes))
+    }
+
+    /// A point of a step without figures, begun now; `definition` is the fingerprint of what is measured.
+    pub fn blank(
+        &self,
+        step: &Step,
+        key: PointKey,
+        definition: String,
+        (title, component): (String, Component),
+    ) -> Point {
+        Point {
+            started_at: host::clock::rfc3339(self.clock.now()),
+            seed: point_seed(self.seed, &key),
+            configuration: self.configuration(step, &key, &definition),
+            definition,
+            ..Point::blank(key, title, component)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The recipe of a point: jobs are driven while host and engine are watched, and what was seen becomes a point.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use archive::{Histograms, Point};
+use host::{HostUse, Stopwatch};
+use load::Outcome;
+use target::Counters;
+
+use crate::context::RunContext;
+use crate::done::Measured;
+use crate::gates;
+use crate::point::{figures_of, series, steady};
+use crate::sight::Sight;
+use crate::start::Start;
+use crate::watcher::Watcher;
+
+/// A point that is about to be measured.
+pub struct Observation<'a> {
+    context: &'a RunContext<'a>,
+    /// The point as far as it is known, without figures.
+    blank: Point,
+    stopwatch: Stopwatch,
+    /// Whether it begins when the first job enters its window, and not when the last one has ramped up.
+    is_timed: bool,
+}
+
+/// What was driven, and what belongs to its time behind the last job.
+pub struct Driven {
+    /// What the jobs did.
+    pub outcome: Outcome,
+    /// How long what is timed with them took behind the last of them.
+    pub closing: Duration,
+    /// What the sessions counted themselves.
+    pub counters: Counters,
+    /// Operations that each operation of the driver stands for.
+    pub operations_scale: u64,
+    /// What is wrong beside what the outcome says.
+    pub failure: Option<String>,
+}
+
+/// A point that was measured, before it is finished: its figures, and what is wrong or to be known by them.
+pub struct Observed<'a> {
+    /// What the jobs did.
+    pub outcome: Outcome,
+    /// The point so far.
+    pub point: Point,
+    context: &'a RunContext<'a>,
+    stopwatch: Stopwatch,
+    used: HostUse,
+    sight: Sight,
+}
+
+impl<'a> Observation<'a> {
+    /// Of a point that has everything but what was measured; it begins now.
+    pub fn of(context: &'a RunContext<'a>, blank: Point) -> Self {
+        let stopwatch = Stopwatch::start(Arc::clone(&context.clock));
+        Self::since(context, blank, stopwatch, false)
+    }
+
+    /// The same, which began before.
+    pub fn since(
+        context: &'a RunContext<'a>,
+        blank: Point,
+        stopwatch: Stopwatch,
+        is_timed: bool,
+    ) -> Self {
+        Self {
+            context,
+            blank,
+            stopwatch,
+            is_timed,
+        }
+    }
+
+    /// Drives under the eyes of host and engine.
+    ///
+    /// # Errors
+    /// What became of a drive that did not come to its end.
+    pub fn drive(
+        self,
+        drive: impl FnOnce(&Start<'_>) -> Result<Driven, Measured>,
+    ) -> Result<Observed<'a>, Measured> {
+        let (context, number) = (self.context, self.blank.key.target);
+        let watcher = Watcher::open(&context.targets[number as usize].nodes);
+        let start = Start::new(context, number, watcher.as_ref(), self.is_timed);
+        let driven = drive(&start)?;
+        let outcome = driven.outcome;
+        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
+        let (used, counters) = start.finish(driven.counters);
+        let sight = Sight::of(&outcome, watcher.map(Watcher::finish));
+        let operations = outcome.operations * driven.operations_scale;
+        let mut figures = figures_of(&outcome, driven.closing, operations, &used, counters);
+        sight.write_into(&mut figures);
+        let mut point = self.blank;
+        point
+            .reasons
+            .extend(gates::reasons(&outcome, &context.validity));
+        point.reasons.extend(driven.failure);
+        point
+            .notes
+            .extend(gates::notes(&outcome, &figures, &context.validity));
+        point.figures = figures;
+        Ok(Observed {
+            outcome,
+            point,
+            context,
+            stopwatch: self.stopwatch,
+            used,
+            sight,
+        })
+    }
+}
+
+impl Observed<'_> {
+    /// The point, with what held it back; its figures must be complete.
+    pub fn finish(self) -> Point {
+        let (context, outcome, used) = (self.context, self.outcome, self.used);
+        let watch = &context.samplers[self.point.key.target as usize];
+        let held_back =
+            (self.sight).held_back(&outcome, &self.point.figures, (watch.device(), &used));
+        let mut notes = self.point.notes;
+        notes.extend(gates::host_notes(&used));
+        notes.extend(self.sight.note());
+        notes.extend(gates::clock_note(&self.stopwatch));
+        Point {
+            started_at: self.stopwatch.started_at(),
+            steady: steady(&outcome),
+            timed_events: self.sight.top(),
+            held_back,
+            samples: series(&used.samples, &outcome, context.interval),
+            notes,
+            histograms: Histograms::of(&outcome.service, &outcome.response),
+            ..self.point
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What every point is made of, whatever it measures: its seed, its fingerprints, and the figures of a drive.
+
+use std::time::Duration;
+
+use archive::{Figures, PointKey, Sample, Steady};
+use host::HostUse;
+use load::Outcome;
+use load::random::mix;
+use sha2::{Digest, Sha256};
+use target::Counters;
+
+/// Relative slope over a point that still counts as steady.
+pub const STEADY_LIMIT: f64 = 0.1;
+
+/// The seed of a point depends on the run's seed, the test, its parallelism and the repetition, but
+/// not on the target or the step: two configurations are given the same keys.
+pub fn point_seed(seed: u64, key: &PointKey) -> u64 {
+    let code = key.test.bytes().fold(0, |h: u64, b| mix(h ^ u64::from(b)));
+    let place = u64::from(key.jobs) << 32 | u64::from(key.repetition);
+    mix(seed ^ mix(code ^ mix(place)))
+}
+
+/// Sixteen hexadecimal digits that change with any of the texts.
+pub fn fingerprint(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize()
+        .iter()
+        .take(8)
+        .map(|b| format!("{b:02x}"))
+        .collect()
+}
+
+/// The figures that every drive of jobs has; `closing` is what belongs to the timing behind its last job.
+pub fn figures_of(
+    outcome: &Outcome,
+    closing: Duration,
+    operations: u64,
+    used: &HostUse,
+    counters: Counters,
+) -> Figures {
+    let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
+    let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
+    let rows = Some(outcome.rows as f64).filter(|n| *n > 0.0);
+    let operations = operations as f64;
+    let mut figures = Figures::default();
+    used.write_into(&mut figures);
+    figures.rows = rows;
+    figures.rows_per_s = rows.and_then(per_s);
+    figures.operations = Some(operations);
+    figures.operations_per_s = per_s(operations);
+    figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
+    figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
+    figures.elapsed_s = Some(elapsed_s);
+    figures.first_finish_s = outcome.first_finish().map(|d| d.as_secs_f64());
+    figures.last_finish_s = Some(outcome.elapsed.as_secs_f64());
+    figures.errors = Some(outcome.errors as f64);
+    figures.retries = Some(outcome.retries as f64);
+    figures.in_flight_mean = outcome.in_flight_mean();
+    figures.little_error_pct = outcome.little_error_pct();
+    figures.driver_cpu_pct =
+        per_s((outcome.driver_cpu().as_secs_f64() + used.sampler_cpu_s) * 100.0);
+    used.write_owners_into(&mut figures);
+    figures.late_starts = Some(outcome.late_starts as f64);
+    figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
+    figures
+}
+
+pub fn steady(outcome: &Outcome) -> Option<Steady> {
+    match stats::steady::judge(&outcome.interval_rates_per_s(), STEADY_LIMIT) {
+        stats::steady::Steady::Yes => Some(Steady::Yes),
+        stats::steady::Steady::No => Some(Steady::No),
+        stats::steady::Steady::Trend => Some(Steady::Trend),
+        stats::steady::Steady::Unknown => None,
+    }
+}
+
+/// Lays the jobs' intervals beside the host's samples: the interval that ends nearest to a sample.
+pub fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<Sample> {
+    let half_s = interval.as_secs_f64() / 2.0;
+    samples
+        .iter()
+        .map(|sample| {
+            let near = outcome
+                .intervals
+                .iter()
+                .find(|i| ((i.at + i.length).as_secs_f64() - sample.at_s).abs() <= half_s);
+            Sample {
+                operations_per_s: near
+                    .filter(|i| !i.length.is_zero())
+                    .map(|i| i.operations as f64 / i.length.as_secs_f64()),
+                response_us_p99: near
+                    .and_then(|i| i.response_p99)
+                    .map(|d| d.as_secs_f64() * 1e6),
+                ..sample.clone()
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,215 @@
+//! What a plan can ask for. Each kind of work is a [`Workload`], found in the [`Registry`] by the name that a step uses;
+//! the road from plan to archive knows no other.
+
+use archive::{Archive, PointKey};
+use load::Progress;
+use target::{Target, TargetUrl};
+
+use crate::agenda::Agenda;
+use crate::context::RunContext;
+use crate::done::Done;
+use crate::error::Result;
+use crate::nodes::Nodes;
+use crate::plan::{Plan, Step, TableKind, nearest};
+use crate::volume::Written;
+
+/// A kind of work.
+pub trait Workload: Send + Sync {
+    /// What a step says in `use`; several names where they differ in what the step says.
+    fn names(&self) -> &'static [&'static str];
+
+    /// The tables of a step that say what is asked; every step of the workload has all of them.
+    fn tables(&self) -> &'static [TableKind] {
+        &[]
+    }
+
+    /// Whether a point lasts for the step's `seconds`, whatever its mode.
+    fn is_timed(&self) -> bool {
+        false
+    }
+
+    /// Finds what contradicts itself in a step that was read.
+    ///
+    /// # Errors
+    /// In a sentence, which the step's number will head.
+    fn check(&self, step: &Step) -> std::result::Result<(), String>;
+
+    /// Reads what a step names beside the plan, and finds that it is there.
+    ///
+    /// # Errors
+    /// What cannot be read, or does not exist, with the nearest that does; no target has been touched then.
+    fn prepare(&mut self, _step: &mut Step) -> Result<()> {
+        Ok(())
+    }
+
+    /// The points of a step, and what cannot be measured.
+    ///
+    /// # Errors
+    /// What does not exist.
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda>;
+
+    /// The most that steps write to a target of this engine in one repetition.
+    ///
+    /// # Errors
+    /// What does not exist.
+    fn written(&self, steps: &[&Step], engine: &str) -> Result<Written>;
+
+    /// The sessions that a point holds at once.
+    fn sessions(&self, _step: &Step, key: &PointKey) -> Sessions {
+        Sessions {
+            count: key.jobs.into(),
+            who: "job",
+            remedy: "ask for fewer jobs",
+        }
+    }
+
+    /// Title of a point.
+    ///
+    /// # Errors
+    /// A code that it does not have.
+    fn title(&self, code: &str) -> Result<String>;
+
+    /// Fingerprint of what a point measures on one of these targets, by its number: points of different ones are not of
+    /// one test.
+    ///
+    /// # Errors
+    /// A code that it does not have.
+    fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String>;
+
+    /// Brings a database back to the start that the blocks of a study have in common.
+    ///
+    /// # Errors
+    /// When the target fails.
+    fn restore(&self, _target: &dyn Target) -> target::Result<()> {
+        Ok(())
+    }
+
+    /// Begins a run, or goes on with one.
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a>;
+}
+
+/// Measures the points of one workload in one run, and remembers what its points have in common.
+pub trait Measure {
+    /// Whether a key was left out of the plan meanwhile.
+    fn has_left_out(&self, _key: &PointKey) -> bool {
+        false
+    }
+
+    /// Measures what a key asks for, and enters it into the archive with what belongs to it.
+    ///
+    /// # Errors
+    /// The archive.
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done>;
+}
+
+/// What the points of a step are laid on.
+pub struct Ground<'a> {
+    /// Which repetition.
+    pub repetition: u32,
+    /// Number of the step, from 1.
+    pub step: u32,
+    pub targets: &'a [Nodes],
+    /// Hardware threads of the targets' machine.
+    pub threads: u32,
+}
+
+impl Ground<'_> {
+    /// The targets with their numbers, each with a key that has everything but the test: one job, one thread.
+    pub fn places(&self) -> impl Iterator<Item = (&Nodes, PointKey)> {
+        let key = |target: u32, nodes: &Nodes| PointKey {
+            repetition: self.repetition,
+            step: self.step,
+            target,
+            test: String::new(),
+            nodes: nodes.nodes.len() as u32,
+            jobs: 1,
+            threads: 1,
+        };
+        let numbered = (0..).zip(self.targets);
+        numbered.map(move |(number, nodes)| (nodes, key(number, nodes)))
+    }
+}
+
+/// The sessions of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sessions {
+    pub count: u64,
+    /// Whose they are, in the singular.
+    pub who: &'static str,
+    /// What to do where a server does not let so many in.
+    pub remedy: &'static str,
+}
+
+/// The workloads that plans can ask for.
+pub struct Registry {
+    workloads: Vec<Box<dyn Workload>>,
+}
+
+impl Registry {
+    /// Of these, whose names all differ.
+    pub fn new(workloads: Vec<Box<dyn Workload>>) -> Self {
+        Self { workloads }
+    }
+
+    /// What a step uses.
+    ///
+    /// # Errors
+    /// When there is no such workload, with the nearest that there is.
+    pub fn find(&self, uses: &str) -> std::result::Result<&dyn Workload, String> {
+        match self.position(uses) {
+            Some(at) => Ok(&*self.workloads[at]),
+            None => {
+                let names = self.all().flat_map(Workload::names).copied();
+                let hint = nearest(uses, &names.collect::<Vec<_>>());
+                Err(format!("use = \"{uses}\" is nothing dbdyno can do{hint}"))
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &dyn Workload> {
+        self.workloads.iter().map(|workload| &**workload)
+    }
+
+    /// The tables that steps of any of them may have, each once.
+    pub fn tables(&self) -> Vec<&'static TableKind> {
+        let mut tables: Vec<&TableKind> = Vec::new();
+        for table in self.all().flat_map(Workload::tables) {
+            if !tables.iter().any(|known| known.name == table.name) {
+                tables.push(table);
+            }
+        }
+        tables
+    }
+
+    /// Reads what the steps of a plan name beside it, and finds that it is there.
+    ///
+    /// # Errors
+    /// As [`Workload::prepare`].
+    pub fn prepare(&mut self, plan: &mut Plan) -> Result<()> {
+        for step in &mut plan.step {
+            if let Some(at) = self.position(&step.uses) {
+                self.workloads[at].prepare(step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step of a plan uses.
+    pub(crate) fn of(&self, step: &Step) -> &dyn Workload {
+        self.find(&step.uses)
+            .expect("a plan is read with the registry that it is measured with")
+    }
+
+    /// Where the workload of a step stands among [`Registry::all`].
+    pub(crate) fn position(&self, uses: &str) -> Option<usize> {
+        let mut all = self.workloads.iter();
+        all.position(|workload| workload.names().contains(&uses))
+    }
+}

@@ -1,0 +1,261 @@
+//! I/Os that go straight to files or devices, as points of the archive.
+
+pub(crate) mod test;
+
+use archive::{
+    ByOperation, Component, Figures, Histograms, OperationSample, OperationTimes, Point, PointKey,
+    Sample, Steady, WorkDone,
+};
+use storage::engine::{Ended, Operation, Outcome, Tally, Way};
+use storage::execution::{Done, Lap, Steadiness};
+use storage::language::{heading, workloads};
+use storage::run::{Rate, Run};
+
+use lab::point::STEADY_LIMIT;
+use lab::requests;
+
+const MB: f64 = 1e6;
+/// How the part of a heading begins that holds the values of loops.
+const LOOPS: &str = "For loops: ";
+/// What the engine does, with the archive's words.
+const OPERATIONS: [(Operation, &str); 2] = [(Operation::Read, "read"), (Operation::Write, "write")];
+
+/// What is known of the devices below a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Devices<'a> {
+    /// The only one, whose counters are read; `None` where there are several or none is known.
+    pub only: Option<&'a str>,
+    /// Why nobody times their requests.
+    pub untimed: Option<&'a str>,
+}
+
+/// A run that is over as a point, with the times of its operations and of the requests below it.
+pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) -> Point {
+    let (run, outcome) = (done.run, done.outcome);
+    let all = outcome.latencies_of(|_, _, _| true);
+    let heading = heading(run, None);
+    // Its name and the values of its loops are the code of the point.
+    let parts = heading.split("; ").skip(1);
+    let parts = parts.filter(|part| !part.starts_with(LOOPS));
+    let title = parts.collect::<Vec<_>>().join("; ");
+    let counted: Vec<&Lap> = done.laps.iter().filter(|lap| lap.counted).collect();
+    let rates: Vec<f64> = counted.iter().map(|lap| iops(lap)).collect();
+    Point {
+        started_at: done.started_at.to_string(),
+        seed,
+        configuration: heading.clone(),
+        definition: format!("{heading}; {}", workloads(run)),
+        work: WorkDone {
+            mode: "time".to_owned(),
+            size: String::new(),
+            operations_per_job: None,
+            seconds: run.elapsed_s.map(f64::from),
+            schedule: schedule(run),
+            state: "as found".to_owned(),
+            cache: "as found".to_owned(),
+            below_database: true,
+            ..WorkDone::default()
+        },
+        figures: figures(done),
+        histograms: Histograms::of(&all.service, &all.response),
+        by_operation: by_operation(done, devices),
+        steady: done.steadiness.map_or_else(|| steady(&rates), of_rounds),
+        samples: counted.iter().map(|lap| sample(lap)).collect(),
+        reasons: reasons(done),
+        notes: notes(done),
+        ..Point::blank(key, title, Component::Storage)
+    }
+}
+
+fn by_operation(done: &Done<'_>, devices: Devices<'_>) -> ByOperation {
+    if done.outcome.ended == Ended::Recovered {
+        return ByOperation::default();
+    }
+    let mut times = driver_times(done.outcome);
+    times.extend(requests::operation_times(
+        done.requests,
+        devices.only.map(|name| (name, &done.rates)),
+        devices.untimed,
+    ));
+    let counted = done.laps.iter().filter(|lap| lap.counted);
+    let samples = counted.flat_map(|lap| {
+        OPERATIONS.map(|(operation, word)| operation_sample(lap, lap.of(operation), word))
+    });
+    ByOperation {
+        times,
+        samples: samples.collect(),
+        transactions: Vec::new(),
+    }
+}
+
+fn driver_times(outcome: &Outcome) -> Vec<OperationTimes> {
+    let mut told = Vec::new();
+    for (operation, word) in OPERATIONS {
+        let mut all = Tally::default();
+        (outcome.cells.iter()).for_each(|cell| all.merge(cell.of(operation)));
+        if all.operations == 0 {
+            continue;
+        }
+        let of = outcome.latencies_of(|_, _, other| other == operation);
+        for (phase, histogram, sum_ns) in [
+            ("service", &of.service, all.service_ns),
+            ("response", &of.response, all.response_ns),
+        ] {
+            // Sums are exact, means of histograms are as exact as their buckets.
+            let times = OperationTimes::of("driver", "", word, phase);
+            let times = times.counted(all.operations, mean_us(sum_ns, all.operations));
+            told.push(times.with(histogram));
+        }
+    }
+    told
+}
+
+fn mean_us(sum_ns: u64, operations: u64) -> Option<f64> {
+    (operations > 0).then(|| sum_ns as f64 / operations as f64 / 1e3)
+}
+
+fn operation_sample(lap: &Lap, tally: &Tally, operation: &str) -> OperationSample {
+    OperationSample {
+        at_s: lap.end.as_secs_f64(),
+        operation: operation.to_owned(),
+        operations: tally.operations,
+        service_us_mean: mean_us(tally.service_ns, tally.operations),
+        response_us_mean: mean_us(tally.response_ns, tally.operations),
+    }
+}
+
+fn schedule(run: &Run) -> String {
+    match &run.rate {
+        Rate::Fixed { iops } => format!("open {:?} {iops}/s", run.arrivals).to_lowercase(),
+        Rate::Variable { steps } => {
+            format!("open {:?} at {} rates in turn", run.arrivals, steps.len()).to_lowercase()
+        }
+        _ => "closed".to_owned(),
+    }
+}
+
+fn figures(done: &Done<'_>) -> Figures {
+    let (outcome, rates) = (done.outcome, &done.rates);
+    if outcome.ended == Ended::Recovered {
+        // Blocks were read to verify them, and nothing was measured.
+        return Figures {
+            errors: Some(outcome.faults_count as f64),
+            ..Figures::default()
+        };
+    }
+    let total = outcome.total();
+    let seconds = outcome.counted.as_secs_f64();
+    let per_second = |amount: f64| (seconds > 0.0).then(|| amount / seconds);
+    let in_flight_ns: u64 = outcome.cells.iter().map(|cell| cell.in_flight_ns).sum();
+    let elapsed_s = outcome.elapsed.as_secs_f64();
+    Figures {
+        operations_per_s: per_second(total.operations as f64),
+        operations: Some(total.operations as f64),
+        payload_mb_per_s: per_second(total.bytes as f64 / MB),
+        errors: Some(outcome.faults_count as f64),
+        elapsed_s: Some(seconds),
+        in_flight_mean: per_second(in_flight_ns as f64 / 1e9),
+        unfinished: Some(outcome.unserved as f64),
+        late_starts: Some(outcome.driver.late_starts as f64),
+        late_start_us_max: Some(outcome.driver.late_max.as_secs_f64() * 1e6),
+        driver_cpu_pct: (elapsed_s > 0.0)
+            .then(|| outcome.driver.workers_cpu.as_secs_f64() * 100.0 / elapsed_s),
+        process_cpu_pct: rates.process_cpu_pct,
+        cpu_pct_avg: rates.cpu_pct,
+        cpu_user_pct: rates.cpu_user_pct,
+        cpu_system_pct: rates.cpu_system_pct,
+        cpu_iowait_pct: rates.cpu_iowait_pct,
+        cpu_steal_pct: rates.cpu_steal_pct,
+        read_iops: rates.read_iops,
+        write_iops: rates.write_iops,
+        total_iops: rates.total_iops(),
+        read_mb_per_s: rates.read_mb_per_s,
+        write_mb_per_s: rates.write_mb_per_s,
+        total_mb_per_s: rates.total_mb_per_s(),
+        read_await_ms: rates.read_await_ms,
+        write_await_ms: rates.write_await_ms,
+        device_busy_pct: rates.device_busy_pct,
+        device_queue_mean: rates.device_queue_mean,
+        pressure_cpu_pct: rates.pressure_cpu_pct,
+        pressure_memory_pct: rates.pressure_memory_pct,
+        pressure_io_pct: rates.pressure_io_pct,
+        ..Figures::default()
+    }
+}
+
+fn iops(lap: &Lap) -> f64 {
+    lap.total().operations as f64 / lap.length.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+fn sample(lap: &Lap) -> Sample {
+    let rates = &lap.rates;
+    Sample {
+        at_s: lap.end.as_secs_f64(),
+        operations_per_s: Some(iops(lap)),
+        cpu_pct: rates.cpu_pct,
+        cpu_iowait_pct: rates.cpu_iowait_pct,
+        read_iops: rates.read_iops,
+        write_iops: rates.write_iops,
+        read_mb_per_s: rates.read_mb_per_s,
+        write_mb_per_s: rates.write_mb_per_s,
+        ..Sample::default()
+    }
+}
+
+fn steady(rates: &[f64]) -> Option<Steady> {
+    match stats::steady::judge(rates, STEADY_LIMIT) {
+        stats::steady::Steady::Yes => Some(Steady::Yes),
+        stats::steady::Steady::No => Some(Steady::No),
+        stats::steady::Steady::Trend => Some(Steady::Trend),
+        stats::steady::Steady::Unknown => None,
+    }
+}
+
+fn of_rounds(steadiness: &Steadiness) -> Option<Steady> {
+    let window = steadiness.window?;
+    Some(match (window.is_steady(), window.is_trend()) {
+        (true, _) => Steady::Yes,
+        (_, true) => Steady::Trend,
+        _ => Steady::No,
+    })
+}
+
+fn reasons(done: &Done<'_>) -> Vec<String> {
+    let outcome = done.outcome;
+    let mut reasons: Vec<String> = outcome
+        .faults
+        .iter()
+        .take(1)
+        .map(ToString::to_string)
+        .collect();
+    reasons.extend(outcome.close_errors.iter().take(1).cloned());
+    reasons.extend(done.told.first().filter(|_| done.is_missed).cloned());
+    let verified = outcome.ended == Ended::Recovered && outcome.blocks_proven > 0;
+    if outcome.total().operations == 0 && !verified {
+        reasons.push("no I/O was done in the time that counts".to_owned());
+    }
+    if outcome.ended == Ended::Stopped {
+        reasons.push("the run was stopped before its time".to_owned());
+    }
+    reasons
+}
+
+fn notes(done: &Done<'_>) -> Vec<String> {
+    let outcome = done.outcome;
+    let mut notes = done.told.to_vec();
+    notes.extend(outcome.recovered.iter().map(ToString::to_string));
+    if outcome.ended == Ended::Recovered {
+        return notes;
+    }
+    if let Way::Threads { reason } = &outcome.way {
+        notes.push(format!("blocking threads instead of io_uring: {reason}"));
+    }
+    if outcome.unserved > 0 {
+        notes.push(format!(
+            "{} I/Os were due and not begun at the end, the oldest since {:.3} s; no response time counts them",
+            outcome.unserved,
+            outcome.unserved_wait_max.as_secs_f64()
+        ));
+    }
+    notes
+}

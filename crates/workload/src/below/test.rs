@@ -1,0 +1,263 @@
+//! Tests below the database: I/Os on a file beside the target's data, so that it can be said how much of the device
+//! the database delivers.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::Test;
+use archive::{Point, PointKey, Sample, WorkDone};
+use host::Reader;
+use jiff::Timestamp;
+use storage::engine::{self, EngineError, Options, Outcome, Told};
+use storage::execution::{Done, Log};
+use storage::language::{command_line, script};
+use storage::run::Run;
+
+use super::{Devices, point};
+use lab::Measured;
+use lab::Nodes;
+use lab::Result;
+use lab::RunContext;
+use lab::Step;
+use lab::nodes::urls_of;
+use lab::point::point_seed;
+
+/// Name of the file; it is there while a point is measured and not longer.
+const FILE: &str = "dbdyno-below.tmp";
+/// Transfers that write the file.
+const FORMAT_BYTES: u64 = 1 << 20;
+
+/// What a test of the library says of its I/Os.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// Parameters of a WD, as vdbench writes them.
+    pub workload: &'a str,
+    /// Size of the file.
+    pub file_mib: u64,
+    /// Seconds that count.
+    pub seconds: u32,
+}
+
+/// The file, removed when it is no longer needed.
+struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Who cannot remove it could not make it either; what is left is named after its maker.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Where the file of a target lies, or why there is no place for it.
+///
+/// # Errors
+/// In a sentence, when the data lie elsewhere or nowhere, or when nothing can be written directly there.
+pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, String> {
+    // A server elsewhere may tell a path that there is here as well.
+    let urls = urls_of(&target.record()).unwrap_or_default();
+    if urls.iter().any(|url| !target::runs_here(url)) {
+        return Err("its data lie on another machine, where no file can be written".to_owned());
+    }
+    let folder = match target.data_path() {
+        Some(file) => file.parent().map(Path::to_owned),
+        // Beside the server's own folder, never in it.
+        None => {
+            let own = target.first().server_directory()?;
+            let parent = own.parent().map(Path::to_owned);
+            let device = |path: &Path| host::device_of(path).map_err(|error| error.to_string());
+            if let Some(parent) = &parent
+                && device(parent)? != device(&own)?
+            {
+                return Err(format!(
+                    "there is no place for a file on the device of {}: the folder above it lies on another one",
+                    own.display()
+                ));
+            }
+            parent
+        }
+    };
+    let folder = folder.ok_or("the place of the target's data has no folder above it")?;
+    let file = Scratch(folder.join(FILE));
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .custom_flags(libc::O_DIRECT);
+    match options.open(&file.0) {
+        Ok(_) => Ok(folder),
+        Err(error) => Err(format!(
+            "no file can be written past the page cache beside the target's data in {} ({error})",
+            folder.display()
+        )),
+    }
+}
+
+/// Measures one point: the file is written anew, then worked on.
+///
+/// # Errors
+/// A text of the library that is no workload.
+pub(crate) fn measure(
+    context: &RunContext<'_>,
+    step: &Step,
+    key: &PointKey,
+    (target, test, asked): (&Nodes, &Test, Asked<'_>),
+) -> Result<Measured> {
+    let started_at = Timestamp::now();
+    let blank = Point {
+        started_at: started_at.to_string(),
+        ..blank(context, step, key, (target, test))
+    };
+    // A device that is full or fails is a finding, and no end of the run.
+    let failed = |reason: String| {
+        Ok(Measured::Points(vec![Point {
+            reasons: vec![reason],
+            ..blank.clone()
+        }]))
+    };
+    let folder = match place(target) {
+        Ok(folder) => folder,
+        Err(reason) => return failed(reason),
+    };
+    let file = Scratch(folder.join(FILE));
+    let run = run_of(test, key, step, asked, &file.0)?;
+    let watch = &context.samplers[key.target as usize];
+    let requests = watch.requests();
+    let mut counters = Reader::open(Path::new("/"), watch.device());
+    let options = Options::new(blank.seed, context.stop);
+    match format(&run, &options) {
+        Err(error) => return failed(error.to_string()),
+        Ok(written) => {
+            let faults = written.iter().flat_map(|written| &written.faults);
+            if let Some(fault) = faults.map(ToString::to_string).next() {
+                return failed(fault);
+            }
+        }
+    }
+    let mut log = Log::new(counters.snapshot(), requests.ok());
+    let begin = || watch.mark(Err("nobody asks who used the processors"));
+    let mut mark = begin();
+    let mut counted_from = Duration::ZERO;
+    let outcome = engine::run(&run, &options, &mut |told| {
+        if let Told::Interval(interval) = told {
+            log.add(interval, counters.snapshot());
+            if !interval.counted {
+                mark = begin();
+                counted_from = interval.end;
+            }
+        }
+    });
+    let sampled = watch.finish(mark).samples;
+    let outcome = match outcome {
+        Ok(_) if context.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),
+        Ok(outcome) => outcome,
+        Err(error) => return failed(error.to_string()),
+    };
+    let (rates, counted) = (log.counted(), log.requests());
+    let done = Done {
+        repetition: key.repetition,
+        number: 1,
+        run: &run,
+        started_at,
+        outcome: &outcome,
+        laps: &log.laps,
+        rates,
+        requests: &counted,
+        told: &[],
+        steadiness: None,
+        is_missed: false,
+    };
+    let devices = Devices {
+        only: watch.device(),
+        untimed: requests.err(),
+    };
+    let measured = point(&done, key.clone(), blank.seed, devices);
+    let samples = sampled.into_iter().map(|sample| Sample {
+        at_s: sample.at_s + counted_from.as_secs_f64(),
+        ..sample
+    });
+    Ok(Measured::Points(vec![Point {
+        // As often as those of the tests that it is held against.
+        samples: beside(samples.collect(), &measured.samples, context.interval),
+        title: blank.title,
+        component: blank.component,
+        configuration: blank.configuration,
+        definition: blank.definition,
+        ..measured
+    }]))
+}
+
+/// What the host did, with the rates of the intervals that ended about then.
+fn beside(host: Vec<Sample>, intervals: &[Sample], every: Duration) -> Vec<Sample> {
+    let near = |at_s: f64| {
+        let mut intervals = intervals.iter();
+        intervals.find(|own| (own.at_s - at_s).abs() <= every.as_secs_f64() / 2.0)
+    };
+    let each = host.into_iter().map(|sample| Sample {
+        operations_per_s: near(sample.at_s).and_then(|own| own.operations_per_s),
+        ..sample
+    });
+    each.collect()
+}
+
+/// A point of which nothing is known but what it was meant to be.
+fn blank(
+    context: &RunContext<'_>,
+    step: &Step,
+    key: &PointKey,
+    (target, test): (&Nodes, &Test),
+) -> Point {
+    let definition = test.fingerprint(&target.engine);
+    Point {
+        seed: point_seed(context.seed, key),
+        configuration: context.configuration(step, key, &definition),
+        definition,
+        work: WorkDone {
+            below_database: true,
+            ..WorkDone::default()
+        },
+        ..Point::blank(
+            key.clone(),
+            test.definition.title.clone(),
+            test.definition.component,
+        )
+    }
+}
+
+fn format(run: &Run, options: &Options<'_>) -> std::result::Result<Option<Outcome>, EngineError> {
+    let growing = Options {
+        may_grow: true,
+        ..*options
+    };
+    let format = engine::format_run(std::slice::from_ref(run), true, Some(FORMAT_BYTES));
+    let written = format.map(|format| engine::run(&format, &growing, &mut |_| ()));
+    written.transpose()
+}
+
+/// The run that the test's parameters stand for, in the words of a parameter file.
+fn run_of(test: &Test, key: &PointKey, step: &Step, asked: Asked<'_>, file: &Path) -> Result<Run> {
+    let seconds = step
+        .seconds
+        .map_or(asked.seconds, |s| s.ceil() as u32)
+        .max(2);
+    let text = format!(
+        "sd=sd1,lun=\"{}\",size={}m,threads={},openflags=o_direct\nwd=wd1,sd=sd1,{}\n\
+         rd={},wd=wd1,iorate=max,warmup=1,elapsed={seconds},interval=1\n",
+        file.display(),
+        asked.file_mib,
+        key.jobs,
+        asked.workload,
+        test.code(),
+    );
+    let wrong = |error: &dyn std::fmt::Display| {
+        lab::LabError::Plan(format!("test {}: {error}", test.code()))
+    };
+    let options =
+        command_line(&["-f".to_owned(), test.code().to_owned()]).map_err(|e| wrong(&e))?;
+    let script = script(&options, &|_| Ok(text.clone())).map_err(|e| wrong(&e))?;
+    let mut runs = script.runs.into_iter();
+    runs.next()
+        .ok_or_else(|| wrong(&"its workload stands for no run"))
+}

@@ -1,0 +1,489 @@
+//! Lifted tables as steps of a plan: the tables of the first target that has some of its own are lifted into every
+//! target that is a replica; each table is a point, and all of them together. Steps with changes measure what
+//! keeping them fresh takes.
+
+mod change;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use ::load::Progress;
+use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
+use lab::nodes::source_of;
+use lab::plan::TableKind;
+use lab::point::point_seed;
+use lab::volume::Written;
+use lab::{Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Step, Workload};
+use target::source::SourceTable;
+use target::{TargetError, TargetUrl};
+
+use super::lift::{LiftedTable, compress_factor};
+use super::memory::words;
+use super::step::{self, ColumnarOrder, ColumnarStep};
+use super::{Chosen, ColumnarError, LiftOptions, lift};
+use crate::olap::{self, OlapError, TABLES};
+use change::Cycle;
+
+/// All tables of a target.
+pub const ALL: &str = "LIFT-ALL";
+/// In front of the name of a table.
+const OF_TABLE: &str = "LIFT-";
+/// Table that says what the analytical database is; without it nothing could be asked.
+const FACTS: [&str; 1] = ["dbdyno_olap"];
+const MB: f64 = 1e6;
+
+/// Title of a point.
+pub fn title(code: &str) -> String {
+    match code {
+        ALL => "Columnar: all tables lifted".into(),
+        code => change::title(code)
+            .unwrap_or_else(|| format!("Columnar: {} lifted", table_of(code).unwrap_or(code))),
+    }
+}
+
+fn table_of(code: &str) -> Option<&'static str> {
+    let name = code.strip_prefix(OF_TABLE)?;
+    TABLES
+        .into_iter()
+        .find(|table| table.to_uppercase() == name)
+}
+
+/// The points of a step at a target, from a key that has everything but the test; none where it has nothing to do
+/// with the step.
+pub(crate) fn keys(columnar: &ColumnarStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
+    match columnar.order {
+        ColumnarOrder::Change => change::keys(base, &columnar.dop, target),
+        ColumnarOrder::Lift if target.is_replica() => lifted_keys(base),
+        ColumnarOrder::Lift => Vec::new(),
+    }
+}
+
+fn lifted_keys(base: &PointKey) -> Vec<PointKey> {
+    let codes = TABLES.map(|table| format!("{OF_TABLE}{}", table.to_uppercase()));
+    let codes = codes.into_iter().chain([ALL.to_owned()]);
+    let key = |test| PointKey {
+        test,
+        ..base.clone()
+    };
+    codes.map(key).collect()
+}
+
+/// Why nothing can be lifted into a target, or no copy can follow.
+pub(crate) fn obstacle(targets: &[Nodes]) -> Option<String> {
+    match source_of(targets) {
+        Some(source) if source.nodes.len() > 1 => {
+            Some("one database is lifted as a whole; the nodes of a cluster are several".into())
+        }
+        Some(_) => None,
+        None => Some("no target of the run has tables of its own that could be lifted".into()),
+    }
+}
+
+/// Tables lifted into memory as a workload of plans.
+pub struct Columnar;
+
+impl Workload for Columnar {
+    fn names(&self) -> &'static [&'static str] {
+        &["columnar"]
+    }
+
+    fn tables(&self) -> &'static [TableKind] {
+        &[step::TABLE]
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        step.refuse_keys_of_tests()?;
+        step.asked::<ColumnarStep>().check()
+    }
+
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let mut agenda = Agenda::default();
+        for (target, base) in ground.places() {
+            let obstacle = obstacle(ground.targets).or_else(|| target.first().read_only());
+            agenda.add(keys(step.asked(), &base, target), obstacle, title);
+        }
+        Ok(agenda)
+    }
+
+    /// Lifted tables are written to memory.
+    fn written(&self, _steps: &[&Step], _engine: &str) -> Result<Written> {
+        Ok(Written::default())
+    }
+
+    fn title(&self, code: &str) -> Result<String> {
+        Ok(title(code))
+    }
+
+    fn definition(&self, _code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
+        Ok(olap::fingerprint(targets[number].engine()))
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(Copies {
+            context,
+            lifted: HashMap::new(),
+            described: None,
+        })
+    }
+}
+
+/// The copies that are made in one run.
+struct Copies<'a> {
+    context: &'a RunContext<'a>,
+    /// What was lifted into a target in a repetition and step.
+    lifted: HashMap<(u32, u32, u32), Report>,
+    /// The tables of the source, which takes a while to describe them.
+    described: Option<Vec<SourceTable>>,
+}
+
+/// Why a step could not be carried out.
+enum Failed {
+    Columnar(ColumnarError),
+    Olap(OlapError),
+    /// A drive did not come to its end.
+    Ended(Measured),
+}
+
+impl From<ColumnarError> for Failed {
+    fn from(error: ColumnarError) -> Self {
+        Self::Columnar(error)
+    }
+}
+
+impl From<OlapError> for Failed {
+    fn from(error: OlapError) -> Self {
+        Self::Olap(error)
+    }
+}
+
+impl From<TargetError> for Failed {
+    fn from(error: TargetError) -> Self {
+        Self::Columnar(error.into())
+    }
+}
+
+/// What is known of the tables of one target.
+struct Report {
+    tables: Vec<LiftedTable>,
+    /// Notes of all tables together.
+    notes: Vec<String>,
+    populate_s: f64,
+}
+
+impl Measure for Copies<'_> {
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        let columnar: &ColumnarStep = step.asked();
+        let measured = match columnar.order {
+            ColumnarOrder::Lift => self.lift((step, columnar), key),
+            ColumnarOrder::Change => {
+                if let Err(done) = refill(self.context, key) {
+                    return Ok(done);
+                }
+                self.change((step, columnar), key, progress)
+            }
+        };
+        measured.enter(archive, self.context)
+    }
+}
+
+impl Copies<'_> {
+    fn lift(&mut self, (step, columnar): (&Step, &ColumnarStep), key: &PointKey) -> Measured {
+        let blank = self.blank(step, key);
+        let context = self.context;
+        let lifted = match self.lifted.entry((key.repetition, key.step, key.target)) {
+            Entry::Occupied(there) => Ok(there.into_mut()),
+            Entry::Vacant(empty) => {
+                fill(context, key.target, columnar.jobs).map(|r| empty.insert(r))
+            }
+        };
+        match lifted {
+            Ok(report) => Measured::Points(vec![point(report, blank)]),
+            Err(error) => failed(error, blank),
+        }
+    }
+
+    /// A cycle of changes: all its points at a degree of parallelism.
+    fn change(
+        &mut self,
+        (step, columnar): (&Step, &ColumnarStep),
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Measured {
+        let outcome = self.cycle((step, columnar), key, progress);
+        match outcome {
+            Ok(points) => Measured::Points(points),
+            Err(Failed::Columnar(error)) => failed(error, self.blank(step, key)),
+            Err(Failed::Olap(OlapError::Interrupted)) => Measured::Interrupted,
+            Err(Failed::Olap(OlapError::Target(error))) => {
+                failed(error.into(), self.blank(step, key))
+            }
+            Err(Failed::Olap(error)) => {
+                let error = ColumnarError::Unknown(error.to_string());
+                failed(error, self.blank(step, key))
+            }
+            Err(Failed::Ended(measured)) => measured,
+        }
+    }
+
+    fn cycle(
+        &mut self,
+        (step, columnar): (&Step, &ColumnarStep),
+        key: &PointKey,
+        progress: &Progress,
+    ) -> std::result::Result<Vec<Point>, Failed> {
+        let context = self.context;
+        let target = &context.targets[key.target as usize];
+        let source = match target.is_replica() {
+            true => source_of(context.targets).ok_or_else(missing)?,
+            false => target,
+        };
+        let tables = match self.described.take() {
+            Some(tables) => tables,
+            None if target.is_replica() => source.first().source()?.tables()?,
+            None => Vec::new(),
+        };
+        let cycle = Cycle {
+            context,
+            source,
+            target,
+            tables: &tables,
+            degrees: &columnar.dop,
+            progress,
+        };
+        let blank = |code: &str| {
+            let test = code.to_owned();
+            let key = PointKey {
+                test,
+                ..key.clone()
+            };
+            self.blank(step, &key)
+        };
+        let points = cycle.carry_out(key.threads, &blank);
+        if points.is_err() {
+            // The first error is the one to tell. A copy of which nobody knows whose rows it has is lifted anew.
+            let _ = olap::put_back(source.first().as_ref());
+            target
+                .first()
+                .replica()
+                .into_iter()
+                .for_each(|copy| copy.empty());
+        }
+        self.described = Some(tables).filter(|tables| !tables.is_empty());
+        points
+    }
+
+    fn blank(&self, step: &Step, key: &PointKey) -> Point {
+        let target = &self.context.targets[key.target as usize];
+        let definition = olap::fingerprint(&target.engine);
+        Point {
+            started_at: host::clock::rfc3339(self.context.clock.now()),
+            seed: point_seed(self.context.seed, key),
+            configuration: self.context.configuration(step, key, &definition),
+            definition,
+            ..Point::blank(key.clone(), title(&key.test), Component::Database)
+        }
+    }
+}
+
+fn failed(error: ColumnarError, blank: Point) -> Measured {
+    match error {
+        ColumnarError::Interrupted => Measured::Interrupted,
+        ColumnarError::Target(error) if error.kind != target::ErrorKind::Statement => {
+            Measured::Broken(error.message)
+        }
+        error => Measured::Points(vec![Point {
+            reasons: vec![error.to_string()],
+            ..blank
+        }]),
+    }
+}
+
+fn missing() -> ColumnarError {
+    ColumnarError::Unknown("there is nothing to lift from".into())
+}
+
+/// Lifts the analytical database into a replica.
+fn fill(
+    context: &RunContext<'_>,
+    target: u32,
+    jobs: Option<u32>,
+) -> std::result::Result<Report, ColumnarError> {
+    let target = &context.targets[target as usize];
+    let replica = target.first().replica().ok_or_else(missing)?;
+    let source = source_of(context.targets)
+        .ok_or_else(missing)?
+        .first()
+        .source()?;
+    // Before the next is made: two at the same time might not fit.
+    replica.empty();
+    let names = TABLES.iter().chain(&FACTS);
+    let options = LiftOptions {
+        chosen: Chosen {
+            tables: names.map(|name| (*name).to_owned()).collect(),
+            ..Chosen::default()
+        },
+        level: replica.level(),
+        memory_bytes: replica.memory_bytes(),
+        jobs,
+    };
+    let lifted = lift(source.as_ref(), &options, context.stop, &|_| {})?;
+    let peak = lifted.grown.peak_bytes.map_or("–".to_owned(), words);
+    let mut report = Report {
+        notes: vec![
+            format!(
+                "streams: {}; {}; memory at most {peak} while lifting, {} for the tables and for queries; a copy: later \
+                 changes of the source are not in it",
+                lifted.jobs,
+                lifted.moment,
+                words(lifted.memory_bytes),
+            ),
+            format!("level {}: {}", options.level, options.level.meaning()),
+            match lifted.disk_bytes() {
+                Some(disk) => format!(
+                    "on disk they have {}, {:.3} of the memory for this side",
+                    words(disk),
+                    disk as f64 / lifted.memory_bytes.max(1) as f64
+                ),
+                None => "their size on disk is not told".into(),
+            },
+        ],
+        populate_s: lifted.populate_took.as_secs_f64(),
+        tables: lifted.tables,
+    };
+    report.notes.extend(lifted.doubt.map(no_sizes));
+    replica.fill(lifted.store)?;
+    Ok(report)
+}
+
+/// Lifts again what a run that was interrupted had lifted before: a replica ends with its process.
+///
+/// # Errors
+/// What became of the key that needs it.
+pub(crate) fn refill(context: &RunContext<'_>, key: &PointKey) -> std::result::Result<(), Done> {
+    let target = &context.targets[key.target as usize];
+    let Some(replica) = target.first().replica() else {
+        return Ok(());
+    };
+    if replica.is_filled() {
+        return Ok(());
+    }
+    // What a cycle that was broken off has changed is not to be lifted.
+    if let Some(source) = source_of(context.targets)
+        && let Err(error) = olap::put_back(source.first().as_ref())
+    {
+        return Err(Done::Broken(error.to_string()));
+    }
+    match fill(context, key.target, None) {
+        Ok(_) => Ok(()),
+        Err(ColumnarError::Interrupted) => Err(Done::Interrupted),
+        Err(error) => Err(Done::Broken(error.to_string())),
+    }
+}
+
+fn no_sizes(why: String) -> String {
+    format!("no sizes in memory are told: {why}")
+}
+
+/// The point of a table, or of all.
+fn point(report: &Report, blank: Point) -> Point {
+    let is_of = |table: &&LiftedTable| match table_of(&blank.key.test) {
+        Some(name) => table.name == name,
+        None => TABLES.contains(&table.name.as_str()),
+    };
+    let tables: Vec<&LiftedTable> = report.tables.iter().filter(is_of).collect();
+    let sum =
+        |value: &dyn Fn(&LiftedTable) -> u64| tables.iter().map(|t| value(t)).sum::<u64>() as f64;
+    let rows = sum(&|table| table.digest.rows);
+    let memory: Option<u64> = tables.iter().map(|table| table.memory_bytes).sum();
+    let memory_mb = memory.map(|bytes| bytes as f64 / MB);
+    let disk_mb: Option<u64> = tables.iter().map(|table| table.disk_bytes).sum();
+    let disk_mb = disk_mb.map(|bytes| bytes as f64 / MB);
+    let is_all = table_of(&blank.key.test).is_none();
+    let (elapsed_s, mut notes) = match tables.as_slice() {
+        [table] if !is_all => (table.populate_took.as_secs_f64(), Vec::new()),
+        _ => (report.populate_s, report.notes.clone()),
+    };
+    if let ([table], false) = (tables.as_slice(), is_all) {
+        notes.extend(about(table));
+    }
+    Point {
+        work: WorkDone {
+            mode: "work".into(),
+            state: "lifted anew".into(),
+            cache: "as it comes".into(),
+            ..WorkDone::default()
+        },
+        figures: Figures {
+            rows: Some(rows),
+            rows_per_s: Some(rows / elapsed_s.max(f64::MIN_POSITIVE)),
+            elapsed_s: Some(elapsed_s),
+            table_disk_mb: disk_mb,
+            table_memory_mb: memory_mb,
+            compress_factor: compress_factor(tables.iter().copied()),
+            ..Figures::default()
+        },
+        reasons: tables
+            .iter()
+            .flat_map(|table| {
+                // Of all tables together it must be said which.
+                let of = if is_all {
+                    format!("{}: ", table.label)
+                } else {
+                    String::new()
+                };
+                let reason = move |reason: &String| format!("{of}{reason}");
+                table.reasons.iter().map(reason).collect::<Vec<_>>()
+            })
+            .collect(),
+        notes,
+        ..blank
+    }
+}
+
+fn about(table: &LiftedTable) -> Vec<String> {
+    let codecs: Vec<String> = (table.codecs.iter())
+        .map(|(codec, columns)| format!("{codec}: {}", columns.join(" ")))
+        .collect();
+    let mut notes = vec![
+        format!("codecs read back from the engine: {}", codecs.join("; ")),
+        format!(
+            "rows, checksum {:016x} and sums are the same in source and copy; comparing took {:.3} s",
+            table.digest.sum,
+            table.verify_took.as_secs_f64()
+        ),
+    ];
+    if !table.reasons.is_empty() {
+        notes.truncate(1);
+    }
+    notes.extend(table.notes.clone());
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_name_tables() {
+        let base = PointKey {
+            repetition: 1,
+            step: 1,
+            target: 1,
+            test: String::new(),
+            nodes: 1,
+            jobs: 1,
+            threads: 1,
+        };
+        let keys = lifted_keys(&base);
+        assert_eq!(keys.len(), 9);
+        assert_eq!(table_of("LIFT-LINEITEM"), Some("lineitem"));
+        assert_eq!(title("LIFT-ORDERS"), "Columnar: orders lifted");
+        assert_eq!(title("COLUMNAR-INSERT"), "Columnar: orders inserted");
+    }
+}

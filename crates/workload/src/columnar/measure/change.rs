@@ -1,0 +1,246 @@
+//! What keeping a copy fresh takes: orders come in, change and go at the source, on its own and with a copy that
+//! follows every change.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::Meter;
+use crate::columnar::{Changed, Follower, Lag, differing, follow};
+use crate::olap;
+use crate::olap::refresh::{CHANGED, Function, RefreshSet};
+use crate::olap::work::{Asked, Rows, Work};
+use ::load::{Drive, End, Progress, RampUp, Schedule, Think};
+use archive::{Figures, Point, PointKey, WorkDone};
+use target::lifted::Store;
+use target::source::SourceTable;
+
+use super::{Failed, missing};
+use crate::olap::measure::dop;
+use lab::Nodes;
+use lab::RunContext;
+use lab::observe::{Driven, Observation};
+
+/// The cycle: what is done, its code, and what that is called.
+const CYCLE: [(Function, &str, &str); 3] = [
+    (Function::NewSales, "COLUMNAR-INSERT", "orders inserted"),
+    (Function::ChangedSales, "COLUMNAR-UPDATE", "orders updated"),
+    (Function::OldSales, "COLUMNAR-DELETE", "orders deleted"),
+];
+/// Behind a code: the time until the copy had followed.
+const LAG: &str = "-LAG";
+/// The orders that come and go.
+const SET: u32 = 1;
+
+/// Title of a point of the cycle.
+pub(super) fn title(code: &str) -> Option<String> {
+    let (of, lag) = match code.strip_suffix(LAG) {
+        Some(of) => (of, ": until the copy had followed"),
+        None => (code, ""),
+    };
+    let (_, _, what) = CYCLE.iter().find(|(_, code, _)| *code == of)?;
+    Some(format!("Columnar: {what}{lag}"))
+}
+
+/// The points of a cycle at every degree, from a key that has everything but the test.
+pub(super) fn keys(base: &PointKey, degrees: &[u32], target: &Nodes) -> Vec<PointKey> {
+    let is_copy = target.first().replica().is_some();
+    let mut keys = Vec::new();
+    for threads in dop::swept(degrees, target) {
+        for (_, code, _) in CYCLE {
+            let lag = is_copy.then(|| format!("{code}{LAG}"));
+            keys.extend(
+                [Some(code.to_owned()), lag]
+                    .into_iter()
+                    .flatten()
+                    .map(|test| PointKey {
+                        test,
+                        threads,
+                        ..base.clone()
+                    }),
+            );
+        }
+    }
+    keys
+}
+
+/// One cycle: the source that changes, and what follows it.
+pub(super) struct Cycle<'a> {
+    pub context: &'a RunContext<'a>,
+    pub source: &'a Nodes,
+    /// Who is measured: the source itself, or a copy.
+    pub target: &'a Nodes,
+    /// The tables of the source that change, as it describes them.
+    pub tables: &'a [SourceTable],
+    pub degrees: &'a [u32],
+    pub progress: &'a Progress,
+}
+
+/// A copy, and what changes in it.
+struct Copy {
+    store: Arc<Store>,
+    changed: Vec<Changed>,
+}
+
+impl Cycle<'_> {
+    /// Carries it out; `blank` makes a point for a code. Behind it the rows are those of before, in the copy as well.
+    pub fn carry_out(
+        &self,
+        degree: u32,
+        blank: &dyn Fn(&str) -> Point,
+    ) -> std::result::Result<Vec<Point>, Failed> {
+        let source = self.source.first();
+        olap::put_back(source.as_ref())?;
+        let asked = Asked {
+            scale: None,
+            source: olap::Source::default(),
+            seed: self.context.seed,
+            limit: None,
+            rows: Rows::Changing,
+        };
+        let engine = &self.source.engine;
+        let work = Work::open(Arc::clone(source), engine, asked, Arc::default())?;
+        let copy = self.copy(RefreshSet {
+            scale: work.scale(),
+            number: SET,
+        })?;
+        work.note_refresh(SET)?;
+        dop::set_degree(self.degrees, self.target, degree)?;
+        let mut points = Vec::new();
+        for (function, code, _) in CYCLE {
+            points.extend(self.one(&work, function, code, copy.as_ref(), blank)?);
+        }
+        self.target.set_threads(None)?;
+        olap::put_back(source.as_ref())?;
+        if let Some(Copy { store, changed }) = &copy {
+            let source = source.source()?;
+            follow(source.as_ref(), store, changed)?;
+            let differing = differing(source.as_ref(), store, changed)?;
+            for point in &mut points {
+                let reason = differing.iter().map(|what| format!("put back: {what}"));
+                point.reasons.extend(reason);
+            }
+            // What came is as it came until it is packed as well.
+            store.pack()?;
+        }
+        Ok(points)
+    }
+
+    /// What follows the source; nothing where it is measured on its own.
+    fn copy(&self, set: RefreshSet) -> std::result::Result<Option<Copy>, Failed> {
+        let Some(replica) = self.target.first().replica() else {
+            return Ok(None);
+        };
+        let store = replica.store().ok_or_else(missing)?;
+        let changed = CHANGED.map(|(name, key)| {
+            let table = self.tables.iter().find(|table| table.name == name);
+            table.map(|table| Changed {
+                table: table.clone(),
+                key,
+                keys: set.keys(),
+            })
+        });
+        let changed: Option<Vec<Changed>> = changed.into_iter().collect();
+        Ok(Some(Copy {
+            store,
+            changed: changed.ok_or_else(missing)?,
+        }))
+    }
+
+    /// One function: the point of the whole, and of a copy that of its lag.
+    fn one(
+        &self,
+        work: &Work,
+        function: Function,
+        code: &str,
+        copy: Option<&Copy>,
+        blank: &dyn Fn(&str) -> Point,
+    ) -> std::result::Result<Vec<Point>, Failed> {
+        let context = self.context;
+        let meter = Arc::new(Meter::default());
+        let mut operator = work.refresher(vec![(function, SET)], &meter, context.stop)?;
+        let lags = Arc::new(Mutex::new(Vec::new()));
+        if let Some(Copy { store, changed }) = copy {
+            operator = Box::new(Follower {
+                change: operator,
+                source: Arc::clone(self.source.first()),
+                store: Arc::clone(store),
+                changed: changed.clone(),
+                lags: Arc::clone(&lags),
+            });
+        }
+        let done = WorkDone {
+            mode: "work".into(),
+            size: format!("scale {}", work.scale()),
+            operations_per_job: Some(1),
+            schedule: "closed".into(),
+            state: "orders come, change and go".into(),
+            cache: "as it comes".into(),
+            ..WorkDone::default()
+        };
+        let blank = |code: &str| Point {
+            work: done.clone(),
+            ..blank(code)
+        };
+        let observed = Observation::of(context, blank(code)).drive(|start| {
+            Ok(Driven {
+                outcome: ::load::drive(start.watch(vec![operator]), &self.drive()),
+                closing: std::time::Duration::ZERO,
+                counters: meter.counters().unwrap_or_default(),
+                operations_scale: 1,
+                failure: None,
+            })
+        });
+        let mut point = observed.map_err(Failed::Ended)?.finish();
+        let Some(Copy { store, changed }) = copy else {
+            point.notes.insert(0, ALONE.into());
+            return Ok(vec![point]);
+        };
+        point.notes.insert(0, FOLLOWED.into());
+        if point.reasons.is_empty() {
+            let source = self.source.first().source()?;
+            point
+                .reasons
+                .extend(differing(source.as_ref(), store, changed)?);
+        }
+        let lag = lags.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let lag = of_lag(lag, blank(&format!("{code}{LAG}")), &point);
+        Ok(vec![point, lag])
+    }
+
+    fn drive(&self) -> Drive<'_> {
+        Drive {
+            schedule: Schedule::Closed { think: Think::None },
+            ramp_up: RampUp::None,
+            end: End::Operations { per_job: 1 },
+            interval: self.context.interval,
+            seed: self.context.seed,
+            stop: self.context.stop,
+            progress: Some(self.progress),
+            clock: ::load::Clock::Monotonic,
+        }
+    }
+}
+
+const ALONE: &str = "one transaction at the source, and no copy that is kept fresh";
+const FOLLOWED: &str = "from the begin of the transaction at the source until the change was seen in the copy: the rows \
+     between the lowest and the highest key that changed were read again and took the place of the older ones in one \
+     transaction";
+
+/// The point of a lag: only the change itself is known of it, and it is valid as that is.
+fn of_lag(lag: Option<Lag>, blank: Point, whole: &Point) -> Point {
+    let rows = lag.map(|lag| lag.rows as f64);
+    let elapsed_s = lag.map(|lag| lag.took.as_secs_f64());
+    Point {
+        started_at: whole.started_at.clone(),
+        figures: Figures {
+            rows,
+            elapsed_s,
+            rows_per_s: rows
+                .zip(elapsed_s)
+                .map(|(n, s)| n / s.max(f64::MIN_POSITIVE)),
+            ..Figures::default()
+        },
+        reasons: whole.reasons.clone(),
+        notes: vec!["from the commit at the source; rows are those that were read again".into()],
+        ..blank
+    }
+}

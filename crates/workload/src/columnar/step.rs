@@ -1,0 +1,90 @@
+//! What a step asks of lifted tables.
+
+use crate::columnar::JOBS_MAX;
+use crate::olap::step::check_dop;
+use lab::plan::{Keys, TableKind};
+use serde::{Deserialize, Serialize};
+
+/// `[step.columnar]`.
+pub(crate) const TABLE: TableKind = TableKind {
+    name: "columnar",
+    keys: Keys {
+        of_more: &["do", "jobs", "dop"],
+        of_a_run: &[],
+    },
+    read: lab::plan::read::<ColumnarStep>,
+};
+
+/// What a step does with lifted tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnarStep {
+    /// What is done.
+    #[serde(rename = "do")]
+    pub order: ColumnarOrder,
+    /// Streams that read; one for each processor when nothing is said, one where the source cannot have more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// Degrees of parallelism at which a copy is changed; as the target is opened when nothing is said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dop: Vec<u32>,
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ColumnarOrder {
+    /// Lifts the tables of the analytical workload from the first target that has tables of its own into every
+    /// one that has none.
+    Lift,
+    /// Inserts, updates and deletes orders: at every target that has tables of its own, and for each copy of the
+    /// first of them once more, while the copy follows.
+    Change,
+}
+
+impl ColumnarStep {
+    /// What contradicts itself.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        check_dop(&self.dop)?;
+        match (self.order, self.jobs) {
+            (_, Some(jobs)) if !(1..=JOBS_MAX).contains(&jobs) => {
+                Err(format!("jobs is not between 1 and {JOBS_MAX}"))
+            }
+            (ColumnarOrder::Change, Some(_)) => Err("jobs needs do = \"lift\"".into()),
+            (ColumnarOrder::Lift, _) if !self.dop.is_empty() => {
+                Err("dop needs do = \"change\"".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::Plan;
+
+    fn plan(columnar: &str) -> Result<Plan, String> {
+        let text = format!("name = 'p'\n[[step]]\nuse = 'columnar'\n[step.columnar]\n{columnar}");
+        crate::tests::plan(&text, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_plan_is_read_as_it_was_written_and_what_contradicts_itself_is_told() {
+        let written = plan("do = 'lift'\njobs = 2").unwrap();
+        assert_eq!(
+            crate::tests::plan(&written.to_toml(), &[]).unwrap(),
+            written
+        );
+        for (wrong, says) in [
+            ("do = 'lift'\njobs = 0", "jobs is not"),
+            ("do = 'lift'\njob = 1", "did you mean \"jobs\""),
+            ("do = 'lift'\ndop = [2]", "dop needs do"),
+            ("do = 'change'\ndop = [0]", "dop holds 0"),
+            ("do = 'change'\njobs = 2", "jobs needs do"),
+            ("do = 'drop'", "unknown variant"),
+        ] {
+            let error = plan(wrong).unwrap_err();
+            assert!(error.contains(says), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Component tests, of the library or a user's own script, as a workload of plans.
+
+mod measure;
+mod on_nodes;
+mod points;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::{Missing, PointKey};
+use lab::volume::Written;
+use lab::{Agenda, Ground, LabError, Measure, Mode, Result, RunContext, Step, Workload};
+use target::{Target, TargetUrl};
+
+use crate::volume::{Extent, of_point, of_table, table_of};
+use crate::{Library, Script, Table, Test, tables};
+use points::{foreseen, obstacle, sweep, tests_of};
+
+/// The tests of a library.
+pub struct ComponentTests {
+    library: Arc<Library>,
+}
+
+impl ComponentTests {
+    /// Those of this library, and the scripts that plans name.
+    pub fn new(library: Library) -> Self {
+        Self {
+            library: Arc::new(library),
+        }
+    }
+
+    /// Reads the script of a step into the library. A closed step without a think time of its own takes the script's.
+    fn read_script(&mut self, step: &mut Step) -> Result<()> {
+        let Some(path) = &step.script else {
+            return Ok(());
+        };
+        let script = Script::read(Path::new(path));
+        let script = script.map_err(|what| LabError::Plan(format!("script {path}: {what}")))?;
+        if step.think_ms.is_none() && step.rate_per_s.is_none() {
+            step.think_ms = script.think_ms.filter(|ms| *ms > 0.0);
+        }
+        Ok(Arc::make_mut(&mut self.library).add_script(path, script)?)
+    }
+}
+
+impl Workload for ComponentTests {
+    fn names(&self) -> &'static [&'static str] {
+        &["library", "script"]
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        match (step.uses.as_str(), &step.script) {
+            ("script", None) => Err("use = \"script\" needs script = \"FILE.toml\"".into()),
+            ("script", Some(_)) if !step.tests.is_empty() => {
+                Err("tests are of the library; a script is one test of its own".into())
+            }
+            ("script", Some(_)) | (_, None) => Ok(()),
+            _ => Err("script needs use = \"script\"".into()),
+        }
+    }
+
+    fn prepare(&mut self, step: &mut Step) -> Result<()> {
+        self.read_script(step)?;
+        self.library.size(&step.size)?;
+        tests_of(step, &self.library).map(drop)
+    }
+
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let mut agenda = Agenda::default();
+        for test in tests_of(step, &self.library)? {
+            // What is lifted is asked by the analytical queries alone.
+            let places = ground.places().filter(|(target, _)| !target.is_replica());
+            for (target, base) in places {
+                let at = |(jobs, threads): (u32, u32)| PointKey {
+                    test: test.code().to_owned(),
+                    jobs,
+                    threads,
+                    ..base.clone()
+                };
+                match obstacle(test, target) {
+                    Some(reason) => agenda.miss(Missing {
+                        target: base.target,
+                        test: test.code().to_owned(),
+                        title: test.definition.title.clone(),
+                        reason,
+                    }),
+                    None => {
+                        let degrees = sweep(test, step, target, ground.threads);
+                        agenda.points.extend(degrees.into_iter().map(at));
+                    }
+                }
+            }
+        }
+        Ok(agenda)
+    }
+
+    fn written(&self, steps: &[&Step], engine: &str) -> Result<Written> {
+        let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
+        let mut written = Written::default();
+        let mut loaded: HashSet<(Table, &str)> = HashSet::new();
+        for step in steps {
+            let size = self.library.size(&step.size)?;
+            for (test, jobs) in foreseen(step, &self.library, engine, threads)? {
+                if let Some(table) = table_of(test) {
+                    loaded.insert((table, step.size.as_str()));
+                }
+                let extent = match (step.mode, step.seconds) {
+                    (Mode::Time, seconds) => Extent::Seconds(
+                        seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0),
+                    ),
+                    (Mode::Work, _) => Extent::Work(test.amount(size, engine)),
+                };
+                written.add(of_point(test, size, extent, jobs));
+            }
+        }
+        for (table, size) in loaded {
+            let volume = of_table(self.library.size(size)?, table);
+            written.loads_bytes = written.loads_bytes.saturating_add(volume.written_bytes);
+        }
+        Ok(written)
+    }
+
+    fn title(&self, code: &str) -> Result<String> {
+        Ok(self.library.test(code)?.definition.title.clone())
+    }
+
+    fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
+        let test: &Test = self.library.test(code)?;
+        Ok(test.fingerprint(targets[number].engine()))
+    }
+
+    fn restore(&self, target: &dyn Target) -> target::Result<()> {
+        tables::restore(target)
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(measure::Tests::new(context, Arc::clone(&self.library)))
+    }
+}

@@ -1,0 +1,362 @@
+//! One point of a component test: prepare, drive, close, verify.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use archive::{Archive, Point, PointKey, WorkDone};
+use host::Stopwatch;
+use lab::gates;
+use lab::observe::{Driven, Observation, Observed};
+use lab::point::point_seed;
+use lab::start::Start;
+use lab::{Done, Measure, Measured, Mode, Nodes, Result, RunContext, Step};
+use load::{Drive, End, Outcome, Progress, RampUp};
+use target::{ErrorKind, TargetError};
+
+use super::on_nodes::OnNodes;
+use super::points::sweep_obstacle;
+use crate::library::{Kind, SizeClass};
+use crate::{Amount, Bench, Exercise, Library, Meter, Proven, Sweep, Test, below, exercise_for};
+
+/// A database with less room than this cannot write any more: logs grow by pieces of this size.
+const LITTLE_ROOM_BYTES: u64 = 16 << 20;
+
+/// The tests of one run.
+pub(super) struct Tests<'a> {
+    context: &'a RunContext<'a>,
+    library: Arc<Library>,
+    /// The tables of each node of each target that were proven in this run.
+    proven: Vec<Vec<Arc<Proven>>>,
+}
+
+impl Measure for Tests<'_> {
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        match self.point(step, key, progress) {
+            Ok(measured) => measured.enter(archive, self.context),
+            Err(error) => Ok(Done::Broken(error.to_string())),
+        }
+    }
+}
+
+impl<'a> Tests<'a> {
+    pub fn new(context: &'a RunContext<'a>, library: Arc<Library>) -> Self {
+        let nodes = context.targets.iter().map(|target| target.nodes.len());
+        Self {
+            context,
+            library,
+            proven: nodes
+                .map(|nodes| (0..nodes).map(|_| Arc::default()).collect())
+                .collect(),
+        }
+    }
+
+    /// Measures one point of a step.
+    ///
+    /// # Errors
+    /// Only what is wrong before anything was measured: a test or size that does not exist, an engine
+    /// that fails to be set up.
+    fn point(&self, step: &Step, key: &PointKey, progress: &Progress) -> Result<Measured> {
+        let context = self.context;
+        let target = &context.targets[key.target as usize];
+        let test = self.library.test(&key.test)?;
+        let size = self.library.size(&step.size)?;
+        if let Kind::Below {
+            workload,
+            file_mib,
+            seconds,
+        } = &test.definition.exercise
+        {
+            let asked = below::test::Asked {
+                workload,
+                file_mib: *file_mib,
+                seconds: *seconds,
+            };
+            return below::test::measure(context, step, key, (target, test, asked));
+        }
+        let task = Task {
+            tests: self,
+            context,
+            step,
+            key,
+            target,
+            test,
+            amount: test.amount(size, &target.engine),
+            seed: point_seed(context.seed, key),
+        };
+        target.set_threads(sweeps_threads(test, target).then_some(key.threads))?;
+        let meter = Arc::new(Meter::default());
+        let mut exercise = task.exercise(&meter, size);
+        let measured = task.carry_out(exercise.as_mut(), &meter, progress);
+        Ok(match measured.unwrap_or_else(|error| task.ended(error)) {
+            Measured::Broken(message) => Measured::Broken(with_room(target, message)),
+            measured => measured,
+        })
+    }
+}
+
+/// Why a target gave out, with the room that is left to it where that is little: a server whose disk is full may end without a word.
+fn with_room(target: &Nodes, message: String) -> String {
+    let room = |directory: &Path| Some((directory.display().to_string(), host::room(directory)?));
+    match target.data_path().and_then(room) {
+        Some((directory, room)) if room.free_bytes < LITTLE_ROOM_BYTES => format!(
+            "{message}; the file system of {directory} is full, with {:.1} MB left: make room there",
+            room.free_bytes as f64 / 1e6
+        ),
+        _ => message,
+    }
+}
+
+fn sweeps_threads(test: &Test, target: &Nodes) -> bool {
+    test.definition.sweep == Sweep::Threads
+        && target.lacks(target::Feature::ParallelStatement).is_none()
+}
+
+struct Task<'a> {
+    tests: &'a Tests<'a>,
+    context: &'a RunContext<'a>,
+    step: &'a Step,
+    key: &'a PointKey,
+    target: &'a Nodes,
+    test: &'a Test,
+    amount: Amount,
+    seed: u64,
+}
+
+impl Task<'_> {
+    fn exercise(&self, meter: &Arc<Meter>, size: SizeClass) -> Box<dyn Exercise> {
+        let bench = |node: usize, meter: &Arc<Meter>| {
+            exercise_for(Bench {
+                target: Arc::clone(&self.target.nodes[node]),
+                proven: Arc::clone(&self.tests.proven[self.key.target as usize][node]),
+                engine: self.target.engine.clone(),
+                test: self.test.clone(),
+                library: Arc::clone(&self.tests.library),
+                size,
+                amount: self.amount,
+                seed: self.seed,
+                meter: Arc::clone(meter),
+            })
+        };
+        match self.target.nodes.len() {
+            1 => bench(0, meter),
+            // The nodes' meters are apart, because each node proves its own rows.
+            many => Box::new(OnNodes::new(
+                (0..many)
+                    .map(|node| bench(node, &Arc::new(Meter::default())))
+                    .collect(),
+            )),
+        }
+    }
+
+    fn carry_out(
+        &self,
+        exercise: &mut dyn Exercise,
+        meter: &Meter,
+        progress: &Progress,
+    ) -> target::Result<Measured> {
+        let stopwatch = Stopwatch::start(Arc::clone(&self.context.clock));
+        let prepared = exercise.prepare()?;
+        if self.context.stop.load(Ordering::Relaxed) {
+            return Ok(Measured::Interrupted);
+        }
+        let blank = Point {
+            work: self.work_done(&prepared.state, &prepared.cache),
+            reasons: prepared.reasons,
+            ..self.blank()
+        };
+        let is_timed = self.step.ramp_up_seconds.is_some();
+        let observation = Observation::since(self.context, blank, stopwatch, is_timed);
+        let observed =
+            observation.drive(|start| self.drive_all(exercise, start, (meter, progress)));
+        let mut observed = match observed {
+            Ok(observed) => observed,
+            Err(ended) => return Ok(ended),
+        };
+        self.complete(exercise, &prepared.cache, &mut observed)?;
+        Ok(Measured::Points(vec![observed.finish()]))
+    }
+
+    /// What the test itself has to say of the point: its proof, and what its figures mean.
+    fn complete(
+        &self,
+        exercise: &mut dyn Exercise,
+        cache: &str,
+        observed: &mut Observed<'_>,
+    ) -> target::Result<()> {
+        let (outcome, point) = (&observed.outcome, &mut observed.point);
+        point.by_operation.transactions = exercise.transactions();
+        let figures = &mut point.figures;
+        let elapsed_s = figures.elapsed_s.unwrap_or_default();
+        let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
+        let per_min = figures.operations.and_then(|n| per_s(n * 60.0));
+        figures.queries_per_min = per_min.filter(|_| self.test.definition.queries);
+        let row_bytes = exercise.row_bytes();
+        figures.payload_mb_per_s =
+            row_bytes.and_then(|bytes| per_s((outcome.rows * bytes) as f64 / 1e6));
+        let limits = &self.context.validity;
+        let offered = self.offered(outcome);
+        point.reasons.extend(exercise.verify(outcome)?);
+        point
+            .reasons
+            .extend(offered.and_then(|offered| offered.reason(limits)));
+        let device_read_bytes = exercise.device_read_bytes(outcome);
+        let leaves_traces = self.test.definition.leaves_traces();
+        point
+            .notes
+            .extend(offered.and_then(|offered| offered.note(limits)));
+        point
+            .notes
+            .extend(gates::cache_note(cache, device_read_bytes, &point.figures));
+        point
+            .notes
+            .extend(gates::write_note(leaves_traces, &point.figures));
+        point.notes.extend(exercise.notes(outcome));
+        point.notes.extend(self.standing_notes());
+        Ok(())
+    }
+
+    /// What became of a point that was not measured: a statement that fails is a finding about the target, anything else
+    /// the end of the run.
+    fn ended(&self, error: TargetError) -> Measured {
+        match error.kind {
+            ErrorKind::Statement => Measured::Points(vec![self.failed(error.message)]),
+            _ => Measured::Broken(error.message),
+        }
+    }
+
+    /// What became of the rate, where operations arrive at one for a time.
+    fn offered(&self, outcome: &Outcome) -> Option<gates::Offered> {
+        let load::Schedule::Open { rate_per_s, .. } = self.step.schedule() else {
+            return None;
+        };
+        let window = Duration::from_secs_f64(self.step.seconds?);
+        (self.step.mode == Mode::Time)
+            .then(|| gates::Offered::of_jobs(outcome, rate_per_s, window))
+            .flatten()
+    }
+
+    /// In an event loop where the engine can be asked without waiting, else a thread for every job.
+    fn drive_all(
+        &self,
+        exercise: &mut dyn Exercise,
+        start: &Start<'_>,
+        (meter, progress): (&Meter, &Progress),
+    ) -> std::result::Result<Driven, Measured> {
+        let ended = |error| self.ended(error);
+        let how = self.drive(progress);
+        let jobs = self.key.jobs;
+        let outcome = match exercise.stations(jobs).map_err(ended)? {
+            Some(stations) => {
+                let stations = start.watch_stations(stations);
+                load::drive_stations(stations, self.step.driver_threads(), &how)
+            }
+            None => {
+                let operators = exercise.operators(jobs).map_err(ended)?;
+                load::drive(start.watch(operators), &how)
+            }
+        };
+        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
+        let closing = Instant::now();
+        exercise.close().map_err(ended)?;
+        Ok(Driven {
+            outcome,
+            closing: closing.elapsed(),
+            counters: meter.counters().unwrap_or_default(),
+            operations_scale: exercise.operations_scale(),
+            failure: None,
+        })
+    }
+
+    fn drive<'d>(&'d self, progress: &'d Progress) -> Drive<'d> {
+        let seconds = |s: Option<f64>| s.map(Duration::from_secs_f64);
+        let (end, ramp_up) = match self.step.mode {
+            Mode::Time => (
+                End::Time(seconds(self.step.seconds).unwrap_or(Duration::from_secs(1))),
+                seconds(self.step.ramp_up_seconds).map_or(RampUp::None, RampUp::Time),
+            ),
+            Mode::Work => (
+                End::Operations {
+                    per_job: self.amount.operations,
+                },
+                match (self.amount.operations as f64 * self.test.definition.work.ramp_up).ceil()
+                    as u64
+                {
+                    0 => RampUp::None,
+                    per_job => RampUp::Operations { per_job },
+                },
+            ),
+        };
+        Drive {
+            schedule: self.step.schedule(),
+            ramp_up,
+            end,
+            interval: self.context.interval,
+            seed: self.seed,
+            stop: self.context.stop,
+            progress: Some(progress),
+            clock: load::Clock::Monotonic,
+        }
+    }
+
+    /// What is true of every point of this test on this target.
+    fn standing_notes(&self) -> Vec<String> {
+        let lacks = |f| self.target.lacks(f);
+        let mut notes = Vec::new();
+        if let Some(reason) = sweep_obstacle(self.test, false, lacks) {
+            notes.push(if self.key.jobs > 1 {
+                format!("contention extra: {reason}")
+            } else {
+                format!("one point: {reason}")
+            });
+        }
+        let pool = self.target.first().threads();
+        if pool > 1 && !sweeps_threads(self.test, self.target) {
+            notes.push(format!(
+                "the engine's pool of {pool} threads is shared by all jobs"
+            ));
+        }
+        if self.test.definition.engine_specific {
+            notes.push("not comparable across engines: it measures this engine's executor".into());
+        }
+        notes
+    }
+
+    fn work_done(&self, state: &str, cache: &str) -> WorkDone {
+        let work_mode = self.step.mode == Mode::Work;
+        WorkDone {
+            mode: if work_mode { "work" } else { "time" }.into(),
+            size: self.step.size.clone(),
+            operations_per_job: work_mode.then_some(self.amount.operations),
+            seconds: self.step.seconds,
+            schedule: self.step.schedule_words(),
+            state: state.into(),
+            cache: cache.into(),
+            ..WorkDone::default()
+        }
+    }
+
+    /// A point whose preparation or proof failed: no figures, one reason.
+    fn failed(&self, message: String) -> Point {
+        Point {
+            work: self.work_done("unknown", "unknown"),
+            reasons: vec![message],
+            ..self.blank()
+        }
+    }
+
+    fn blank(&self) -> Point {
+        let definition = &self.test.definition;
+        let fingerprint = self.test.fingerprint(&self.target.engine);
+        let about = (definition.title.clone(), definition.component);
+        self.context
+            .blank(self.step, self.key.clone(), fingerprint, about)
+    }
+}

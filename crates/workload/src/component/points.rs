@@ -1,0 +1,152 @@
+//! Which tests a step asks for, at which jobs and threads, and what stands in their way.
+
+use lab::{LabError, Nodes, Result, Step};
+use target::Feature;
+
+use crate::{Library, Sweep, Test, below};
+
+/// The tests of a step, in the order of the plan or of the library.
+pub(super) fn tests_of<'a>(step: &Step, library: &'a Library) -> Result<Vec<&'a Test>> {
+    if let Some(path) = &step.script {
+        let unread = || LabError::Plan(format!("script {path} was not read"));
+        return Ok(vec![library.script_at(path).ok_or_else(unread)?]);
+    }
+    if step.tests.is_empty() {
+        // What lies below the database is asked for by name: it says nothing of the database.
+        let is_own =
+            |test: &&Test| test.script().is_none() && !test.definition.exercise.is_below_database();
+        let mut all: Vec<_> = library.tests().filter(is_own).collect();
+        // Components in the order of the scorecard; within one, tests that write come last, so that
+        // the tables of the reading ones stay as they were loaded.
+        all.sort_by_key(|t| {
+            (
+                t.definition.component,
+                t.definition.writes,
+                t.code().to_owned(),
+            )
+        });
+        return Ok(all);
+    }
+    let tests = step.tests.iter().map(|code| library.test(code));
+    Ok(tests.collect::<std::result::Result<_, _>>()?)
+}
+
+/// Tests and jobs of a step as far as they can be told without a target: all that an engine of this name
+/// might be asked.
+///
+/// # Errors
+/// A test that does not exist.
+pub(super) fn foreseen<'a>(
+    step: &Step,
+    library: &'a Library,
+    engine: &str,
+    cores: u32,
+) -> Result<Vec<(&'a Test, u32)>> {
+    let tests = tests_of(step, library)?.into_iter();
+    let spoken = tests.filter(|test| !is_wordless(test, engine));
+    let points = spoken.flat_map(|test| {
+        swept(test, step, cores)
+            .into_iter()
+            .map(move |(jobs, _)| (test, jobs))
+    });
+    Ok(points.collect())
+}
+
+/// What works on tables, or below any, may do without SQL of its own; a computation is nothing else.
+fn is_wordless(test: &Test, engine: &str) -> bool {
+    let exercise = &test.definition.exercise;
+    !exercise.uses_tables() && !exercise.is_below_database() && test.sql(engine).is_empty()
+}
+
+pub(super) fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
+    let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
+    let lacking = lacking.or_else(|| test.script()?.lacks(&target.engine));
+    let lacking = lacking.or_else(|| {
+        let is_written = writes_to(test, &target.engine);
+        is_written.then(|| target.first().read_only()).flatten()
+    });
+    if test.definition.exercise.is_below_database() {
+        return below::test::place(target).err();
+    }
+    let wordless = || {
+        is_wordless(test, &target.engine).then(|| {
+            format!(
+                "the library holds no statement of this test for {}",
+                target.engine
+            )
+        })
+    };
+    lacking.or_else(wordless)
+}
+
+/// Whether a test writes to its target, be it to make what it reads.
+fn writes_to(test: &Test, engine: &str) -> bool {
+    let makes_data = match test.script() {
+        Some(script) => script.makes_data(engine),
+        None => test.needs.contains(&Feature::Tables),
+    };
+    makes_data || test.definition.writes
+}
+
+/// Why a test that could be swept is measured at one point alone; `None` when it is swept.
+pub(super) fn sweep_obstacle(
+    test: &Test,
+    contention: bool,
+    lacks: impl Fn(Feature) -> Option<String>,
+) -> Option<String> {
+    match test.definition.sweep {
+        // No engine's writer is in the way.
+        Sweep::Jobs if test.definition.exercise.is_below_database() => None,
+        Sweep::Jobs if test.definition.writes && !contention => lacks(Feature::ConcurrentWriters),
+        Sweep::Threads => lacks(Feature::ParallelStatement),
+        Sweep::Jobs | Sweep::One => None,
+    }
+}
+
+pub(super) fn sweep(test: &Test, step: &Step, target: &Nodes, cores: u32) -> Vec<(u32, u32)> {
+    if sweep_obstacle(test, step.contention, |f| target.lacks(f)).is_some() {
+        return vec![(1, 1)];
+    }
+    swept(test, step, cores)
+}
+
+/// Jobs and threads of a test's points on a target that lacks nothing.
+fn swept(test: &Test, step: &Step, cores: u32) -> Vec<(u32, u32)> {
+    let or_powers = |list: &[u32], last: u32| {
+        if list.is_empty() {
+            powers_of_two(last)
+        } else {
+            list.to_vec()
+        }
+    };
+    match test.definition.sweep {
+        Sweep::Jobs => or_powers(&step.jobs, 4 * cores)
+            .into_iter()
+            .map(|jobs| (jobs, 1))
+            .collect(),
+        Sweep::Threads => or_powers(&step.threads, cores)
+            .into_iter()
+            .map(|threads| (1, threads))
+            .collect(),
+        Sweep::One => vec![(1, 1)],
+    }
+}
+
+/// 1, 2, 4 … up to `last`, and `last` itself.
+fn powers_of_two(last: u32) -> Vec<u32> {
+    let mut powers: Vec<u32> = std::iter::successors(Some(1u32), |n| n.checked_mul(2))
+        .take_while(|n| *n < last.max(1))
+        .collect();
+    powers.push(last.max(1));
+    powers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_end_with_the_last() {
+        assert_eq!(powers_of_two(6), [1, 2, 4, 6]);
+    }
+}

@@ -1,0 +1,244 @@
+//! Order entry with analytical queries beside it as steps of a plan: what each of them does on its own, and what is
+//! left of it while the other goes on.
+//!
+//! Both stand in one server: the analytical tables where they always are, those of order entry in an annex of that
+//! database, because they bear the same names. Queries beside order entry are asked of the rows themselves, or of a
+//! copy that was lifted out of their server.
+
+mod step;
+mod together;
+
+use ::load::Progress;
+use archive::{Archive, PointKey};
+use lab::nodes::source_of;
+use lab::plan::TableKind;
+use lab::volume::{Volume, Written};
+use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Sessions, Step, Workload};
+use target::{Reach, TargetUrl};
+
+use crate::columnar::{self, Level};
+use crate::olap;
+use crate::olap::measure::Asks;
+use crate::olap::step::OlapStep;
+use crate::oltp;
+use crate::oltp::step::OltpStep;
+use crate::volume::of_order_entry_load;
+use together::Scene;
+
+/// Order entry on its own.
+pub const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
+/// Queries on their own.
+pub const QUERIES_ALONE: &str = "MIXED-OLAP-ALONE";
+/// Order entry with queries beside it.
+pub const USERS: &str = "MIXED-OLTP";
+/// Those queries.
+pub const QUERIES: &str = "MIXED-OLAP";
+/// Codes with their titles.
+const TITLES: [(&str, &str); 4] = [
+    (USERS_ALONE, "Mixed: order entry alone"),
+    (QUERIES_ALONE, "Mixed: queries alone"),
+    (USERS, "Mixed: order entry, queries beside it"),
+    (QUERIES, "Mixed: queries, order entry beside them"),
+];
+
+/// Title of a point.
+pub fn title(code: &str) -> String {
+    let known = TITLES.into_iter().find(|(known, _)| *known == code);
+    known.map_or(code, |(_, title)| title).to_owned()
+}
+
+/// Whether a point is of order entry, be it alone or not.
+pub(crate) fn is_of_users(code: &str) -> bool {
+    [USERS_ALONE, USERS].contains(&code)
+}
+
+/// The points of a step at a target, from a key that has everything but test and jobs. Order entry on its own is
+/// measured where its tables are, not for each copy of others.
+pub(crate) fn keys(
+    (oltp, olap): (&OltpStep, &OlapStep),
+    base: &PointKey,
+    target: &Nodes,
+) -> Vec<PointKey> {
+    let key = |code: &str, threads: u32| PointKey {
+        test: code.to_owned(),
+        jobs: jobs_of(code, oltp, olap),
+        threads,
+        ..base.clone()
+    };
+    let alone = (!target.is_replica()).then(|| key(USERS_ALONE, 1));
+    let at_degree = |threads: u32| [QUERIES_ALONE, USERS, QUERIES].map(|code| key(code, threads));
+    let degrees = olap::measure::dop::swept(&olap.dop, target);
+    let others = degrees.into_iter().flat_map(at_degree);
+    alone.into_iter().chain(others).collect()
+}
+
+/// Users, of order entry or of queries.
+fn jobs_of(code: &str, oltp: &OltpStep, olap: &OlapStep) -> u32 {
+    match is_of_users(code) {
+        true => oltp.users()[0],
+        false => olap.streams().max(1),
+    }
+}
+
+/// Why a target cannot do a step at all.
+pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Option<String> {
+    let source = match target.is_replica() {
+        false => target,
+        true => match source_of(targets) {
+            Some(source) => source,
+            None => return Some("no target of the run has tables of its own".into()),
+        },
+    };
+    oltp::measure::obstacle(source).or_else(|| olap::measure::obstacle(olap, target))
+}
+
+/// The fingerprint of what a point is of. Order entry beside a copy goes on in the engine that the copy comes from.
+pub(crate) fn definition(code: &str, engine: &str) -> String {
+    match is_of_users(code) {
+        true => oltp::fingerprint(engine),
+        false => olap::fingerprint(engine),
+    }
+}
+
+/// Order entry with queries beside it as a workload of plans.
+pub struct Mixed;
+
+impl Workload for Mixed {
+    fn names(&self) -> &'static [&'static str] {
+        &["mixed"]
+    }
+
+    fn tables(&self) -> &'static [TableKind] {
+        &[oltp::step::TABLE, olap::step::TABLE]
+    }
+
+    fn is_timed(&self) -> bool {
+        true
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        step.refuse_keys_of_tests()?;
+        let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+        oltp.check(step)?;
+        olap.check()?;
+        step::check(oltp, olap)
+    }
+
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let asked: (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+        let mut agenda = Agenda::default();
+        for (target, base) in ground.places() {
+            let obstacle = obstacle(asked.1, ground.targets, target);
+            let obstacle = obstacle.or_else(|| target.first().read_only());
+            agenda.add(keys(asked, &base, target), obstacle, title);
+        }
+        Ok(agenda)
+    }
+
+    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+        let mut written = Written::default();
+        steps.iter().for_each(|step| written.add(volume(step)));
+        Ok(written)
+    }
+
+    fn sessions(&self, step: &Step, _key: &PointKey) -> Sessions {
+        let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+        let users = u64::from(oltp.connections(oltp.users()[0]));
+        Sessions {
+            // The annex in which users work holds a session of its own.
+            count: users + u64::from(olap.streams().max(1)) + 1,
+            who: "user",
+            remedy: oltp::measure::SHARE_CONNECTIONS,
+        }
+    }
+
+    fn title(&self, code: &str) -> Result<String> {
+        Ok(title(code))
+    }
+
+    fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
+        let is_replica =
+            |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
+        let own = &targets[number];
+        let is_beside_copy = is_of_users(code) && is_replica(own);
+        let source = targets
+            .iter()
+            .find(|url| is_beside_copy && !is_replica(url));
+        Ok(definition(code, source.unwrap_or(own).engine()))
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(Together {
+            context,
+            analytical: Asks::new(context),
+        })
+    }
+}
+
+/// Order entry goes on alone, and at each degree beside queries of the target and of every copy that there may be; each
+/// time behind a load, of which a copy may be kept.
+fn volume(step: &Step) -> Volume {
+    let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+    let sides = 1 + Level::ALL.len() as u64;
+    let times = 1 + sides * olap.dop.len().max(1) as u64;
+    let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
+    let run = oltp::measure::volume(step, oltp);
+    let written_bytes = load.written_bytes.saturating_add(run.written_bytes);
+    Volume {
+        written_bytes: written_bytes.saturating_mul(times),
+        room_bytes: (load.room_bytes.saturating_mul(2)).saturating_add(run.room_bytes),
+    }
+}
+
+/// The points of one run.
+struct Together<'a> {
+    context: &'a RunContext<'a>,
+    /// Knows what the queries answered before.
+    analytical: Asks<'a>,
+}
+
+impl Measure for Together<'_> {
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        let context = self.context;
+        if let Err(done) = columnar::measure::refill(context, key) {
+            return Ok(done);
+        }
+        let own = key.target as usize;
+        let source = match context.targets[own].is_replica() {
+            true => context
+                .targets
+                .iter()
+                .position(|target| !target.is_replica()),
+            false => None,
+        };
+        let scene = Scene {
+            context,
+            analytical: &self.analytical,
+            step,
+            oltp: step.asked(),
+            olap: step.asked(),
+            key,
+            source: source.unwrap_or(own),
+            progress,
+        };
+        scene.measure().enter(archive, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_title() {
+        for (code, words) in TITLES {
+            assert_eq!(title(code), words);
+        }
+    }
+}

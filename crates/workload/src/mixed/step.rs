@@ -1,0 +1,71 @@
+//! What a step asks of order entry with analytical queries beside it.
+
+use crate::olap::work::Cache;
+
+use crate::olap::step::{OlapOrder, OlapStep};
+use crate::oltp::step::{OltpStep, Order};
+
+/// What contradicts itself in the tables of both workloads when they are used together.
+pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
+    let wrong = [
+        (
+            oltp.order != Order::Run || olap.order != OlapOrder::Run,
+            "both workloads run: do = \"run\"",
+        ),
+        (
+            oltp.warehouses.is_none(),
+            "it needs warehouses in [step.oltp]: order entry begins with a fresh database each time",
+        ),
+        (
+            oltp.users().len() > 1,
+            "users is one number: there is no ramp beside queries",
+        ),
+        (
+            oltp.slo().is_some() || oltp.warm_up_max().is_some() || oltp.journal,
+            "slo, warm_up_max_seconds and journal are for order entry on its own",
+        ),
+        (
+            olap.refresh || olap.cache == Cache::Cold || olap.iterations() > 1,
+            "refresh, cache = \"cold\" and iterations are for queries on their own",
+        ),
+    ];
+    match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+        Some((_, what)) => Err(format!("use = \"mixed\": {what}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::Plan;
+
+    fn plan(oltp: &str, olap: &str) -> Result<Plan, String> {
+        let text = format!(
+            "name = 'p'\n[[step]]\nuse = 'mixed'\nseconds = 2\n[step.oltp]\ndo = 'run'\n{oltp}\n\
+             [step.olap]\ndo = 'run'\n{olap}"
+        );
+        crate::tests::plan(&text, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn both_tables_are_needed_and_what_contradicts_itself_is_told() {
+        let written = plan("warehouses = 1\nusers = 2", "queries = '6,1'\nstreams = 2").unwrap();
+        assert_eq!(
+            crate::tests::plan(&written.to_toml(), &[]).unwrap(),
+            written
+        );
+        for (oltp, olap, says) in [
+            ("users = 2", "", "needs warehouses"),
+            ("warehouses = 1\nusers = '1,2'", "", "no ramp"),
+            ("warehouses = 1\njournal = true", "", "on its own"),
+            ("warehouses = 1", "refresh = true", "on their own"),
+            ("warehouses = 1", "iterations = 2", "on their own"),
+        ] {
+            let error = plan(oltp, olap).unwrap_err();
+            assert!(error.contains(says), "{oltp} {olap}: {error}");
+        }
+        let text = "name = 'p'\n[[step]]\nuse = 'mixed'\nseconds = 2\n[step.oltp]\ndo = 'run'\n";
+        let error = crate::tests::plan(text, &[]).unwrap_err().to_string();
+        assert!(error.contains("needs [step.olap]"), "{error}");
+    }
+}

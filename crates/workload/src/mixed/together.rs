@@ -1,0 +1,283 @@
+//! One measurement: order entry, queries, or both at the same time.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::oltp::{self, OltpError};
+use ::load::Progress;
+use archive::{Component, Point, PointKey};
+
+use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
+use crate::olap::measure::{Asks, in_passes};
+use crate::olap::step::OlapStep;
+use crate::oltp::measure::{Company, Level, Place, Seen, TOTAL, broken, options, put_off};
+use crate::oltp::step::{Check, OltpStep};
+use lab::Measured;
+use lab::Nodes;
+use lab::RunContext;
+use lab::Step;
+
+/// What the annex with the order-entry database is called.
+const ANNEX: &str = "oltp";
+/// Who waits for the users looks so often whether all is to be stopped.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Where a point is measured, and with what.
+pub(super) struct Scene<'a> {
+    pub context: &'a RunContext<'a>,
+    pub analytical: &'a Asks<'a>,
+    pub step: &'a Step,
+    pub oltp: &'a OltpStep,
+    pub olap: &'a OlapStep,
+    pub key: &'a PointKey,
+    /// Number of the target whose server has the order-entry database.
+    pub source: usize,
+    pub progress: &'a Progress,
+}
+
+/// The order-entry database, as it is after its load.
+struct Fresh {
+    nodes: Nodes,
+    /// How it came to be so.
+    how: String,
+}
+
+impl Scene<'_> {
+    pub fn measure(&self) -> Measured {
+        let points = match self.key.test.as_str() {
+            USERS_ALONE => self.users_alone(),
+            QUERIES_ALONE => self.queries_alone(),
+            _ => self.together(),
+        };
+        points.map_or_else(|measured| measured, Measured::Points)
+    }
+
+    fn users_alone(&self) -> Result<Vec<Point>, Measured> {
+        let fresh = self.fresh()?;
+        let key = self.users_key();
+        let place = self.users(&fresh, &key);
+        let level = Level::open(&place).map_err(|error| self.failed(error))?;
+        let seen = level.measure(self.progress, self.step.rate_per_s, None);
+        let seen = seen.map_err(|measured| self.retold(measured))?;
+        Ok(vec![self.of_users(&fresh, &level, &seen)?])
+    }
+
+    fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
+        let place = self.analytical.place((self.step, self.olap), self.key);
+        let measured = in_passes(&place, self.least(), self.progress, || true);
+        Ok(vec![self.of_queries(measured)?])
+    }
+
+    fn together(&self) -> Result<Vec<Point>, Measured> {
+        let fresh = self.fresh()?;
+        let key = self.users_key();
+        let place = self.users(&fresh, &key);
+        let level = Level::open(&place).map_err(|error| self.failed(error))?;
+        let (seen, asked) = self.drive(&level);
+        // Where no query could be asked nobody worked beside them.
+        let seen = match seen {
+            Some(seen) => seen.map_err(|measured| self.retold(measured))?,
+            None => return Err(self.retold(asked)),
+        };
+        let mut queries = self.of_queries(asked)?;
+        let mut users = self.of_users(&fresh, &level, &seen)?;
+        users.notes.push(format!(
+            "queries went on all the time (users: {}): the window ended with the pass that was under way when {} s had \
+             passed",
+            queries.key.jobs,
+            self.least().as_secs_f64()
+        ));
+        queries.notes.push(format!(
+            "order entry went on all the time (users: {})",
+            users.key.jobs
+        ));
+        // What is counted for the process or the server is of both.
+        queries.figures.busy_cores_mean = None;
+        if !self.context.targets[self.key.target as usize].is_embedded {
+            for point in [&mut users, &mut queries] {
+                point
+                    .notes
+                    .push("timed events, buffer gets and redo are of both loads together".into());
+            }
+        }
+        Ok(vec![users, queries])
+    }
+
+    /// Both at the same time; nothing of the users where the queries gave up before.
+    fn drive(&self, level: &Level<'_>) -> (Option<Result<Seen, Measured>>, Measured) {
+        let key = self.key_of(QUERIES);
+        let queries = self.analytical.place((self.step, self.olap), &key);
+        let over = AtomicBool::new(false);
+        let (ready, is_ready) = channel();
+        let (entered, window) = channel();
+        std::thread::scope(|scope| {
+            let (over, queries) = (&over, &queries);
+            let asking = scope.spawn(move || {
+                let begin = move || ready.send(()).is_ok() && self.comes(&window);
+                let asked = in_passes(queries, self.least(), &Progress::new(), begin);
+                over.store(true, Ordering::Relaxed);
+                asked
+            });
+            let seen = is_ready.recv().ok().map(|()| {
+                let company = Company {
+                    entered: &|| {
+                        // Nobody listens any more when all is being stopped.
+                        let _ = entered.send(());
+                    },
+                    over,
+                };
+                level.measure(self.progress, self.step.rate_per_s, Some(&company))
+            });
+            drop(entered);
+            // A panic of it is a panic of ours.
+            let asked = asking.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (seen, asked)
+        })
+    }
+
+    /// Waits until the users' window begins; false where it never does.
+    fn comes(&self, window: &Receiver<()>) -> bool {
+        loop {
+            match window.recv_timeout(LOOK) {
+                Ok(()) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+                Err(RecvTimeoutError::Timeout) if self.is_stopped() => return false,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.context.stop.load(Ordering::Relaxed)
+    }
+
+    /// Every measurement begins with the same rows.
+    fn fresh(&self) -> Result<Fresh, Measured> {
+        let source = &self.context.targets[self.source];
+        let nodes = source.annex(ANNEX);
+        let nodes = nodes.map_err(|error| self.failed(error.into()))?;
+        let renewed = oltp::renew(
+            nodes.first().as_ref(),
+            &nodes.engine,
+            &options(self.oltp),
+            true,
+            (self.context.stop, &|_| {}),
+        );
+        if self.is_stopped() {
+            return Err(Measured::Interrupted);
+        }
+        let how = renewed.map_err(|error| self.failed(error))?.how;
+        Ok(Fresh { nodes, how })
+    }
+
+    fn users<'p>(&'p self, fresh: &'p Fresh, key: &'p PointKey) -> Place<'p> {
+        Place {
+            context: self.context,
+            step: self.step,
+            oltp: self.oltp,
+            key,
+            on: &fresh.nodes,
+            site: self.source as u32,
+            journal: None,
+        }
+    }
+
+    /// The key by which users draw what they ask for: the same, whatever goes on beside them.
+    fn users_key(&self) -> PointKey {
+        PointKey {
+            test: TOTAL.into(),
+            jobs: jobs_of(USERS, self.oltp, self.olap),
+            ..self.key.clone()
+        }
+    }
+
+    fn key_of(&self, code: &str) -> PointKey {
+        PointKey {
+            test: code.to_owned(),
+            jobs: jobs_of(code, self.oltp, self.olap),
+            ..self.key.clone()
+        }
+    }
+
+    /// The point of the users, behind the gate: a database that is not sound any more makes it invalid.
+    fn of_users(&self, fresh: &Fresh, level: &Level, seen: &Seen) -> Result<Point, Measured> {
+        let code = match self.key.test.as_str() {
+            USERS_ALONE => USERS_ALONE,
+            _ => USERS,
+        };
+        let mut point = level.total(seen);
+        point.key = self.key_of(code);
+        point.title = title(code);
+        point.work.state = fresh.how.clone();
+        if self.oltp.check != Check::None {
+            let is_light = self.oltp.check == Check::Light;
+            let (target, engine) = (fresh.nodes.first().as_ref(), &fresh.nodes.engine);
+            let checked = oltp::check(target, engine, is_light);
+            let checked = checked.map_err(|error| self.failed(error))?;
+            point.reasons.extend(broken(&checked));
+            point.notes.extend(put_off(&checked));
+        }
+        Ok(point)
+    }
+
+    /// The point of the queries.
+    fn of_queries(&self, measured: Measured) -> Result<Point, Measured> {
+        match measured {
+            Measured::Points(mut points) if points.len() == 1 => {
+                let point = points.remove(0);
+                Ok(Point {
+                    title: title(&point.key.test),
+                    ..point
+                })
+            }
+            other => Err(self.retold(other)),
+        }
+    }
+
+    fn least(&self) -> Duration {
+        Duration::from_secs_f64(self.step.seconds.unwrap_or(1.0))
+    }
+
+    fn failed(&self, error: OltpError) -> Measured {
+        match error {
+            OltpError::Interrupted => Measured::Interrupted,
+            OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
+                Measured::Broken(error.message)
+            }
+            error => self.without_figures(&error.to_string()),
+        }
+    }
+
+    /// What went wrong with one of the workloads, as points of this step.
+    fn retold(&self, measured: Measured) -> Measured {
+        let Measured::Points(points) = measured else {
+            return measured;
+        };
+        let reason = points.into_iter().flat_map(|point| point.reasons).next();
+        self.without_figures(&reason.unwrap_or_else(|| "nothing was measured".into()))
+    }
+
+    /// Points that say why they have no figures: both of a measurement of both.
+    fn without_figures(&self, reason: &str) -> Measured {
+        let codes = match self.key.test.as_str() {
+            USERS | QUERIES => vec![USERS, QUERIES],
+            alone => vec![alone],
+        };
+        let point = |code: &str| {
+            let target = match is_of_users(code) {
+                true => self.source,
+                false => self.key.target as usize,
+            };
+            let definition = definition(code, &self.context.targets[target].engine);
+            let about = (title(code), Component::Database);
+            let key = self.key_of(code);
+            Point {
+                reasons: vec![reason.to_owned()],
+                ..self.context.blank(self.step, key, definition, about)
+            }
+        };
+        Measured::Points(codes.into_iter().map(point).collect())
+    }
+}

@@ -1,0 +1,241 @@
+//! The analytical workload as steps of a plan: what they load, each query as a point, and what all of them
+//! amount to: the power of one user, and the throughput of several.
+
+mod asked;
+mod beside;
+pub(crate) mod dop;
+mod load;
+mod passes;
+mod points;
+mod power;
+mod refresh;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ::load::Progress;
+use archive::{Archive, PointKey};
+use lab::plan::TableKind;
+use lab::volume::Written;
+use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
+use target::TargetUrl;
+
+use super::step::{self, OlapOrder, OlapStep};
+use super::work::{Answers, Rows};
+use crate::columnar;
+use crate::olap::{self, Function, Query, order, queries};
+use crate::volume::of_analytical_load;
+
+use refresh::Refreshes;
+
+pub(crate) use passes::in_passes;
+pub(crate) use points::Place;
+
+/// Loads the database.
+pub const LOAD: &str = "OLAP-LOAD";
+/// All queries of one user, as one figure.
+pub const POWER: &str = "OLAP-POWER";
+/// All queries of several users at the same time.
+pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
+/// What both amount to together.
+pub const COMPOSITE: &str = "OLAP-COMPOSITE";
+
+/// Title of a point.
+pub fn title(code: &str) -> String {
+    match (code, of_code(code)) {
+        (LOAD, _) => "Analytical: load".into(),
+        (POWER, _) => "Analytical: power".into(),
+        (THROUGHPUT, _) => "Analytical: throughput".into(),
+        (COMPOSITE, _) => "Analytical: power and throughput".into(),
+        (_, Some(query)) => format!("Analytical: {}", query.title),
+        (other, None) => match function_of(other) {
+            Some(function) => format!("Analytical: {}", function.title()),
+            None => other.to_owned(),
+        },
+    }
+}
+
+/// The query that a point is of.
+fn of_code(code: &str) -> Option<&'static Query> {
+    let number: u32 = code.strip_prefix('Q')?.parse().ok()?;
+    let all = queries().ok()?;
+    all.iter().find(|query| query.number == number)
+}
+
+/// The refresh function that a point is of.
+fn function_of(code: &str) -> Option<Function> {
+    Function::ALL
+        .into_iter()
+        .find(|function| function.code() == code)
+}
+
+/// The points of a step, from a key that has everything but test and jobs.
+pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
+    let key = |code: &str, (jobs, threads): (u32, u32)| PointKey {
+        test: code.to_owned(),
+        jobs,
+        threads,
+        ..base.clone()
+    };
+    if olap.order == OlapOrder::Load {
+        return vec![key(LOAD, (1, 1))];
+    }
+    let asked = order::of_stream(0, &olap.queries());
+    let mut keys = Vec::new();
+    for threads in dop::swept(&olap.dop, target) {
+        let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
+        if olap.refresh {
+            let [first, last] = Function::ALL.map(|function| function.code().to_owned());
+            codes.insert(0, first);
+            codes.push(last);
+        }
+        if asked.len() > 1 {
+            codes.push(POWER.into());
+        }
+        keys.extend(codes.iter().map(|code| key(code, (1, threads))));
+        if olap.streams() > 0 {
+            keys.push(key(THROUGHPUT, (olap.streams(), threads)));
+        }
+        if olap.streams() > 0 && asked.len() > 1 {
+            keys.push(key(COMPOSITE, (olap.streams(), threads)));
+        }
+    }
+    keys
+}
+
+/// Why a target cannot do a step at all.
+pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<String> {
+    if olap.refresh && target.is_replica() {
+        return Some("a lifted copy takes no refreshes: ask it in a step without them".into());
+    }
+    if target.nodes.len() > 1 {
+        return Some("one database is asked as a whole; the nodes of a cluster are several".into());
+    }
+    olap::obstacle(&target.engine)
+}
+
+/// The analytical queries as a workload of plans.
+pub struct Analytical;
+
+impl Workload for Analytical {
+    fn names(&self) -> &'static [&'static str] {
+        &["olap"]
+    }
+
+    fn tables(&self) -> &'static [TableKind] {
+        &[step::TABLE]
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        step.refuse_keys_of_tests()?;
+        step.asked::<OlapStep>().check()
+    }
+
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let olap: &OlapStep = step.asked();
+        let mut agenda = Agenda::default();
+        for (target, base) in ground.places() {
+            // A replica holds what was lifted, and nothing is loaded into it.
+            if target.is_replica() && olap.order != OlapOrder::Run {
+                continue;
+            }
+            let obstacle = obstacle(olap, target).or_else(|| target.first().read_only());
+            agenda.add(keys(olap, &base, target), obstacle, title);
+        }
+        Ok(agenda)
+    }
+
+    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+        let mut written = Written::default();
+        for olap in steps.iter().map(|step| step.asked::<OlapStep>()) {
+            if let (OlapOrder::Load, Some(scale)) = (olap.order, olap.scale) {
+                written.add(of_analytical_load(scale));
+            }
+        }
+        Ok(written)
+    }
+
+    fn title(&self, code: &str) -> Result<String> {
+        Ok(title(code))
+    }
+
+    fn definition(&self, _code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
+        Ok(olap::fingerprint(targets[number].engine()))
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(Asks::new(context))
+    }
+}
+
+/// The questions of one run, and what was answered.
+pub(crate) struct Asks<'a> {
+    context: &'a RunContext<'a>,
+    /// What the first target answered, for each repetition and step: the others are held against it.
+    answers: Mutex<HashMap<(u32, u32), Arc<Answers>>>,
+    refreshes: Mutex<Refreshes>,
+}
+
+impl Measure for Asks<'_> {
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        if let Err(done) = columnar::measure::refill(self.context, key) {
+            return Ok(done);
+        }
+        let olap: &OlapStep = step.asked();
+        let place = self.place((step, olap), key);
+        let measured = match key.test.as_str() {
+            LOAD => load::load(&place),
+            POWER | COMPOSITE => {
+                let codes = power::parts(olap, &key.test);
+                let is_part = |part: &PointKey| power::is_part(part, &codes, key);
+                let parts = archive.load_points(self.context.run, &is_part)?;
+                power::of_parts(&place, &parts, codes.len())
+            }
+            _ if olap.refresh => {
+                let refreshes = self.refreshes.lock();
+                let mut refreshes = refreshes.unwrap_or_else(PoisonError::into_inner);
+                refresh::in_cycle(place, &mut refreshes, progress)
+            }
+            _ => asked::at_degree(&place, progress),
+        };
+        measured.enter(archive, self.context)
+    }
+}
+
+impl<'a> Asks<'a> {
+    /// Nothing asked yet.
+    pub fn new(context: &'a RunContext<'a>) -> Self {
+        Self {
+            context,
+            answers: Mutex::default(),
+            refreshes: Mutex::default(),
+        }
+    }
+
+    /// Where the queries of a key are asked, as the rows were loaded.
+    pub fn place<'p>(
+        &'p self,
+        (step, olap): (&'p Step, &'p OlapStep),
+        key: &'p PointKey,
+    ) -> Place<'p> {
+        Place {
+            context: self.context,
+            step,
+            olap,
+            key,
+            answers: self.answers_of(key),
+            rows: Rows::AsLoaded,
+        }
+    }
+
+    fn answers_of(&self, key: &PointKey) -> Arc<Answers> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(answers.entry((key.repetition, key.step)).or_default())
+    }
+}

@@ -1,0 +1,255 @@
+//! A query of one user, or all queries of several: asked, watched and compared.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Meter;
+use crate::olap::work::{Cache, Work};
+use crate::olap::{Function, OlapError, Query, order};
+use ::load::{Drive, End, Operator, Progress, RampUp, Schedule, Think};
+use archive::Figures;
+
+use super::beside::Beside;
+use super::passes::{PASSES_MAX, Passes};
+use super::points::Place;
+use super::{THROUGHPUT, function_of, of_code};
+use lab::Measured;
+use lab::gates;
+use lab::observe::{Driven, Observation};
+
+/// Bytes that every query reads at least at scale 1, of tables stored by columns.
+const READ_BYTES: f64 = 2e6;
+
+/// Asks what the key names at its degree of parallelism.
+pub(super) fn at_degree(place: &Place, progress: &Progress) -> Measured {
+    place.at_degree(|| asked(place, progress))
+}
+
+fn asked(place: &Place, progress: &Progress) -> Measured {
+    let work = match place.work() {
+        Ok(work) => work,
+        Err(error) => return place.failed(error),
+    };
+    let plan = match (of_code(&place.key.test), function_of(&place.key.test)) {
+        (Some(query), _) => Asking::of_query(place, &work, query),
+        (None, Some(function)) => Ok(Ok(Asking::of_function(function))),
+        (None, None) => Ok(Ok(Asking::of_streams(place))),
+    };
+    let outcome = plan.and_then(|plan| match plan {
+        Ok(plan) => plan.measure(place, &work, progress),
+        Err(wrong) => Ok(place.without_figures(wrong)),
+    });
+    let told = outcome.and_then(|mut measured| {
+        if let Measured::Points(points) = &mut measured {
+            for point in points {
+                place.tell_degree(point);
+                // What took too long, or failed, need not be asked again.
+                let is_answered = point.figures.errors == Some(0.0);
+                let query = of_code(&point.key.test).filter(|_| is_answered);
+                if let Some(query) = query {
+                    place.tell_plan(&work, query, point)?;
+                }
+            }
+        }
+        Ok(measured)
+    });
+    told.unwrap_or_else(|error| place.failed(error))
+}
+
+/// What is going to be asked.
+#[derive(Default)]
+pub(super) struct Asking {
+    streams: Vec<Vec<u32>>,
+    /// Refresh functions that are measured instead of queries.
+    functions: Vec<(Function, u32)>,
+    /// Refresh functions that go on beside the streams, one after the other.
+    beside: Vec<(Function, u32)>,
+    per_stream: u64,
+    /// Streams ask in whole passes for at least so long.
+    least: Option<Duration>,
+    cache: String,
+    note: String,
+}
+
+impl Asking {
+    /// One query, again and again; the inner error is what is wrong with it already.
+    fn of_query(
+        place: &Place,
+        work: &Work,
+        query: &Query,
+    ) -> Result<Result<Self, String>, OlapError> {
+        let prepared = work.prepare(query.number, place.olap.cache)?;
+        let note = work.comparison(query.number)?;
+        Ok(prepared.map(|cache| Self {
+            streams: vec![vec![query.number]],
+            per_stream: u64::from(place.olap.iterations()),
+            cache,
+            note,
+            ..Self::default()
+        }))
+    }
+
+    /// Every stream in its own order; the first of several is number 1. Beside them goes a stream of refreshes, as
+    /// many pairs as there are users.
+    fn of_streams(place: &Place) -> Self {
+        let asked = place.olap.queries();
+        let users = place.olap.streams();
+        let streams: Vec<_> = (1..=users).map(|s| order::of_stream(s, &asked)).collect();
+        let pairs = (1..=users).flat_map(|set| Function::ALL.map(|function| (function, set)));
+        let (beside, said) = match place.olap.refresh {
+            true => (
+                pairs.collect(),
+                "answers were not compared: orders come and go meanwhile",
+            ),
+            false => (Vec::new(), "there is no stream of refreshes"),
+        };
+        Self {
+            streams,
+            beside,
+            per_stream: asked.len() as u64,
+            cache: "as it comes".into(),
+            note: format!(
+                "each stream asks in the order that the specification has for it; {said}"
+            ),
+            ..Self::default()
+        }
+    }
+
+    /// The same streams without refreshes, in whole passes for at least so long.
+    pub fn in_passes(place: &Place, least: Duration) -> Self {
+        let asked = place.olap.queries();
+        let users = place.key.jobs;
+        Self {
+            streams: (1..=users).map(|s| order::of_stream(s, &asked)).collect(),
+            per_stream: PASSES_MAX * asked.len() as u64,
+            least: Some(least),
+            cache: "warm".into(),
+            note: "each stream asks in the order that the specification has for it, in whole passes; every answer was \
+                   compared"
+                .into(),
+            ..Self::default()
+        }
+    }
+
+    fn of_function(function: Function) -> Self {
+        let what = match function {
+            Function::NewSales => "new orders with their line items, in one transaction",
+            Function::OldSales => {
+                "as many old orders with their line items, in one transaction; what both functions did was undone \
+                 behind it, and counts and sums compared"
+            }
+            Function::ChangedSales => "changed orders and line items, in one transaction",
+        };
+        Self {
+            functions: vec![(function, 1)],
+            per_stream: 1,
+            cache: "as it comes".into(),
+            note: what.into(),
+            ..Self::default()
+        }
+    }
+
+    pub fn measure(
+        &self,
+        place: &Place,
+        work: &Work,
+        progress: &Progress,
+    ) -> Result<Measured, OlapError> {
+        let context = place.context;
+        let meter = Arc::new(Meter::default());
+        let operators = self.operators(place, work, &meter)?;
+        let mut beside = Beside::new(&self.beside, work, &meter, context.stop)?;
+        let observation = Observation::of(context, place.blank());
+        let observed = observation.drive(|start| {
+            let (mut outcome, refreshed) = std::thread::scope(|scope| {
+                let stream = scope.spawn(|| beside.carry_out());
+                let drive = self.drive(place, progress);
+                let outcome = ::load::drive(start.watch(operators), &drive);
+                // A panic of it is a panic of ours.
+                let refreshed = stream.join();
+                (
+                    outcome,
+                    refreshed.unwrap_or_else(|panic| resume_unwind(panic)),
+                )
+            });
+            outcome.fatal = outcome.fatal.or(refreshed.fatal);
+            Ok(Driven {
+                // The streams are over when the last of them is, that of refreshes included.
+                closing: refreshed.took.saturating_sub(outcome.elapsed),
+                counters: meter.counters().unwrap_or_default(),
+                operations_scale: 1,
+                failure: refreshed.failure,
+                outcome,
+            })
+        });
+        let mut point = match observed {
+            Ok(observed) => observed.finish(),
+            Err(ended) => return Ok(ended),
+        };
+        point.work = place.work_done(work.scale(), self.per_stream, self.cache.clone());
+        let is_valid = point.reasons.is_empty();
+        self.add_figures(place, work, &mut point.figures, is_valid);
+        point.notes.insert(0, self.note.clone());
+        if place.olap.cache == Cache::Cold {
+            let least = (READ_BYTES * work.scale().factor()) as u64;
+            let note = gates::cache_note(&self.cache, Some(least), &point.figures);
+            point.notes.extend(note);
+        }
+        Ok(Measured::Points(vec![point]))
+    }
+
+    fn operators<'s>(
+        &self,
+        place: &Place<'s>,
+        work: &Work,
+        meter: &Arc<Meter>,
+    ) -> Result<Vec<Box<dyn Operator + 's>>, OlapError> {
+        if self.functions.is_empty() {
+            let operators = work.operators(&self.streams, meter)?.into_iter();
+            let in_passes = |operator: Box<dyn Operator>| match self.least {
+                None => operator as Box<dyn Operator + 's>,
+                Some(least) => Box::new(Passes {
+                    operator,
+                    queries: place.olap.queries().len() as u64,
+                    least,
+                    begun: None,
+                }),
+            };
+            return Ok(operators.map(in_passes).collect());
+        }
+        let functions = self.functions.clone();
+        Ok(vec![work.refresher(
+            functions,
+            meter,
+            place.context.stop,
+        )?])
+    }
+
+    /// What is counted of queries alone.
+    fn add_figures(&self, place: &Place, work: &Work, figures: &mut Figures, is_valid: bool) {
+        figures.busy_cores_mean = place.busy_cores(figures);
+        if self.functions.is_empty() {
+            figures.queries_per_min = figures.operations_per_s.map(|rate| rate * 60.0);
+        }
+        if is_valid && (place.key.test == THROUGHPUT || self.least.is_some()) {
+            let scale = work.scale().factor();
+            figures.scaled_queries_per_h = figures.operations_per_s.map(|n| n * 3600.0 * scale);
+        }
+    }
+
+    fn drive<'d>(&self, place: &'d Place, progress: &'d Progress) -> Drive<'d> {
+        Drive {
+            schedule: Schedule::Closed { think: Think::None },
+            ramp_up: RampUp::None,
+            end: End::Operations {
+                per_job: self.per_stream,
+            },
+            interval: place.context.interval,
+            seed: place.context.seed,
+            stop: place.context.stop,
+            progress: Some(progress),
+            clock: ::load::Clock::Monotonic,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The stream of refreshes beside the queries of several users.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use crate::Meter;
+use crate::olap::work::Work;
+use crate::olap::{Function, OlapError};
+use ::load::{Failure, Operator};
+
+/// Refresh functions, one after the other, while others ask; nothing where there are none.
+pub(super) struct Beside<'s> {
+    operator: Option<Box<dyn Operator + 's>>,
+    functions: u64,
+}
+
+/// What became of it.
+#[derive(Default)]
+pub(super) struct Refreshed {
+    /// How long it took.
+    pub took: Duration,
+    /// A function that failed.
+    pub failure: Option<String>,
+    /// The target gave out.
+    pub fatal: Option<String>,
+}
+
+impl<'s> Beside<'s> {
+    pub fn new(
+        functions: &[(Function, u32)],
+        work: &Work,
+        meter: &Arc<Meter>,
+        stop: &'s AtomicBool,
+    ) -> Result<Self, OlapError> {
+        Ok(Self {
+            functions: functions.len() as u64,
+            operator: match functions.is_empty() {
+                true => None,
+                false => Some(work.refresher(functions.to_vec(), meter, stop)?),
+            },
+        })
+    }
+
+    /// Carries all of them out, unless one fails.
+    pub fn carry_out(&mut self) -> Refreshed {
+        let mut refreshed = Refreshed::default();
+        let Some(operator) = &mut self.operator else {
+            return refreshed;
+        };
+        let begun = Instant::now();
+        for index in 0..self.functions {
+            match operator.operate(index) {
+                Ok(_) => {}
+                Err(Failure::Operation(what)) => {
+                    refreshed.failure = Some(format!("the stream of refreshes: {what}"));
+                    break;
+                }
+                Err(Failure::Fatal(what)) => {
+                    refreshed.fatal = Some(what);
+                    break;
+                }
+                Err(Failure::Exhausted) => break,
+            }
+        }
+        refreshed.took = begun.elapsed();
+        // Its session ends within the measured time, so that its counters are in.
+        self.operator = None;
+        refreshed
+    }
+}

@@ -1,0 +1,122 @@
+//! Degrees of parallelism inside one session: which are swept, and what became of the one of a point.
+
+use crate::olap::work::Work;
+use crate::olap::{self, Query};
+use archive::{Figures, Point};
+use target::Feature;
+
+use super::points::Place;
+use lab::Measured;
+use lab::Nodes;
+use lab::point::fingerprint;
+
+/// A point that is shorter tells nothing of how busy processors were: the kernel counts in hundredths of a second.
+const BUSY_S_MIN: f64 = 0.1;
+
+/// The degrees of a step's points, each once: those asked for, as far as the engine takes them. 1 stands for
+/// whatever the target was opened with, where none is asked for.
+pub(crate) fn swept(dop: &[u32], target: &Nodes) -> Vec<u32> {
+    let mut degrees: Vec<u32> = Vec::new();
+    for asked in dop {
+        let taken = taken(*asked, target);
+        if !degrees.contains(&taken) {
+            degrees.push(taken);
+        }
+    }
+    match degrees.is_empty() {
+        true => vec![1],
+        false => degrees,
+    }
+}
+
+/// What the engine makes of a degree.
+fn taken(asked: u32, target: &Nodes) -> u32 {
+    match target.lacks(Feature::ParallelStatement) {
+        Some(_) => 1,
+        None => asked.min(target.first().threads_max()),
+    }
+}
+
+/// Sets the degree of a point for sessions to come, where degrees are swept and the engine takes them.
+pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> target::Result<()> {
+    let can = target.lacks(Feature::ParallelStatement).is_none();
+    target.set_threads((!dop.is_empty() && can).then_some(degree))
+}
+
+impl Place<'_> {
+    /// Measures at the degree of the point; what is measured behind it has that of the target again.
+    pub fn at_degree(&self, measure: impl FnOnce() -> Measured) -> Measured {
+        let set = set_degree(&self.olap.dop, self.target(), self.key.threads);
+        let measured = match set {
+            Ok(()) => measure(),
+            Err(error) => self.failed(error.into()),
+        };
+        match self.target().set_threads(None) {
+            Ok(()) => measured,
+            Err(error) => self.failed(error.into()),
+        }
+    }
+
+    /// The degrees that were asked for and became the one of this point.
+    fn degrees_asked(&self) -> impl Iterator<Item = u32> {
+        let asked = self.olap.dop.iter().copied();
+        asked.filter(|asked| taken(*asked, self.target()) == self.key.threads)
+    }
+
+    /// Tells of the degree that was asked for and what the engine made of it.
+    pub fn tell_degree(&self, point: &mut Point) {
+        let target = self.target();
+        let asked: Vec<u32> = self.degrees_asked().collect();
+        point.work.threads_asked = asked.first().copied();
+        let all: Vec<String> = asked.iter().map(u32::to_string).collect();
+        let why = match target.lacks(Feature::ParallelStatement) {
+            Some(reason) => reason,
+            None => format!("the engine takes at most {}", target.first().threads_max()),
+        };
+        if asked.iter().any(|asked| *asked != self.key.threads) {
+            let all = all.join(", ");
+            point.notes.push(format!("threads asked for: {all}; {why}"));
+        }
+    }
+
+    /// Tells how the engine carries out the query: its plan, and where degrees are swept the workers it gets.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    pub fn tell_plan(&self, work: &Work, query: &Query, point: &mut Point) -> olap::Result<()> {
+        match work.plan(query.number)? {
+            Ok(plan) => point.work.plan = plan.map(|text| fingerprint(&[&text])),
+            Err(what) => point.notes.push(format!("its plan is not told: {what}")),
+        }
+        if self.olap.dop.is_empty() {
+            return Ok(());
+        }
+        match work.workers(query.number)? {
+            Ok(workers) => point.figures.workers = workers.map(f64::from),
+            Err(what) => point
+                .notes
+                .push(format!("its workers are not told: {what}")),
+        }
+        match point.figures.workers {
+            Some(0.0) => point.notes.push("serial: it got no worker".into()),
+            Some(_) => point.notes.push(
+                "its workers were counted in one more execution, which is not measured".into(),
+            ),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Hardware threads that were busy, average over a point.
+    pub fn busy_cores(&self, figures: &Figures) -> Option<f64> {
+        figures.elapsed_s.filter(|s| *s >= BUSY_S_MIN)?;
+        let of_process = figures
+            .process_cpu_pct
+            .filter(|_| self.target().is_embedded);
+        let of_machine = || {
+            let threads = f64::from(self.context.hardware_threads?);
+            figures.cpu_pct_avg.map(|pct| pct * threads)
+        };
+        Some(of_process.or_else(of_machine)? / 100.0)
+    }
+}

@@ -1,0 +1,73 @@
+//! The step that loads the database, where it is not there as asked for.
+
+use std::sync::atomic::Ordering;
+
+use crate::olap::{self, LoadOptions, Loaded, OlapError};
+use archive::{Figures, Point, WorkDone};
+use stats::words::counted;
+
+use super::points::Place;
+use lab::Measured;
+
+/// Loads what is asked for. What is there is kept when it is exactly that, because queries change nothing; a database of
+/// another scale is somebody's, and no plan removes it.
+pub(super) fn load(place: &Place) -> Measured {
+    let Some(scale) = place.olap.scale() else {
+        return place.without_figures("the step names no scale".into());
+    };
+    let target = place.target();
+    let options = LoadOptions {
+        scale,
+        jobs: place.olap.load_jobs,
+        replace: false,
+    };
+    let stop = place.context.stop;
+    let begun = std::time::Instant::now();
+    let outcome = olap::load(
+        target.first().as_ref(),
+        &target.engine,
+        &options,
+        stop,
+        &|_| {},
+    );
+    let elapsed_s = begun.elapsed().as_secs_f64();
+    if stop.load(Ordering::Relaxed) {
+        return Measured::Interrupted;
+    }
+    let (state, loaded) = match outcome {
+        Ok(loaded) if loaded.put_back => ("kept, what a refresh had changed was put back", None),
+        Ok(loaded) => ("loaded anew", Some(loaded)),
+        Err(OlapError::Present { .. }) => ("kept, it was loaded already", None),
+        Err(error) => return place.failed(error),
+    };
+    let took_s = loaded.as_ref().map(|loaded| loaded.rows_took.as_secs_f64());
+    let rows = loaded.as_ref().map(|loaded| loaded.rows_loaded() as f64);
+    Measured::Points(vec![Point {
+        work: WorkDone {
+            mode: "work".into(),
+            size: format!("scale {scale}"),
+            state: state.into(),
+            cache: "as it comes".into(),
+            ..WorkDone::default()
+        },
+        figures: Figures {
+            rows,
+            rows_per_s: rows.zip(took_s).map(|(rows, s)| rows / s),
+            elapsed_s: Some(elapsed_s),
+            ..Figures::default()
+        },
+        notes: loaded.iter().map(note).collect(),
+        ..place.blank()
+    }])
+}
+
+fn note(loaded: &Loaded) -> String {
+    let behind: f64 = (loaded.steps_took.iter())
+        .map(|(_, took)| took.as_secs_f64())
+        .sum();
+    format!(
+        "{} generated and loaded the rows in {:.3} s; keys, statistics and counts took {behind:.3} s",
+        counted(u64::from(loaded.jobs), "session"),
+        loaded.rows_took.as_secs_f64()
+    )
+}

@@ -1,0 +1,146 @@
+//! What every point of the workload is made of.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::olap::work::{Answers, Asked, Rows, Work};
+use crate::olap::{self, OlapError, Scale, Source};
+use archive::{Component, Point, PointKey, WorkDone};
+
+use super::title;
+use crate::olap::step::OlapStep;
+use lab::Measured;
+use lab::Nodes;
+use lab::RunContext;
+use lab::Step;
+use lab::point::point_seed;
+
+/// Where a point is measured: its step, and its key in the plan.
+pub(crate) struct Place<'a> {
+    pub context: &'a RunContext<'a>,
+    pub step: &'a Step,
+    pub olap: &'a OlapStep,
+    pub key: &'a PointKey,
+    pub answers: Arc<Answers>,
+    /// What the queries meet.
+    pub rows: Rows,
+}
+
+impl Place<'_> {
+    /// The target.
+    pub fn target(&self) -> &Nodes {
+        &self.context.targets[self.key.target as usize]
+    }
+
+    /// The database, and what is asked of it.
+    ///
+    /// # Errors
+    /// When it is not whole, or of another scale.
+    pub fn work(&self) -> olap::Result<Work> {
+        let target = self.target();
+        let asked = Asked {
+            scale: self.olap.scale(),
+            source: self.olap.parameters,
+            // The same for all queries of a run: a query's own number is drawn in.
+            seed: self.context.seed,
+            limit: Some(self.olap.query_limit()),
+            rows: self.rows,
+        };
+        let answers = Arc::clone(&self.answers);
+        Work::open(Arc::clone(target.first()), &target.engine, asked, answers)
+    }
+
+    /// The scale of what is loaded, whatever a refresh did to it.
+    ///
+    /// # Errors
+    /// When there is none, or the target fails.
+    pub fn scale(&self) -> olap::Result<f64> {
+        let mut session = self.target().first().open_session()?;
+        let metadata = olap::Metadata::of_whole(session.as_mut())?;
+        Ok(metadata.scale.factor())
+    }
+
+    /// What keeps figures of this target and of another one from being compared: a database of another scale.
+    pub fn other_scale(&self, scale: f64) -> Option<String> {
+        let targets = self.context.targets.iter();
+        targets.filter(|other| other.first().replica().is_none()).find_map(|other| {
+            let mut session = other.first().open_session().ok()?;
+            let there = olap::Metadata::of_whole(session.as_mut()).ok()?.scale.factor();
+            (there != scale).then(|| {
+                format!(
+                    "not comparable with {}: this database is of scale {scale}, that one of {there}",
+                    other.engine
+                )
+            })
+        })
+    }
+
+    /// Whether the user lets it go on.
+    ///
+    /// # Errors
+    /// When not.
+    pub fn go_on(&self) -> olap::Result<()> {
+        match self.context.stop.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(OlapError::Interrupted),
+        }
+    }
+
+    /// A point of this place without figures.
+    pub fn blank(&self) -> Point {
+        let definition = olap::fingerprint(&self.target().engine);
+        let code = &self.key.test;
+        Point {
+            started_at: host::clock::rfc3339(self.context.clock.now()),
+            seed: point_seed(self.context.seed, self.key),
+            configuration: self.context.configuration(self.step, self.key, &definition),
+            definition,
+            ..Point::blank(self.key.clone(), title(code), Component::Database)
+        }
+    }
+
+    /// What goes wrong here: a finding about the target, the end of the run, or the user's wish.
+    pub fn failed(&self, error: OlapError) -> Measured {
+        match error {
+            OlapError::Interrupted => Measured::Interrupted,
+            OlapError::Target(error) if error.kind != target::ErrorKind::Statement => {
+                Measured::Broken(error.message)
+            }
+            // Not a finding about the target: every query that comes would meet the same.
+            error @ (OlapError::NotWhole { .. } | OlapError::Refreshed { .. }) => {
+                Measured::Broken(error.to_string())
+            }
+            error => self.without_figures(error.to_string()),
+        }
+    }
+
+    /// A point that says why it has no figures.
+    pub fn without_figures(&self, reason: String) -> Measured {
+        Measured::Points(vec![Point {
+            reasons: vec![reason],
+            ..self.blank()
+        }])
+    }
+
+    /// What was asked, in words.
+    pub fn work_done(&self, scale: Scale, operations: u64, cache: String) -> WorkDone {
+        let parameters = match self.olap.parameters {
+            Source::Qualification => "parameters of the qualification",
+            Source::Seeded => "drawn parameters",
+        };
+        WorkDone {
+            mode: "work".into(),
+            size: format!("scale {scale}"),
+            operations_per_job: Some(operations),
+            schedule: format!("closed, {parameters}"),
+            state: match self.rows {
+                Rows::AsLoaded => "as loaded",
+                Rows::Refreshed => "with the new orders of RF1",
+                Rows::Changing => "refreshed meanwhile",
+            }
+            .into(),
+            cache,
+            ..WorkDone::default()
+        }
+    }
+}

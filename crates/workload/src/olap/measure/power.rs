@@ -1,0 +1,147 @@
+//! What the points of a run amount to: one user's queries to their geometric mean, so that each counts alike, and that
+//! with the throughput of several users to the root of their product.
+
+use crate::olap::Function;
+use archive::{Figures, Point, PointKey};
+
+use super::points::Place;
+use super::{COMPOSITE, POWER, THROUGHPUT, of_code};
+use crate::olap::step::OlapStep;
+use lab::Measured;
+
+/// A query is not counted as faster than the slowest by more than this (clause 5.4.1.4).
+const SPREAD_MAX: f64 = 1000.0;
+
+/// The points that one of these is made of.
+pub(super) fn parts(olap: &OlapStep, test: &str) -> Vec<String> {
+    if test == COMPOSITE {
+        return [POWER, THROUGHPUT].map(str::to_owned).into();
+    }
+    let queries = olap.queries().into_iter();
+    let mut codes: Vec<String> = queries.map(|number| format!("Q{number}")).collect();
+    if olap.refresh {
+        codes.extend(Function::ALL.map(|function| function.code().to_owned()));
+    }
+    codes
+}
+
+/// Whether a point has one of the codes and is of the step, target, repetition and degree of a key.
+pub(super) fn is_part(part: &PointKey, codes: &[String], key: &PointKey) -> bool {
+    let of = |key: &PointKey| (key.repetition, key.step, key.target, key.threads);
+    of(part) == of(key) && codes.contains(&part.test)
+}
+
+/// From so many parts, which are in the archive; one that is invalid or missing makes the whole invalid.
+pub(super) fn of_parts(place: &Place, parts: &[Point], asked: usize) -> Measured {
+    let mut point = place.blank();
+    let is_query = |point: &&Point| of_code(&point.key.test).is_some();
+    if let Some(part) = parts.iter().find(is_query).or(parts.last()) {
+        point.work = part.work.clone();
+        point.work.operations_per_job = None;
+        point.work.plan = None;
+    }
+    place.tell_degree(&mut point);
+    let made = all_valid(parts, asked).and_then(|()| match place.key.test == COMPOSITE {
+        true => composite(parts),
+        false => power(place, parts),
+    });
+    match made {
+        Ok((figures, note)) => {
+            point.figures = figures;
+            point.notes.push(note);
+            // Not even scaled queries per hour: what fits into caches at one scale does not at another.
+            let scale = place.scale().ok();
+            point
+                .notes
+                .extend(scale.and_then(|scale| place.other_scale(scale)));
+        }
+        Err(reason) => point.reasons = vec![reason],
+    }
+    Measured::Points(vec![point])
+}
+
+/// The geometric mean of all times.
+fn power(place: &Place, parts: &[Point]) -> Result<(Figures, String), String> {
+    let scale = place.scale().map_err(|error| error.to_string())?;
+    let times_s: Option<Vec<f64>> = parts.iter().map(time_s).collect();
+    let times_s = times_s.ok_or("a point tells no time, which it should")?;
+    let mean_s = geometric_mean(&times_s);
+    let figures = Figures {
+        operations: Some(times_s.len() as f64),
+        queries_per_min: Some(60.0 / mean_s),
+        scaled_queries_per_h: Some(3600.0 * scale / mean_s),
+        elapsed_s: Some(times_s.iter().sum()),
+        ..Figures::default()
+    };
+    let (refreshes, many) = match place.olap.refresh {
+        true => (" and both refreshes", times_s.len() - Function::ALL.len()),
+        false => (", without refreshes of the data", times_s.len()),
+    };
+    let note = format!(
+        "geometric mean of {many} queries{refreshes}: {mean_s:.6} s; times are not rounded to tenths of a second"
+    );
+    Ok((figures, note))
+}
+
+/// The root of the product of power and throughput.
+fn composite(parts: &[Point]) -> Result<(Figures, String), String> {
+    let each: Option<Vec<f64>> = (parts.iter())
+        .map(|point| point.figures.scaled_queries_per_h)
+        .collect();
+    let each = each.ok_or("power or throughput tells no figure, which it should")?;
+    let figures = Figures {
+        scaled_queries_per_h: Some(each.iter().product::<f64>().sqrt()),
+        elapsed_s: parts.iter().map(|point| point.figures.elapsed_s).sum(),
+        ..Figures::default()
+    };
+    Ok((figures, "the root of power times throughput".into()))
+}
+
+/// Why the parts do not amount to anything.
+fn all_valid(parts: &[Point], asked: usize) -> Result<(), String> {
+    let invalid: Vec<&str> = (parts.iter())
+        .filter(|point| !point.valid())
+        .map(|point| point.key.test.as_str())
+        .collect();
+    if !invalid.is_empty() {
+        return Err(format!(
+            "{} of {asked} points are invalid, and what the others amount to would be other work: {}",
+            invalid.len(),
+            invalid.join(", ")
+        ));
+    }
+    match parts.len() == asked {
+        true => Ok(()),
+        false => Err(format!("{} of {asked} points were measured", parts.len())),
+    }
+}
+
+/// Mean time of one execution.
+fn time_s(point: &Point) -> Option<f64> {
+    let (elapsed_s, operations) = (point.figures.elapsed_s?, point.figures.operations?);
+    (operations > 0.0 && elapsed_s > 0.0).then(|| elapsed_s / operations)
+}
+
+fn geometric_mean(times_s: &[f64]) -> f64 {
+    let slowest = times_s.iter().copied().fold(0.0, f64::max);
+    let least = slowest / SPREAD_MAX;
+    let logs: f64 = times_s.iter().map(|s| s.max(least).ln()).sum();
+    (logs / times_s.len().max(1) as f64).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_query_counts_alike_within_the_spread() {
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+        assert!(near(geometric_mean(&[1.0, 4.0]), 2.0));
+        assert!(near(geometric_mean(&[2.0]), 2.0));
+        // A thousandth of the slowest is the least that counts.
+        assert!(near(
+            geometric_mean(&[1e-6, 10.0]),
+            (0.01_f64 * 10.0).sqrt()
+        ));
+    }
+}

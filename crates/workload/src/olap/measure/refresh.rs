@@ -1,0 +1,143 @@
+//! Steps with refreshes: new orders come in before the queries of a user and old ones go behind them, beside several
+//! users both go on meanwhile, and afterwards the rows are those of the load again.
+
+use std::collections::HashMap;
+
+use crate::Meter;
+use crate::olap::work::Rows;
+use crate::olap::{self, Function, OlapError};
+use ::load::{Failure, Progress};
+
+use super::asked::at_degree;
+use super::points::Place;
+use super::{THROUGHPUT, of_code};
+use lab::Measured;
+
+/// Repetition, step and target of which something is known.
+type Of = (u32, u32, u32);
+
+/// What was done to the rows of the targets, and what was found before.
+#[derive(Default)]
+pub(super) struct Refreshes {
+    /// Where new orders came in: between the two functions, at a degree of parallelism.
+    under_way: Option<(Of, u32)>,
+    /// Queries whose answers were wrong before the first refresh.
+    wrong: HashMap<Of, Vec<(u32, String)>>,
+}
+
+/// Measures a point of such a step.
+pub(super) fn in_cycle(
+    mut place: Place,
+    refreshes: &mut Refreshes,
+    progress: &Progress,
+) -> Measured {
+    let code = place.key.test.clone();
+    let note = match refreshes.bring(&mut place) {
+        Ok(note) => note,
+        Err(error) => return place.failed(error),
+    };
+    if let Some(wrong) = refreshes.wrong_of(&place) {
+        return place.without_figures(wrong);
+    }
+    let mut measured = at_degree(&place, progress);
+    let is_end = code == THROUGHPUT || code == Function::OldSales.code();
+    let put_back = match &measured {
+        Measured::Points(_) if is_end => refreshes.put_back(&place),
+        _ => Ok(()),
+    };
+    if let Measured::Points(points) = &mut measured {
+        for point in points {
+            point.notes.extend(note.clone());
+            if let Err(error) = &put_back {
+                point.reasons.push(error.to_string());
+            }
+        }
+    }
+    measured
+}
+
+impl Refreshes {
+    /// Brings the rows into the state that a point needs; gives a note where more had to be done for it than in a run
+    /// that nobody broke off.
+    fn bring(&mut self, place: &mut Place) -> olap::Result<Option<String>> {
+        let is_first = place.key.test == Function::NewSales.code();
+        if is_first || place.key.test == THROUGHPUT {
+            self.as_loaded(place)?;
+            let sets = if is_first { 1 } else { place.olap.streams() };
+            place.work()?.note_refresh(sets)?;
+            self.under_way = is_first.then(|| (of(place), place.key.threads));
+            place.rows = Rows::Changing;
+            return Ok(None);
+        }
+        let is_in = self.under_way == Some((of(place), place.key.threads));
+        if !is_in {
+            self.as_loaded(place)?;
+            let work = place.work()?;
+            work.note_refresh(1)?;
+            let functions = vec![(Function::NewSales, 1)];
+            let meter = std::sync::Arc::new(Meter::default());
+            let outcome = work
+                .refresher(functions, &meter, place.context.stop)?
+                .operate(0);
+            outcome.map_err(|failure| failed(failure, place))?;
+            self.under_way = Some((of(place), place.key.threads));
+        }
+        place.rows = match of_code(&place.key.test) {
+            Some(_) => Rows::Refreshed,
+            None => Rows::Changing,
+        };
+        Ok((!is_in).then(|| {
+            "the run was broken off before: new orders were put in anew, which is not measured"
+                .into()
+        }))
+    }
+
+    /// The rows of the load, and once for each target of a step a look at all answers: later ones cannot be compared
+    /// with those that are known.
+    fn as_loaded(&mut self, place: &Place) -> olap::Result<()> {
+        self.put_back(place)?;
+        if self.wrong.contains_key(&of(place)) {
+            return Ok(());
+        }
+        let work = place.work()?;
+        let mut wrong = Vec::new();
+        for number in place.olap.queries() {
+            place.go_on()?;
+            if let Err(what) = work.qualify(number)? {
+                wrong.push((number, what));
+            }
+        }
+        self.wrong.insert(of(place), wrong);
+        Ok(())
+    }
+
+    fn put_back(&mut self, place: &Place) -> olap::Result<()> {
+        self.under_way = None;
+        olap::put_back(place.target().first().as_ref()).map(drop)
+    }
+
+    /// What was wrong before the refresh with what the point asks.
+    fn wrong_of(&self, place: &Place) -> Option<String> {
+        let query = of_code(&place.key.test).map(|query| query.number);
+        let is_asked = |number: u32| match query {
+            Some(query) => query == number,
+            None => place.key.test == THROUGHPUT,
+        };
+        let (number, what) = (self.wrong.get(&of(place))?.iter()).find(|(n, _)| is_asked(*n))?;
+        Some(format!("Q{number} before the refresh, {what}"))
+    }
+}
+
+fn of(place: &Place) -> Of {
+    let key = place.key;
+    (key.repetition, key.step, key.target)
+}
+
+/// A refresh that failed without being measured.
+fn failed(failure: Failure, place: &Place) -> OlapError {
+    match failure {
+        _ if place.go_on().is_err() => OlapError::Interrupted,
+        Failure::Operation(what) | Failure::Fatal(what) => OlapError::Refresh(what),
+        Failure::Exhausted => OlapError::Refresh("there was nothing to do".into()),
+    }
+}

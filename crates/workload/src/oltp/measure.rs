@@ -1,0 +1,397 @@
+//! The order-entry workload as steps of a plan: what they load, what users do at each level of a ramp, and the
+//! gate before and after.
+//!
+//! Each level of a ramp is six points with the same users: all transactions together and each kind. They are
+//! entered together, so that half a level is never kept.
+
+mod gate;
+mod level;
+mod load;
+mod points;
+mod ramp;
+mod search;
+mod warm_up;
+
+use std::collections::{HashMap, HashSet};
+
+use ::load::Progress;
+use archive::{Archive, Missing, Point, PointKey};
+use lab::plan::TableKind;
+use lab::volume::{Volume, Written};
+use lab::{
+    Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Sessions, Step, Workload,
+    servers,
+};
+use stats::words::counted;
+use target::TargetUrl;
+
+use super::step::{self, Check, OltpStep, Order};
+use crate::oltp::{self, Kind};
+use crate::volume::{of_order_entry_load, of_small_transactions};
+
+pub(crate) use gate::{Gate, broken, put_off};
+pub(crate) use level::{Company, Level, Seen};
+pub(crate) use load::options;
+pub(crate) use points::Place;
+
+/// Loads the database.
+pub const LOAD: &str = "OLTP-LOAD";
+/// Checks it, as a step of its own.
+pub const CHECK: &str = "OLTP-CHECK";
+/// Checks it before users work.
+pub const BEFORE: &str = "OLTP-BEFORE";
+/// All transactions of a level.
+pub const TOTAL: &str = "OLTP";
+/// Checks it afterwards.
+pub const AFTER: &str = "OLTP-AFTER";
+
+/// What stands with the first level behind an interruption.
+const CHECKED_AGAIN: &str =
+    "the run was gone on with here, by another process than before; the database was checked again";
+
+/// What stands with the first level behind a restart of the server.
+const RESTARTED: &str =
+    "the server was restarted before this level; the database was checked again";
+
+/// Code of the points of one kind of transaction.
+pub fn code_of(kind: Kind) -> String {
+    kind.name().to_uppercase()
+}
+
+/// Codes of the points of a level.
+fn codes_of_a_level() -> impl Iterator<Item = String> {
+    std::iter::once(TOTAL.to_owned()).chain(Kind::ALL.map(code_of))
+}
+
+/// Title of a point.
+pub fn title(code: &str) -> String {
+    let kind = Kind::ALL.into_iter().find(|kind| code_of(*kind) == code);
+    match (code, kind) {
+        (LOAD, _) => "Order entry: load".into(),
+        (CHECK, _) => "Order entry: consistency".into(),
+        (BEFORE, _) => "Order entry: consistency before".into(),
+        (AFTER, _) => "Order entry: consistency afterwards".into(),
+        (_, Some(kind)) => format!("Order entry: {}", kind.name()),
+        _ => "Order entry: all transactions".into(),
+    }
+}
+
+/// The points of a step, from a key that has everything but test and jobs.
+pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
+    let key = |code: &str, jobs: u32| PointKey {
+        test: code.to_owned(),
+        jobs,
+        ..base.clone()
+    };
+    match oltp.order {
+        Order::Load => vec![key(LOAD, 1)],
+        Order::Check => vec![key(CHECK, 1)],
+        Order::Run => {
+            let checked = oltp.check != Check::None;
+            let before = checked.then(|| key(BEFORE, 1));
+            let after = checked.then(|| key(AFTER, 1));
+            let level = |users: &u32| {
+                let users = *users;
+                codes_of_a_level().map(move |code| key(&code, users))
+            };
+            let levels = oltp.users().iter().flat_map(level);
+            before.into_iter().chain(levels).chain(after).collect()
+        }
+    }
+}
+
+/// Why a target cannot do the workload at all.
+pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
+    if target.nodes.len() > 1 {
+        return Some(
+            "one database is checked as a whole; the nodes of a cluster are several".into(),
+        );
+    }
+    oltp::obstacle(&target.engine)
+}
+
+/// Order entry as a workload of plans.
+pub struct OrderEntry;
+
+impl Workload for OrderEntry {
+    fn names(&self) -> &'static [&'static str] {
+        &["oltp"]
+    }
+
+    fn tables(&self) -> &'static [TableKind] {
+        &[step::TABLE]
+    }
+
+    fn is_timed(&self) -> bool {
+        true
+    }
+
+    fn check(&self, step: &Step) -> std::result::Result<(), String> {
+        step.refuse_keys_of_tests()?;
+        step.asked::<OltpStep>().check(step)
+    }
+
+    fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
+        let mut agenda = Agenda::default();
+        // A replica holds what was lifted, and has no tables of its own.
+        let places = ground.places().filter(|(target, _)| !target.is_replica());
+        for (target, base) in places {
+            let obstacle = obstacle(target).or_else(|| target.first().read_only());
+            agenda.add(keys(step.asked(), &base), obstacle, title);
+        }
+        Ok(agenda)
+    }
+
+    fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
+        let mut written = Written::default();
+        steps
+            .iter()
+            .for_each(|step| written.add(volume(step, step.asked())));
+        Ok(written)
+    }
+
+    fn sessions(&self, step: &Step, key: &PointKey) -> Sessions {
+        Sessions {
+            count: step.asked::<OltpStep>().connections(key.jobs).into(),
+            who: "user",
+            remedy: SHARE_CONNECTIONS,
+        }
+    }
+
+    fn title(&self, code: &str) -> Result<String> {
+        Ok(title(code))
+    }
+
+    fn definition(&self, _code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
+        Ok(oltp::fingerprint(targets[number].engine()))
+    }
+
+    fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
+        Box::new(Levels {
+            context,
+            left_out: HashSet::new(),
+            warm: HashSet::new(),
+            checked: HashMap::new(),
+        })
+    }
+}
+
+/// What to do where a server lets fewer sessions in than there are users.
+pub(crate) const SHARE_CONNECTIONS: &str =
+    "ask for fewer users, or let them share connections (connections = N, --connections N)";
+
+/// What a step writes; a load may be done for every repetition.
+pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {
+    match oltp.order {
+        Order::Check => Volume::default(),
+        Order::Load => of_order_entry_load(oltp.warehouses.unwrap_or(1)),
+        Order::Run => {
+            let level_s = step.seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0);
+            of_small_transactions(level_s * oltp.users().len() as f64)
+        }
+    }
+}
+
+/// The levels of ramps, and what stands before and behind them.
+struct Levels<'a> {
+    context: &'a RunContext<'a>,
+    /// Keys that were left out.
+    left_out: HashSet<PointKey>,
+    /// Ramps whose target was warmed up.
+    warm: HashSet<Ramp>,
+    /// Ramps whose database was checked here before users worked, and since when its server ran then.
+    checked: HashMap<Ramp, Option<String>>,
+}
+
+impl Measure for Levels<'_> {
+    fn has_left_out(&self, key: &PointKey) -> bool {
+        self.left_out.contains(key)
+    }
+
+    fn measure(
+        &mut self,
+        archive: &mut Archive,
+        step: &Step,
+        key: &PointKey,
+        progress: &Progress,
+    ) -> Result<Done> {
+        let oltp: &OltpStep = step.asked();
+        let place = Place {
+            context: self.context,
+            step,
+            oltp,
+            key,
+            on: &self.context.targets[key.target as usize],
+            site: key.target,
+            journal: oltp.journal.then(|| self.journal(archive, key)),
+        };
+        let again = match self.check_again(&place) {
+            Some((Measured::Points(found), why)) => Some((found, why)),
+            Some((ended, _)) => return ended.enter_by(self.context, |_| Ok(())),
+            None => None,
+        };
+        if let Some((found, _)) = again.as_ref().filter(|(found, _)| !is_sound(found)) {
+            self.end_broken(archive, key, found)?;
+            return Ok(Done::Entered(Vec::new()));
+        }
+        let mut measured = match key.test.as_str() {
+            LOAD => load::load(&place),
+            CHECK | BEFORE | AFTER => gate::check(&place),
+            _ => self.level(&place, progress),
+        };
+        if let Some((_, why)) = again {
+            measured.note(TOTAL, why);
+        }
+        measured.enter_by(self.context, |points| {
+            self.enter(archive, oltp, key, points)
+        })
+    }
+}
+
+impl Levels<'_> {
+    /// Checks the database before a level where nobody knows what became of it meanwhile: another process has checked it
+    /// and a run is gone on with, or its server was restarted. Gives what was found, and what the level says of it.
+    fn check_again(&mut self, place: &Place) -> Option<(Measured, &'static str)> {
+        let since = servers::since(place.on);
+        let why = match self.checked.insert(ramp_of(place.key), since.clone()) {
+            None => CHECKED_AGAIN,
+            Some(before) if before != since => RESTARTED,
+            Some(_) => return None,
+        };
+        let is_due = is_of_a_level(place.key) && place.oltp.check != Check::None;
+        is_due.then(|| {
+            let key = PointKey {
+                test: BEFORE.to_owned(),
+                jobs: 1,
+                ..place.key.clone()
+            };
+            let found = gate::check(&Place {
+                key: &key,
+                journal: None,
+                ..*place
+            });
+            (found, why)
+        })
+    }
+
+    /// What was measured on a database that is found broken is invalid, and nothing more is measured on it.
+    fn end_broken(&mut self, archive: &mut Archive, key: &PointKey, found: &[Point]) -> Result<()> {
+        let gate = Gate {
+            run: self.context.run,
+            key,
+        };
+        gate.after(archive, found)?;
+        self.left_out.extend(gate.before(archive, found)?);
+        Ok(())
+    }
+
+    /// Puts points into the archive, with what they mean for others.
+    fn enter(
+        &mut self,
+        archive: &mut Archive,
+        oltp: &OltpStep,
+        key: &PointKey,
+        points: &[Point],
+    ) -> Result<()> {
+        let gate = Gate {
+            run: self.context.run,
+            key,
+        };
+        match key.test.as_str() {
+            BEFORE => self.left_out.extend(gate.before(archive, points)?),
+            AFTER => gate.after(archive, points)?,
+            _ => {}
+        }
+        archive.append_points(self.context.run, points)?;
+        if key.test == TOTAL && oltp.stop {
+            self.left_out.extend(self.end_by_rule(archive, oltp, key)?);
+        }
+        Ok(())
+    }
+
+    /// A level, behind a warm-up when it is the first of its ramp that is measured here.
+    fn level(&mut self, place: &Place, progress: &Progress) -> Measured {
+        let is_warm = self.warm.contains(&ramp_of(place.key));
+        let cap = place.oltp.warm_up_max().filter(|_| !is_warm);
+        let note = match cap.map(|cap| warm_up::warm_up(place, cap, progress)) {
+            Some(Err(measured)) => return measured,
+            Some(Ok(note)) => Some(note),
+            None => None,
+        };
+        self.warm.insert(ramp_of(place.key));
+        let mut measured = match place.oltp.slo() {
+            Some(objective) => search::search(place, objective, progress),
+            None => level::level(place, progress),
+        };
+        if let Some(note) = note {
+            measured.note(TOTAL, &note);
+        }
+        measured
+    }
+
+    /// Beside the archive, by the point's place in it. One that is there already is of a level that was broken
+    /// off: it goes, because the level is measured anew.
+    fn journal(&self, archive: &Archive, key: &PointKey) -> std::path::PathBuf {
+        let mut name = archive.path().as_os_str().to_owned();
+        name.push(format!(
+            "-{}-{}-{}-{}-{}.journal",
+            self.context.run, key.repetition, key.step, key.target, key.jobs
+        ));
+        let path = std::path::PathBuf::from(name);
+        // Not there is as good as removed; one that stays is refused when the new one is begun.
+        let _ = std::fs::remove_file(&path);
+        path
+    }
+
+    /// Leaves out what is left of a ramp when its rule says that it has seen enough.
+    fn end_by_rule(
+        &self,
+        archive: &mut Archive,
+        oltp: &OltpStep,
+        key: &PointKey,
+    ) -> Result<Vec<PointKey>> {
+        let is_of_ramp = |k: &PointKey| ramp_of(k) == ramp_of(key);
+        let is_level = |k: &PointKey| k.test == TOTAL && is_of_ramp(k);
+        let levels = archive.load_points(self.context.run, &is_level)?;
+        let Some(reason) = ramp::enough(&levels, oltp) else {
+            return Ok(Vec::new());
+        };
+        let is_later = |k: &PointKey| is_of_ramp(k) && is_of_a_level(k) && k.jobs > key.jobs;
+        let later: Vec<_> = archive
+            .planned(self.context.run)?
+            .into_iter()
+            .filter(is_later)
+            .collect();
+        if later.is_empty() {
+            return Ok(later);
+        }
+        let missing = Missing {
+            target: key.target,
+            test: TOTAL.into(),
+            title: title(TOTAL),
+            reason: format!(
+                "the ramp ended at {}: {reason}",
+                counted(u64::from(key.jobs), "user")
+            ),
+        };
+        archive.leave_out(self.context.run, &later, &missing)?;
+        Ok(later)
+    }
+}
+
+fn is_sound(points: &[Point]) -> bool {
+    points.iter().all(Point::valid)
+}
+
+/// A step on a target in a repetition.
+type Ramp = (u32, u32, u32);
+
+/// What a key is of.
+pub(crate) fn ramp_of(key: &PointKey) -> Ramp {
+    (key.repetition, key.step, key.target)
+}
+
+/// Whether a key is one of a level of a ramp.
+pub(crate) fn is_of_a_level(key: &PointKey) -> bool {
+    ![LOAD, CHECK, BEFORE, AFTER].contains(&key.test.as_str())
+}

@@ -1,0 +1,106 @@
+//! The gate: a database that is not sound makes what was measured on it invalid.
+
+use crate::oltp::{self, Checked, Verdict};
+use archive::{Archive, Missing, Point, PointKey};
+
+use super::{AFTER, Measured, Place, TOTAL, is_of_a_level, ramp_of, title};
+use crate::oltp::step::Check;
+use lab::Result;
+
+/// Looks at every condition; broken ones are reasons, those put off are notes.
+pub(super) fn check(place: &Place) -> Measured {
+    let target = place.on;
+    let is_light = place.oltp.check == Check::Light;
+    let begun = std::time::Instant::now();
+    let checked = match oltp::check(target.first().as_ref(), &target.engine, is_light) {
+        Ok(checked) => checked,
+        Err(error) => return place.failed(error),
+    };
+    let mut point = place.blank(&place.key.test);
+    point.figures.elapsed_s = Some(begun.elapsed().as_secs_f64());
+    point.reasons = broken(&checked);
+    point.notes = put_off(&checked);
+    Measured::Points(vec![point])
+}
+
+/// A sentence for each condition that is broken, with its first places.
+pub(crate) fn broken(checked: &Checked) -> Vec<String> {
+    let sentence = |finding: &oltp::Finding| match &finding.verdict {
+        Verdict::Broken { count, places } => Some(format!(
+            "{} is broken in {count} places: {}: {}",
+            name(finding.number),
+            finding.title,
+            places.join("; ")
+        )),
+        Verdict::Holds | Verdict::PutOff(_) => None,
+    };
+    checked.findings.iter().filter_map(sentence).collect()
+}
+
+/// A sentence for each condition that was put off.
+pub(crate) fn put_off(checked: &Checked) -> Vec<String> {
+    let sentence = |finding: &oltp::Finding| match &finding.verdict {
+        Verdict::PutOff(why) => Some(format!("{} was put off: {why}", name(finding.number))),
+        Verdict::Holds | Verdict::Broken { .. } => None,
+    };
+    checked.findings.iter().filter_map(sentence).collect()
+}
+
+fn name(number: u32) -> String {
+    match number {
+        0 => "the count of rows".into(),
+        number => format!("condition {number}"),
+    }
+}
+
+/// What a check says about the points of its step.
+pub(crate) struct Gate<'a> {
+    pub run: i64,
+    pub key: &'a PointKey,
+}
+
+impl Gate<'_> {
+    /// A database that is broken before is not measured; gives the keys that were left out.
+    pub fn before(&self, archive: &mut Archive, points: &[Point]) -> Result<Vec<PointKey>> {
+        if super::is_sound(points) {
+            return Ok(Vec::new());
+        }
+        let is_ours =
+            |k: &PointKey| ramp_of(k) == ramp_of(self.key) && (is_of_a_level(k) || k.test == AFTER);
+        let planned = archive.planned(self.run)?;
+        let finished = archive.finished(self.run)?;
+        let ours: Vec<_> = planned
+            .into_iter()
+            .filter(|k| is_ours(k) && !finished.contains(k))
+            .collect();
+        let missing = Missing {
+            target: self.key.target,
+            test: TOTAL.into(),
+            title: title(TOTAL),
+            reason: "the database was not sound before users worked; load it anew".into(),
+        };
+        archive.leave_out(self.run, &ours, &missing)?;
+        Ok(ours)
+    }
+
+    /// A database that is broken afterwards makes the points of its users invalid.
+    pub fn after(&self, archive: &mut Archive, points: &[Point]) -> Result<()> {
+        let reasons: Vec<&str> = (points.iter().flat_map(|p| &p.reasons))
+            .map(|reason| reason.split(':').next().unwrap_or(reason))
+            .collect();
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        let is_ours = |k: &PointKey| ramp_of(k) == ramp_of(self.key) && is_of_a_level(k);
+        let ours: Vec<_> = archive
+            .finished(self.run)?
+            .into_iter()
+            .filter(is_ours)
+            .collect();
+        let reason = format!(
+            "the database was not sound afterwards: {}",
+            reasons.join(", ")
+        );
+        Ok(archive.condemn(self.run, &ours, &reason)?)
+    }
+}

@@ -1,0 +1,443 @@
+//! One level of a ramp: so many users, for so long.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::oltp::work::{Asked, Work};
+use crate::oltp::{Account, Kind, Mode, Pacing};
+use ::load::crowd::{CrowdInterval, KindOutcome};
+use ::load::{
+    CrowdDrive, CrowdModel, CrowdOutcome, Interval, JobOutcome, Outcome, Progress, drive_crowd,
+};
+use archive::{Figures, Histograms, Point, Sample, WorkDone};
+use host::{HostUse, Stopwatch};
+use stats::words::counted;
+use target::Counters as EngineCounters;
+
+use super::{Measured, Place, TOTAL, code_of};
+use crate::oltp::step::Statements;
+use lab::gates;
+use lab::point::{series, steady};
+use lab::sight::Sight;
+use lab::start::Start;
+use lab::watcher::Watcher;
+
+/// Terminals of a warehouse (clause 4.2.2 of the specification).
+const USERS_OF_A_WAREHOUSE: u32 = 10;
+
+/// Lets the users of a level work.
+pub(super) fn level(place: &Place, progress: &Progress) -> Measured {
+    let level = match Level::open(place) {
+        Ok(level) => level,
+        Err(error) => return place.failed(error),
+    };
+    match level.measure(progress, place.step.rate_per_s, None) {
+        Ok(seen) => Measured::Points(level.points(&seen)),
+        Err(measured) => measured,
+    }
+}
+
+/// Longest time of what goes on beside users.
+const COMPANY_MAX: Duration = Duration::from_secs(86_400);
+
+/// Something that goes on beside users and ends their measured window when it is over.
+pub(crate) struct Company<'c> {
+    /// Called when the window begins.
+    pub entered: &'c (dyn Fn() + Sync),
+    /// Set when it is over.
+    pub over: &'c AtomicBool,
+}
+
+/// Users and the database that they work on.
+pub(crate) struct Level<'a> {
+    place: &'a Place<'a>,
+    work: Work,
+    users: u32,
+}
+
+/// What was seen while the users worked.
+pub(crate) struct Seen {
+    started_at: String,
+    /// Rate of arrivals; `None` where users waited for their answers.
+    rate_per_s: Option<f64>,
+    pub outcome: CrowdOutcome,
+    /// What the log of acknowledged transactions says that the tables do not hold.
+    pub lost: Option<String>,
+    /// All transactions together, in the words of every other test.
+    total: Outcome,
+    used: HostUse,
+    counters: EngineCounters,
+    sight: Sight,
+    account: Account,
+    clock_note: Option<String>,
+}
+
+impl<'a> Level<'a> {
+    /// Looks at the database, and readies the users.
+    pub fn open(place: &'a Place<'a>) -> crate::oltp::Result<Self> {
+        Self::open_with_seed(place, place.seed())
+    }
+
+    /// The same with other inputs than those that are measured.
+    pub fn open_with_seed(place: &'a Place<'a>, seed: u64) -> crate::oltp::Result<Self> {
+        let users = place.key.jobs;
+        let asked = Asked {
+            warehouses: place.oltp.warehouses,
+            users,
+            connections: place.oltp.connections(users),
+            pacing: match place.oltp.pauses {
+                true => Pacing::KeyingAndThinking,
+                false => Pacing::None,
+            },
+            mode: match place.oltp.statements {
+                Statements::Client => Mode::Client,
+                Statements::Procedure => Mode::Procedure,
+            },
+            seed,
+            journal: place.journal.clone(),
+        };
+        let target = place.on;
+        let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
+        Ok(Self { place, work, users })
+    }
+
+    /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered; for as long as the
+    /// step says, or as something else goes on beside them.
+    ///
+    /// # Errors
+    /// What became of the level instead.
+    pub fn measure(
+        &self,
+        progress: &Progress,
+        rate_per_s: Option<f64>,
+        beside: Option<&Company<'_>>,
+    ) -> Result<Seen, Measured> {
+        let context = self.place.context;
+        let stopwatch = Stopwatch::start(Arc::clone(&context.clock));
+        let target = self.place.on;
+        let watcher = Watcher::open(&target.nodes);
+        let start = Start::new(context, self.place.site, watcher.as_ref(), true);
+        let (crowd, counters) = match self.work.crowd() {
+            Ok(opened) => opened,
+            Err(error) => return Err(self.place.failed(error)),
+        };
+        let entering = || {
+            start.take();
+            beside.into_iter().for_each(|company| (company.entered)());
+        };
+        let drive = self.drive(progress, rate_per_s);
+        let drive = CrowdDrive {
+            entering: Some(&entering),
+            window: beside.map_or(drive.window, |_| COMPANY_MAX),
+            stop: beside.map_or(drive.stop, |company| company.over),
+            ..drive
+        };
+        let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &drive);
+        let interrupted = outcome.interrupted && beside.is_none();
+        Measured::cut_short(interrupted, outcome.fatal.as_deref())?;
+        let (used, counters) = start.finish(EngineCounters::default());
+        let lost = self.work.reconcile();
+        let lost = lost.map_err(|error| self.place.failed(error))?;
+        let total = as_outcome(&outcome);
+        Ok(Seen {
+            started_at: stopwatch.started_at(),
+            rate_per_s,
+            lost,
+            sight: Sight::of(&total, watcher.map(Watcher::finish)),
+            account: self.work.account(),
+            clock_note: gates::clock_note(&stopwatch),
+            outcome,
+            total,
+            used,
+            counters,
+        })
+    }
+
+    /// Operations per second in each interval while the users work unmeasured.
+    ///
+    /// # Errors
+    /// What became of the level instead.
+    pub fn rates_per_s(
+        &self,
+        progress: &Progress,
+        window: Duration,
+        interval: Duration,
+    ) -> Result<Vec<f64>, Measured> {
+        let opened = self.work.crowd();
+        let (crowd, counters) = opened.map_err(|error| self.place.failed(error))?;
+        let how = CrowdDrive {
+            ramp_up: Duration::ZERO,
+            window,
+            interval,
+            ..self.drive(progress, self.place.step.rate_per_s)
+        };
+        let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &how);
+        Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
+        Ok(as_outcome(&outcome).interval_rates_per_s())
+    }
+
+    /// The points of a level: all transactions together, and each kind.
+    pub fn points(&self, seen: &Seen) -> Vec<Point> {
+        let kinds = Kind::ALL.map(|kind| self.of_kind(kind, seen));
+        std::iter::once(self.total(seen)).chain(kinds).collect()
+    }
+
+    fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> CrowdDrive<'d>
+    where
+        'a: 'd,
+    {
+        let step = self.place.step;
+        let seconds = |s: f64| Duration::from_secs_f64(s);
+        CrowdDrive {
+            users: self.users,
+            model: match rate_per_s {
+                None => CrowdModel::Closed,
+                Some(rate_per_s) => CrowdModel::Open {
+                    rate_per_s,
+                    arrivals: step.arrivals(),
+                },
+            },
+            ramp_up: step.ramp_up_seconds.map_or(Duration::ZERO, seconds),
+            window: seconds(step.seconds.unwrap_or(1.0)),
+            interval: self.place.context.interval,
+            operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
+            threads: step.driver_threads(),
+            seed: self.place.seed(),
+            entering: None,
+            stop: self.place.context.stop,
+            progress: Some(progress),
+            clock: load::Clock::Monotonic,
+        }
+    }
+
+    /// All transactions together.
+    pub fn total(&self, seen: &Seen) -> Point {
+        let all = seen.outcome.total();
+        let mut figures = self.figures(&all, seen);
+        seen.used.write_into(&mut figures);
+        let per_s = |n: f64| seen.outcome.per_s(1).map(|rate| rate * n);
+        let (counters, outcome) = (&seen.counters, &seen.outcome);
+        figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
+        figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
+        figures.new_orders_per_min = outcome
+            .per_s(outcome.kinds[Kind::NewOrder as usize].completed)
+            .map(|rate| rate * 60.0);
+        figures.round_trips_per_operation = trips(seen.account.kinds.iter());
+        figures.late_starts = Some(outcome.late_starts as f64);
+        figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
+        figures.unfinished = Some(outcome.unfinished as f64);
+        figures.in_flight_mean = outcome.connections_busy_mean();
+        figures.little_error_pct = seen.total.little_error_pct();
+        figures.driver_cpu_pct =
+            per_s((seen.total.driver_cpu().as_secs_f64() + seen.used.sampler_cpu_s) * 100.0);
+        seen.used.write_owners_into(&mut figures);
+        seen.sight.write_into(&mut figures);
+        let watch = &self.place.context.samplers[self.place.site as usize];
+        let limits = &self.place.context.validity;
+        let mut reasons = gates::reasons(&seen.total, limits);
+        let offered = offered(seen);
+        reasons.extend(offered.and_then(|offered| offered.reason(limits)));
+        reasons.extend(self.work.audit(&seen.account));
+        reasons.extend(seen.lost.clone());
+        let mut notes = gates::notes(&seen.total, &figures, limits);
+        notes.extend(offered.and_then(|offered| offered.note(limits)));
+        notes.extend(self.notes(seen));
+        Point {
+            started_at: seen.started_at.clone(),
+            work: self.work_done(seen),
+            steady: steady(&seen.total),
+            timed_events: seen.sight.top(),
+            held_back: seen
+                .sight
+                .held_back(&seen.total, &figures, (watch.device(), &seen.used)),
+            samples: series(&seen.used.samples, &seen.total, self.place.context.interval),
+            figures,
+            reasons,
+            notes,
+            histograms: Histograms::of(&all.service, &all.response),
+            ..self.place.blank(TOTAL)
+        }
+    }
+
+    /// One kind of transaction.
+    fn of_kind(&self, kind: Kind, seen: &Seen) -> Point {
+        let done = &seen.outcome.kinds[kind as usize];
+        let mut figures = self.figures(done, seen);
+        figures.round_trips_per_operation = trips([&seen.account.kinds[kind as usize]].into_iter());
+        let failed = (done.errors > 0).then(|| format!("{} transactions failed", done.errors));
+        Point {
+            started_at: seen.started_at.clone(),
+            work: self.work_done(seen),
+            figures,
+            samples: samples_of(kind, seen),
+            reasons: failed.into_iter().collect(),
+            histograms: Histograms::of(&done.service, &done.response),
+            ..self.place.blank(&code_of(kind))
+        }
+    }
+
+    fn figures(&self, done: &KindOutcome, seen: &Seen) -> Figures {
+        let waited = |of: fn(&KindOutcome) -> f64| (!done.waiting.is_empty()).then(|| of(done));
+        Figures {
+            operations: Some(done.completed as f64),
+            operations_per_s: seen.outcome.per_s(done.completed),
+            elapsed_s: Some(seen.outcome.elapsed.as_secs_f64()),
+            errors: Some(done.errors as f64),
+            retries: Some(done.retries as f64),
+            rolled_back: Some(done.rolled_back as f64),
+            timeouts: Some(done.timeouts as f64),
+            connection_wait_us_mean: waited(|done| done.waiting.mean_us()),
+            connection_wait_us_p99: waited(|done| done.waiting.percentile_us(99.0)),
+            ..Figures::default()
+        }
+    }
+
+    fn notes(&self, seen: &Seen) -> Vec<String> {
+        let outcome = &seen.outcome;
+        let mut notes = vec![self.work.constants_words()];
+        if !self.place.oltp.pauses {
+            notes.push("no think time: warehouses are only a size".into());
+        }
+        let of_warehouses = self.work.warehouses().saturating_mul(USERS_OF_A_WAREHOUSE);
+        if self.place.oltp.pauses && self.users > of_warehouses {
+            notes.push(format!(
+                "{} users work where the specification has {of_warehouses}, {USERS_OF_A_WAREHOUSE} at a warehouse",
+                self.users
+            ));
+        }
+        if outcome.connections_lost > 0 {
+            notes.push(format!(
+                "{} connections were given up in the middle of an operation that took too long",
+                outcome.connections_lost
+            ));
+        }
+        if self.place.journal.is_some() && seen.lost.is_none() {
+            notes.push("everything that was acknowledged is in the tables".into());
+        }
+        if self.place.oltp.check == crate::oltp::step::Check::None {
+            notes.push("the database was not checked".into());
+        }
+        notes.extend(gates::host_notes(&seen.used));
+        notes.extend(seen.sight.note());
+        notes.extend(self.work.standing_notes());
+        notes.extend(seen.clock_note.clone());
+        notes
+    }
+
+    fn work_done(&self, seen: &Seen) -> WorkDone {
+        let (step, oltp) = (self.place.step, self.place.oltp);
+        let mut asked = step.clone();
+        asked.rate_per_s = seen.rate_per_s;
+        let limit = oltp.limit().or(oltp.slo());
+        let connections = match oltp.connections {
+            None => "a connection for each user".to_owned(),
+            Some(shared) => counted(u64::from(shared), "connection"),
+        };
+        let pauses = if oltp.pauses {
+            ", keying and think times"
+        } else {
+            ""
+        };
+        WorkDone {
+            mode: "time".into(),
+            size: counted(u64::from(self.work.warehouses()), "warehouse"),
+            seconds: step.seconds,
+            schedule: format!(
+                "{}, {connections}{pauses}, {}",
+                asked.schedule_words(),
+                self.place.statements()
+            ),
+            state: "as the level before left it".into(),
+            cache: "as it comes".into(),
+            limit_percentile: limit.map(|limit| limit.percentile),
+            limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
+            ..WorkDone::default()
+        }
+    }
+}
+
+/// What became of the rate, where operations arrive at one. As many as there are connections may be in hand.
+fn offered(seen: &Seen) -> Option<gates::Offered> {
+    let outcome = &seen.outcome;
+    Some(gates::Offered {
+        per_s: seen.rate_per_s?,
+        asked: outcome.asked,
+        waiting: outcome
+            .unfinished
+            .saturating_sub(outcome.connections as u64),
+        done_per_s: outcome.completed_per_s()?,
+    })
+}
+
+fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Option<f64> {
+    let (trips, done) = kinds.fold((0, 0), |(trips, done), kind| {
+        (trips + kind.round_trips, done + kind.completed)
+    });
+    (done > 0).then(|| trips as f64 / done as f64)
+}
+
+/// The series of one kind alone.
+fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
+    let sample = |interval: &CrowdInterval| {
+        let of_kind = &interval.kinds[kind as usize];
+        let response = &of_kind.response;
+        let length_s = interval.length.as_secs_f64();
+        Sample {
+            at_s: (interval.at + interval.length).as_secs_f64(),
+            operations_per_s: (length_s > 0.0).then(|| response.count() as f64 / length_s),
+            response_us_p99: response.percentile(99.0).map(|d| d.as_secs_f64() * 1e6),
+            ..Sample::default()
+        }
+    };
+    seen.outcome.intervals.iter().map(sample).collect()
+}
+
+/// All transactions together as the outcome of jobs, one for each connection, so that the same gates and the
+/// same sight apply as to every other test.
+fn as_outcome(crowd: &CrowdOutcome) -> Outcome {
+    let all = crowd.total();
+    let connections = u32::try_from(crowd.connections.max(1)).unwrap_or(u32::MAX);
+    let share = |of: Duration| of / connections;
+    let (service, delay) = (share(all.busy), share(crowd.driver_delay));
+    let driver = crowd.driver_threads;
+    let job = JobOutcome {
+        finish: crowd.elapsed,
+        operations: all.completed / u64::from(connections),
+        rows: all.rows / u64::from(connections),
+        active: crowd.elapsed,
+        service,
+        // What is neither service nor the driver's delay is idle: nobody asked.
+        waited: crowd.elapsed.saturating_sub(service + delay),
+        cpu: driver.map_or(Duration::ZERO, |used| share(used.cpu)),
+        run_queue: driver.and_then(|used| used.run_queue).map(share),
+    };
+    let intervals = crowd.intervals.iter().map(|interval| {
+        let all = interval.total();
+        Interval {
+            at: interval.at,
+            length: interval.length,
+            operations: all.response.count(),
+            response_p99: all.response.percentile(99.0),
+        }
+    });
+    Outcome {
+        started: crowd.started,
+        elapsed: crowd.elapsed,
+        jobs: vec![job; connections as usize],
+        errors: all.errors,
+        unserved: 0,
+        error_messages: crowd.error_messages.clone(),
+        fatal: None,
+        retries: all.retries,
+        operations: all.completed,
+        rows: all.rows,
+        late_starts: crowd.late_starts,
+        late_start_max: crowd.late_start_max,
+        intervals: intervals.collect(),
+        interrupted: false,
+        driver_threads: driver,
+        service: all.service,
+        response: all.response,
+    }
+}

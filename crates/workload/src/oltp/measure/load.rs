@@ -1,0 +1,69 @@
+//! The step that loads the database, or brings it back to what it was after the load.
+
+use std::sync::atomic::Ordering;
+
+use crate::oltp::{self, LoadOptions};
+use archive::{Figures, Point, WorkDone};
+use stats::words::counted;
+
+use super::{LOAD, Measured, Place};
+use crate::oltp::step::OltpStep;
+
+/// Every load has the same rows: what differs from run to run is what users ask for.
+const LOAD_SEED: u64 = 1;
+
+/// What a step asks to be loaded.
+pub(crate) fn options(oltp: &OltpStep) -> LoadOptions {
+    LoadOptions {
+        warehouses: oltp.warehouses.unwrap_or(1),
+        jobs: oltp.load_jobs,
+        seed: LOAD_SEED,
+        foreign_keys: oltp.foreign_keys,
+        replace: false,
+    }
+}
+
+/// Loads what is asked for. What is there is kept only when it is exactly that, and no transaction has run
+/// since; else it is loaded anew, because a run begins where the one before began.
+pub(super) fn load(place: &Place) -> Measured {
+    let target = place.on;
+    let options = options(place.oltp);
+    let begun = std::time::Instant::now();
+    let renewed = oltp::renew(
+        target.first().as_ref(),
+        &target.engine,
+        &options,
+        place.context.repeat > 1,
+        (place.context.stop, &|_| {}),
+    );
+    let elapsed_s = begun.elapsed().as_secs_f64();
+    if place.context.stop.load(Ordering::Relaxed) {
+        return Measured::Interrupted;
+    }
+    let renewed = match renewed {
+        Ok(renewed) => renewed,
+        Err(error) => return place.failed(error),
+    };
+    let rows = (renewed.loaded).map(|loaded| loaded.rows as f64);
+    let rows_took_s = renewed.loaded.map(|loaded| loaded.rows_took.as_secs_f64());
+    Measured::Points(vec![Point {
+        work: WorkDone {
+            mode: "work".into(),
+            size: counted(u64::from(options.warehouses), "warehouse"),
+            state: renewed.how.clone(),
+            cache: "as it comes".into(),
+            ..WorkDone::default()
+        },
+        figures: Figures {
+            rows,
+            rows_per_s: rows
+                .zip(rows_took_s)
+                .filter(|(_, s)| *s > 0.0)
+                .map(|(rows, s)| rows / s),
+            elapsed_s: Some(elapsed_s),
+            ..Figures::default()
+        },
+        notes: vec![format!("{}: {}", target.engine, renewed.how)],
+        ..place.blank(LOAD)
+    }])
+}

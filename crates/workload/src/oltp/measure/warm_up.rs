@@ -1,0 +1,114 @@
+//! Users at work, unmeasured, until the target is steady.
+//!
+//! A server that has just been started, loaded or restored is slow at first and then for some time too fast: its
+//! caches are cold, and what is changed has not yet to be written. A ramp-up of fixed length measures one or the
+//! other. Rounds of work therefore precede the first level of a ramp, until throughput is steady or a cap is reached.
+
+use std::time::{Duration, Instant};
+
+use ::load::Progress;
+use stats::steady::Steady;
+
+use super::level::Level;
+use super::{Measured, Place};
+use lab::point::STEADY_LIMIT;
+
+/// Longest round.
+const ROUND_MAX: Duration = Duration::from_secs(5);
+/// Intervals of a round; the verdict rests on those of two rounds.
+const INTERVALS: u32 = 10;
+/// Other inputs than those that are measured: the very rows that are measured must not be warmer than others.
+const SEED: u64 = 0x5741_524D;
+
+/// Lets the users of a level work until throughput is steady, for `cap` at most, and says how that went.
+///
+/// # Errors
+/// What became of the level instead.
+pub(super) fn warm_up(
+    place: &Place,
+    cap: Duration,
+    progress: &Progress,
+) -> Result<String, Measured> {
+    let users = Place {
+        journal: None,
+        ..*place
+    };
+    let level = Level::open_with_seed(&users, place.seed() ^ SEED);
+    let level = level.map_err(|error| place.failed(error))?;
+    let rounds = rounds(cap);
+    let window = cap / rounds;
+    let begun = Instant::now();
+    let mut rates = Vec::new();
+    for _ in 0..rounds {
+        rates.extend(level.rates_per_s(progress, window, window / INTERVALS)?);
+        if is_steady(&rates) {
+            return Ok(words(true, begun.elapsed()));
+        }
+    }
+    Ok(words(false, begun.elapsed()))
+}
+
+/// Rounds within the cap: two at least, because one cannot be told from its ramp-up.
+fn rounds(cap: Duration) -> u32 {
+    let rounds = cap.as_secs_f64() / ROUND_MAX.as_secs_f64();
+    (rounds.ceil() as u32).max(2)
+}
+
+/// Whether the last two rounds were steady.
+fn is_steady(rates_per_s: &[f64]) -> bool {
+    let of_two_rounds = rates_per_s.len().checked_sub(2 * INTERVALS as usize);
+    of_two_rounds.is_some_and(|before| {
+        stats::steady::judge(&rates_per_s[before..], STEADY_LIMIT) == Steady::Yes
+    })
+}
+
+fn words(steady: bool, took: Duration) -> String {
+    let took_s = took.as_secs_f64();
+    match steady {
+        true => format!("throughput was steady after {took_s:.0} s of warm-up"),
+        false => format!(
+            "throughput was not steady after {took_s:.0} s of warm-up, the most that was allowed"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_fill_the_cap_and_there_are_two_at_least() {
+        for (cap_s, expected) in [
+            (0.5, 2),
+            (2.0, 2),
+            (5.0, 2),
+            (10.0, 2),
+            (11.0, 3),
+            (60.0, 12),
+        ] {
+            let cap = Duration::from_secs_f64(cap_s);
+            assert_eq!(rounds(cap), expected, "{cap_s} s");
+            assert!(cap / rounds(cap) <= ROUND_MAX);
+        }
+    }
+
+    #[test]
+    fn the_last_two_rounds_decide() {
+        let level = [1000.0, 1010.0, 990.0, 1005.0, 995.0].repeat(4);
+        let climb: Vec<f64> = (0..20).map(|n| 100.0 + 50.0 * f64::from(n)).collect();
+        assert!(is_steady(&level));
+        assert!(!is_steady(&level[..19]), "one round and a part of another");
+        assert!(!is_steady(&climb));
+        assert!(is_steady(&[&climb[..10], &level].concat()));
+        assert!(!is_steady(&[&level[..], &climb].concat()));
+        let took = Duration::from_millis(4980);
+        assert_eq!(
+            words(true, took),
+            "throughput was steady after 5 s of warm-up"
+        );
+        assert_eq!(
+            words(false, took),
+            "throughput was not steady after 5 s of warm-up, the most that was allowed"
+        );
+    }
+}

@@ -1,0 +1,304 @@
+//! What a step asks of the order-entry workload.
+
+use std::time::Duration;
+
+use crate::oltp::{JOBS_MAX, WAREHOUSES_MAX};
+use load::{Objective, UserSteps, UserStepsError};
+use serde::{Deserialize, Serialize};
+
+use lab::Step;
+use lab::plan::{Keys, TableKind, bounded, is_default};
+
+/// `[step.oltp]`.
+pub(crate) const TABLE: TableKind = TableKind {
+    name: "oltp",
+    keys: KEYS,
+    read: lab::plan::read::<OltpStep>,
+};
+/// Its keys.
+const KEYS: Keys = Keys {
+    of_more: &["do", "warehouses", "load_jobs", "foreign_keys", "check"],
+    of_a_run: &[
+        "statements",
+        "users",
+        "connections",
+        "pauses",
+        "limit",
+        "slo",
+        "operation_limit_seconds",
+        "warm_up_max_seconds",
+        "journal",
+        "stop",
+    ],
+};
+/// Shortest cap of a warm-up: it takes some intervals to see whether throughput is steady.
+const WARM_UP_LEAST: Duration = Duration::from_millis(400);
+/// Most users of a point.
+const USERS_MAX: u32 = 1_000_000;
+/// Most connections of a point.
+const CONNECTIONS_MAX: u32 = 4096;
+
+/// What a step does with the order-entry database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OltpStep {
+    /// What is done.
+    #[serde(rename = "do")]
+    pub order: Order,
+    /// Size: needed to load; a run refuses a database of another size when it is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warehouses: Option<u32>,
+    /// Sessions that load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_jobs: Option<u32>,
+    /// Whether foreign keys are added.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign_keys: bool,
+    /// Where the logic of the transactions is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub statements: Statements,
+    /// Levels of the ramp.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Levels>,
+    /// Connections that the users share; one for each user when it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
+    /// Whether users key in and think.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pauses: bool,
+    /// The response time that has to be held, as `p95=50ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<String>,
+    /// The response time for which the highest rate of arrivals is searched, as `p95=50ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    slo: Option<String>,
+    /// What is checked before and after.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub check: Check,
+    /// An operation that takes longer has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_limit_seconds: Option<f64>,
+    /// Longest warm-up before the first level: the users work until throughput is steady. None without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warm_up_max_seconds: Option<f64>,
+    /// Keeps a log of acknowledged transactions and holds the database against it afterwards.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub journal: bool,
+    /// Whether the ramp ends by rule; all levels are measured when it does not.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub stop: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Loads the tables, or brings them back to what they were after the load.
+    Load,
+    /// Lets users work.
+    Run,
+    /// Checks the database.
+    Check,
+}
+
+/// Where the logic of the transactions is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statements {
+    /// The driver sends statements.
+    #[default]
+    Client,
+    /// The driver calls stored procedures.
+    Procedure,
+}
+
+/// What is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// Every condition.
+    #[default]
+    Full,
+    /// Not those that read every order line.
+    Light,
+    /// Nothing: the result says so.
+    None,
+}
+
+/// Numbers of users, rising.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "LevelsAsWritten", into = "String")]
+pub struct Levels {
+    text: String,
+    levels: Vec<u32>,
+}
+
+/// `4`, `"4"`, `"1,2,4"`, `"200..5000/100"` or `[1, 2, 4]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LevelsAsWritten {
+    One(u32),
+    List(Vec<u32>),
+    Text(String),
+}
+
+impl TryFrom<LevelsAsWritten> for Levels {
+    type Error = String;
+
+    fn try_from(written: LevelsAsWritten) -> Result<Self, String> {
+        match written {
+            LevelsAsWritten::One(users) => users.to_string().parse(),
+            LevelsAsWritten::Text(text) => text.parse(),
+            LevelsAsWritten::List(list) => {
+                let list: Vec<String> = list.iter().map(u32::to_string).collect();
+                list.join(",").parse()
+            }
+        }
+    }
+}
+
+impl From<Levels> for String {
+    fn from(levels: Levels) -> Self {
+        levels.text
+    }
+}
+
+impl std::str::FromStr for Levels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let number = text.trim().parse::<u32>();
+            number.map_err(|_| {
+                format!(
+                    "users = \"{text}\" is neither a number, a list as 1,2,4 nor a ramp FROM..TO/STEP"
+                )
+            })
+        };
+        let levels = match text.contains("..") {
+            true => {
+                let steps: UserSteps = text.parse().map_err(|e: UserStepsError| e.to_string())?;
+                steps.iter().collect()
+            }
+            false => text.split(',').map(number).collect::<Result<Vec<_>, _>>()?,
+        };
+        if let Some(bad) = levels.iter().find(|n| !(1..=USERS_MAX).contains(*n)) {
+            return Err(format!("users: {bad} is not between 1 and {USERS_MAX}"));
+        }
+        if !levels.is_sorted_by(|a, b| a < b) {
+            return Err(format!(
+                "users = \"{text}\" does not rise: a ramp goes up, so that what ends it is the load"
+            ));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            levels,
+        })
+    }
+}
+
+impl Levels {
+    /// The levels, rising; at least one.
+    pub fn all(&self) -> &[u32] {
+        &self.levels
+    }
+}
+
+impl OltpStep {
+    /// What contradicts itself.
+    pub(crate) fn check(&self, step: &Step) -> Result<(), String> {
+        let is_run = self.order == Order::Run;
+        if is_run && step.seconds.is_none() {
+            return Err("do = \"run\" needs seconds, the length of each level".into());
+        }
+        if self.order == Order::Load && self.warehouses.is_none() {
+            return Err("do = \"load\" needs warehouses".into());
+        }
+        if !is_run {
+            KEYS.refuse_of_a_run(&toml::Table::try_from(self).unwrap_or_default())?;
+        }
+        for objective in [&self.limit, &self.slo].into_iter().flatten() {
+            objective.parse::<Objective>().map_err(|e| e.to_string())?;
+        }
+        if self.slo.is_some() && self.users().len() > 1 {
+            return Err("slo searches a rate for one number of users, not for a ramp".into());
+        }
+        bounded([
+            ("warehouses", self.warehouses, WAREHOUSES_MAX),
+            ("load_jobs", self.load_jobs, JOBS_MAX),
+            ("connections", self.connections, CONNECTIONS_MAX),
+        ])?;
+        if (self.operation_limit_seconds).is_some_and(|s| !(0.001..=86_400.0).contains(&s)) {
+            return Err("operation_limit_seconds is not between 0.001 and 86400".into());
+        }
+        if (self.warm_up_max_seconds).is_some_and(|s| !(0.0..=86_400.0).contains(&s)) {
+            return Err("warm_up_max_seconds is not between 0 and 86400".into());
+        }
+        let most = self.users().last().copied().unwrap_or(1);
+        if is_run && self.connections.is_none() && most > CONNECTIONS_MAX {
+            return Err(format!(
+                "{most} users need connections = N: more than {CONNECTIONS_MAX} connections are not opened"
+            ));
+        }
+        if self.pauses && step.rate_per_s.is_some() {
+            return Err("pauses and rate_per_s exclude each other: arrivals at a rate wait for nobody's thoughts".into());
+        }
+        Ok(())
+    }
+
+    /// The levels of the ramp; one user when nothing is said.
+    pub fn users(&self) -> &[u32] {
+        self.users.as_ref().map_or(&[1], Levels::all)
+    }
+
+    /// The limit of the response time.
+    pub fn limit(&self) -> Option<Objective> {
+        self.limit.as_deref()?.parse().ok()
+    }
+
+    /// The response time for which the highest rate is searched.
+    pub fn slo(&self) -> Option<Objective> {
+        self.slo.as_deref()?.parse().ok()
+    }
+
+    /// Longest warm-up before the first level.
+    pub fn warm_up_max(&self) -> Option<Duration> {
+        let said = self.warm_up_max_seconds.filter(|s| *s > 0.0)?;
+        Some(Duration::from_secs_f64(said).max(WARM_UP_LEAST))
+    }
+
+    /// Connections of a level.
+    pub fn connections(&self, users: u32) -> u32 {
+        self.connections.unwrap_or(users).min(users)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_numbers_lists_or_ranges() {
+        let levels = |text: &str| text.parse::<Levels>().map(|levels| levels.levels);
+        assert_eq!(levels("7"), Ok(vec![7]));
+        assert_eq!(levels("1, 2,4"), Ok(vec![1, 2, 4]));
+        assert_eq!(levels("200..500/100"), Ok(vec![200, 300, 400, 500]));
+        assert_eq!(levels("200..450/100"), Ok(vec![200, 300, 400]));
+        for wrong in [
+            "",
+            "0",
+            "5..1/1",
+            "1..5",
+            "1..5/0",
+            "4,2",
+            "2,2",
+            "1..9999999/1",
+        ] {
+            assert!(levels(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Plans and what they mean to the workloads, without a target but those in memory.
+
+mod agenda;
+mod hostile;
+mod plans;
+mod sides;
+mod volume;
+
+use lab::{Plan, Registry, Result, Setting};
+
+use crate::Library;
+
+pub(crate) fn registry() -> Registry {
+    crate::registry(Library::embedded().unwrap())
+}
+
+/// A plan with settings, as they are written.
+pub(crate) fn plan(text: &str, settings: &[&str]) -> Result<Plan> {
+    let settings = settings.iter().map(|s| Setting::parse(s).unwrap());
+    Plan::parse(&registry(), text, &settings.collect::<Vec<_>>())
+}

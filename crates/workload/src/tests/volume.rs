@@ -1,0 +1,48 @@
+//! What plans are foretold to write.
+
+use lab::volume::{Volume, foretell};
+
+use super::{plan, registry};
+use crate::volume::of_order_entry_load;
+
+fn written(text: &str, fresh: bool) -> Volume {
+    let plan = plan(text, &[]).unwrap();
+    foretell(&plan, &registry(), "sqlite", 1, fresh).unwrap()
+}
+
+const READ: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T611']\njobs=[1,2]\n";
+const LOAD: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T331']\njobs=[1,2]\n";
+
+#[test]
+fn tables_are_loaded_once_and_points_are_repeated() {
+    // 64,000 rows of 288 + 72 + 32 bytes, to the log and to the files.
+    let table = 64_000 * 392 * 2;
+    assert_eq!(written(READ, false).written_bytes, table);
+    assert_eq!(written(READ, true).written_bytes, 3 * table);
+    let load = 120_000 * 360 * 2;
+    let volume = written(LOAD, false);
+    assert_eq!(volume.written_bytes, 3 * (1 + 2) * load);
+    assert_eq!(volume.room_bytes, 2 * load, "points drop what they loaded");
+}
+
+#[test]
+fn order_entry_beside_queries_is_loaded_for_each_side() {
+    let mixed = |warehouses: u32| {
+        let text = format!(
+            "name='p'\n[[step]]\nuse='mixed'\nseconds=1\n[step.oltp]\ndo='run'\nwarehouses={warehouses}\n\
+             [step.olap]\ndo='run'\n"
+        );
+        written(&text, false).written_bytes
+    };
+    let load = of_order_entry_load(2).written_bytes - of_order_entry_load(1).written_bytes;
+    // Alone, and beside the queries of six sides.
+    assert_eq!(mixed(2) - mixed(1), 7 * load);
+}
+
+#[test]
+fn a_large_size_is_foretold_as_large() {
+    let large = written("name='p'\n[[step]]\nuse='library'\nsize='medium'\n", false);
+    assert!(large.written_bytes > 10_000_000_000, "{large:?}");
+    let none = written("name='p'\n[[step]]\nuse='library'\ntests=['T132']\n", false);
+    assert_eq!(none, Volume::default());
+}
