@@ -157,6 +157,13 @@ impl Registry {
         Self { workloads }
     }
 
+    /// With one more.
+    #[must_use]
+    pub fn with(mut self, workload: Box<dyn Workload>) -> Self {
+        self.workloads.push(workload);
+        self
+    }
+
     /// What a step uses.
     ///
     /// # Errors

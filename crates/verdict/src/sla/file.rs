@@ -296,7 +296,11 @@ mod tests {
     fn the_same_metric_written_otherwise_is_the_same() {
         let text = "[[limit]]\nmetric = \"T611@4.rows_per_s\"\nat_least = 1\n\
             [[limit]]\nmetric = \"T611@4x1.rows_per_s\"\nat_least = 2\n";
-        assert_eq!(error(text), "TODO");
+        assert_eq!(
+            error(text),
+            "the file of limits limits.toml: limit 2: the metric \"T611@4.rows_per_s\" stands already in limit 1; \
+             put both bounds into one"
+        );
     }
 
     #[test]
