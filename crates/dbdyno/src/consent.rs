@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use lab::volume::foretell;
 use lab::{Plan, Registry};
 use target::{Reach, TargetUrl};
 
@@ -177,7 +176,7 @@ impl Forecast {
         let groups = lab::nodes::group(urls)?;
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
             let nodes = group.len() as u64;
-            let volume = foretell(plan, workloads, group[0].engine(), nodes as u32, blocks)?;
+            let volume = workloads.foretell(plan, group[0].engine(), nodes as u32, blocks)?;
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),

@@ -1,7 +1,7 @@
 //! Plans, sweeps, repetitions and validity checks: turns a plan into finished points, whatever the workload.
 //!
 //! * [`plan`]: what is asked for, as TOML with `--set` applied.
-//! * [`workload`]: what a plan can ask for, behind one trait.
+//! * [`workload`] and [`registry`]: what a plan can ask for, behind one trait.
 //! * [`agenda`], [`volume`]: the points to measure, what cannot be, and what all of it writes.
 //! * [`mod@observe`]: the recipe of a point, from start to verdict.
 //! * [`watcher`], [`timed`], [`sight`], [`bottleneck`]: what the target was seen doing, where the time went, and
@@ -21,9 +21,11 @@ mod machine;
 pub mod nodes;
 pub mod observe;
 mod observer;
+mod parse;
 pub mod plan;
 pub mod point;
 pub mod programs;
+pub mod registry;
 pub mod requests;
 pub mod run;
 pub mod servers;
@@ -46,5 +48,6 @@ pub use machine::HostAsked;
 pub use nodes::Nodes;
 pub use observer::Observer;
 pub use plan::{Mode, Plan, Setting, Step};
+pub use registry::Registry;
 pub use run::{RunOptions, resume, run};
-pub use workload::{Ground, Measure, Registry, Sessions, Workload};
+pub use workload::{Ground, Measure, Sessions, Workload};

@@ -13,8 +13,8 @@ use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of, urls_of_run};
 use crate::observer::{Observer, tell_rights};
+use crate::registry::Registry;
 use crate::work::{Queue, Work};
-use crate::workload::Registry;
 use crate::{Plan, sessions, signal};
 
 /// What a run is made of.
@@ -58,12 +58,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         .iter()
         .map(|g| Nodes::open(g))
         .collect::<Result<Vec<_>>>()?;
-    let agenda = Agenda::lay(
-        &options.plan,
-        &options.workloads,
-        &targets,
-        machine.threads(),
-    )?;
+    let agenda = (options.workloads).lay(&options.plan, &targets, machine.threads())?;
     refuse_nothing_to_read(&agenda, &targets)?;
     sessions::check(&options.plan, &options.workloads, &agenda.points, &targets)?;
     let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();

@@ -6,7 +6,8 @@ use stats::words::counted;
 use crate::Plan;
 use crate::error::{LabError, Result};
 use crate::nodes::Nodes;
-use crate::workload::{Registry, Sessions};
+use crate::registry::Registry;
+use crate::workload::Sessions;
 
 /// Beside those of the work: one that watches. The one that holds a target's lock is there already.
 const OWN: u64 = 1;

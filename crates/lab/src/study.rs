@@ -12,14 +12,13 @@ use host::inventory::Stated;
 use stats::random::Random;
 use target::TargetUrl;
 
-use crate::agenda::Agenda;
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of_run};
 use crate::observer::{Observer, tell_rights};
+use crate::registry::Registry;
 use crate::run::{refuse_other_definitions, refuse_other_machine};
 use crate::work::{Queue, Work};
-use crate::workload::Registry;
 use crate::{Plan, sessions, signal};
 
 pub use side::{Side, SideSetting};
@@ -91,7 +90,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     let mut runs = Vec::new();
     for (side, letter) in options.sides.iter().zip(SIDES) {
         let targets = open(&side.targets)?;
-        let agenda = Agenda::lay(&side.plan, &options.workloads, &targets, machine.threads())?;
+        let agenda = (options.workloads).lay(&side.plan, &targets, machine.threads())?;
         sessions::check(&side.plan, &options.workloads, &agenda.points, &targets)?;
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {

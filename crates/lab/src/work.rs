@@ -16,9 +16,10 @@ use crate::machine::{Machine, Site};
 use crate::nodes::Nodes;
 use crate::observer::Observer;
 use crate::point::fingerprint;
+use crate::registry::Registry;
 use crate::servers::Servers;
-use crate::workload::{Measure, Registry};
-use crate::{Plan, signal};
+use crate::workload::{Measure, Workload};
+use crate::{Plan, Step, signal};
 
 /// The points of a run that are still to be measured.
 pub(crate) struct Queue {
@@ -108,7 +109,10 @@ impl Work<'_> {
             let progress = Arc::new(Progress::new());
             let target = self.shown_target(key);
             observer.point_begins(key, &workload.title(&key.test)?, &target, &progress);
-            let done = measure.measure(archive, step, key, &progress)?;
+            let done = match self.refill(workload, step, key, &context) {
+                Ok(()) => measure.measure(archive, step, key, &progress)?,
+                Err(done) => done,
+            };
             let points = match done {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),
@@ -122,6 +126,22 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Fills the replica that a step reads, where a run is gone on with: it ended with its process.
+    fn refill(
+        &self,
+        workload: &dyn Workload,
+        step: &Step,
+        key: &PointKey,
+        context: &RunContext<'_>,
+    ) -> std::result::Result<(), Done> {
+        let replica = self.targets[key.target as usize].first().replica();
+        let is_empty = replica.is_some_and(|replica| !replica.is_filled());
+        match is_empty && workload.reads_replicas(step) {
+            true => (self.workloads.all()).try_for_each(|w| w.refill(context, key.target)),
+            false => Ok(()),
+        }
     }
 
     fn shown_target(&self, key: &PointKey) -> String {

@@ -1,5 +1,4 @@
-//! What a plan can ask for. Each kind of work is a [`Workload`], found in the [`Registry`] by the name that a step uses;
-//! the road from plan to archive knows no other.
+//! What a plan can ask for: each kind of work is a [`Workload`].
 
 use archive::{Archive, PointKey};
 use load::Progress;
@@ -10,7 +9,7 @@ use crate::context::RunContext;
 use crate::done::Done;
 use crate::error::Result;
 use crate::nodes::Nodes;
-use crate::plan::{Plan, Step, TableKind, nearest};
+use crate::plan::{Step, TableKind};
 use crate::volume::Written;
 
 /// A kind of work.
@@ -75,6 +74,19 @@ pub trait Workload: Send + Sync {
     /// # Errors
     /// A code that it does not have.
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String>;
+
+    /// Whether a step reads what a replica holds, which must be there then.
+    fn reads_replicas(&self, _step: &Step) -> bool {
+        false
+    }
+
+    /// Fills an empty replica, if that is what the workload does.
+    ///
+    /// # Errors
+    /// What becomes of the point that needs it.
+    fn refill(&self, _context: &RunContext<'_>, _target: u32) -> std::result::Result<(), Done> {
+        Ok(())
+    }
 
     /// Brings a database back to the start that the blocks of a study have in common.
     ///
@@ -144,79 +156,4 @@ pub struct Sessions {
     pub who: &'static str,
     /// What to do where a server does not let so many in.
     pub remedy: &'static str,
-}
-
-/// The workloads that plans can ask for.
-pub struct Registry {
-    workloads: Vec<Box<dyn Workload>>,
-}
-
-impl Registry {
-    /// Of these, whose names all differ.
-    pub fn new(workloads: Vec<Box<dyn Workload>>) -> Self {
-        Self { workloads }
-    }
-
-    /// With one more.
-    #[must_use]
-    pub fn with(mut self, workload: Box<dyn Workload>) -> Self {
-        self.workloads.push(workload);
-        self
-    }
-
-    /// What a step uses.
-    ///
-    /// # Errors
-    /// When there is no such workload, with the nearest that there is.
-    pub fn find(&self, uses: &str) -> std::result::Result<&dyn Workload, String> {
-        match self.position(uses) {
-            Some(at) => Ok(&*self.workloads[at]),
-            None => {
-                let names = self.all().flat_map(Workload::names).copied();
-                let hint = nearest(uses, &names.collect::<Vec<_>>());
-                Err(format!("use = \"{uses}\" is nothing dbdyno can do{hint}"))
-            }
-        }
-    }
-
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = &dyn Workload> {
-        self.workloads.iter().map(|workload| &**workload)
-    }
-
-    /// The tables that steps of any of them may have, each once.
-    pub fn tables(&self) -> Vec<&'static TableKind> {
-        let mut tables: Vec<&TableKind> = Vec::new();
-        for table in self.all().flat_map(Workload::tables) {
-            if !tables.iter().any(|known| known.name == table.name) {
-                tables.push(table);
-            }
-        }
-        tables
-    }
-
-    /// Reads what the steps of a plan name beside it, and finds that it is there.
-    ///
-    /// # Errors
-    /// As [`Workload::prepare`].
-    pub fn prepare(&mut self, plan: &mut Plan) -> Result<()> {
-        for step in &mut plan.step {
-            if let Some(at) = self.position(&step.uses) {
-                self.workloads[at].prepare(step)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What a step of a plan uses.
-    pub(crate) fn of(&self, step: &Step) -> &dyn Workload {
-        self.find(&step.uses)
-            .expect("a plan is read with the registry that it is measured with")
-    }
-
-    /// Where the workload of a step stands among [`Registry::all`].
-    pub(crate) fn position(&self, uses: &str) -> Option<usize> {
-        let mut all = self.workloads.iter();
-        all.position(|workload| workload.names().contains(&uses))
-    }
 }

@@ -10,6 +10,7 @@ mod expression;
 mod insert;
 mod lookup;
 mod query;
+mod scripted;
 mod update;
 mod worker;
 
@@ -21,7 +22,6 @@ use target::{Cooled, Result};
 
 use crate::bench::Bench;
 use crate::library::{Cache, Kind, Table};
-use crate::script::Scripted;
 use crate::tables;
 
 /// The state of data and caches before a point.
@@ -131,7 +131,7 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
         Kind::Insert {} => Box::new(insert::Insert::new(bench)),
         Kind::BulkLoad { compressed } => Box::new(bulk_load::BulkLoad::new(bench, compressed)),
         Kind::BlobWrite {} => Box::new(blob_write::BlobWrite::new(bench)),
-        Kind::Script(script) => Box::new(Scripted::new(bench, script)),
+        Kind::Script(script) => Box::new(scripted::Scripted::new(bench, script)),
         Kind::Below { .. } => {
             unreachable!(
                 "what is below the database is measured without an exercise, and never benched"

@@ -24,6 +24,7 @@ mod sql_folder;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+mod transaction_error;
 pub mod volume;
 
 pub use bench::{Bench, Meter, Proven};

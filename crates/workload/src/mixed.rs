@@ -16,7 +16,7 @@ use lab::volume::{Volume, Written};
 use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Sessions, Step, Workload};
 use target::{Reach, TargetUrl};
 
-use crate::columnar::{self, Level};
+use crate::columnar::Level;
 use crate::olap;
 use crate::olap::measure::Asks;
 use crate::olap::step::OlapStep;
@@ -156,6 +156,10 @@ impl Workload for Mixed {
         Ok(title(code))
     }
 
+    fn reads_replicas(&self, _step: &Step) -> bool {
+        true
+    }
+
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
         let is_replica =
             |url: &TargetUrl| target::find(url).is_ok_and(|e| e.reach() == Reach::Replica);
@@ -206,9 +210,6 @@ impl Measure for Together<'_> {
         progress: &Progress,
     ) -> Result<Done> {
         let context = self.context;
-        if let Err(done) = columnar::measure::refill(context, key) {
-            return Ok(done);
-        }
         let own = key.target as usize;
         let source = match context.targets[own].is_replica() {
             true => context

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 
 use target::{ErrorKind, Result, SCHEMA_MARK, Session, TargetError};
 
+/// The mark of the order-entry database.
+pub(crate) const ORDER_ENTRY_MARK: &str = "warehouse";
+/// The mark of the analytical one.
+pub(crate) const ANALYTICAL_MARK: &str = "lineitem";
+
 /// The tables of one workload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owned {

@@ -4,21 +4,13 @@
 //! engine can be asked without waiting, and on threads where its calls block: the same transactions, the same
 //! values, the same retries.
 
-mod draw;
+pub(crate) mod draw;
 mod draw_file;
-mod exercise;
-mod file;
-mod hand;
+pub(crate) mod file;
 mod names;
-mod operator;
-mod plan;
 pub(crate) mod sql;
-mod station;
 mod table;
-mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use exercise::Scripted;
 pub use file::{PerEngine, Pipeline, Script, Statement, Transaction, When};
-pub(crate) use hand::Wrong;

@@ -41,7 +41,7 @@ pub fn read<T: Asked + DeserializeOwned>(
 
 /// The tables of one step.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tables(pub Vec<(&'static str, Arc<dyn Asked>)>);
+pub(crate) struct Tables(pub Vec<(&'static str, Arc<dyn Asked>)>);
 
 impl Tables {
     pub fn find<T: Asked>(&self) -> Option<&T> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::{Asked, Tables};
 
 /// Keys of a step beside the tables of its workload.
-pub(super) const STEP_KEYS: [&str; 15] = [
+pub(crate) const STEP_KEYS: [&str; 15] = [
     "use",
     "script",
     "driver_threads",
@@ -81,7 +81,7 @@ pub struct Step {
     pub contention: bool,
     /// What is asked of a workload, each in a table of its own.
     #[serde(skip)]
-    pub(super) tables: Tables,
+    pub(crate) tables: Tables,
 }
 
 fn size_default() -> String {
@@ -111,7 +111,7 @@ pub enum ArrivalKind {
 
 impl Step {
     /// What contradicts itself, whatever is used; `is_timed` where a point lasts for `seconds` in any mode.
-    pub(super) fn check(&self, is_timed: bool) -> std::result::Result<(), String> {
+    pub(crate) fn check(&self, is_timed: bool) -> std::result::Result<(), String> {
         if self
             .driver_threads
             .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
@@ -206,7 +206,7 @@ impl Step {
     }
 
     /// The same, where its tables are named from `root`.
-    pub(super) fn toml_at(&self, root: &str) -> String {
+    pub(crate) fn toml_at(&self, root: &str) -> String {
         let keys = toml::to_string(self);
         let keys =
             keys.expect("a step holds only strings, numbers and arrays, which TOML can write");

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Keys of the table.
-pub(super) const KEYS: [&str; 5] = [
+pub(crate) const KEYS: [&str; 5] = [
     "driver_pct_max",
     "driver_thread_pct_max",
     "late_starts_pct_max",
@@ -65,7 +65,7 @@ impl Validity {
     }
 
     /// What is wrong with the limits.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let is_pct = |limit: f64| (0.0..=100.0).contains(&limit);
         match self.limits().into_iter().find(|(_, limit)| !is_pct(*limit)) {
             Some((key, limit)) => Err(format!(

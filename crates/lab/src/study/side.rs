@@ -3,7 +3,7 @@
 use target::TargetUrl;
 
 use crate::error::{LabError, Result};
-use crate::workload::Registry;
+use crate::registry::Registry;
 use crate::{Plan, Setting};
 
 /// A configuration, ready to be measured.

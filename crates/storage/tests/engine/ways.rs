@@ -363,7 +363,11 @@ fn writes_are_synchronized_one_by_one() {
         // Without a ring it is the C library that is asked, whose syncs may have been made to do nothing.
         let is_refused = !without_ring || std::fs::File::open(zero).unwrap().sync_data().is_err();
         let (done, failed) = (writes.operations, writes.errors);
-        let (none, some) = if is_refused { (done, failed) } else { (failed, done) };
+        let (none, some) = if is_refused {
+            (done, failed)
+        } else {
+            (failed, done)
+        };
         assert!(none == 0 && some > 50, "{writes:?}");
     }
 }

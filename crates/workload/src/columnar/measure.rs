@@ -114,6 +114,25 @@ impl Workload for Columnar {
         Ok(title(code))
     }
 
+    fn reads_replicas(&self, step: &Step) -> bool {
+        step.asked::<ColumnarStep>().order == ColumnarOrder::Change
+    }
+
+    /// A replica ends with its process: what a run that was interrupted had lifted into it is lifted again.
+    fn refill(&self, context: &RunContext<'_>, target: u32) -> std::result::Result<(), Done> {
+        // What a cycle that was broken off has changed is not to be lifted.
+        if let Some(source) = source_of(context.targets)
+            && let Err(error) = olap::put_back(source.first().as_ref())
+        {
+            return Err(Done::Broken(error.to_string()));
+        }
+        match fill(context, target, None) {
+            Ok(_) => Ok(()),
+            Err(ColumnarError::Interrupted) => Err(Done::Interrupted),
+            Err(error) => Err(Done::Broken(error.to_string())),
+        }
+    }
+
     fn definition(&self, _code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
         Ok(olap::fingerprint(targets[number].engine()))
     }
@@ -181,12 +200,7 @@ impl Measure for Copies<'_> {
         let columnar: &ColumnarStep = step.asked();
         let measured = match columnar.order {
             ColumnarOrder::Lift => self.lift((step, columnar), key),
-            ColumnarOrder::Change => {
-                if let Err(done) = refill(self.context, key) {
-                    return Ok(done);
-                }
-                self.change((step, columnar), key, progress)
-            }
+            ColumnarOrder::Change => self.change((step, columnar), key, progress),
         };
         measured.enter(archive, self.context)
     }
@@ -359,31 +373,6 @@ fn fill(
     report.notes.extend(lifted.doubt.map(no_sizes));
     replica.fill(lifted.store)?;
     Ok(report)
-}
-
-/// Lifts again what a run that was interrupted had lifted before: a replica ends with its process.
-///
-/// # Errors
-/// What became of the key that needs it.
-pub(crate) fn refill(context: &RunContext<'_>, key: &PointKey) -> std::result::Result<(), Done> {
-    let target = &context.targets[key.target as usize];
-    let Some(replica) = target.first().replica() else {
-        return Ok(());
-    };
-    if replica.is_filled() {
-        return Ok(());
-    }
-    // What a cycle that was broken off has changed is not to be lifted.
-    if let Some(source) = source_of(context.targets)
-        && let Err(error) = olap::put_back(source.first().as_ref())
-    {
-        return Err(Done::Broken(error.to_string()));
-    }
-    match fill(context, key.target, None) {
-        Ok(_) => Ok(()),
-        Err(ColumnarError::Interrupted) => Err(Done::Interrupted),
-        Err(error) => Err(Done::Broken(error.to_string())),
-    }
 }
 
 fn no_sizes(why: String) -> String {

@@ -15,6 +15,7 @@ use super::query::FOLDER;
 use super::rows::{Share, begin_words, rows, shares};
 use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
+use crate::owned::ORDER_ENTRY_MARK;
 use crate::owned::{count, placed};
 use crate::sql_folder::Step;
 
@@ -179,7 +180,7 @@ impl Load<'_> {
         tables: &str,
         replace: bool,
     ) -> Result<Vec<&'static str>> {
-        if crate::oltp::metadata::OWNED.is_entered(session)? {
+        if session.is_entered(ORDER_ENTRY_MARK)? {
             return Err(OlapError::Rival);
         }
         let there = match replace {

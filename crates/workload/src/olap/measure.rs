@@ -22,7 +22,6 @@ use target::TargetUrl;
 
 use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};
-use crate::columnar;
 use crate::olap::{self, Function, Query, order, queries};
 use crate::volume::of_analytical_load;
 
@@ -159,6 +158,10 @@ impl Workload for Analytical {
         Ok(title(code))
     }
 
+    fn reads_replicas(&self, _step: &Step) -> bool {
+        true
+    }
+
     fn definition(&self, _code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
         Ok(olap::fingerprint(targets[number].engine()))
     }
@@ -184,9 +187,6 @@ impl Measure for Asks<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        if let Err(done) = columnar::measure::refill(self.context, key) {
-            return Ok(done);
-        }
         let olap: &OlapStep = step.asked();
         let place = self.place((step, olap), key);
         let measured = match key.test.as_str() {

@@ -7,7 +7,7 @@ use target::Session;
 use super::refresh::SETS_MAX;
 use super::restore::REFRESHED;
 use super::{OlapError, Result, Scale, TABLES};
-use crate::owned::Owned;
+use crate::owned::{ANALYTICAL_MARK, Owned};
 
 /// Version of the generator: the major version of the crate that makes the rows, which is held fixed.
 pub(super) const GENERATOR: &str = "tpchgen 4";
@@ -16,7 +16,7 @@ pub(crate) const OWNED: Owned = Owned {
     facts: "dbdyno_olap",
     notes: &[],
     tables: &TABLES,
-    mark: "lineitem",
+    mark: ANALYTICAL_MARK,
 };
 
 /// What the database says of itself.

@@ -23,7 +23,7 @@ use super::terminal::Terminals;
 use super::transaction::{
     Answers, Delivery, Ended, Group, NewOrder, Next, OrderStatus, Payment, StockLevel, Transaction,
 };
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 /// Times that a transaction is begun anew because another one was in the way.
 const RETRIES_MAX: u32 = 20;
@@ -129,7 +129,7 @@ impl Clerk {
     }
 
     /// Takes the answers to that group.
-    fn take(&mut self, number: usize) -> std::result::Result<Next, Wrong> {
+    fn take(&mut self, number: usize) -> std::result::Result<Next, TransactionError> {
         let answers = self.desk.answers();
         self.rows += answers.rows.iter().sum::<u64>();
         let transaction = self.five.of(self.kind);
@@ -160,7 +160,11 @@ impl Clerk {
     }
 
     /// Whether it is tried once more after what went wrong; else why not.
-    fn again(&mut self, wrong: Wrong, is_committing: bool) -> std::result::Result<(), Failure> {
+    fn again(
+        &mut self,
+        wrong: TransactionError,
+        is_committing: bool,
+    ) -> std::result::Result<(), Failure> {
         let account = &mut self.account.kinds[self.kind as usize];
         if wrong.is_conflict() && self.retries < RETRIES_MAX {
             self.retries += 1;
@@ -200,8 +204,8 @@ impl Drop for Clerk {
 }
 
 /// Whether nobody will ever say what became of it.
-fn is_lost(wrong: &Wrong) -> bool {
-    matches!(wrong, Wrong::Target(error) if error.kind == ErrorKind::Unreachable)
+fn is_lost(wrong: &TransactionError) -> bool {
+    matches!(wrong, TransactionError::Target(error) if error.kind == ErrorKind::Unreachable)
 }
 
 #[cold]

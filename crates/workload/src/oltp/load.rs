@@ -15,6 +15,7 @@ use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
+use crate::owned::ANALYTICAL_MARK;
 use crate::owned::{count, placed};
 
 /// What is asked for.
@@ -132,7 +133,7 @@ impl Load<'_> {
             whole: false,
             transactions_since_load: false,
         };
-        if crate::olap::metadata::OWNED.is_entered(session)? {
+        if session.is_entered(ANALYTICAL_MARK)? {
             return Err(OltpError::Rival);
         }
         let there = match options.replace {

@@ -3,7 +3,7 @@
 use target::{SCHEMA_MARK, Session};
 
 use super::{OltpError, Result, TABLES};
-use crate::owned::{Owned, finds};
+use crate::owned::{ORDER_ENTRY_MARK, Owned, finds};
 
 /// One row a fact.
 const FACTS: &str = "dbdyno_oltp";
@@ -14,7 +14,7 @@ pub(crate) const OWNED: Owned = Owned {
     facts: FACTS,
     notes: &[WAREHOUSES],
     tables: &TABLES,
-    mark: "warehouse",
+    mark: ORDER_ENTRY_MARK,
 };
 
 /// What the database says of itself.

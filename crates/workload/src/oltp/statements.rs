@@ -8,8 +8,8 @@ use super::mix::{KINDS, Kind};
 use super::population::ORDER_LINES;
 use super::transaction::{Asked, Name, Transaction, effect};
 use super::{OltpError, Result, files};
-use crate::script::Wrong;
 use crate::script::sql::{first_word, mark};
+use crate::transaction_error::TransactionError;
 
 /// Most parameters of a statement: fifteen lines of ten values, and those of the order.
 const VALUES_MAX: usize = 160;
@@ -109,8 +109,8 @@ impl Prepared {
         &self,
         transaction: &dyn Transaction,
         line: usize,
-        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, Wrong>,
-    ) -> std::result::Result<T, Wrong> {
+        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,
+    ) -> std::result::Result<T, TransactionError> {
         match self.sources.len() <= VALUES_USUAL {
             true => self.with::<VALUES_USUAL, T>(transaction, line, work),
             false => self.with::<VALUES_MAX, T>(transaction, line, work),
@@ -122,8 +122,8 @@ impl Prepared {
         &self,
         transaction: &dyn Transaction,
         line: usize,
-        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, Wrong>,
-    ) -> std::result::Result<T, Wrong> {
+        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,
+    ) -> std::result::Result<T, TransactionError> {
         let mut values = [Value::Null; MAX];
         for (value, (name, further)) in values.iter_mut().zip(&self.sources) {
             let found = transaction.value(*name, line + usize::from(*further));

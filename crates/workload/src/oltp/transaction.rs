@@ -21,7 +21,7 @@ use super::account::Account;
 use super::journal::Record;
 use super::statements::Step;
 use super::terminal::{Terminal, World};
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 /// One of the five.
 pub(super) trait Transaction: Send {
@@ -32,10 +32,10 @@ pub(super) trait Transaction: Send {
     fn ask(&self, number: usize, group: &mut Group);
 
     /// Takes the answers to that group.
-    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, Wrong>;
+    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError>;
 
     /// Takes the one row that the stored procedure returns.
-    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong>;
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError>;
 
     /// The value of a parameter; `line` counts lines of an order or districts, from 0.
     fn value(&self, name: Name, line: usize) -> Option<Value<'_>>;
@@ -181,7 +181,7 @@ impl Answers<'_> {
     }
 
     /// Makes sure that a step returned or changed exactly one row.
-    pub fn one(&self, step: usize, what: &str) -> Result<(), Wrong> {
+    pub fn one(&self, step: usize, what: &str) -> Result<(), TransactionError> {
         match self.rows(step) {
             1 => Ok(()),
             rows => Err(effect(format!("{what} found {rows} rows instead of 1"))),
@@ -198,7 +198,12 @@ impl Answers<'_> {
     }
 
     /// An integer of its first row.
-    pub fn must_int(&self, step: usize, column: usize, what: &str) -> Result<i64, Wrong> {
+    pub fn must_int(
+        &self,
+        step: usize,
+        column: usize,
+        what: &str,
+    ) -> Result<i64, TransactionError> {
         let found = self.int(step, column);
         found.ok_or_else(|| effect(format!("{what} gave no number")))
     }
@@ -234,8 +239,8 @@ pub(super) enum Ended {
 }
 
 #[cold]
-pub(super) fn effect(what: String) -> Wrong {
-    Wrong::Effect(format!("wrong effect: {what}"))
+pub(super) fn effect(what: String) -> TransactionError {
+    TransactionError::Effect(format!("wrong effect: {what}"))
 }
 
 /// Cents as an exact decimal.

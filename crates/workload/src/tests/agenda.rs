@@ -12,7 +12,7 @@ fn sqlite() -> Vec<Nodes> {
 
 fn lay(text: &str) -> Agenda {
     let plan = plan(text, &[]).unwrap();
-    Agenda::lay(&plan, &registry(), &sqlite(), 2).unwrap()
+    registry().lay(&plan, &sqlite(), 2).unwrap()
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! What plans are foretold to write.
 
-use lab::volume::{Volume, foretell};
+use lab::volume::Volume;
 
 use super::{plan, registry};
 use crate::volume::of_order_entry_load;
 
 fn written(text: &str, fresh: bool) -> Volume {
     let plan = plan(text, &[]).unwrap();
-    foretell(&plan, &registry(), "sqlite", 1, fresh).unwrap()
+    registry().foretell(&plan, "sqlite", 1, fresh).unwrap()
 }
 
 const READ: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T611']\njobs=[1,2]\n";

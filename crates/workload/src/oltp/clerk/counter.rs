@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use load::{Failure, Turn};
 use target::{Sent, TargetError};
 
-use super::{Clerk, Ended, Next, Wrong};
+use super::{Clerk, Ended, Next, TransactionError};
 
 /// Serves users without waiting for answers.
 pub struct Counter {
@@ -109,7 +109,7 @@ impl Counter {
 
     /// The transaction cannot go on: it is rolled back, and begun anew after a conflict.
     #[cold]
-    fn went_wrong(&mut self, wrong: Wrong) -> Turn {
+    fn went_wrong(&mut self, wrong: TransactionError) -> Turn {
         let is_committing = self.clerk.is_committing();
         match self.clerk.again(wrong, is_committing) {
             Ok(()) => self.roll_back(After::Again),
@@ -141,7 +141,7 @@ impl Counter {
     fn broken(&mut self, error: TargetError) -> Turn {
         let is_committing = matches!(self.sent, Part::Group(_)) && self.clerk.is_committing();
         self.sent = Part::Nothing;
-        let wrong = Wrong::Target(error);
+        let wrong = TransactionError::Target(error);
         Turn::Finished(match self.clerk.again(wrong, is_committing) {
             Err(failure) => Err(failure),
             // A connection that broke is no conflict.

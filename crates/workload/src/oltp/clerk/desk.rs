@@ -2,7 +2,7 @@
 
 use target::{Replies, Request, Result as TargetResult, Sent, Session};
 
-use super::{Answers, Group, Mode, Transaction, Wrong, blocks};
+use super::{Answers, Group, Mode, Transaction, TransactionError, blocks};
 use crate::oltp::Result;
 use crate::oltp::statements::Statements;
 
@@ -71,7 +71,7 @@ impl Desk {
     pub(super) fn send(
         &mut self,
         transaction: &dyn Transaction,
-    ) -> std::result::Result<Sent, Wrong> {
+    ) -> std::result::Result<Sent, TransactionError> {
         self.forget_answers();
         let Self {
             session,
@@ -83,10 +83,12 @@ impl Desk {
         } = self;
         let session = session
             .nonblocking()
-            .ok_or_else(|| Wrong::Target(blocks()))?;
+            .ok_or_else(|| TransactionError::Target(blocks()))?;
         let mut requests = 0;
         if group.begin {
-            session.queue(Request::Begin).map_err(Wrong::Target)?;
+            session
+                .queue(Request::Begin)
+                .map_err(TransactionError::Target)?;
             replies.awaits(None);
             requests += 1;
         }
@@ -95,7 +97,7 @@ impl Desk {
             for (number, one) in prepared.iter().enumerate() {
                 one.with_values(transaction, asked.line.into(), |values| {
                     let request = Request::Execute(one.statement, values);
-                    session.queue(request).map_err(Wrong::Target)
+                    session.queue(request).map_err(TransactionError::Target)
                 })?;
                 let is_kept = number + 1 == prepared.len() && one.returns;
                 replies.awaits(is_kept.then_some(step));
@@ -106,10 +108,12 @@ impl Desk {
             requests += prepared.len();
         }
         if group.commit {
-            session.queue(Request::Commit).map_err(Wrong::Target)?;
+            session
+                .queue(Request::Commit)
+                .map_err(TransactionError::Target)?;
             replies.awaits(None);
         }
-        session.send().map_err(Wrong::Target)
+        session.send().map_err(TransactionError::Target)
     }
 
     /// Sends a rollback.
@@ -148,12 +152,12 @@ impl Desk {
     }
 
     /// Everything was answered: what was wrong, or the rows of each step.
-    pub(super) fn settle(&mut self) -> std::result::Result<(), Wrong> {
+    pub(super) fn settle(&mut self) -> std::result::Result<(), TransactionError> {
         if let Some(error) = self.replies.take_error() {
-            return Err(Wrong::Target(error));
+            return Err(TransactionError::Target(error));
         }
         if self.group.commit && self.replies.rolled_back() {
-            return Err(Wrong::Effect(
+            return Err(TransactionError::Effect(
                 "wrong effect: what was to be committed was rolled back".into(),
             ));
         }
@@ -177,7 +181,7 @@ impl Desk {
         &mut self,
         transaction: &dyn Transaction,
         calls: &mut u64,
-    ) -> std::result::Result<(), Wrong> {
+    ) -> std::result::Result<(), TransactionError> {
         self.forget_answers();
         let Self {
             session,
@@ -189,7 +193,7 @@ impl Desk {
         } = self;
         if group.begin {
             *calls += 1;
-            session.begin().map_err(Wrong::Target)?;
+            session.begin().map_err(TransactionError::Target)?;
         }
         for (step, asked) in group.asks.iter().enumerate() {
             let prepared = statements.of(*asked);
@@ -204,14 +208,14 @@ impl Desk {
                         None if one.returns => session.fetch(one.statement, values).map(|f| f.rows),
                         None => session.execute(one.statement, values),
                     };
-                    done.map_err(Wrong::Target)
+                    done.map_err(TransactionError::Target)
                 })?;
             }
             rows.push(found);
         }
         if group.commit {
             *calls += 1;
-            session.commit().map_err(Wrong::Target)?;
+            session.commit().map_err(TransactionError::Target)?;
         }
         Ok(())
     }

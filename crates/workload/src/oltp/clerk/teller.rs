@@ -2,7 +2,7 @@
 
 use load::{Done, Failure};
 
-use super::{Clerk, Ended, Next, Wrong};
+use super::{Clerk, Ended, Next, TransactionError};
 
 /// Serves users, waiting for every answer.
 pub struct Teller {
@@ -27,12 +27,14 @@ impl Teller {
                 return Err(fatal);
             }
             let rolled_back = self.clerk.desk.session.rollback();
-            rolled_back.map_err(|error| Wrong::Target(error).into_failure(self.clerk.retries))?;
+            rolled_back.map_err(|error| {
+                TransactionError::Target(error).into_failure(self.clerk.retries)
+            })?;
             again?;
         }
     }
 
-    fn attempt(&mut self) -> Result<Ended, Wrong> {
+    fn attempt(&mut self) -> Result<Ended, TransactionError> {
         // The longest conversation has three groups.
         for number in 0.. {
             let clerk = &mut self.clerk;
@@ -48,7 +50,7 @@ impl Teller {
                 Next::RollBack => {
                     clerk.sent(1);
                     let rolled_back = clerk.desk.session.rollback();
-                    rolled_back.map_err(Wrong::Target)?;
+                    rolled_back.map_err(TransactionError::Target)?;
                     return Ok(Ended::RolledBack);
                 }
             }

@@ -14,7 +14,7 @@ use crate::oltp::journal::Record;
 use crate::oltp::population::DISTRICTS;
 use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 const PLACES: usize = DISTRICTS as usize;
 
@@ -36,7 +36,7 @@ impl Delivery {
         (0..PLACES).filter(|place| self.orders[*place] != 0)
     }
 
-    fn take_oldest(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_oldest(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.orders = [0; PLACES];
         for place in 0..PLACES {
             if answers.rows(place) > 0 {
@@ -47,7 +47,7 @@ impl Delivery {
         Ok(Next::Group)
     }
 
-    fn take_stamped(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_stamped(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         let mut step = 0;
         for place in 0..PLACES {
             if self.orders[place] == 0 {
@@ -62,7 +62,7 @@ impl Delivery {
         Ok(Next::Group)
     }
 
-    fn take_charged(&self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_charged(&self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         for step in 0..self.places().count() {
             answers.one(step, "customer of a delivery")?;
         }
@@ -96,7 +96,7 @@ impl Transaction for Delivery {
         }
     }
 
-    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         match number {
             0 => self.take_oldest(answers),
             1 => self.take_stamped(answers),
@@ -105,7 +105,7 @@ impl Transaction for Delivery {
     }
 
     /// The order that was delivered of each district, separated by commas, 0 where there was none.
-    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "procedure of a delivery")?;
         let mut found = answers.text(0, 0).split(',');
         for order in &mut self.orders {

@@ -14,7 +14,7 @@ use crate::oltp::journal::Record;
 use crate::oltp::population::{DISTRICTS, ITEMS, ORDER_LINES};
 use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 /// Most lines of an order.
 const LINES_MAX: usize = *ORDER_LINES.end() as usize;
@@ -98,7 +98,7 @@ impl NewOrder {
         list(quantities, lines.iter().map(|line| line.quantity.into()));
     }
 
-    fn take_stock(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_stock(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(CUSTOMER, "customer of a new order")?;
         self.answer.w_tax = answers.must_int(CUSTOMER, 0, "w_tax")?;
         self.answer.discount = answers.must_int(CUSTOMER, 1, "c_discount")?;
@@ -118,7 +118,7 @@ impl NewOrder {
         Ok(Next::Group)
     }
 
-    fn take_order(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_order(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "district of a new order")?;
         self.answer.o_id = answers.must_int(0, 0, "d_next_o_id")? as u32;
         self.answer.d_tax = answers.must_int(0, 1, "d_tax")?;
@@ -201,7 +201,7 @@ impl Transaction for NewOrder {
         }
     }
 
-    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take(&mut self, number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         match number {
             0 => self.take_stock(answers),
             _ => self.take_order(answers),
@@ -209,7 +209,7 @@ impl Transaction for NewOrder {
     }
 
     /// o_id (0: rolled back), total in cents.
-    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "procedure of a new order")?;
         self.answer.o_id = answers.must_int(0, 0, "o_id")? as u32;
         self.answer.total_cents = answers.must_int(0, 1, "total")?;

@@ -10,7 +10,7 @@ use crate::oltp::journal::Record;
 use crate::oltp::population::DISTRICTS;
 use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 /// One question.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Default for OrderStatus {
 }
 
 impl OrderStatus {
-    fn check_lines(&self, found: u64, ol_cnt: i64) -> Result<Next, Wrong> {
+    fn check_lines(&self, found: u64, ol_cnt: i64) -> Result<Next, TransactionError> {
         match ol_cnt > 0 && found == ol_cnt as u64 {
             true => Ok(Next::Done(Ended::Committed)),
             false => Err(effect(format!(
@@ -56,12 +56,12 @@ impl Transaction for OrderStatus {
     }
 
     /// The first column is o_ol_cnt; a row is a line.
-    fn take(&mut self, _number: usize, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take(&mut self, _number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.check_lines(answers.rows(0), answers.int(0, 0).unwrap_or(0))
     }
 
     /// o_ol_cnt, lines found.
-    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "procedure of an order status")?;
         let found = answers.must_int(0, 1, "lines")?;
         self.check_lines(found.unsigned_abs(), answers.int(0, 0).unwrap_or(0))

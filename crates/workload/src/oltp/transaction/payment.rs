@@ -17,7 +17,7 @@ use crate::oltp::journal::Record;
 use crate::oltp::population::DISTRICTS;
 use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 /// Smallest and largest payment, in cents.
 const AMOUNT_CENTS: std::ops::RangeInclusive<u64> = 100..=500_000;
@@ -58,7 +58,7 @@ impl Default for Payment {
 }
 
 impl Payment {
-    fn take_customer(&mut self, answers: &Answers<'_>) -> Result<(), Wrong> {
+    fn take_customer(&mut self, answers: &Answers<'_>) -> Result<(), TransactionError> {
         answers.one(0, "customer of a payment")?;
         self.c_id = answers.must_int(0, 0, "c_id")? as u16;
         Ok(())
@@ -105,7 +105,7 @@ impl Transaction for Payment {
         group.commit = true;
     }
 
-    fn take(&mut self, _number: usize, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take(&mut self, _number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.take_customer(answers)?;
         answers.one(1, "district of a payment")?;
         answers.one(2, "warehouse of a payment")?;
@@ -113,7 +113,7 @@ impl Transaction for Payment {
     }
 
     /// c_id.
-    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.take_customer(answers)?;
         Ok(Next::Done(Ended::Committed))
     }

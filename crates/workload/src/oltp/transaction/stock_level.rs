@@ -9,7 +9,7 @@ use crate::oltp::account::Account;
 use crate::oltp::journal::Record;
 use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
-use crate::script::Wrong;
+use crate::transaction_error::TransactionError;
 
 /// One look at the stock.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(in crate::oltp) struct StockLevel {
 }
 
 impl StockLevel {
-    fn check(&self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn check(&self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         answers.one(0, "stock level")?;
         answers.must_int(0, 0, "stock level")?;
         Ok(Next::Done(Ended::Committed))
@@ -38,12 +38,12 @@ impl Transaction for StockLevel {
         group.ask(Step::StockLevelCount);
     }
 
-    fn take(&mut self, _number: usize, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take(&mut self, _number: usize, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.check(answers)
     }
 
     /// The count.
-    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, Wrong> {
+    fn take_call(&mut self, answers: &Answers<'_>) -> Result<Next, TransactionError> {
         self.check(answers)
     }
 

@@ -5,9 +5,10 @@ use std::os::fd::RawFd;
 use load::{Done, Failure, Station, Turn};
 use target::{ErrorKind, Nonblocking, Request, Result, Sent, TargetError};
 
-use super::hand::{Hand, Wrong};
+use super::hand::Hand;
 use super::operator::Runner;
 use super::plan::{Ask, Opening};
+use crate::transaction_error::TransactionError;
 
 /// Runs the transactions of a script one after another without waiting.
 pub struct Client {
@@ -57,7 +58,7 @@ impl Client {
         let Runner { hand, worker, .. } = &mut self.job;
         let asked = match worker.session.nonblocking() {
             Some(session) => ask(hand, session, number),
-            None => Err(Wrong::Target(blocks())),
+            None => Err(TransactionError::Target(blocks())),
         };
         match asked {
             Ok(sent) => self.waits(sent),
@@ -109,13 +110,13 @@ impl Client {
 
     /// Rows of a group, each statement's held against what is expected.
     #[inline]
-    fn check(&mut self, number: usize) -> std::result::Result<u64, Wrong> {
+    fn check(&mut self, number: usize) -> std::result::Result<u64, TransactionError> {
         let hand = &mut self.job.hand;
         if let Some(error) = hand.replies.take_error() {
-            return Err(Wrong::Target(error));
+            return Err(TransactionError::Target(error));
         }
         if hand.replies.rolled_back() {
-            return Err(Wrong::Effect(
+            return Err(TransactionError::Effect(
                 "wrong effect: what was to be committed was rolled back".into(),
             ));
         }
@@ -133,7 +134,7 @@ impl Client {
 
     /// The transaction cannot go on: it is rolled back, and begun anew after a conflict.
     #[cold]
-    fn went_wrong(&mut self, wrong: Wrong) -> Turn {
+    fn went_wrong(&mut self, wrong: TransactionError) -> Turn {
         let again = wrong.is_conflict() && self.retries < self.job.hand.ready().retries;
         let failure = (!again).then(|| wrong.into_failure(self.retries));
         if let Some(fatal @ Failure::Fatal(_)) = failure {
@@ -188,7 +189,9 @@ impl Client {
     #[cold]
     fn broken(&mut self, error: TargetError) -> Turn {
         self.sent = Group::Nothing;
-        Turn::Finished(Err(Wrong::Target(error).into_failure(self.retries)))
+        Turn::Finished(Err(
+            TransactionError::Target(error).into_failure(self.retries)
+        ))
     }
 
     /// Sends what is left and takes what has come; whether all of the group was answered.
@@ -216,7 +219,7 @@ fn ask(
     hand: &mut Hand,
     session: &mut dyn Nonblocking,
     number: usize,
-) -> std::result::Result<Sent, Wrong> {
+) -> std::result::Result<Sent, TransactionError> {
     hand.replies.clear();
     let ready = std::sync::Arc::clone(hand.ready());
     let transaction = &ready.transactions[hand.current()];
@@ -229,17 +232,17 @@ fn ask(
                 let handle = hand.handle(*statement);
                 hand.with_parameters(*statement, |parameters| {
                     let request = Request::Execute(handle.statement, parameters);
-                    session.queue(request).map_err(Wrong::Target)
+                    session.queue(request).map_err(TransactionError::Target)
                 })?;
                 let kept = !transaction.statements[*statement].columns.is_empty();
                 hand.replies.awaits(kept.then_some(*statement));
                 continue;
             }
         };
-        session.queue(request).map_err(Wrong::Target)?;
+        session.queue(request).map_err(TransactionError::Target)?;
         hand.replies.awaits(kept);
     }
-    session.send().map_err(Wrong::Target)
+    session.send().map_err(TransactionError::Target)
 }
 
 #[cold]

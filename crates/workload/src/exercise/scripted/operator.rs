@@ -2,10 +2,11 @@
 
 use load::{Done, Failure, Operator};
 
-use super::hand::{Hand, Wrong};
+use super::hand::Hand;
 use super::plan::Opening;
 use super::tally::Tally;
 use crate::exercise::Worker;
+use crate::transaction_error::TransactionError;
 
 /// Runs the transactions of a script one after another.
 pub struct Runner {
@@ -20,14 +21,14 @@ pub struct Runner {
 impl Runner {
     /// Carries out the transaction from statement `from`, which it moves on where each statement is a
     /// transaction of its own.
-    fn attempt(&mut self, from: &mut usize) -> Result<u64, Wrong> {
+    fn attempt(&mut self, from: &mut usize) -> Result<u64, TransactionError> {
         let ready = std::sync::Arc::clone(self.hand.ready());
         let transaction = &ready.transactions[self.hand.current()];
         let session = self.worker.session.as_mut();
         match transaction.opening {
             Opening::Autocommit => {}
-            Opening::Read => session.begin_read().map_err(Wrong::Target)?,
-            Opening::Write => session.begin().map_err(Wrong::Target)?,
+            Opening::Read => session.begin_read().map_err(TransactionError::Target)?,
+            Opening::Write => session.begin().map_err(TransactionError::Target)?,
         }
         let mut rows = 0;
         for number in *from..transaction.statements.len() {
@@ -40,12 +41,15 @@ impl Runner {
             }
         }
         if transaction.opening != Opening::Autocommit {
-            self.worker.session.commit().map_err(Wrong::Target)?;
+            self.worker
+                .session
+                .commit()
+                .map_err(TransactionError::Target)?;
         }
         Ok(rows)
     }
 
-    fn statement(&mut self, number: usize, kept: bool) -> Result<u64, Wrong> {
+    fn statement(&mut self, number: usize, kept: bool) -> Result<u64, TransactionError> {
         let handle = self.hand.handle(number);
         let session = self.worker.session.as_mut();
         if !kept {
@@ -54,7 +58,7 @@ impl Runner {
                     true => session.fetch(handle.statement, parameters).map(|f| f.rows),
                     false => session.execute(handle.statement, parameters),
                 };
-                done.map_err(Wrong::Target)
+                done.map_err(TransactionError::Target)
             });
         }
         // The row is taken out meanwhile, because parameters may be those kept by other statements.
@@ -62,7 +66,7 @@ impl Runner {
         let mut first = place.map(std::mem::take).unwrap_or_default();
         let done = self.hand.with_parameters(number, |parameters| {
             let done = session.fetch_first(handle.statement, parameters, &mut first);
-            done.map_err(Wrong::Target)
+            done.map_err(TransactionError::Target)
         });
         if let Some(place) = self.hand.replies.first_mut(number) {
             *place = first;
@@ -95,7 +99,7 @@ impl Operator for Runner {
                 return Err(fatal);
             }
             let rolled_back = self.worker.session.rollback();
-            rolled_back.map_err(|error| Wrong::Target(error).into_failure(retries))?;
+            rolled_back.map_err(|error| TransactionError::Target(error).into_failure(retries))?;
             match failure {
                 Some(failure) => return Err(failure),
                 None => retries += 1,

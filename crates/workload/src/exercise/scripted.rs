@@ -1,20 +1,26 @@
 //! A script as an exercise: sets up, hands out its jobs, and cleans up.
 
+mod hand;
+mod operator;
+mod plan;
+mod station;
+mod tally;
+
 use std::sync::Arc;
 
 use archive::TransactionKind;
 use load::{Operator, Outcome, Station};
 use target::{ErrorKind, Result, TargetError};
 
-use super::draw::Place;
-use super::file::{Script, When};
-use super::hand::Hand;
-use super::operator::Runner;
-use super::plan::Ready;
-use super::station::Client;
-use super::tally::{Tallies, Tally};
+use super::{Exercise, Prepared, Worker};
 use crate::bench::Bench;
-use crate::exercise::{Exercise, Prepared, Worker};
+use crate::script::draw::Place;
+use crate::script::file::{Script, When};
+use hand::Hand;
+use operator::Runner;
+use plan::Ready;
+use station::Client;
+use tally::{Tallies, Tally};
 
 /// A script on a target.
 pub struct Scripted {

@@ -6,11 +6,12 @@ use load::Failure;
 use load::random::Random;
 use target::{Replies, Result, Session, Statement, TargetError, Value};
 
-use super::draw::{Drawn, Place};
-use super::file::PARAMETERS_MAX;
 use super::plan::{Opening, Ready, ReadyTransaction, Source};
-use super::sql::first_word;
 use crate::exercise::failure;
+use crate::script::draw::{Drawn, Place};
+use crate::script::file::PARAMETERS_MAX;
+use crate::script::sql::first_word;
+use crate::transaction_error::TransactionError;
 
 /// One job's values and prepared statements.
 pub struct Hand {
@@ -34,15 +35,6 @@ pub struct Handle {
     pub statement: Statement,
     /// Whether it returns rows.
     pub returns: bool,
-}
-
-/// Why a transaction did not come to its end.
-#[derive(Debug)]
-pub enum Wrong {
-    /// The database said so.
-    Target(TargetError),
-    /// What it did is not what was expected.
-    Effect(String),
 }
 
 impl Hand {
@@ -123,8 +115,8 @@ impl Hand {
     pub fn with_parameters<T>(
         &self,
         statement: usize,
-        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, Wrong>,
-    ) -> std::result::Result<T, Wrong> {
+        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,
+    ) -> std::result::Result<T, TransactionError> {
         let sources = &self.ready.transactions[self.current].statements[statement].sources;
         let mut parameters = [Value::Int(0); PARAMETERS_MAX];
         for (parameter, source) in parameters.iter_mut().zip(sources) {
@@ -148,8 +140,8 @@ impl Hand {
     }
 
     #[cold]
-    fn nothing(&self, statement: usize, name: &str) -> Wrong {
-        Wrong::Effect(format!(
+    fn nothing(&self, statement: usize, name: &str) -> TransactionError {
+        TransactionError::Effect(format!(
             "wrong effect: statement {} of \"{}\" needs :{name}, which is null or was kept from no row",
             statement + 1,
             self.ready.transactions[self.current].name
@@ -161,7 +153,11 @@ impl Hand {
     /// # Errors
     /// When they are fewer or more.
     #[inline]
-    pub fn check_rows(&self, statement: usize, rows: u64) -> std::result::Result<(), Wrong> {
+    pub fn check_rows(
+        &self,
+        statement: usize,
+        rows: u64,
+    ) -> std::result::Result<(), TransactionError> {
         let expected = &self.ready.transactions[self.current].statements[statement].rows;
         match expected.contains(&rows) {
             true => Ok(()),
@@ -170,7 +166,7 @@ impl Hand {
     }
 
     #[cold]
-    fn wrong_rows(&self, statement: usize, rows: u64) -> Wrong {
+    fn wrong_rows(&self, statement: usize, rows: u64) -> TransactionError {
         let transaction = &self.ready.transactions[self.current];
         let expected = &transaction.statements[statement].rows;
         let right = match (*expected.start(), *expected.end()) {
@@ -178,7 +174,7 @@ impl Hand {
             (low, u64::MAX) => format!("at least {low}"),
             (low, high) => format!("{low} to {high}"),
         };
-        Wrong::Effect(format!(
+        TransactionError::Effect(format!(
             "wrong effect: statement {} of \"{}\" returned or changed {rows} rows instead of {right}",
             statement + 1,
             transaction.name
@@ -186,22 +182,22 @@ impl Hand {
     }
 }
 
-impl Wrong {
+impl TransactionError {
     /// Whether the transaction may be tried again.
     pub fn is_conflict(&self) -> bool {
-        matches!(self, Wrong::Target(error) if error.is_conflict())
+        matches!(self, TransactionError::Target(error) if error.is_conflict())
     }
 
     /// What the driver does about it, after `retries` retries.
     #[cold]
     pub fn into_failure(self, retries: u32) -> Failure {
         match self {
-            Wrong::Effect(message) => Failure::Operation(message),
-            Wrong::Target(error) if error.is_conflict() => Failure::Operation(format!(
+            TransactionError::Effect(message) => Failure::Operation(message),
+            TransactionError::Target(error) if error.is_conflict() => Failure::Operation(format!(
                 "gave up after {retries} retries: {}",
                 error.message
             )),
-            Wrong::Target(error) => failure(error),
+            TransactionError::Target(error) => failure(error),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use super::draw::Draw;
-use super::file::{Pipeline, Script, Transaction};
-use super::sql;
+use crate::script::draw::Draw;
+use crate::script::file::{Pipeline, Script, Transaction};
+use crate::script::sql;
 
 /// What the jobs of a point share.
 #[derive(Debug)]

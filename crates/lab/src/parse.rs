@@ -1,0 +1,226 @@
+//! Reads a plan: settings applied, every key and value checked that can be without a target.
+
+use verdict::metric::Metric;
+
+use crate::plan::{Plan, REPEAT_MAX, Setting, Step, TableKind};
+use crate::plan::{STEP_KEYS, Tables, VALIDITY_KEYS, nearest, steps_of};
+use crate::registry::Registry;
+use crate::{LabError, Result};
+
+/// Keys of a plan, for naming the nearest when one is misspelt.
+const PLAN_KEYS: [&str; 7] = [
+    "name",
+    "about",
+    "sample_ms",
+    "repeat",
+    "primary",
+    "validity",
+    "step",
+];
+
+impl Plan {
+    /// Parses a plan, with settings applied and everything checked that can be without a target.
+    ///
+    /// # Errors
+    /// One sentence with the place of what is wrong, and the nearest known key.
+    pub fn parse(workloads: &Registry, text: &str, settings: &[Setting]) -> Result<Self> {
+        let mut table: toml::Table = toml::from_str(text).map_err(|e| {
+            LabError::Plan(format!(
+                "the plan is not TOML: {}",
+                archive::toml_sentence(text, &e)
+            ))
+        })?;
+        let known = workloads.tables();
+        for setting in settings {
+            apply(&mut table, &known, setting)?;
+        }
+        check_keys("the plan", table.keys(), &PLAN_KEYS)?;
+        if let Some(toml::Value::Table(limits)) = table.get("validity") {
+            check_keys("validity", limits.keys(), &VALIDITY_KEYS)?;
+        }
+        let asked: Vec<toml::Table> = steps_of(&mut table)?
+            .into_iter()
+            .map(|s| s.clone())
+            .collect();
+        table.remove("step");
+        let mut plan: Plan = toml::Value::Table(table).try_into().map_err(not_right)?;
+        plan.check()?;
+        for (number, asked) in (1..).zip(asked) {
+            plan.step.push(read_step(workloads, &known, number, asked)?);
+        }
+        if plan.step.is_empty() {
+            return Err(LabError::Plan("the plan has no [[step]]".into()));
+        }
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<()> {
+        let wrong = |what: String| Err(LabError::Plan(what));
+        if self.repeat == 0 || self.repeat > REPEAT_MAX {
+            return wrong(format!(
+                "repeat = {} is not between 1 and {REPEAT_MAX}",
+                self.repeat
+            ));
+        }
+        if !(10..=3_600_000).contains(&self.sample_ms) {
+            return wrong(format!(
+                "sample_ms = {} is not between 10 and 3600000",
+                self.sample_ms
+            ));
+        }
+        for metric in &self.primary {
+            check_primary(metric)?;
+        }
+        self.validity.check().map_err(LabError::Plan)
+    }
+}
+
+/// Reads a step: its own keys, and the tables of the workload that it uses.
+fn read_step(
+    workloads: &Registry,
+    known: &[&TableKind],
+    number: usize,
+    mut asked: toml::Table,
+) -> Result<Step> {
+    let place = format!("step {number}");
+    let names: Vec<&str> = known.iter().map(|table| table.name).collect();
+    check_keys(&place, asked.keys(), &[&STEP_KEYS[..], &names].concat())?;
+    let mut tables = Vec::new();
+    for table in known {
+        let Some(asked) = asked.remove(table.name) else {
+            continue;
+        };
+        let toml::Value::Table(asked) = asked else {
+            let what = format!("{place}: {0} is no [step.{0}] table", table.name);
+            return Err(LabError::Plan(what));
+        };
+        let place = format!("{place}, {}", table.name);
+        check_keys(&place, asked.keys(), &table.keys.all())?;
+        tables.push((table.name, (table.read)(asked).map_err(not_right)?));
+    }
+    let mut step: Step = toml::Value::Table(asked).try_into().map_err(not_right)?;
+    step.tables = Tables(tables);
+    check_step(workloads, &step).map_err(|what| LabError::Plan(format!("{place}: {what}")))?;
+    Ok(step)
+}
+
+fn check_step(workloads: &Registry, step: &Step) -> std::result::Result<(), String> {
+    let uses = &step.uses;
+    let workload = workloads.find(uses)?;
+    let taken = workload.tables();
+    let (said, mut needed) = (&step.tables.0, taken.iter());
+    if let Some((name, _)) = said
+        .iter()
+        .find(|(name, _)| !taken.iter().any(|t| t.name == *name))
+    {
+        return Err(format!("[step.{name}] needs use = \"{name}\""));
+    }
+    if let Some(table) = needed.find(|t| !said.iter().any(|(name, _)| t.name == *name)) {
+        return Err(format!("use = \"{uses}\" needs [step.{}]", table.name));
+    }
+    workload.check(step)?;
+    step.check(workload.is_timed())
+}
+
+fn not_right(error: toml::de::Error) -> LabError {
+    let what = one_line(&error.to_string());
+    LabError::Plan(format!("the plan is not right: {what}"))
+}
+
+fn check_primary(text: &str) -> Result<()> {
+    let metric: Metric = text
+        .parse()
+        .map_err(|e: verdict::metric::MetricError| LabError::Plan(format!("primary: {e}")))?;
+    match verdict::metric::better(&metric.figure) {
+        archive::Better::Neither => Err(LabError::Plan(format!(
+            "primary: \"{text}\" has no good direction, so nothing can be decided on it; name a rate or a time"
+        ))),
+        archive::Better::Higher | archive::Better::Lower => Ok(()),
+    }
+}
+
+fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Result<()> {
+    let parts: Vec<&str> = setting.key.split('.').collect();
+    let no_place = || {
+        let tables = known.iter().map(|table| format!("step.{}.KEY", table.name));
+        LabError::Plan(format!(
+            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), {} or validity.KEY",
+            setting.key,
+            tables.collect::<Vec<_>>().join(", ")
+        ))
+    };
+    match parts.as_slice() {
+        ["step", place, key] => {
+            if let Some(asked) = known.iter().find(|table| table.name == *place) {
+                return match apply_to_workload(table, asked, (key, setting))? {
+                    0 => Err(no_place()),
+                    _ => Ok(()),
+                };
+            }
+            let index: usize = place.parse().map_err(|_| no_place())?;
+            let mut steps = steps_of(table)?;
+            let count = steps.len();
+            let step = index
+                .checked_sub(1)
+                .and_then(|i| steps.get_mut(i))
+                .ok_or_else(|| {
+                    LabError::Plan(format!("--set {}: the plan has {count} steps", setting.key))
+                })?;
+            step.insert((*key).to_owned(), setting.value.clone());
+        }
+        ["step", key] => {
+            for step in steps_of(table)? {
+                step.insert((*key).to_owned(), setting.value.clone());
+            }
+        }
+        ["validity", key] => {
+            let limits = table
+                .entry("validity")
+                .or_insert_with(|| toml::Table::new().into());
+            let limits = limits.as_table_mut().ok_or_else(no_place)?;
+            limits.insert((*key).to_owned(), setting.value.clone());
+        }
+        [key] if *key != "step" => {
+            table.insert((*key).to_owned(), setting.value.clone());
+        }
+        _ => return Err(no_place()),
+    }
+    Ok(())
+}
+
+/// Sets a key in all steps of a workload that take it; how many these are.
+fn apply_to_workload(
+    table: &mut toml::Table,
+    kind: &TableKind,
+    (key, setting): (&str, &Setting),
+) -> Result<usize> {
+    let mut taken = 0;
+    for step in steps_of(table)? {
+        let asked = step.get_mut(kind.name).and_then(toml::Value::as_table_mut);
+        if let Some(asked) = asked.filter(|asked| kind.keys.are_taken(asked, key)) {
+            asked.insert(key.to_owned(), setting.value.clone());
+            taken += 1;
+        }
+    }
+    Ok(taken)
+}
+
+fn check_keys<'a>(
+    place: &str,
+    keys: impl Iterator<Item = &'a String>,
+    known: &[&str],
+) -> Result<()> {
+    for key in keys {
+        if !known.contains(&key.as_str()) {
+            return Err(LabError::Plan(format!(
+                "{place} has the unknown key \"{key}\"{}",
+                nearest(key, known)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,137 @@
+//! The workloads that there are, found by the name that a step uses; the road from plan to archive knows no other.
+
+use crate::agenda::Agenda;
+use crate::error::Result;
+use crate::nodes::Nodes;
+use crate::plan::{Plan, Step, TableKind, nearest};
+use crate::volume::{Volume, Written};
+use crate::workload::{Ground, Workload};
+
+/// The workloads that plans can ask for.
+pub struct Registry {
+    workloads: Vec<Box<dyn Workload>>,
+}
+
+impl Registry {
+    /// Of these, whose names all differ.
+    pub fn new(workloads: Vec<Box<dyn Workload>>) -> Self {
+        Self { workloads }
+    }
+
+    /// With one more.
+    #[must_use]
+    pub fn with(mut self, workload: Box<dyn Workload>) -> Self {
+        self.workloads.push(workload);
+        self
+    }
+
+    /// What a step uses.
+    ///
+    /// # Errors
+    /// When there is no such workload, with the nearest that there is.
+    pub fn find(&self, uses: &str) -> std::result::Result<&dyn Workload, String> {
+        match self.position(uses) {
+            Some(at) => Ok(&*self.workloads[at]),
+            None => {
+                let names = self.all().flat_map(Workload::names).copied();
+                let hint = nearest(uses, &names.collect::<Vec<_>>());
+                Err(format!("use = \"{uses}\" is nothing dbdyno can do{hint}"))
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &dyn Workload> {
+        self.workloads.iter().map(|workload| &**workload)
+    }
+
+    /// The tables that steps of any of them may have, each once.
+    pub fn tables(&self) -> Vec<&'static TableKind> {
+        let mut tables: Vec<&TableKind> = Vec::new();
+        for table in self.all().flat_map(Workload::tables) {
+            if !tables.iter().any(|known| known.name == table.name) {
+                tables.push(table);
+            }
+        }
+        tables
+    }
+
+    /// Reads what the steps of a plan name beside it, and finds that it is there.
+    ///
+    /// # Errors
+    /// As [`Workload::prepare`].
+    pub fn prepare(&mut self, plan: &mut Plan) -> Result<()> {
+        for step in &mut plan.step {
+            if let Some(at) = self.position(&step.uses) {
+                self.workloads[at].prepare(step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays the agenda, plan × targets × repetitions: every repetition goes through all steps and targets, so that a drift of the
+    /// machine meets all of them alike.
+    ///
+    /// # Errors
+    /// A test that does not exist.
+    pub fn lay(&self, plan: &Plan, targets: &[Nodes], threads: u32) -> Result<Agenda> {
+        let mut agenda = Agenda::default();
+        for repetition in 1..=plan.repeat {
+            for (number, step) in (1..).zip(&plan.step) {
+                let ground = Ground {
+                    repetition,
+                    step: number,
+                    targets,
+                    threads,
+                };
+                let laid = self.of(step).lay(step, &ground)?;
+                agenda.points.extend(laid.points);
+                laid.missing.into_iter().for_each(|what| agenda.miss(what));
+            }
+        }
+        Ok(agenda)
+    }
+
+    /// What one target is asked to write by a plan; the same for each node of a cluster together.
+    ///
+    /// It is the most that can be: what the target turns out to lack is in it.
+    ///
+    /// # Errors
+    /// A test or size that does not exist.
+    pub fn foretell(
+        &self,
+        plan: &Plan,
+        engine: &str,
+        nodes: u32,
+        fresh_each_time: bool,
+    ) -> Result<Volume> {
+        let mut all = Written::default();
+        for (at, workload) in self.all().enumerate() {
+            let steps = plan.step.iter();
+            let steps = steps.filter(|step| self.position(&step.uses) == Some(at));
+            let written = workload.written(&steps.collect::<Vec<_>>(), engine)?;
+            all.add(written.points);
+            all.loads_bytes = all.loads_bytes.saturating_add(written.loads_bytes);
+        }
+        let loads = all.loads_bytes.saturating_mul(u64::from(nodes));
+        let repeat = u64::from(plan.repeat);
+        let loaded = if fresh_each_time { repeat } else { 1 };
+        Ok(Volume {
+            written_bytes: (all.points.written_bytes.saturating_mul(repeat))
+                .saturating_add(loads.saturating_mul(loaded)),
+            room_bytes: loads.saturating_add(all.points.room_bytes),
+        })
+    }
+
+    /// What a step of a plan uses.
+    pub(crate) fn of(&self, step: &Step) -> &dyn Workload {
+        self.find(&step.uses)
+            .expect("a plan is read with the registry that it is measured with")
+    }
+
+    /// Where the workload of a step stands among [`Registry::all`].
+    pub(crate) fn position(&self, uses: &str) -> Option<usize> {
+        let mut all = self.workloads.iter();
+        all.position(|workload| workload.names().contains(&uses))
+    }
+}
