@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{Ended, Place, faults, points};
-use load::random::Random;
 use serde_json::Value;
+use stats::random::Random;
 
 /// Twenty points of about 50 ms: computing, reading a table that has to be loaded first, loading one.
 const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 4\n\

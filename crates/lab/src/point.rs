@@ -5,8 +5,8 @@ use std::time::Duration;
 use archive::{Figures, PointKey, Sample, Steady};
 use host::HostUse;
 use load::Outcome;
-use load::random::mix;
 use sha2::{Digest, Sha256};
+use stats::random::mix;
 use target::Counters;
 
 /// Relative slope over a point that still counts as steady.

@@ -30,8 +30,8 @@ impl Registry {
     /// # Errors
     /// When there is no such workload, with the nearest that there is.
     pub fn find(&self, uses: &str) -> std::result::Result<&dyn Workload, String> {
-        match self.position(uses) {
-            Some(at) => Ok(&*self.workloads[at]),
+        match self.all().find(|workload| workload.names().contains(&uses)) {
+            Some(workload) => Ok(workload),
             None => {
                 let names = self.all().flat_map(Workload::names).copied();
                 let hint = nearest(uses, &names.collect::<Vec<_>>());
@@ -62,8 +62,9 @@ impl Registry {
     /// As [`Workload::prepare`].
     pub fn prepare(&mut self, plan: &mut Plan) -> Result<()> {
         for step in &mut plan.step {
-            if let Some(at) = self.position(&step.uses) {
-                self.workloads[at].prepare(step)?;
+            let mut workloads = self.workloads.iter_mut();
+            if let Some(used) = workloads.find(|w| w.names().contains(&step.uses.as_str())) {
+                used.prepare(step)?;
             }
         }
         Ok(())
@@ -106,9 +107,9 @@ impl Registry {
         fresh_each_time: bool,
     ) -> Result<Volume> {
         let mut all = Written::default();
-        for (at, workload) in self.all().enumerate() {
+        for workload in self.all() {
             let steps = plan.step.iter();
-            let steps = steps.filter(|step| self.position(&step.uses) == Some(at));
+            let steps = steps.filter(|step| workload.names().contains(&step.uses.as_str()));
             let written = workload.written(&steps.collect::<Vec<_>>(), engine)?;
             all.add(written.points);
             all.loads_bytes = all.loads_bytes.saturating_add(written.loads_bytes);
@@ -127,11 +128,5 @@ impl Registry {
     pub(crate) fn of(&self, step: &Step) -> &dyn Workload {
         self.find(&step.uses)
             .expect("a plan is read with the registry that it is measured with")
-    }
-
-    /// Where the workload of a step stands among [`Registry::all`].
-    pub(crate) fn position(&self, uses: &str) -> Option<usize> {
-        let mut all = self.workloads.iter();
-        all.position(|workload| workload.names().contains(&uses))
     }
 }

@@ -64,7 +64,7 @@ pub type Finished = [i64; 2];
 pub fn draw_order(pairs: u32, seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x0ab5_70d1);
     (0..pairs)
-        .map(|_| if random.below(2) == 0 { "ab" } else { "ba" })
+        .map(|_| if random.index(2) == 0 { "ab" } else { "ba" })
         .collect()
 }
 

@@ -94,14 +94,14 @@ impl Work<'_> {
             stop: signal::stop_flag(),
             servers: Servers::behind(&queue.newest(archive)?),
         };
-        let mut measures: HashMap<Option<usize>, Box<dyn Measure + '_>> = HashMap::new();
+        let mut measures: HashMap<&str, Box<dyn Measure + '_>> = HashMap::new();
         let mut finished = queue.finished;
         // A key may be entered with another one.
         let mut entered: HashSet<PointKey> = HashSet::new();
         for key in &queue.todo {
             let step = &self.plan.step[key.step as usize - 1];
             let workload = self.workloads.of(step);
-            let measure = measures.entry(self.workloads.position(&step.uses));
+            let measure = measures.entry(workload.names()[0]);
             let measure = measure.or_insert_with(|| workload.begin(&context));
             if entered.contains(key) || measure.has_left_out(key) {
                 continue;

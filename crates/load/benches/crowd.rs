@@ -83,8 +83,8 @@ impl Crowd for Flock {
                 let draw = self
                     .draws
                     .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let bits = load::random::mix(draw);
-                load::random::exponential_of(bits, self.mean_ns) as u64
+                let bits = stats::random::mix(draw);
+                stats::random::exponential_of(bits, self.mean_ns) as u64
             }
         };
         Errand { kind: 0, pause_ns }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use divan::counter::ItemsCount;
 use load::clock;
-use load::random::Random;
 use load::recorder::{Progress, Recorder, Timing};
+use stats::random::Random;
 
 /// Operations of one iteration, so that the cost of divan's own clock vanishes.
 const OPERATIONS: usize = 10_000;

@@ -40,7 +40,6 @@ pub mod mock;
 mod objective;
 pub mod outcome;
 mod ramp;
-pub mod random;
 pub mod recorder;
 pub mod schedule;
 pub mod search;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::clock::ns;
-use crate::random::{Random, exponential_of, mix};
+use stats::random::{Random, exponential_of, mix};
 
 /// An exponential think time is cut at this many times its mean (as TPC-C does), so that no user falls asleep.
 pub const THINK_MEANS_MAX: f64 = 10.0;

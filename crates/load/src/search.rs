@@ -234,7 +234,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use stats::random::Random;
 
     fn plan() -> SearchPlan {
         SearchPlan::from_rate(100.0)

@@ -107,7 +107,7 @@ mod tests {
                     })
                     .collect();
                 let taken: Vec<f64> = (population.chunks(20))
-                    .map(|stretch| stretch[random.below(20)])
+                    .map(|stretch| stretch[random.index(20)])
                     .collect();
                 let truth: f64 = population.iter().sum();
                 covered += u32::from(total(&taken, 300, 0.95).unwrap().covers(truth));

@@ -5,7 +5,6 @@
 //! warning, never a panic.
 
 pub mod autocorrelation;
-pub mod bootstrap;
 pub mod changepoint;
 pub mod cluster;
 pub mod compare;

@@ -44,7 +44,7 @@ pub fn unpaired(a: &[f64], b: &[f64], seed: u64) -> Result<Permutation, Warning>
     let far = (0..DRAWN)
         .filter(|_| {
             for i in 0..n_b {
-                let other = i + random.below(n - i);
+                let other = i + random.index(n - i);
                 dealt.swap(i, other);
             }
             dealt[..n_b].iter().sum::<f64>().abs() >= threshold
@@ -92,7 +92,7 @@ pub fn paired(a: &[f64], b: &[f64], seed: u64) -> Result<Permutation, Warning> {
     let mut random = Random::new(seed);
     let far = (0..DRAWN)
         .filter(|_| {
-            let turned: Vec<bool> = differences.iter().map(|_| random.below(2) == 1).collect();
+            let turned: Vec<bool> = differences.iter().map(|_| random.index(2) == 1).collect();
             signed(&|i| turned[i]) >= threshold
         })
         .count();

@@ -288,7 +288,7 @@ fn resampled(
         .map(|_| {
             let dealt: Vec<f64> = fitted
                 .iter()
-                .map(|f| f * (1.0 + residuals[random.below(n)] - mean))
+                .map(|f| f * (1.0 + residuals[random.index(n)] - mean))
                 .collect();
             fit(dops, &dealt, is_amdahl)
         })

@@ -4,7 +4,7 @@
 //! The data do not depend on the seed of a run: runs with different seeds read different keys of
 //! the same rows and stay comparable.
 
-use load::random::mix;
+use stats::random::mix;
 use target::{BulkRow, Fetched, RowSource, Value};
 
 /// Rows that share one secondary key: the published 320 rows of an index range.

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Crowd, CrowdModel};
 use crate::job::Brake;
-use crate::random::{Random, mix};
 use crate::schedule::{Ticks, Window};
+use stats::random::{Random, mix};
 
 /// Arrivals counted at the end that nobody was free for; more of them are as many.
 const UNFINISHED_MAX: u64 = 10_000_000;

@@ -14,11 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::random::Random;
 use load::{
     Clock, Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Done, Errand, Failure,
     Teller, Think, Turn, drive_crowd,
 };
+use stats::random::Random;
 
 /// Nobody interrupts.
 static GO_ON: AtomicBool = AtomicBool::new(false);

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use load::random::Random;
 use load::schedule::{Ticks, Timetable};
 use load::{Arrivals, End, RampUp, Schedule, Think};
+use stats::random::Random;
 
 use super::{CLOSED, ms, open};
 

@@ -2,13 +2,12 @@
 //! of which METHODOLOGY quotes the figures is `examples/coverage.rs`.
 
 use crate::noise::{NOISES, Noise, Order, measure};
+use stats::Warning;
 use stats::autocorrelation::mean_interval;
-use stats::bootstrap::Bootstrap;
 use stats::compare::{Design, Direction, Question, Verdict, compare, judge};
 use stats::forecast::{POWER, Plan, repetitions};
 use stats::random::Random;
 use stats::ratio::{Ratio, paired, unpaired};
-use stats::{Warning, summary};
 
 const TRIALS: u32 = 4_000;
 type Method = fn(&[f64], &[f64], f64) -> Result<Ratio, Warning>;
@@ -80,21 +79,6 @@ fn interleaving_is_what_protects_from_drift() {
         let (covered, _) = coverage(unpaired, Noise::Drifting, Order::Sequential, n);
         assert!(covered < 0.7, "{n}: {covered}");
     }
-}
-
-#[test]
-fn the_bootstrap_of_six_pairs_covers_less_than_it_says() {
-    let bootstrap = Bootstrap {
-        resamples: 500,
-        confidence: 0.95,
-        seed: 1,
-    };
-    let mean = |values: &[f64]| summary::mean(values).unwrap();
-    let covered = share(1_000, 6, |random| {
-        let differences: Vec<f64> = (0..6).map(|_| random.normal()).collect();
-        bootstrap.bca(&differences, mean).unwrap().covers(0.0)
-    });
-    assert!(covered < 0.93 && covered > 0.80, "{covered}");
 }
 
 fn verdicts(ratio: f64, n: usize, sd: f64, band: f64, kind: Noise, of: Verdict) -> f64 {

@@ -1,11 +1,10 @@
 //! Invariants that hold for any series.
 
 use proptest::prelude::*;
-use stats::bootstrap::Bootstrap;
 use stats::changepoint::{segments, usual_penalty};
 use stats::compare::{Comparison, Design, Direction, Question, Verdict, compare};
 use stats::interval::median_interval;
-use stats::multiple::{benjamini_hochberg, holm};
+use stats::multiple::holm;
 use stats::permutation;
 use stats::rank::{cliffs_delta, mann_whitney, signed_rank};
 use stats::scaling::Load;
@@ -138,11 +137,11 @@ proptest! {
 
     #[test]
     fn adjusted_p_are_larger_and_keep_their_order(p in prop::collection::vec(0.0_f64..=1.0, 0..20)) {
-        let (strict, mild) = (holm(&p).unwrap(), benjamini_hochberg(&p).unwrap());
+        let adjusted = holm(&p).unwrap();
         for i in 0..p.len() {
-            prop_assert!(p[i] <= mild[i] + 1e-12 && mild[i] <= strict[i] + 1e-12 && strict[i] <= 1.0);
+            prop_assert!(p[i] <= adjusted[i] + 1e-12 && adjusted[i] <= 1.0);
             for j in 0..p.len() {
-                prop_assert!(p[i] > p[j] || (strict[i] <= strict[j] && mild[i] <= mild[j]));
+                prop_assert!(p[i] > p[j] || adjusted[i] <= adjusted[j]);
             }
         }
     }
@@ -169,11 +168,8 @@ proptest! {
         prop_assert!(found.ratio.is_some() || !found.warnings.is_empty());
         let sentence = |warning: &Warning| warning.to_string().len() > 20;
         prop_assert!(found.warnings.iter().all(sentence));
-        let bootstrap = Bootstrap { resamples: 100, confidence: 0.95, seed: 1 };
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        for interval in [median_interval(&a, 0.95), bootstrap.bca(&a, mean), bootstrap.block(&a, 2, mean)] {
-            prop_assert!(interval.is_err() || interval.is_ok_and(|i| i.low <= i.high));
-        }
+        let interval = median_interval(&a, 0.95);
+        prop_assert!(interval.is_err() || interval.is_ok_and(|i| i.low <= i.high));
         let _ = stats::autocorrelation::mean_interval(&a, 0.95);
         let _ = classify(&a, 0.02, Direction::HigherIsBetter);
         let _ = segments(&a, band);

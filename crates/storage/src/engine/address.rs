@@ -1,6 +1,6 @@
 //! Which address comes next within one area of an SD.
 
-use load::random::Random;
+use stats::random::Random;
 
 use crate::run::{Seek, Stride};
 

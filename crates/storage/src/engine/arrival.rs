@@ -3,7 +3,7 @@
 //! A stream draws its intended starts one after the other, whatever the device does; one that is overdue stays
 //! where it is until it is carried out, so that nothing is skipped and its waiting is seen.
 
-use load::random::Random;
+use stats::random::Random;
 
 use crate::run::{Arrivals, RateStep};
 

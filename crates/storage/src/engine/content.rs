@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use load::random::{Random, mix};
+use stats::random::{Random, mix};
 
 use super::error::EngineError;
 use crate::regular;

@@ -1,6 +1,6 @@
 //! From what a run says to addresses: the space of each stream, its range, its areas, its pace.
 
-use load::random::Random;
+use stats::random::Random;
 
 use super::address::{Area, Rule};
 use super::arrival::ArrivalProcess;

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use load::random::mix;
+use stats::random::mix;
 
 use super::error::EngineError;
 use super::proof::{GENERATION_MAX, Proof};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use load::random::mix;
+use stats::random::mix;
 
 use super::files::SECTOR_BYTES;
 

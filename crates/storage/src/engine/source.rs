@@ -3,7 +3,7 @@
 //! Read or write, intended start, size, hit or miss, random or sequential, address: always in this order and from
 //! one generator of the stream's own, so that a seed repeats the run whatever the device does.
 
-use load::random::Random;
+use stats::random::Random;
 
 use super::address::{Area, Rule};
 use super::arrival::ArrivalProcess;

@@ -275,7 +275,7 @@ fn by_lot(count: usize, many: usize) -> Vec<Vec<usize>> {
     let mut random = stats::random::Random::new(SETS_SEED);
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
-        order.swap(last, random.below(last + 1));
+        order.swap(last, random.index(last + 1));
     }
     order.chunks(many).map(<[usize]>::to_vec).collect()
 }

@@ -1,6 +1,6 @@
 //! The list of runs as it is shown before anything is done.
 
-use load::random::mix;
+use stats::random::mix;
 
 use super::value::number_text;
 use crate::run::{Range, Rate, Run, Seek, Sizes, Steady, Stream, curve_rate_iops};

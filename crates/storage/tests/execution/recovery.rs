@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::FileExt;
 
-use load::random::mix;
+use stats::random::mix;
 use storage::execution::{Completion, ExecutionError};
 
 use super::{Place, Played};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use load::random::{Permutation, Random};
 use load::{Done, Failure, Operator, Outcome};
+use stats::random::{Permutation, Random};
 use target::{Fetched, Result, Session, Statement, TargetError, Value};
 
 use super::worker::{Worker, failure};

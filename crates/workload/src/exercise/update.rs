@@ -1,7 +1,7 @@
 //! Transactions that update rows by primary key; the sum of all versions proves them afterwards.
 
-use load::random::Random;
 use load::{Done, Failure, Operator, Outcome};
+use stats::random::Random;
 use target::{ErrorKind, Result, Statement, TargetError, Value};
 
 use super::worker::Worker;

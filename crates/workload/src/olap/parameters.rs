@@ -3,8 +3,8 @@
 //! Ends of periods are computed here, not in SQL: every dialect has arithmetic of days of its own, and a
 //! floating-point sum such as 0.06 + 0.01 is less than 0.07.
 
-use load::random::Random;
 use serde::{Deserialize, Serialize};
+use stats::random::Random;
 use tpchgen::distribution::Distributions;
 
 use super::Scale;

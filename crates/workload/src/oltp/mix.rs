@@ -1,6 +1,6 @@
 //! Which transaction a user asks for next, and how long it pauses before (clause 5.2).
 
-use load::random::Random;
+use stats::random::Random;
 
 /// The five transactions, in the order of their numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

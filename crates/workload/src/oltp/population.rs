@@ -1,7 +1,7 @@
 //! Every row of a fresh database (clause 4.3.3 of the specification), a pure function of seed and warehouse:
 //! the number of jobs, an interruption or another engine change no value.
 
-use load::random::{Permutation, Random, mix};
+use stats::random::{Permutation, Random, mix};
 use target::{BulkRow, RowSource, Value};
 
 use super::random::{

@@ -1,6 +1,6 @@
 //! Random inputs as the specification wants them (clauses 2.1.6 and 4.3.2).
 
-use load::random::Random;
+use stats::random::Random;
 
 /// Letters and digits. 62 are not a power of two: the last two places hold letters a second time, by which
 /// these come up twice as often, and six random bits make a letter.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use load::Errand;
-use load::random::{Random, mix};
+use stats::random::{Random, mix};
 
 use super::mix::{Deck, Kind, Pacing};
 use super::population::{CUSTOMERS, DISTRICTS, ITEMS};

@@ -1,6 +1,6 @@
 //! Where the values of parameters come from.
 
-use load::random::{Random, mix};
+use stats::random::{Random, mix};
 
 /// What draws values; checked, so that drawing cannot fail.
 #[derive(Debug, Clone, PartialEq)]

@@ -71,8 +71,8 @@ fn columns(shape: u64) -> Vec<(&'static str, &'static str)> {
     }
     let mut random = Random::new(shape);
     let mut left = COLUMNS.to_vec();
-    (0..=random.below(7))
-        .map(|_| left.swap_remove(random.below(left.len())))
+    (0..=random.index(7))
+        .map(|_| left.swap_remove(random.index(left.len())))
         .collect()
 }
 

@@ -214,7 +214,7 @@ fn cell(
     walk: &mut i64,
     text: &mut String,
 ) -> Option<i64> {
-    let mut below = |most: u64| random.below(most as usize) as u64;
+    let mut below = |most: u64| random.index(most as usize) as u64;
     match column {
         Serial => Some(row as i64),
         Runs(length) => Some((row / length) as i64),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::random::Random;
 use load::{CrowdDrive, CrowdModel, CrowdOutcome};
+use stats::random::Random;
 use target::Target;
 use workload::oltp::{self, Mode, Office, Reconciled};
 

@@ -75,7 +75,7 @@ pub fn measure(
             Order::Abba if i % 2 == 0 => (2 * i, 2 * i + 1),
             Order::Abba => (2 * i + 1, 2 * i),
             Order::Lot => {
-                let turned = random.below(2);
+                let turned = random.index(2);
                 (2 * i + turned, 2 * i + 1 - turned)
             }
             Order::Sequential => (i, n + i),

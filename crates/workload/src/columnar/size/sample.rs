@@ -421,12 +421,12 @@ fn spread_evenly(population: u64, count: u64, taken: &[u64], random: &mut Random
                 stretch * population / count.min(population),
                 (stretch + 1) * population / count.min(population),
             );
-            from + random.below((to - from) as usize) as u64
+            from + random.index((to - from) as usize) as u64
         })
         .filter(|number| !taken.contains(number))
         .collect();
     for at in (1..chosen.len()).rev() {
-        chosen.swap(at, random.below(at + 1));
+        chosen.swap(at, random.index(at + 1));
     }
     chosen
 }

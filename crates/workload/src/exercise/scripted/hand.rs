@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use load::Failure;
-use load::random::Random;
+use stats::random::Random;
 use target::{Replies, Result, Session, Statement, TargetError, Value};
 
 use super::plan::{Opening, Ready, ReadyTransaction, Source};

@@ -30,28 +30,28 @@ struct Shape {
 
 /// From 0 to below 1.
 fn drawn(random: &mut Random) -> f64 {
-    random.below(1 << 30) as f64 / (1_u64 << 30) as f64
+    random.index(1 << 30) as f64 / (1_u64 << 30) as f64
 }
 
 impl Shape {
     fn of(number: u64) -> Self {
         let random = &mut Random::new(number);
         // What it depends on is there in some shapes only.
-        let mut some = |most: f64| match random.below(2) {
+        let mut some = |most: f64| match random.index(2) {
             0 => 0.0,
             _ => most * drawn(random),
         };
         let (noise, trend, wave) = (some(0.3), some(0.8), some(0.4));
         let (neighbours, luck) = (some(0.4), some(0.12));
         Self {
-            pieces: 40 + random.below(600),
+            pieces: 40 + random.index(600),
             bytes: 10f64.powf(3.0 + 3.0 * drawn(random)),
             noise,
             trend,
             wave,
             neighbours,
             luck,
-            grain_bytes: [4096.0, 262_144.0][random.below(2)],
+            grain_bytes: [4096.0, 262_144.0][random.index(2)],
         }
     }
 
@@ -84,7 +84,7 @@ impl Shape {
         let whole = self.packed(&sizes, true, random);
         let stretch = |number: u64| number as usize * self.pieces / PIECES_MIN as usize;
         let sample: Vec<f64> = (0..PIECES_MIN)
-            .map(|n| sizes[stretch(n) + random.below(stretch(n + 1) - stretch(n))])
+            .map(|n| sizes[stretch(n) + random.index(stretch(n + 1) - stretch(n))])
             .collect();
         let once = self.packed(&sample, false, random);
         // As a real sample is, when it is a few pieces of memory.

@@ -3,12 +3,14 @@
 //!
 //! `cargo run --release -p stats --example coverage`; the same figures every time, in two minutes.
 
-#[path = "../tests/suite/noise/mod.rs"]
+#[path = "../../tests/suite/noise/mod.rs"]
 mod noise;
 
+mod bootstrap;
+
+use bootstrap::Bootstrap;
 use noise::{NOISES, Noise, Order, measure};
 use stats::autocorrelation::{mean_interval, variance};
-use stats::bootstrap::Bootstrap;
 use stats::compare::{Design, Direction, Verdict, judge};
 use stats::distribution::student_quantile;
 use stats::forecast::{Plan, chances, repetitions};

@@ -1,13 +1,13 @@
 //! Intervals by resampling: percentile and BCa for independent values, blocks for series.
 //!
-//! For verdicts at few repetitions use [`crate::ratio`] instead: there the bootstrap covers less than it
+//! For verdicts at few repetitions use [`stats::ratio`] instead: there the bootstrap covers less than it
 //! says (the module's table has the figures). Here it serves statistics that have no exact interval.
 
-use crate::distribution::{normal_cdf, normal_quantile};
-use crate::interval::{Interval, share};
-use crate::random::Random;
-use crate::summary::quantile;
-use crate::warning::Warning;
+use stats::Interval;
+use stats::distribution::{normal_cdf, normal_quantile};
+use stats::random::Random;
+use stats::summary::quantile;
+use stats::warning::Warning;
 
 /// Most resamples, and most values that are resampled.
 pub const RESAMPLES_MAX: usize = 100_000;
@@ -81,7 +81,7 @@ impl Bootstrap {
     /// from blocks of `block` neighbours, taken from the series closed to a circle.
     ///
     /// Source: Politis & Romano 1992, circular block bootstrap. Take a block of about twice
-    /// [`crate::autocorrelation::Effective::time`]. Limits: six blocks at least, and better thirty; the
+    /// [`stats::autocorrelation::Effective::time`]. Limits: six blocks at least, and better thirty; the
     /// series must have no trend. Golden: with a block of 1 it is [`Self::percentile`].
     pub fn block(
         &self,
@@ -111,7 +111,6 @@ impl Bootstrap {
         block: usize,
         statistic: &impl Fn(&[f64]) -> f64,
     ) -> Result<(f64, Vec<f64>), Warning> {
-        share("confidence", self.confidence)?;
         let (n, limit) = (values.len(), RESAMPLES_MAX);
         let dropped = values.iter().filter(|v| !v.is_finite()).count();
         if dropped > 0 {
@@ -128,7 +127,7 @@ impl Bootstrap {
         let mut replicates: Vec<f64> = (0..self.resamples.clamp(100, limit))
             .map(|_| {
                 for chunk in resample.chunks_mut(block) {
-                    let start = random.below(n);
+                    let start = random.index(n);
                     for (i, value) in chunk.iter_mut().enumerate() {
                         *value = values[(start + i) % n];
                     }
@@ -171,71 +170,4 @@ fn acceleration(values: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> f64 {
     let cubes: f64 = without.iter().map(|w| (mean - w).powi(3)).sum();
     let bend = cubes / (6.0 * squares.powf(1.5));
     if bend.is_finite() { bend } else { 0.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::summary;
-
-    const B: Bootstrap = Bootstrap {
-        resamples: 10_000,
-        confidence: 0.95,
-        seed: 1,
-    };
-
-    fn mean(values: &[f64]) -> f64 {
-        summary::mean(values).unwrap()
-    }
-
-    #[test]
-    fn golden_intervals_of_a_mean() {
-        let values: Vec<f64> = (1..=10).map(f64::from).collect();
-        let percentile = B.percentile(&values, mean).unwrap();
-        assert_eq!(percentile.estimate, 5.5);
-        assert!((percentile.low - 3.7).abs() < 0.1 && (percentile.high - 7.3).abs() < 0.1);
-        let bca = B.bca(&values, mean).unwrap();
-        assert!((bca.low - percentile.low).abs() < 0.1 && (bca.high - percentile.high).abs() < 0.1);
-        assert_eq!(B.block(&values, 1, mean).unwrap(), percentile);
-        assert_eq!(
-            B.bca(&values, mean).unwrap(),
-            bca,
-            "the same seed gives the same interval"
-        );
-    }
-
-    #[test]
-    fn golden_acceleration() {
-        // For a mean, a = Σ(xᵢ − x̄)³ / 6(Σ(xᵢ − x̄)²)^{3/2}: here x̄ = 4.
-        let values = [1.0, 2.0, 3.0, 4.0, 4.0, 10.0];
-        let (cubes, squares) = (-27.0 - 8.0 - 1.0 + 216.0, 9.0 + 4.0 + 1.0 + 36.0_f64);
-        let golden = cubes / (6.0 * squares.powf(1.5));
-        assert!((acceleration(&values, &mean) - golden).abs() < 1e-12);
-        // A long right tail moves both ends up.
-        let (bca, plain) = (
-            B.bca(&values, mean).unwrap(),
-            B.percentile(&values, mean).unwrap(),
-        );
-        assert!(bca.low > plain.low && bca.high > plain.high);
-    }
-
-    #[test]
-    fn what_cannot_be_resampled_is_refused() {
-        assert_eq!(
-            B.bca(&[1.0; 5], mean),
-            Err(Warning::TooFew { have: 5, need: 6 })
-        );
-        assert_eq!(
-            B.block(&[1.0; 50], 10, mean),
-            Err(Warning::TooFew { have: 50, need: 60 })
-        );
-        let nan = [1.0, 2.0, 3.0, 4.0, 5.0, f64::NAN];
-        assert_eq!(
-            B.percentile(&nan, mean),
-            Err(Warning::NotFinite { dropped: 1 })
-        );
-        let alike = B.bca(&[2.0; 8], mean).unwrap();
-        assert_eq!((alike.low, alike.high), (2.0, 2.0));
-        assert!(B.percentile(&[1.0; 8], |_| f64::NAN).is_err());
-    }
 }
