@@ -11,6 +11,7 @@ use target::Counters;
 use crate::context::RunContext;
 use crate::done::Measured;
 use crate::gates;
+use crate::nodes::Nodes;
 use crate::point::{figures_of, series, steady};
 use crate::sight::Sight;
 use crate::start::Start;
@@ -19,6 +20,10 @@ use crate::watcher::Watcher;
 /// A point that is about to be measured.
 pub struct Observation<'a> {
     context: &'a RunContext<'a>,
+    /// The databases whose sessions are watched.
+    nodes: &'a Nodes,
+    /// Number of the target whose server and device they are on.
+    site: u32,
     /// The point as far as it is known, without figures.
     blank: Point,
     stopwatch: Stopwatch,
@@ -47,6 +52,7 @@ pub struct Observed<'a> {
     /// The point so far.
     pub point: Point,
     context: &'a RunContext<'a>,
+    site: u32,
     stopwatch: Stopwatch,
     used: HostUse,
     sight: Sight,
@@ -55,22 +61,36 @@ pub struct Observed<'a> {
 impl<'a> Observation<'a> {
     /// Of a point that has everything but what was measured; it begins now.
     pub fn of(context: &'a RunContext<'a>, blank: Point) -> Self {
-        let stopwatch = Stopwatch::start(Arc::clone(&context.clock));
-        Self::since(context, blank, stopwatch, false)
+        let site = blank.key.target;
+        Self {
+            context,
+            nodes: &context.targets[site as usize],
+            site,
+            stopwatch: Stopwatch::start(Arc::clone(&context.clock)),
+            blank,
+            is_timed: false,
+        }
     }
 
     /// The same, which began before.
-    pub fn since(
-        context: &'a RunContext<'a>,
-        blank: Point,
-        stopwatch: Stopwatch,
-        is_timed: bool,
-    ) -> Self {
+    #[must_use]
+    pub fn since(self, stopwatch: Stopwatch) -> Self {
+        Self { stopwatch, ..self }
+    }
+
+    /// Whose window begins when its first job enters it, and not when the last one has ramped up.
+    #[must_use]
+    pub fn timed(self, is_timed: bool) -> Self {
+        Self { is_timed, ..self }
+    }
+
+    /// Of databases beside those of the point's target, in the server of another one.
+    #[must_use]
+    pub fn on(self, nodes: &'a Nodes, site: u32) -> Self {
         Self {
-            context,
-            blank,
-            stopwatch,
-            is_timed,
+            nodes,
+            site,
+            ..self
         }
     }
 
@@ -82,9 +102,9 @@ impl<'a> Observation<'a> {
         self,
         drive: impl FnOnce(&Start<'_>) -> Result<Driven, Measured>,
     ) -> Result<Observed<'a>, Measured> {
-        let (context, number) = (self.context, self.blank.key.target);
-        let watcher = Watcher::open(&context.targets[number as usize].nodes);
-        let start = Start::new(context, number, watcher.as_ref(), self.is_timed);
+        let context = self.context;
+        let watcher = Watcher::open(&self.nodes.nodes);
+        let start = Start::new(context, self.site, watcher.as_ref(), self.is_timed);
         let driven = drive(&start)?;
         let outcome = driven.outcome;
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
@@ -106,6 +126,7 @@ impl<'a> Observation<'a> {
             outcome,
             point,
             context,
+            site: self.site,
             stopwatch: self.stopwatch,
             used,
             sight,
@@ -117,7 +138,7 @@ impl Observed<'_> {
     /// The point, with what held it back; its figures must be complete.
     pub fn finish(self) -> Point {
         let (context, outcome, used) = (self.context, self.outcome, self.used);
-        let watch = &context.samplers[self.point.key.target as usize];
+        let watch = &context.samplers[self.site as usize];
         let held_back =
             (self.sight).held_back(&outcome, &self.point.figures, (watch.device(), &used));
         let mut notes = self.point.notes;

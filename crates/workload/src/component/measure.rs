@@ -173,7 +173,9 @@ impl Task<'_> {
             ..self.blank()
         };
         let is_timed = self.step.ramp_up_seconds.is_some();
-        let observation = Observation::since(self.context, blank, stopwatch, is_timed);
+        let observation = Observation::of(self.context, blank)
+            .since(stopwatch)
+            .timed(is_timed);
         let observed =
             observation.drive(|start| self.drive_all(exercise, start, (meter, progress)));
         let mut observed = match observed {

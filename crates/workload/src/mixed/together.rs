@@ -61,7 +61,7 @@ impl Scene<'_> {
         let level = Level::open(&place).map_err(|error| self.failed(error))?;
         let seen = level.measure(self.progress, self.step.rate_per_s, None);
         let seen = seen.map_err(|measured| self.retold(measured))?;
-        Ok(vec![self.of_users(&fresh, &level, &seen)?])
+        Ok(vec![self.of_users(&fresh, &seen)?])
     }
 
     fn queries_alone(&self) -> Result<Vec<Point>, Measured> {
@@ -82,7 +82,7 @@ impl Scene<'_> {
             None => return Err(self.retold(asked)),
         };
         let mut queries = self.of_queries(asked)?;
-        let mut users = self.of_users(&fresh, &level, &seen)?;
+        let mut users = self.of_users(&fresh, &seen)?;
         users.notes.push(format!(
             "queries went on all the time (users: {}): the window ended with the pass that was under way when {} s had \
              passed",
@@ -202,12 +202,12 @@ impl Scene<'_> {
     }
 
     /// The point of the users, behind the gate: a database that is not sound any more makes it invalid.
-    fn of_users(&self, fresh: &Fresh, level: &Level, seen: &Seen) -> Result<Point, Measured> {
+    fn of_users(&self, fresh: &Fresh, seen: &Seen) -> Result<Point, Measured> {
         let code = match self.key.test.as_str() {
             USERS_ALONE => USERS_ALONE,
             _ => USERS,
         };
-        let mut point = level.total(seen);
+        let mut point = seen.total.clone();
         point.key = self.key_of(code);
         point.title = title(code);
         point.work.state = fresh.how.clone();

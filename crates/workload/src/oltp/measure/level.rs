@@ -11,17 +11,14 @@ use ::load::{
     CrowdDrive, CrowdModel, CrowdOutcome, Interval, JobOutcome, Outcome, Progress, drive_crowd,
 };
 use archive::{Figures, Histograms, Point, Sample, WorkDone};
-use host::{HostUse, Stopwatch};
 use stats::words::counted;
 use target::Counters as EngineCounters;
 
 use super::{Measured, Place, TOTAL, code_of};
 use crate::oltp::step::Statements;
 use lab::gates;
-use lab::point::{series, steady};
-use lab::sight::Sight;
+use lab::observe::{Driven, Observation, Observed};
 use lab::start::Start;
-use lab::watcher::Watcher;
 
 /// Terminals of a warehouse (clause 4.2.2 of the specification).
 const USERS_OF_A_WAREHOUSE: u32 = 10;
@@ -58,19 +55,12 @@ pub(crate) struct Level<'a> {
 
 /// What was seen while the users worked.
 pub(crate) struct Seen {
-    started_at: String,
-    /// Rate of arrivals; `None` where users waited for their answers.
-    rate_per_s: Option<f64>,
+    /// All transactions together.
+    pub total: Point,
     pub outcome: CrowdOutcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
     pub lost: Option<String>,
-    /// All transactions together, in the words of every other test.
-    total: Outcome,
-    used: HostUse,
-    counters: EngineCounters,
-    sight: Sight,
     account: Account,
-    clock_note: Option<String>,
 }
 
 impl<'a> Level<'a> {
@@ -113,15 +103,44 @@ impl<'a> Level<'a> {
         rate_per_s: Option<f64>,
         beside: Option<&Company<'_>>,
     ) -> Result<Seen, Measured> {
-        let context = self.place.context;
-        let stopwatch = Stopwatch::start(Arc::clone(&context.clock));
-        let target = self.place.on;
-        let watcher = Watcher::open(&target.nodes);
-        let start = Start::new(context, self.place.site, watcher.as_ref(), true);
-        let (crowd, counters) = match self.work.crowd() {
-            Ok(opened) => opened,
-            Err(error) => return Err(self.place.failed(error)),
-        };
+        let (place, mut crowd_outcome) = (self.place, CrowdOutcome::default());
+        let observation = Observation::of(place.context, place.blank(TOTAL))
+            .timed(true)
+            .on(place.on, place.site);
+        let observed = observation.drive(|start| {
+            let outcome = self.drive_users(start, progress, rate_per_s, beside)?;
+            let total = as_outcome(&outcome);
+            crowd_outcome = outcome;
+            Ok(Driven {
+                outcome: total,
+                closing: Duration::ZERO,
+                counters: EngineCounters::default(),
+                operations_scale: 1,
+                failure: None,
+            })
+        })?;
+        let lost = self.work.reconcile();
+        let lost = lost.map_err(|error| place.failed(error))?;
+        let account = self.work.account();
+        let found = (&crowd_outcome, &account, lost.as_deref());
+        Ok(Seen {
+            total: self.total(observed, rate_per_s, found),
+            lost,
+            account,
+            outcome: crowd_outcome,
+        })
+    }
+
+    /// Lets the users work from the ramp-up to the end of their window.
+    fn drive_users(
+        &self,
+        start: &Start<'_>,
+        progress: &Progress,
+        rate_per_s: Option<f64>,
+        beside: Option<&Company<'_>>,
+    ) -> Result<CrowdOutcome, Measured> {
+        let opened = self.work.crowd();
+        let (crowd, counters) = opened.map_err(|error| self.place.failed(error))?;
         let entering = || {
             start.take();
             beside.into_iter().for_each(|company| (company.entered)());
@@ -136,22 +155,7 @@ impl<'a> Level<'a> {
         let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &drive);
         let interrupted = outcome.interrupted && beside.is_none();
         Measured::cut_short(interrupted, outcome.fatal.as_deref())?;
-        let (used, counters) = start.finish(EngineCounters::default());
-        let lost = self.work.reconcile();
-        let lost = lost.map_err(|error| self.place.failed(error))?;
-        let total = as_outcome(&outcome);
-        Ok(Seen {
-            started_at: stopwatch.started_at(),
-            rate_per_s,
-            lost,
-            sight: Sight::of(&total, watcher.map(Watcher::finish)),
-            account: self.work.account(),
-            clock_note: gates::clock_note(&stopwatch),
-            outcome,
-            total,
-            used,
-            counters,
-        })
+        Ok(outcome)
     }
 
     /// Operations per second in each interval while the users work unmeasured.
@@ -180,7 +184,7 @@ impl<'a> Level<'a> {
     /// The points of a level: all transactions together, and each kind.
     pub fn points(&self, seen: &Seen) -> Vec<Point> {
         let kinds = Kind::ALL.map(|kind| self.of_kind(kind, seen));
-        std::iter::once(self.total(seen)).chain(kinds).collect()
+        std::iter::once(seen.total.clone()).chain(kinds).collect()
     }
 
     fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> CrowdDrive<'d>
@@ -212,63 +216,57 @@ impl<'a> Level<'a> {
     }
 
     /// All transactions together.
-    pub fn total(&self, seen: &Seen) -> Point {
-        let all = seen.outcome.total();
-        let mut figures = self.figures(&all, seen);
-        seen.used.write_into(&mut figures);
-        let per_s = |n: f64| seen.outcome.per_s(1).map(|rate| rate * n);
-        let (counters, outcome) = (&seen.counters, &seen.outcome);
-        figures.buffer_gets_per_s = counters.buffer_gets.and_then(|n| per_s(n as f64));
-        figures.redo_mb_per_s = counters.redo_bytes.and_then(|n| per_s(n as f64 / 1e6));
-        figures.new_orders_per_min = outcome
-            .per_s(outcome.kinds[Kind::NewOrder as usize].completed)
-            .map(|rate| rate * 60.0);
-        figures.round_trips_per_operation = trips(seen.account.kinds.iter());
-        figures.late_starts = Some(outcome.late_starts as f64);
-        figures.late_start_us_max = Some(outcome.late_start_max.as_secs_f64() * 1e6);
-        figures.unfinished = Some(outcome.unfinished as f64);
-        figures.in_flight_mean = outcome.connections_busy_mean();
-        figures.little_error_pct = seen.total.little_error_pct();
-        figures.driver_cpu_pct =
-            per_s((seen.total.driver_cpu().as_secs_f64() + seen.used.sampler_cpu_s) * 100.0);
-        seen.used.write_owners_into(&mut figures);
-        seen.sight.write_into(&mut figures);
-        let watch = &self.place.context.samplers[self.place.site as usize];
+    fn total(
+        &self,
+        mut observed: Observed<'_>,
+        rate_per_s: Option<f64>,
+        (outcome, account, lost): (&CrowdOutcome, &Account, Option<&str>),
+    ) -> Point {
+        let point = &mut observed.point;
+        let figures = &mut point.figures;
+        let of_users = self.figures(&outcome.total(), outcome);
+        // Users have no rows of their own, and none of them is ever done.
+        *figures = Figures {
+            rows: None,
+            rows_per_s: None,
+            first_finish_s: None,
+            last_finish_s: None,
+            rolled_back: of_users.rolled_back,
+            timeouts: of_users.timeouts,
+            connection_wait_us_mean: of_users.connection_wait_us_mean,
+            connection_wait_us_p99: of_users.connection_wait_us_p99,
+            new_orders_per_min: outcome
+                .per_s(outcome.kinds[Kind::NewOrder as usize].completed)
+                .map(|rate| rate * 60.0),
+            round_trips_per_operation: trips(account.kinds.iter()),
+            unfinished: Some(outcome.unfinished as f64),
+            in_flight_mean: outcome.connections_busy_mean(),
+            ..figures.clone()
+        };
         let limits = &self.place.context.validity;
-        let mut reasons = gates::reasons(&seen.total, limits);
-        let offered = offered(seen);
-        reasons.extend(offered.and_then(|offered| offered.reason(limits)));
-        reasons.extend(self.work.audit(&seen.account));
-        reasons.extend(seen.lost.clone());
-        let mut notes = gates::notes(&seen.total, &figures, limits);
-        notes.extend(offered.and_then(|offered| offered.note(limits)));
-        notes.extend(self.notes(seen));
-        Point {
-            started_at: seen.started_at.clone(),
-            work: self.work_done(seen),
-            steady: steady(&seen.total),
-            timed_events: seen.sight.top(),
-            held_back: seen
-                .sight
-                .held_back(&seen.total, &figures, (watch.device(), &seen.used)),
-            samples: series(&seen.used.samples, &seen.total, self.place.context.interval),
-            figures,
-            reasons,
-            notes,
-            histograms: Histograms::of(&all.service, &all.response),
-            ..self.place.blank(TOTAL)
-        }
+        let offered = offered(outcome, rate_per_s);
+        point
+            .reasons
+            .extend(offered.and_then(|offered| offered.reason(limits)));
+        point.reasons.extend(self.work.audit(account));
+        point.reasons.extend(lost.map(str::to_owned));
+        point
+            .notes
+            .extend(offered.and_then(|offered| offered.note(limits)));
+        point.notes.extend(self.notes(outcome, lost));
+        point.work = self.work_done(rate_per_s);
+        observed.finish()
     }
 
     /// One kind of transaction.
     fn of_kind(&self, kind: Kind, seen: &Seen) -> Point {
         let done = &seen.outcome.kinds[kind as usize];
-        let mut figures = self.figures(done, seen);
+        let mut figures = self.figures(done, &seen.outcome);
         figures.round_trips_per_operation = trips([&seen.account.kinds[kind as usize]].into_iter());
         let failed = (done.errors > 0).then(|| format!("{} transactions failed", done.errors));
         Point {
-            started_at: seen.started_at.clone(),
-            work: self.work_done(seen),
+            started_at: seen.total.started_at.clone(),
+            work: seen.total.work.clone(),
             figures,
             samples: samples_of(kind, seen),
             reasons: failed.into_iter().collect(),
@@ -277,12 +275,12 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn figures(&self, done: &KindOutcome, seen: &Seen) -> Figures {
+    fn figures(&self, done: &KindOutcome, outcome: &CrowdOutcome) -> Figures {
         let waited = |of: fn(&KindOutcome) -> f64| (!done.waiting.is_empty()).then(|| of(done));
         Figures {
             operations: Some(done.completed as f64),
-            operations_per_s: seen.outcome.per_s(done.completed),
-            elapsed_s: Some(seen.outcome.elapsed.as_secs_f64()),
+            operations_per_s: outcome.per_s(done.completed),
+            elapsed_s: Some(outcome.elapsed.as_secs_f64()),
             errors: Some(done.errors as f64),
             retries: Some(done.retries as f64),
             rolled_back: Some(done.rolled_back as f64),
@@ -293,8 +291,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn notes(&self, seen: &Seen) -> Vec<String> {
-        let outcome = &seen.outcome;
+    fn notes(&self, outcome: &CrowdOutcome, lost: Option<&str>) -> Vec<String> {
         let mut notes = vec![self.work.constants_words()];
         if !self.place.oltp.pauses {
             notes.push("no think time: warehouses are only a size".into());
@@ -312,23 +309,20 @@ impl<'a> Level<'a> {
                 outcome.connections_lost
             ));
         }
-        if self.place.journal.is_some() && seen.lost.is_none() {
+        if self.place.journal.is_some() && lost.is_none() {
             notes.push("everything that was acknowledged is in the tables".into());
         }
         if self.place.oltp.check == crate::oltp::step::Check::None {
             notes.push("the database was not checked".into());
         }
-        notes.extend(gates::host_notes(&seen.used));
-        notes.extend(seen.sight.note());
         notes.extend(self.work.standing_notes());
-        notes.extend(seen.clock_note.clone());
         notes
     }
 
-    fn work_done(&self, seen: &Seen) -> WorkDone {
+    fn work_done(&self, rate_per_s: Option<f64>) -> WorkDone {
         let (step, oltp) = (self.place.step, self.place.oltp);
         let mut asked = step.clone();
-        asked.rate_per_s = seen.rate_per_s;
+        asked.rate_per_s = rate_per_s;
         let limit = oltp.limit().or(oltp.slo());
         let connections = match oltp.connections {
             None => "a connection for each user".to_owned(),
@@ -358,10 +352,9 @@ impl<'a> Level<'a> {
 }
 
 /// What became of the rate, where operations arrive at one. As many as there are connections may be in hand.
-fn offered(seen: &Seen) -> Option<gates::Offered> {
-    let outcome = &seen.outcome;
+fn offered(outcome: &CrowdOutcome, rate_per_s: Option<f64>) -> Option<gates::Offered> {
     Some(gates::Offered {
-        per_s: seen.rate_per_s?,
+        per_s: rate_per_s?,
         asked: outcome.asked,
         waiting: outcome
             .unfinished
