@@ -12,8 +12,8 @@ use std::time::Duration;
 use archive::{BackgroundEvent, Bottleneck, Figures, Resource};
 use target::Transport;
 
+use crate::session_sampler::Link;
 use crate::timed::Event;
-use crate::watcher::Link;
 use shares::Shares;
 
 /// Busy part of the jobs' time, in percent, below which nothing held them back but their own pauses.

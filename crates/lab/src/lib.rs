@@ -4,19 +4,19 @@
 //! * [`workload`] and [`registry`]: what a plan can ask for, behind one trait.
 //! * [`agenda`], [`volume`]: the points to measure, what cannot be, and what all of it writes.
 //! * [`mod@observe`]: the recipe of a point, from start to verdict.
-//! * [`watcher`], [`timed`], [`sight`], [`bottleneck`]: what the target was seen doing, where the time went, and
+//! * [`watcher`], [`timed`], [`profile`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
-//! * [`gates`]: what makes a point invalid, and what a reader should know about it.
+//! * [`checks`]: what makes a point invalid, and what a reader should know about it.
 //! * [`mod@run`]: one plan measured: measure, archive, next.
 //! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
 
 mod advice;
 pub mod agenda;
 pub mod bottleneck;
+pub mod checks;
 mod context;
 pub mod done;
 pub mod error;
-pub mod gates;
 mod machine;
 pub mod nodes;
 pub mod observe;
@@ -29,14 +29,14 @@ pub mod registry;
 pub mod requests;
 pub mod run;
 pub mod servers;
+pub mod session_sampler;
 mod sessions;
-pub mod sight;
 pub mod signal;
 pub mod start;
 pub mod study;
 pub mod timed;
 pub mod volume;
-pub mod watcher;
+pub mod wait_profile;
 mod work;
 pub mod workload;
 

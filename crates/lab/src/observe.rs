@@ -8,14 +8,14 @@ use host::{HostUse, Stopwatch};
 use load::Outcome;
 use target::Counters;
 
+use crate::checks;
 use crate::context::RunContext;
 use crate::done::Measured;
-use crate::gates;
 use crate::nodes::Nodes;
 use crate::point::{figures_of, series, steady};
-use crate::sight::Sight;
+use crate::session_sampler::SessionSampler;
 use crate::start::Start;
-use crate::watcher::Watcher;
+use crate::wait_profile::WaitProfile;
 
 /// A point that is about to be measured.
 pub struct Observation<'a> {
@@ -55,7 +55,7 @@ pub struct Observed<'a> {
     site: u32,
     stopwatch: Stopwatch,
     used: HostUse,
-    sight: Sight,
+    profile: WaitProfile,
 }
 
 impl<'a> Observation<'a> {
@@ -103,24 +103,24 @@ impl<'a> Observation<'a> {
         drive: impl FnOnce(&Start<'_>) -> Result<Driven, Measured>,
     ) -> Result<Observed<'a>, Measured> {
         let context = self.context;
-        let watcher = Watcher::open(&self.nodes.nodes);
+        let watcher = SessionSampler::open(&self.nodes.nodes);
         let start = Start::new(context, self.site, watcher.as_ref(), self.is_timed);
         let driven = drive(&start)?;
         let outcome = driven.outcome;
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let (used, counters) = start.finish(driven.counters);
-        let sight = Sight::of(&outcome, watcher.map(Watcher::finish));
+        let profile = WaitProfile::of(&outcome, watcher.map(SessionSampler::finish));
         let operations = outcome.operations * driven.operations_scale;
         let mut figures = figures_of(&outcome, driven.closing, operations, &used, counters);
-        sight.write_into(&mut figures);
+        profile.write_into(&mut figures);
         let mut point = self.blank;
         point
             .reasons
-            .extend(gates::reasons(&outcome, &context.validity));
+            .extend(checks::reasons(&outcome, &context.validity));
         point.reasons.extend(driven.failure);
         point
             .notes
-            .extend(gates::notes(&outcome, &figures, &context.validity));
+            .extend(checks::notes(&outcome, &figures, &context.validity));
         point.figures = figures;
         Ok(Observed {
             outcome,
@@ -129,7 +129,7 @@ impl<'a> Observation<'a> {
             site: self.site,
             stopwatch: self.stopwatch,
             used,
-            sight,
+            profile,
         })
     }
 }
@@ -140,15 +140,15 @@ impl Observed<'_> {
         let (context, outcome, used) = (self.context, self.outcome, self.used);
         let watch = &context.samplers[self.site as usize];
         let held_back =
-            (self.sight).held_back(&outcome, &self.point.figures, (watch.device(), &used));
+            (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used));
         let mut notes = self.point.notes;
-        notes.extend(gates::host_notes(&used));
-        notes.extend(self.sight.note());
-        notes.extend(gates::clock_note(&self.stopwatch));
+        notes.extend(checks::host_notes(&used));
+        notes.extend(self.profile.note());
+        notes.extend(checks::clock_note(&self.stopwatch));
         Point {
             started_at: self.stopwatch.started_at(),
             steady: steady(&outcome),
-            timed_events: self.sight.top(),
+            timed_events: self.profile.top(),
             held_back,
             samples: series(&used.samples, &outcome, context.interval),
             notes,

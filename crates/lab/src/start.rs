@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host::{HostMark, HostUse, HostWatch, IoAccounts, Programs};
-use load::{Done, Failure, Operator, Station, Turn};
+use load::{BlockingClient, Done, Failure, NonblockingClient, Turn};
 use target::Counters;
 
 use crate::context::RunContext;
 use crate::nodes::Nodes;
-use crate::watcher::Watcher;
+use crate::session_sampler::SessionSampler;
 
 /// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
 /// with a timed ramp-up when the first one enters the measured window.
@@ -19,7 +19,7 @@ pub struct Start<'a> {
     programs: std::result::Result<Programs, String>,
     io: Option<std::result::Result<IoAccounts, String>>,
     taken: Arc<Mutex<Option<(HostMark, Counters)>>>,
-    watcher: Option<&'a Watcher>,
+    watcher: Option<&'a SessionSampler>,
     timed: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Start<'a> {
     pub fn new(
         context: &'a RunContext<'_>,
         target: u32,
-        watcher: Option<&'a Watcher>,
+        watcher: Option<&'a SessionSampler>,
         timed: bool,
     ) -> Self {
         let sampler = &context.samplers[target as usize];
@@ -62,8 +62,8 @@ impl<'a> Start<'a> {
     /// Wraps the operators so that their common start is noticed.
     pub fn watch<'s>(
         &'s self,
-        operators: Vec<Box<dyn Operator + 's>>,
-    ) -> Vec<Box<dyn Operator + 's>> {
+        operators: Vec<Box<dyn BlockingClient + 's>>,
+    ) -> Vec<Box<dyn BlockingClient + 's>> {
         let waiting = self.waiting(operators.len());
         operators
             .into_iter()
@@ -72,23 +72,23 @@ impl<'a> Start<'a> {
                     operator,
                     start: self,
                     waiting: Arc::clone(&waiting),
-                }) as Box<dyn Operator + 's>
+                }) as Box<dyn BlockingClient + 's>
             })
             .collect()
     }
 
     /// The same for the clients of an event loop.
-    pub fn watch_stations<'s>(
+    pub fn watch_nonblocking<'s>(
         &'s self,
-        stations: Vec<Box<dyn Station>>,
-    ) -> Vec<Box<dyn Station + 's>> {
+        stations: Vec<Box<dyn NonblockingClient>>,
+    ) -> Vec<Box<dyn NonblockingClient + 's>> {
         let waiting = self.waiting(stations.len());
         let watched = stations.into_iter().map(|station| {
-            Box::new(WatchedStation {
+            Box::new(WatchedNonblocking {
                 station,
                 start: self,
                 waiting: Arc::clone(&waiting),
-            }) as Box<dyn Station + 's>
+            }) as Box<dyn NonblockingClient + 's>
         });
         watched.collect()
     }
@@ -127,12 +127,12 @@ fn engine_counters(target: &Nodes) -> Counters {
 
 /// An operator that reports when its ramp-up is over.
 struct Watched<'s> {
-    operator: Box<dyn Operator + 's>,
+    operator: Box<dyn BlockingClient + 's>,
     start: &'s Start<'s>,
     waiting: Arc<AtomicUsize>,
 }
 
-impl Operator for Watched<'_> {
+impl BlockingClient for Watched<'_> {
     #[inline]
     fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
         self.operator.operate(index)
@@ -147,13 +147,13 @@ impl Operator for Watched<'_> {
 }
 
 /// A client of an event loop that reports the same.
-struct WatchedStation<'s> {
-    station: Box<dyn Station>,
+struct WatchedNonblocking<'s> {
+    station: Box<dyn NonblockingClient>,
     start: &'s Start<'s>,
     waiting: Arc<AtomicUsize>,
 }
 
-impl Station for WatchedStation<'_> {
+impl NonblockingClient for WatchedNonblocking<'_> {
     fn descriptor(&self) -> std::os::fd::RawFd {
         self.station.descriptor()
     }

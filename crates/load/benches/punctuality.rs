@@ -9,7 +9,7 @@ use std::time::Duration;
 use load::clock::{Clock, now_ns, ns, sharpen_timers, sleep_until};
 use load::mock::Mock;
 use load::recorder::LATE_START;
-use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_stations};
+use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_nonblocking};
 
 const CLIENTS: usize = 8;
 const PERIOD: Duration = Duration::from_millis(1);
@@ -53,7 +53,7 @@ fn main() -> std::io::Result<()> {
         ("threads", Box::new(|| drive(mock.sessions(CLIENTS), &how))),
         (
             "event loop",
-            Box::new(|| drive_stations(sockets, 1..=1, &how)),
+            Box::new(|| drive_nonblocking(sockets, 1..=1, &how)),
         ),
     ];
     for (name, drive) in ways {

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::Operator;
+use crate::BlockingClient;
 use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
-use crate::job::{Brake, Job, Leaving};
+use crate::job::{Cancellation, ExitReason, Job};
 use crate::outcome::Outcome;
 use crate::recorder::{INTERVAL_MIN, Progress, Recorder};
 use crate::schedule::{End, RampUp, Schedule, Timetable};
@@ -38,12 +38,12 @@ pub struct Drive<'a> {
     pub clock: Clock,
 }
 
-/// Drives one job per operator, each on its own thread, and returns when all of them have ended.
+/// Drives one job per client, each on its own thread, and returns when all of them have ended.
 ///
-/// The operators are dropped after the last job has ended, so that closing one session does not
+/// The clients are dropped after the last job has ended, so that closing one session does not
 /// disturb the measurement of another.
-pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
-    let jobs = operators.len();
+pub fn drive(clients: Vec<Box<dyn BlockingClient + '_>>, drive: &Drive) -> Outcome {
+    let jobs = clients.len();
     if jobs > JOBS_MAX {
         return Outcome::fatal(format!(
             "{jobs} jobs are more than one driver can hold: use at most {JOBS_MAX}"
@@ -53,13 +53,13 @@ pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
         Ok(table) => table,
         Err(error) => return Outcome::fatal(error.to_string()),
     };
-    let brake = Brake {
+    let cancellation = Cancellation {
         stop: drive.stop,
         fatal: OnceLock::new(),
         failed: AtomicBool::new(false),
     };
     let gate = Gate::new(jobs, &drive.clock);
-    let (ended, series) = run(operators, drive, &table, &gate, &brake);
+    let (ended, series) = run(clients, drive, &table, &gate, &cancellation);
     let origin_ns = gate.common_start_ns().filter(|_| jobs > 0);
     let ended: Vec<Ended> = ended
         .iter()
@@ -71,16 +71,22 @@ pub fn drive(operators: Vec<Box<dyn Operator + '_>>, drive: &Drive) -> Outcome {
         })
         .collect();
     let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
-    summarise(&ended, &series, &table, started, brake.fatal.into_inner())
+    summarise(
+        &ended,
+        &series,
+        &table,
+        started,
+        cancellation.fatal.into_inner(),
+    )
 }
 
 /// Runs the jobs, and gathers their intervals on the calling thread meanwhile.
 fn run<'a, 'o>(
-    operators: Vec<Box<dyn Operator + 'o>>,
+    clients: Vec<Box<dyn BlockingClient + 'o>>,
     drive: &Drive<'a>,
     table: &Timetable,
     gate: &Gate,
-    brake: &Brake,
+    cancellation: &Cancellation,
 ) -> (Vec<Job<'a, 'o>>, Series) {
     let interval = drive.interval.max(INTERVAL_MIN);
     let mut series = Series::new(interval);
@@ -90,16 +96,16 @@ fn run<'a, 'o>(
         RampUp::None | RampUp::Time(_) => 0,
     };
     let jobs: Vec<(Job, Ticket, Participation)> = (0u64..)
-        .zip(operators)
-        .map(|(number, operator)| {
+        .zip(clients)
+        .map(|(number, client)| {
             let recorder = Recorder::new(table.from_ns(), interval, sender.clone(), drive.progress);
             let job = Job {
                 number,
-                operator,
+                client,
                 recorder,
                 usage: Usage::default(),
                 unserved: 0,
-                leaving: Leaving::Failed,
+                leaving: ExitReason::Failed,
                 index: 0,
                 clock: drive.clock.clone(),
             };
@@ -115,12 +121,12 @@ fn run<'a, 'o>(
                 let thread = std::thread::Builder::new().name(name);
                 let spawned = thread.spawn_scoped(scope, move || {
                     part.enter();
-                    job.run(ticket, table, ramp_up, brake);
+                    job.run(ticket, table, ramp_up, cancellation);
                     drop(part);
                     job
                 });
                 spawned.inspect_err(|error| {
-                    brake.fail(format!(
+                    cancellation.fail(format!(
                         "a thread for every job cannot be had ({error}): use fewer jobs, or raise the limit of processes"
                     ));
                 })
@@ -142,7 +148,7 @@ pub(crate) struct Ended<'r> {
     pub recorder: &'r Recorder<'r>,
     pub usage: Usage,
     pub unserved: u64,
-    pub leaving: Leaving,
+    pub leaving: ExitReason,
 }
 
 /// The outcome of a drive from what its jobs left.
@@ -172,10 +178,10 @@ pub(crate) fn summarise(
             outcome.add_message(message);
         }
     }
-    let left = |why: Leaving| ended.iter().any(|job| job.leaving == why);
-    outcome.interrupted = left(Leaving::Stopped);
+    let left = |why: ExitReason| ended.iter().any(|job| job.leaving == why);
+    outcome.interrupted = left(ExitReason::Stopped);
     outcome.fatal = fatal;
-    if let (Some(until), true) = (table.until_ns(), left(Leaving::Over)) {
+    if let (Some(until), true) = (table.until_ns(), left(ExitReason::Over)) {
         let window = Duration::from_nanos(until - table.from_ns());
         if !outcome.interrupted && outcome.fatal.is_none() {
             outcome.elapsed = outcome.elapsed.max(window);

@@ -4,7 +4,7 @@
 //! that is then missing in the database beside them.
 //!
 //! A client is whatever implements [`Work`]: a station with its own way through a timetable, or a connection
-//! that serves a crowd of users.
+//! that serves a population of users.
 
 mod client;
 mod crew;
@@ -14,12 +14,12 @@ mod turns;
 
 use std::os::fd::RawFd;
 
-use crate::job::{Brake, Leaving};
+use crate::job::{Cancellation, ExitReason};
 use crate::station::Turn;
 use crate::{Done, Failure};
 
 pub(crate) use crew::{Left, Loops, run};
-pub use stations::drive_stations;
+pub use stations::drive_nonblocking;
 
 /// What a client of an event loop does, and writes down; all times are since the common start.
 pub(crate) trait Work: Send {
@@ -35,10 +35,10 @@ pub(crate) trait Work: Send {
     /// Begins what is due.
     fn begin(&mut self, now_ns: u64) -> Turn;
 
-    /// The descriptor has become ready, see [`crate::Station::ready`].
+    /// The descriptor has become ready, see [`crate::NonblockingClient::ready`].
     fn ready(&mut self) -> Turn;
 
-    /// Waits for the answer, see [`crate::Station::await_ready`].
+    /// Waits for the answer, see [`crate::NonblockingClient::await_ready`].
     fn await_ready(&mut self) -> Option<Turn>;
 
     /// Writes down how the operation in hand ended; why the client leaves, if it does.
@@ -47,8 +47,8 @@ pub(crate) trait Work: Send {
         now_ns: u64,
         result: Result<Done, Failure>,
         book: &mut Self::Book,
-        brake: &Brake,
-    ) -> Option<Leaving>;
+        cancellation: &Cancellation,
+    ) -> Option<ExitReason>;
 
     /// The measured window begins with the common start, which is near.
     fn measurement_begins(&mut self) {}
@@ -59,12 +59,17 @@ pub(crate) trait Work: Send {
     }
 
     /// Gives up the overdue operation in hand with its connection, which is watched no longer.
-    fn give_up(&mut self, _now_ns: u64, _book: &mut Self::Book, _brake: &Brake) -> Next {
-        Next::Leave(Leaving::Failed)
+    fn give_up(&mut self, _now_ns: u64, _book: &mut Self::Book, _brake: &Cancellation) -> Next {
+        Next::Leave(ExitReason::Failed)
     }
 
     /// What comes after [`Next::Mend`]; `None` while nothing does. There may be another descriptor then.
-    fn mended(&mut self, _now_ns: u64, _book: &mut Self::Book, _brake: &Brake) -> Option<Next> {
+    fn mended(
+        &mut self,
+        _now_ns: u64,
+        _book: &mut Self::Book,
+        _brake: &Cancellation,
+    ) -> Option<Next> {
         None
     }
 
@@ -82,7 +87,7 @@ pub(crate) enum Next {
     /// It waits for another connection.
     Mend,
     /// Nothing any more.
-    Leave(Leaving),
+    Leave(ExitReason),
 }
 
 /// What a client is doing.
@@ -101,11 +106,11 @@ pub(crate) enum Doing {
 }
 
 /// A client of an event loop.
-pub(crate) struct Seat<W> {
+pub(crate) struct ClientSlot<W> {
     pub work: W,
     pub doing: Doing,
     /// Why it left.
-    pub leaving: Leaving,
+    pub leaving: ExitReason,
     /// Whether its descriptor is watched; not without a connection.
     watched: bool,
     /// Whether it is watched for room to send as well.
@@ -114,12 +119,12 @@ pub(crate) struct Seat<W> {
     due_ns: u64,
 }
 
-impl<W> Seat<W> {
+impl<W> ClientSlot<W> {
     pub fn new(work: W) -> Self {
         Self {
             work,
             doing: Doing::Parked,
-            leaving: Leaving::Failed,
+            leaving: ExitReason::Failed,
             watched: true,
             writing: false,
             due_ns: 0,

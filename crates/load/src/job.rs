@@ -9,11 +9,11 @@ use crate::clock::{self, Clock, Usage};
 use crate::gate::Ticket;
 use crate::recorder::{Recorder, Timing};
 use crate::schedule::Timetable;
-use crate::{Done, Failure, Operator};
+use crate::{BlockingClient, Done, Failure};
 
 /// What stops a drive before its end.
 #[derive(Debug)]
-pub struct Brake<'a> {
+pub struct Cancellation<'a> {
     /// Somebody outside wants the drive to stop.
     pub stop: &'a AtomicBool,
     /// A job cannot go on, and why; the first one counts.
@@ -22,7 +22,7 @@ pub struct Brake<'a> {
     pub failed: AtomicBool,
 }
 
-impl Brake<'_> {
+impl Cancellation<'_> {
     /// Whether jobs must stop now.
     #[inline]
     pub fn pulled(&self) -> bool {
@@ -39,10 +39,10 @@ impl Brake<'_> {
 
 /// Why a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaving {
+pub enum ExitReason {
     /// The timetable had nothing more for it.
     Over,
-    /// Its operator had no work left.
+    /// Its client had no work left.
     Exhausted,
     /// Its connection was given up, and there is no other.
     Lost,
@@ -57,7 +57,7 @@ pub struct Job<'a, 'o> {
     /// Its number, from 0.
     pub number: u64,
     /// Does the work.
-    pub operator: Box<dyn Operator + 'o>,
+    pub client: Box<dyn BlockingClient + 'o>,
     /// Writes down the work.
     pub recorder: Recorder<'a>,
     /// What the thread used while it was measured.
@@ -65,7 +65,7 @@ pub struct Job<'a, 'o> {
     /// Ticks it had to give up.
     pub unserved: u64,
     /// Why it ended.
-    pub leaving: Leaving,
+    pub leaving: ExitReason,
     /// The number of its next operation, over ramp-up and measurement alike.
     pub index: u64,
     /// What it lives by.
@@ -73,47 +73,59 @@ pub struct Job<'a, 'o> {
 }
 
 impl Job<'_, '_> {
-    /// Ramps up, waits for the others, and works until the timetable ends. A panic of the operator
+    /// Ramps up, waits for the others, and works until the timetable ends. A panic of the client
     /// becomes the drive's fatal failure; it never leaves the others waiting, because the ticket is
     /// given up on the way out.
-    pub fn run(&mut self, ticket: Ticket, table: &Timetable, ramp_up: u64, brake: &Brake) {
+    pub fn run(
+        &mut self,
+        ticket: Ticket,
+        table: &Timetable,
+        ramp_up: u64,
+        cancellation: &Cancellation,
+    ) {
         clock::sharpen_timers();
-        let work = AssertUnwindSafe(|| self.work(ticket, table, ramp_up, brake));
+        let work = AssertUnwindSafe(|| self.work(ticket, table, ramp_up, cancellation));
         self.leaving = catch_unwind(work).unwrap_or_else(|panic| {
             let message = panic_message(panic.as_ref());
-            brake.fail(format!(
+            cancellation.fail(format!(
                 "job {} panicked, which is a defect of the program: {message}",
                 self.number
             ));
-            Leaving::Failed
+            ExitReason::Failed
         });
         self.recorder.finish();
     }
 
-    fn work(&mut self, ticket: Ticket, table: &Timetable, ramp_up: u64, brake: &Brake) -> Leaving {
+    fn work(
+        &mut self,
+        ticket: Ticket,
+        table: &Timetable,
+        ramp_up: u64,
+        cancellation: &Cancellation,
+    ) -> ExitReason {
         for _ in 0..ramp_up {
-            if brake.pulled() {
-                return stopped(brake);
+            if cancellation.pulled() {
+                return stopped(cancellation);
             }
             match self.operate() {
-                Err(Failure::Fatal(message)) => return self.fail(brake, message),
-                Err(Failure::Exhausted) => return Leaving::Exhausted,
+                Err(Failure::Fatal(message)) => return self.fail(cancellation, message),
+                Err(Failure::Exhausted) => return ExitReason::Exhausted,
                 Ok(_) | Err(Failure::Operation(_)) => {}
             }
         }
-        // With a timed ramp-up the job tells its operator when it enters the measured window instead.
+        // With a timed ramp-up the job tells its client when it enters the measured window instead.
         if table.from_ns() == 0 {
-            self.operator.measurement_begins();
+            self.client.measurement_begins();
         }
         let meter = self.clock.usage_meter();
         let mut before = meter.read();
-        let halted = || brake.pulled();
+        let halted = || cancellation.pulled();
         let common_start = ticket.wait(halted);
         let started = |at: &u64| self.clock.sleep_until(*at, halted).is_some();
         let Some(origin_ns) = common_start.filter(started) else {
-            return stopped(brake);
+            return stopped(cancellation);
         };
-        let leaving = self.follow(table, origin_ns, brake, || before = meter.read());
+        let leaving = self.follow(table, origin_ns, cancellation, || before = meter.read());
         self.usage = meter.read().since(&before);
         leaving
     }
@@ -123,17 +135,17 @@ impl Job<'_, '_> {
         &mut self,
         table: &Timetable,
         origin_ns: u64,
-        brake: &Brake,
+        cancellation: &Cancellation,
         mut entering: impl FnMut(),
-    ) -> Leaving {
+    ) -> ExitReason {
         let mut pacer = table.pacer(self.number);
         // Without a timed ramp-up the usage counts from the gate, so that the wait for a processor is in it.
         let mut entered = table.from_ns() == 0;
         let mut free_ns = 0;
-        let halted = || brake.pulled();
+        let halted = || cancellation.pulled();
         loop {
-            if brake.pulled() {
-                return stopped(brake);
+            if cancellation.pulled() {
+                return stopped(cancellation);
             }
             let Some(step) = pacer.next(free_ns) else {
                 break;
@@ -141,12 +153,12 @@ impl Job<'_, '_> {
             if step.measured && !entered {
                 entered = true;
                 self.recorder.begin(free_ns);
-                self.operator.measurement_begins();
+                self.client.measurement_begins();
                 entering();
             }
             let due_ns = origin_ns.saturating_add(step.intended_ns);
             let Some(started_ns) = self.clock.sleep_until(due_ns, halted) else {
-                return stopped(brake);
+                return stopped(cancellation);
             };
             let result = self.operate();
             let timing = Timing {
@@ -164,17 +176,17 @@ impl Job<'_, '_> {
                     self.recorder.failed(&timing, message);
                 }
                 Ok(_) | Err(Failure::Operation(_)) => {}
-                Err(Failure::Exhausted) => return Leaving::Exhausted,
-                Err(Failure::Fatal(message)) => return self.fail(brake, message),
+                Err(Failure::Exhausted) => return ExitReason::Exhausted,
+                Err(Failure::Fatal(message)) => return self.fail(cancellation, message),
             }
         }
         self.unserved = pacer.unserved();
         // The window is observed to its end, so that the rate may be divided by all of it.
         match table.until_ns() {
             Some(until) if self.clock.sleep_until(origin_ns + until, halted).is_none() => {
-                stopped(brake)
+                stopped(cancellation)
             }
-            _ => Leaving::Over,
+            _ => ExitReason::Over,
         }
     }
 
@@ -182,21 +194,21 @@ impl Job<'_, '_> {
     fn operate(&mut self) -> Result<Done, Failure> {
         let index = self.index;
         self.index += 1;
-        self.operator.operate(index)
+        self.client.operate(index)
     }
 
-    fn fail(&self, brake: &Brake, message: String) -> Leaving {
-        brake.fail(message);
-        Leaving::Failed
+    fn fail(&self, cancellation: &Cancellation, message: String) -> ExitReason {
+        cancellation.fail(message);
+        ExitReason::Failed
     }
 }
 
-/// Why a job leaves when the brake was pulled.
-pub fn stopped(brake: &Brake) -> Leaving {
-    if brake.failed.load(Relaxed) {
-        Leaving::Failed
+/// Why a job leaves when the cancellation was pulled.
+pub fn stopped(cancellation: &Cancellation) -> ExitReason {
+    if cancellation.failed.load(Relaxed) {
+        ExitReason::Failed
     } else {
-        Leaving::Stopped
+        ExitReason::Stopped
     }
 }
 

@@ -3,9 +3,9 @@
 //! - [`drive()`] puts every job on its own thread, ramps up, starts all of them together and returns an
 //!   [`Outcome`]: service time (start → end) and response time (intended start → end) as two histograms,
 //!   each job's own account, and the proof that the driver itself was not what was measured.
-//! - [`drive_stations`] does the same with many clients on one thread, for targets whose answers can be awaited.
-//! - [`crowd`] drives users, of whom there may be thousands, over a pool of connections.
-//! - [`search`] finds the highest rate that holds an [`Objective`], and [`hunt`] carries it out; [`UserSteps`] are the steps of a ramp.
+//! - [`drive_nonblocking`] does the same with many clients on one thread, for targets whose answers can be awaited.
+//! - [`population`] drives users, of whom there may be thousands, over a pool of connections.
+//! - [`search`] finds the highest rate that holds an [`Objective`], and [`slo_search`] carries it out; [`UserSteps`] are the steps of a ramp.
 //! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
 //!   Neither knows of threads, so that both follow and record in the very same way.
 //! - [`mock`] is a target whose latency and stalls are programmed.
@@ -30,38 +30,39 @@
 
 pub mod clock;
 pub mod coarse;
-pub mod crowd;
 mod drive;
 mod event_loop;
 mod gate;
-pub mod hunt;
 mod job;
 pub mod mock;
 mod objective;
 pub mod outcome;
+pub mod population;
 mod ramp;
 pub mod recorder;
 pub mod schedule;
 pub mod search;
 pub mod series;
+pub mod slo_search;
 mod station;
 
 pub use clock::{Clock, VirtualClock};
-pub use crowd::{
-    Counter, Counters, Crowd, CrowdDrive, CrowdModel, CrowdOutcome, Errand, Teller, drive_crowd,
-};
 pub use drive::{Drive, JOBS_MAX, drive};
-pub use event_loop::drive_stations;
+pub use event_loop::drive_nonblocking;
 pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError, Window};
 pub use outcome::{DriverThreads, JobOutcome, Outcome};
+pub use population::{
+    BlockingConnection, ConnectionPool, NextOperation, NonblockingConnection, PopulationDrive,
+    PopulationModel, PopulationOutcome, UserPopulation, drive_population,
+};
 pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
 pub use recorder::Progress;
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
 pub use series::Interval;
-pub use station::{Station, Turn};
+pub use station::{NonblockingClient, Turn};
 
 /// One job's hands: does one operation after another.
-pub trait Operator: Send {
+pub trait BlockingClient: Send {
     /// Does operation number `index` of this job. Indices rise by one over ramp-up and measurement
     /// alike, so that what must not repeat (a key to insert, a key without replacement) does not.
     ///
@@ -69,7 +70,7 @@ pub trait Operator: Send {
     /// A [`Failure`], which says what becomes of the job.
     fn operate(&mut self, index: u64) -> Result<Done, Failure>;
 
-    /// Called once when the ramp-up of this job is over, so that an operator that reads counters of
+    /// Called once when the ramp-up of this job is over, so that a client that reads counters of
     /// its own can leave the ramp-up out of them too. Nothing by default.
     fn measurement_begins(&mut self) {}
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::clock::ns;
-use crate::{Clock, Done, Failure, Operator};
+use crate::{BlockingClient, Clock, Done, Failure};
 
 /// How often an operation that hangs looks whether it is interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
@@ -111,7 +111,7 @@ impl Mock {
         self
     }
 
-    /// An operation of kind *i* takes the *i*-th of these, in a crowd; kinds beyond take what all do.
+    /// An operation of kind *i* takes the *i*-th of these, in a population; kinds beyond take what all do.
     pub fn latencies_of_kinds(mut self, latencies: &[Duration]) -> Self {
         self.kinds = latencies.to_vec();
         self
@@ -130,10 +130,10 @@ impl Mock {
     }
 
     /// Sessions of one target, ready to be driven.
-    pub fn sessions(&self, count: usize) -> Vec<Box<dyn Operator>> {
+    pub fn sessions(&self, count: usize) -> Vec<Box<dyn BlockingClient>> {
         let plain = self.plain_sessions(count).into_iter();
         plain
-            .map(|session| Box::new(session) as Box<dyn Operator>)
+            .map(|session| Box::new(session) as Box<dyn BlockingClient>)
             .collect()
     }
 
@@ -168,7 +168,7 @@ impl Mock {
     }
 }
 
-impl Operator for Session {
+impl BlockingClient for Session {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
         self.serve(index, 0)
     }

@@ -38,7 +38,7 @@ pub struct Outcome {
     pub started: Option<Instant>,
     /// From the common start to the last finish, and in a drive over time at least to the end of the window.
     pub elapsed: Duration,
-    /// One entry per job, in the order of the operators.
+    /// One entry per job, in the order of the clients.
     pub jobs: Vec<JobOutcome>,
     /// Start → end of every completed operation.
     pub service: Histogram,
@@ -52,7 +52,7 @@ pub struct Outcome {
     pub error_messages: Vec<String>,
     /// Why the whole drive was stopped: its figures must not be used.
     pub fatal: Option<String>,
-    /// Retries within operations, as the operators reported them.
+    /// Retries within operations, as the clients reported them.
     pub retries: u64,
     /// Operations completed.
     pub operations: u64,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::crowd::USERS_MAX;
+use crate::population::USERS_MAX;
 
 /// Most steps of a ramp.
 pub const STEPS_MAX: u32 = 1_000;
@@ -30,7 +30,7 @@ pub enum UserStepsError {
     /// Neither a number nor a ramp.
     #[error("{0:?} are no users: write a number (46) or a ramp (200..5000/100)")]
     Form(String),
-    /// None, or more than a crowd can have.
+    /// None, or more than a population can have.
     #[error("{0} users cannot be driven: use 1 to {USERS_MAX}")]
     Users(u32),
     /// A ramp that goes down, or nowhere.

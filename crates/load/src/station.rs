@@ -4,13 +4,13 @@ use std::os::fd::RawFd;
 
 use crate::{Done, Failure};
 
-/// One client of an event loop: the counterpart of an [`crate::Operator`] that never blocks.
-pub trait Station: Send {
+/// One client of an event loop: the counterpart of an [`crate::BlockingClient`] that never blocks.
+pub trait NonblockingClient: Send {
     /// The descriptor that becomes readable when an answer comes. It stays the same for the life of the
     /// station, and is its own: no two stations of a drive share one.
     fn descriptor(&self) -> RawFd;
 
-    /// Begins operation number `index` (see [`crate::Operator::operate`]) and sends what can be sent.
+    /// Begins operation number `index` (see [`crate::BlockingClient::operate`]) and sends what can be sent.
     fn begin(&mut self, index: u64) -> Turn;
 
     /// The descriptor has become ready: reads until the operation is done, another round trip of it is
@@ -21,14 +21,14 @@ pub trait Station: Send {
     /// noticed; then it answers [`Turn::Reading`], or finishes with [`Failure::Fatal`].
     fn ready(&mut self) -> Turn;
 
-    /// As [`Station::ready`], but waits for the answer to the operation in hand: for the only client of a
+    /// As [`NonblockingClient::ready`], but waits for the answer to the operation in hand: for the only client of a
     /// thread, which saves asking the kernel first whether something has come. `None`, and nothing has
     /// happened, when the station cannot.
     fn await_ready(&mut self) -> Option<Turn> {
         None
     }
 
-    /// As [`crate::Operator::measurement_begins`].
+    /// As [`crate::BlockingClient::measurement_begins`].
     fn measurement_begins(&mut self) {}
 }
 

@@ -67,7 +67,7 @@ pub struct Meter {
     counters: Mutex<Option<Counters>>,
     /// Rows changed by committed transactions, ramp-up included.
     changed: AtomicU64,
-    /// Sum over something the operators keep for the proof.
+    /// Sum over something the clients keep for the proof.
     sum: AtomicU64,
 }
 
@@ -82,7 +82,7 @@ impl Meter {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// The sum that the operators kept for the proof.
+    /// The sum that the clients kept for the proof.
     pub fn sum(&self) -> u64 {
         self.sum.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
 //! What a job does: one module per kind of exercise.
 //!
-//! An exercise brings the data into the state that the test declares, hands out one operator per
-//! job, and proves afterwards that what the operators did is what the database holds.
+//! An exercise brings the data into the state that the test declares, hands out one client per
+//! job, and proves afterwards that what the clients did is what the database holds.
 
 mod blob_write;
 mod bulk_load;
@@ -17,7 +17,7 @@ mod worker;
 pub(crate) use worker::{Worker, failure};
 
 use archive::TransactionKind;
-use load::{Operator, Outcome, Station};
+use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{Cooled, Result};
 
 use crate::bench::Bench;
@@ -43,17 +43,17 @@ pub trait Exercise {
     /// When the target fails.
     fn prepare(&mut self) -> Result<Prepared>;
 
-    /// One operator per job, each with a session of its own.
+    /// One client per job, each with a session of its own.
     ///
     /// # Errors
     /// When a session cannot be opened or a statement is not right.
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>>;
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>>;
 
-    /// The same for an event loop; `None` where the engine's calls block, so that operators are needed.
+    /// The same for an event loop; `None` where the engine's calls block, so that clients are needed.
     ///
     /// # Errors
-    /// As [`Exercise::operators`].
-    fn stations(&mut self, _jobs: u32) -> Result<Option<Vec<Box<dyn Station>>>> {
+    /// As [`Exercise::clients`].
+    fn stations(&mut self, _jobs: u32) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         Ok(None)
     }
 
@@ -65,13 +65,13 @@ pub trait Exercise {
         Ok(())
     }
 
-    /// Proves what the operators did against what the database holds; says what is wrong.
+    /// Proves what the clients did against what the database holds; says what is wrong.
     ///
     /// # Errors
     /// When the target fails.
     fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>>;
 
-    /// What a reader should know of what the operators did.
+    /// What a reader should know of what the clients did.
     fn notes(&self, _outcome: &Outcome) -> Vec<String> {
         Vec::new()
     }
@@ -81,12 +81,12 @@ pub trait Exercise {
         Vec::new()
     }
 
-    /// Operations of the test in one operation of an operator (loop passes of a statement).
+    /// Operations of the test in one operation of a client (loop passes of a statement).
     fn operations_scale(&self) -> u64 {
         1
     }
 
-    /// Bytes of user data in a row that an operator reports, where MB/s of user data mean something.
+    /// Bytes of user data in a row that a client reports, where MB/s of user data mean something.
     fn row_bytes(&self) -> Option<u64> {
         None
     }

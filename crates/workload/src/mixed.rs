@@ -23,7 +23,7 @@ use crate::olap::step::OlapStep;
 use crate::oltp;
 use crate::oltp::step::OltpStep;
 use crate::volume::of_order_entry_load;
-use together::Scene;
+use together::MixedPoint;
 
 /// Order entry on its own.
 pub const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
@@ -218,7 +218,7 @@ impl Measure for Together<'_> {
                 .position(|target| !target.is_replica()),
             false => None,
         };
-        let scene = Scene {
+        let point = MixedPoint {
             context,
             analytical: &self.analytical,
             step,
@@ -228,7 +228,7 @@ impl Measure for Together<'_> {
             source: source.unwrap_or(own),
             progress,
         };
-        scene.measure().enter(archive, context)
+        point.measure().enter(archive, context)
     }
 }
 

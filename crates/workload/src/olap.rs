@@ -17,10 +17,10 @@
 
 pub mod answer;
 pub mod check;
+mod clients;
 pub mod load;
 pub mod measure;
 pub mod metadata;
-mod operators;
 pub mod order;
 pub mod parameters;
 pub mod query;

@@ -3,14 +3,14 @@
 //! Derived, not the same: results are not comparable with published ones. The nine tables and their
 //! columns bear the specification's names, so that anybody's SQL can check them.
 //!
-//! * [`population`]: every row of a fresh database, a pure function of seed and warehouse.
+//! * [`initial_rows`]: every row of a fresh database, a pure function of seed and warehouse.
 //! * [`mod@load`]: brings it into a target, in parallel, warehouse by warehouse, and goes on where it stopped.
 //! * [`mod@check`]: the twelve consistency conditions and the row counts.
 //! * [`mod@renew`]: makes it as it is after its load, by whatever way is shortest.
 //! * [`mod@restore`]: brings it back to what it was right after the load.
 //! * [`metadata`]: what is loaded, and whether transactions have run since.
 //! * [`terminal`] and [`mix`]: the users, what they ask for and how long they pause.
-//! * [`clerk`]: a connection that carries their transactions out, in an event loop or on a thread.
+//! * [`executor`]: a connection that carries their transactions out, in an event loop or on a thread.
 //! * [`procedures`]: the same transactions as stored procedures.
 //! * [`work`]: users at work, for whoever drives them.
 //! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
@@ -21,14 +21,14 @@
 pub mod account;
 pub mod audit;
 pub mod check;
-pub mod clerk;
+pub mod executor;
 mod files;
+pub mod initial_rows;
 pub mod journal;
 pub mod load;
 pub mod measure;
 pub mod metadata;
 pub mod mix;
-pub mod population;
 pub mod procedures;
 pub mod random;
 pub mod reconcile;
@@ -43,7 +43,7 @@ pub mod work;
 pub use account::{Account, KindAccount, Ledger};
 pub use audit::{Audited, audit};
 pub use check::{Checked, Finding, Verdict, check};
-pub use clerk::{Counter, Office, Teller};
+pub use executor::{BlockingExecutor, ExecutorContext, NonblockingExecutor};
 pub use files::{fingerprint, obstacle};
 pub use journal::{Journal, JournalError};
 pub use load::{LoadOptions, Loaded, drop_all, load};

@@ -62,10 +62,10 @@ fn bench(place: &Place, library: &Library, code: &str, amount: Amount) -> Bench 
     }
 }
 
-fn drive(operators: Vec<Box<dyn load::Operator>>, per_job: u64) -> Outcome {
+fn drive(clients: Vec<Box<dyn load::BlockingClient>>, per_job: u64) -> Outcome {
     let stop = AtomicBool::new(false);
     load::drive(
-        operators,
+        clients,
         &Drive {
             schedule: Schedule::Closed { think: Think::None },
             ramp_up: RampUp::None,
@@ -101,9 +101,9 @@ fn carry_out_with(
     let mut exercise = exercise_for(bench(place, library, code, amount));
     let prepared = exercise.prepare().unwrap();
     let mut wrong = prepared.reasons;
-    let operators = exercise.operators(jobs).unwrap();
+    let clients = exercise.clients(jobs).unwrap();
     between();
-    let outcome = drive(operators, amount.operations);
+    let outcome = drive(clients, amount.operations);
     assert_eq!(outcome.fatal, None);
     exercise.close().unwrap();
     wrong.extend(outcome.error_messages.clone());
@@ -267,7 +267,7 @@ fn lost_and_foreign_updates_are_noticed() {
         let amount = amount_for("T716");
         let mut exercise = exercise_for(bench(&place, &library, "T716", amount));
         exercise.prepare().unwrap();
-        let outcome = drive(exercise.operators(1).unwrap(), amount.operations);
+        let outcome = drive(exercise.clients(1).unwrap(), amount.operations);
         tamper(&place, sql);
         let wrong = exercise.verify(&outcome).unwrap();
         assert!(wrong.iter().any(|w| w.contains(count)), "{wrong:?}");
@@ -292,7 +292,7 @@ fn lost_inserts_loads_and_blocks_are_noticed() {
         let amount = amount_for(code);
         let mut exercise = exercise_for(bench(&place, &library, code, amount));
         exercise.prepare().unwrap();
-        let outcome = drive(exercise.operators(1).unwrap(), amount.operations);
+        let outcome = drive(exercise.clients(1).unwrap(), amount.operations);
         exercise.close().unwrap();
         tamper(&place, sql);
         assert!(!exercise.verify(&outcome).unwrap().is_empty(), "{code}");
@@ -305,7 +305,7 @@ fn an_index_that_vanished_is_noticed() {
     let place = place("sqlite");
     let mut exercise = exercise_for(bench(&place, &library, "T512", amount_for("T512")));
     exercise.prepare().unwrap();
-    let outcome = drive(exercise.operators(1).unwrap(), 1);
+    let outcome = drive(exercise.clients(1).unwrap(), 1);
     tamper(&place, "DROP INDEX dbdyno_large_made");
     let wrong = exercise.verify(&outcome).unwrap();
     assert!(

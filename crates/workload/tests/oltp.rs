@@ -5,14 +5,14 @@
 mod breaks;
 #[path = "oltp/common.rs"]
 mod common;
-#[path = "oltp/crowds.rs"]
-mod crowds;
 #[path = "common/database.rs"]
 mod database;
 #[path = "oltp/foreign.rs"]
 mod foreign;
 #[path = "oltp/loads.rs"]
 mod loads;
+#[path = "oltp/populations.rs"]
+mod populations;
 #[path = "oltp/reconciles.rs"]
 mod reconciles;
 #[path = "oltp/restores.rs"]

@@ -70,10 +70,10 @@ fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcom
         clock: load::Clock::Monotonic,
     };
     match by {
-        By::Threads => load::drive(exercise.operators(jobs).unwrap(), &how),
+        By::Threads => load::drive(exercise.clients(jobs).unwrap(), &how),
         By::Loop => {
             let stations = exercise.stations(jobs).unwrap();
-            load::drive_stations(stations.expect("the engine can be awaited"), 1..=1, &how)
+            load::drive_nonblocking(stations.expect("the engine can be awaited"), 1..=1, &how)
         }
     }
 }
@@ -211,7 +211,7 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
         }
         let mut exercise = exercise(target, &keep(1, 2));
         exercise.prepare().unwrap();
-        let error = exercise.operators(1).err().unwrap();
+        let error = exercise.clients(1).err().unwrap();
         assert!(error.message.contains("statement 1 of \"t\""), "{error}");
         assert!(
             error

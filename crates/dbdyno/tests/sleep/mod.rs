@@ -8,7 +8,7 @@ use lab::observe::{Driven, Observation};
 use lab::plan::{Keys, TableKind};
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Result, RunContext, Step, Workload};
-use load::{Clock, Drive, End, Failure, Operator, Progress, RampUp, Schedule, Think};
+use load::{BlockingClient, Clock, Drive, End, Failure, Progress, RampUp, Schedule, Think};
 use target::{Counters, TargetUrl};
 
 /// Its one test.
@@ -122,7 +122,7 @@ impl Measure for Bed<'_> {
             progress: Some(progress),
             clock: Clock::Monotonic,
         };
-        let sleepers = (0..key.jobs).map(|_| Box::new(Sleeper) as Box<dyn Operator>);
+        let sleepers = (0..key.jobs).map(|_| Box::new(Sleeper) as Box<dyn BlockingClient>);
         let observed = Observation::of(self.context, blank).drive(|start| {
             Ok(Driven {
                 outcome: load::drive(start.watch(sleepers.collect()), &drive),
@@ -141,7 +141,7 @@ impl Measure for Bed<'_> {
 
 struct Sleeper;
 
-impl Operator for Sleeper {
+impl BlockingClient for Sleeper {
     fn operate(&mut self, _index: u64) -> std::result::Result<load::Done, Failure> {
         std::thread::sleep(Duration::from_millis(2));
         Ok(load::Done::default())

@@ -4,8 +4,8 @@ use archive::{BackgroundEvent, Figures, Resource};
 use target::WaitClass;
 
 use super::{CPU_BUSY_PCT_MIN, Evidence, Finding, SWAP_MB_PER_S_MIN, Shortage};
+use crate::session_sampler::Link;
 use crate::timed::{Class, Event};
-use crate::watcher::Link;
 
 /// Resources that are listed where none took most of the time.
 const LISTED_MAX: usize = 4;

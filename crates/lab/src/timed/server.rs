@@ -8,14 +8,14 @@ use load::Outcome;
 use target::{Counted, WaitClass};
 
 use super::{Class, Event, Source};
-use crate::watcher::Watched;
+use crate::session_sampler::SessionSamples;
 
 /// All events, longest first; they add up to 100 % of the jobs' time.
 ///
 /// What the driver and its client spent themselves and what they paused is exact. The rest, in which a statement was under
 /// way, is divided as the sessions were seen; where they were seen doing nothing though a statement was
 /// under way, it was between driver and server.
-pub fn events(outcome: &Outcome, watched: &Watched) -> Vec<Event> {
+pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
     let total = |part: fn(&load::JobOutcome) -> Duration| -> f64 {
         let sum: Duration = outcome.jobs.iter().map(part).sum();
         sum.as_secs_f64()
@@ -84,7 +84,7 @@ type Inside = (WaitClass, String, f64, Option<u64>, Source);
 
 /// The server's share by event. Where the server counts the waits of a class itself, these are taken, and
 /// what was seen of the sessions meanwhile is shortened by them.
-fn inside(watched: &Watched) -> Vec<Inside> {
+fn inside(watched: &SessionSamples) -> Vec<Inside> {
     let counted = watched
         .counts
         .waits
@@ -151,7 +151,7 @@ pub fn top(events: &[Event], most: usize) -> Vec<TimedEvent> {
 }
 
 /// What the server did beside: its counters first, then what its processes were seen doing.
-pub fn background(watched: &Watched) -> Vec<BackgroundEvent> {
+pub fn background(watched: &SessionSamples) -> Vec<BackgroundEvent> {
     let is_news = |counted: &Counted| {
         [counted.count, counted.time_ns, counted.bytes]
             .into_iter()
@@ -214,15 +214,15 @@ mod tests {
         }
     }
 
-    fn watched(seen: &[(WaitClass, &str, f64)]) -> Watched {
+    fn watched(seen: &[(WaitClass, &str, f64)]) -> SessionSamples {
         let mut seconds = Tally::default();
         for (class, event, time_s) in seen {
             seconds.session(*class, event, *time_s);
         }
-        Watched {
+        SessionSamples {
             seconds,
             looks: 70,
-            ..Watched::default()
+            ..SessionSamples::default()
         }
     }
 
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_server_that_could_not_be_watched_leaves_one_unknown() {
-        let events = events(&outcome(), &Watched::default());
+        let events = events(&outcome(), &SessionSamples::default());
         assert!((share(&events, "unknown") - 70.0).abs() < 1e-9);
     }
 

@@ -9,9 +9,9 @@ use std::time::Duration;
 use archive::{Figures, HeldBack, Resource, TimedEvent};
 use host::{HostWatch, Sampler, SamplerOptions};
 use lab::programs::programs_of;
-use lab::sight::Sight;
-use lab::watcher::Watcher;
-use load::{Done, Drive, End, Failure, Operator, RampUp, Schedule, Think};
+use lab::session_sampler::SessionSampler;
+use lab::wait_profile::WaitProfile;
+use load::{BlockingClient, Done, Drive, End, Failure, RampUp, Schedule, Think};
 use target::{Session, Target, TargetUrl};
 
 use crate::bystanders::{Accounts, Used};
@@ -91,7 +91,7 @@ struct Job {
     work: Work,
 }
 
-impl Operator for Job {
+impl BlockingClient for Job {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
         match (self.work)(self.session.as_mut(), index) {
             Ok(()) => Ok(Done::default()),
@@ -174,10 +174,10 @@ pub fn drive(
         .map(|job| {
             let mut session = target.open_session().unwrap();
             let work = work(session.as_mut(), job).unwrap();
-            Box::new(Job { session, work }) as Box<dyn Operator>
+            Box::new(Job { session, work }) as Box<dyn BlockingClient>
         })
         .collect();
-    let watcher = Watcher::open(std::slice::from_ref(target));
+    let watcher = SessionSampler::open(std::slice::from_ref(target));
     let accounts = Accounts::begin(programs.as_ref().map_or(&[], |p| &p.servers));
     let io = programs.as_ref().ok().and_then(|p| watch.io_so_far(p));
     let mark = watch.mark(programs.as_ref().map_err(String::as_str));
@@ -205,10 +205,10 @@ pub fn drive(
     assert_eq!(outcome.fatal, None);
     let used = watch.finish(mark);
     let own_accounts = accounts.finish();
-    let watched = watcher.map(Watcher::finish);
+    let watched = watcher.map(SessionSampler::finish);
     let round_trip = watched.as_ref().and_then(|watched| watched.link);
     let round_trip = round_trip.map(|link| link.round_trip);
-    let seen = Sight::of(&outcome, watched);
+    let seen = WaitProfile::of(&outcome, watched);
     let mut figures = Figures {
         elapsed_s: Some(outcome.elapsed.as_secs_f64()),
         driver_cpu_pct: Some(
@@ -219,7 +219,7 @@ pub fn drive(
     used.write_into(&mut figures);
     used.write_owners_into(&mut figures);
     seen.write_into(&mut figures);
-    let notes = lab::gates::notes(&outcome, &figures, &lab::plan::Validity::USUAL);
+    let notes = lab::checks::notes(&outcome, &figures, &lab::plan::Validity::USUAL);
     let held_back = seen.held_back(&outcome, &figures, (device.as_deref(), &used));
     let judged = Judged {
         events: seen.top(),

@@ -3,10 +3,10 @@
 use std::os::fd::RawFd;
 
 use super::{Next, Work};
-use crate::job::{Brake, Leaving};
+use crate::job::{Cancellation, ExitReason};
 use crate::recorder::{Latencies, Recorder, Timing};
 use crate::schedule::{Pacer, Step};
-use crate::station::{Station, Turn};
+use crate::station::{NonblockingClient, Turn};
 use crate::{Done, Failure};
 
 /// A station and its job.
@@ -16,7 +16,7 @@ pub struct Client<'a, 'o> {
     pub recorder: Recorder<'a>,
     /// Ticks it had to give up.
     pub unserved: u64,
-    station: Box<dyn Station + 'o>,
+    station: Box<dyn NonblockingClient + 'o>,
     pacer: Pacer<'a>,
     step: Step,
     index: u64,
@@ -36,7 +36,7 @@ impl<'a, 'o> Client<'a, 'o> {
     /// common start.
     pub fn new(
         number: u64,
-        station: Box<dyn Station + 'o>,
+        station: Box<dyn NonblockingClient + 'o>,
         recorder: Recorder<'a>,
         pacer: Pacer<'a>,
         ramp_up: u64,
@@ -87,7 +87,7 @@ impl Work for Client<'_, '_> {
         }
         let Some(step) = self.pacer.next(self.free_ns) else {
             self.unserved = self.pacer.unserved();
-            return Next::Leave(Leaving::Over);
+            return Next::Leave(ExitReason::Over);
         };
         if step.measured && !self.entered {
             self.entered = true;
@@ -122,8 +122,8 @@ impl Work for Client<'_, '_> {
         now_ns: u64,
         result: Result<Done, Failure>,
         latencies: &mut Latencies,
-        brake: &Brake,
-    ) -> Option<Leaving> {
+        cancellation: &Cancellation,
+    ) -> Option<ExitReason> {
         let measured = !self.ramping && self.step.measured;
         let timing = Timing {
             free_ns: self.free_ns,
@@ -142,10 +142,10 @@ impl Work for Client<'_, '_> {
             }
             Err(Failure::Operation(message)) if measured => self.recorder.failed(&timing, message),
             Ok(_) | Err(Failure::Operation(_)) => {}
-            Err(Failure::Exhausted) => return Some(Leaving::Exhausted),
+            Err(Failure::Exhausted) => return Some(ExitReason::Exhausted),
             Err(Failure::Fatal(message)) => {
-                brake.fail(message);
-                return Some(Leaving::Failed);
+                cancellation.fail(message);
+                return Some(ExitReason::Failed);
             }
         }
         None

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 
 use super::turns::{Relief, Turns};
-use super::{Seat, Work};
+use super::{ClientSlot, Work};
 use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
-use crate::job::{Brake, Leaving, panic_message};
+use crate::job::{Cancellation, ExitReason, panic_message};
 use crate::outcome::DriverThreads;
 use crate::schedule::Window;
 
@@ -23,7 +23,7 @@ pub struct Loops<'r, B> {
     /// Where the loops meet; made for as many as begin.
     pub gate: &'r Gate,
     /// Stops them.
-    pub brake: &'r Brake<'r>,
+    pub cancellation: &'r Cancellation<'r>,
     /// What tells the time.
     pub clock: &'r Clock,
     /// Makes what a thread writes into.
@@ -33,7 +33,7 @@ pub struct Loops<'r, B> {
 /// What the threads leave.
 pub struct Left<W: Work> {
     /// The clients, in no order.
-    pub seats: Vec<Seat<W>>,
+    pub slots: Vec<ClientSlot<W>>,
     /// What the threads used in the window.
     pub used: DriverThreads,
     /// What each of them wrote down.
@@ -47,15 +47,15 @@ pub fn run<W: Work>(
     meanwhile: impl FnOnce(),
 ) -> Left<W> {
     let first = *loops.threads.start();
-    let mut dealt: Vec<Vec<Seat<W>>> = (0..first).map(|_| Vec::new()).collect();
+    let mut dealt: Vec<Vec<ClientSlot<W>>> = (0..first).map(|_| Vec::new()).collect();
     for (number, work) in works.into_iter().enumerate() {
-        dealt[number % first].push(Seat::new(work));
+        dealt[number % first].push(ClientSlot::new(work));
     }
     let shared = Shared {
         loops,
         spare: AtomicUsize::new(loops.threads.end().saturating_sub(first)),
         left: Mutex::new(Left {
-            seats: Vec::new(),
+            slots: Vec::new(),
             used: DriverThreads::default(),
             books: Vec::new(),
         }),
@@ -67,8 +67,8 @@ pub fn run<W: Work>(
         };
         // All of them before the first thread begins, so that none runs ahead in virtual time.
         let parts: Vec<_> = dealt.iter().map(|_| loops.clock.participate()).collect();
-        for (seats, part) in dealt.into_iter().zip(parts) {
-            crew.spawn(seats, Entry::Start(loops.gate.ticket()), part);
+        for (slots, part) in dealt.into_iter().zip(parts) {
+            crew.spawn(slots, Entry::Start(loops.gate.ticket()), part);
         }
         meanwhile();
     });
@@ -106,39 +106,39 @@ enum Entry<'g> {
 }
 
 impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
-    fn spawn(self, seats: Vec<Seat<W>>, entry: Entry<'scope>, part: Participation) {
-        let brake = self.shared.loops.brake;
+    fn spawn(self, slots: Vec<ClientSlot<W>>, entry: Entry<'scope>, part: Participation) {
+        let cancellation = self.shared.loops.cancellation;
         let thread = std::thread::Builder::new().name("driver".into());
         let spawned = thread.spawn_scoped(self.scope, move || {
             part.enter();
-            self.work(seats, entry);
+            self.work(slots, entry);
             drop(part);
         });
         if let Err(error) = spawned {
-            brake.fail(format!(
+            cancellation.fail(format!(
                 "a thread for the driver cannot be had ({error}): raise the limit of processes"
             ));
         }
     }
 
-    fn work(self, seats: Vec<Seat<W>>, entry: Entry) {
+    fn work(self, slots: Vec<ClientSlot<W>>, entry: Entry) {
         let Loops {
             window,
-            brake,
+            cancellation,
             clock,
             new_book,
             ..
         } = *self.shared.loops;
-        let mut turns = match Turns::new(seats, window, new_book(), clock) {
+        let mut turns = match Turns::new(slots, window, new_book(), clock) {
             Ok(turns) => turns,
-            Err((error, seats)) => {
-                brake.fail(error.to_string());
-                return self.put_down(seats, &Usage::default(), None);
+            Err((error, slots)) => {
+                cancellation.fail(error.to_string());
+                return self.put_down(slots, &Usage::default(), None);
             }
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| match entry {
-            Entry::Start(ticket) => turns.run(ticket, brake, &self),
-            Entry::Relief(origin_ns) => turns.take_over(origin_ns, brake, &self),
+            Entry::Start(ticket) => turns.run(ticket, cancellation, &self),
+            Entry::Relief(origin_ns) => turns.take_over(origin_ns, cancellation, &self),
         }));
         let failed = match outcome {
             Ok(Ok(())) => None,
@@ -149,21 +149,21 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
             )),
         };
         if let Some(message) = failed {
-            brake.fail(message);
-            for seat in &mut turns.seats {
-                seat.leaving = Leaving::Failed;
+            cancellation.fail(message);
+            for slot in &mut turns.slots {
+                slot.leaving = ExitReason::Failed;
             }
         }
-        self.put_down(turns.seats, &turns.usage, Some(turns.book));
+        self.put_down(turns.slots, &turns.usage, Some(turns.book));
     }
 
-    fn put_down(self, mut seats: Vec<Seat<W>>, usage: &Usage, book: Option<W::Book>) {
-        for seat in &mut seats {
-            seat.work.finish();
+    fn put_down(self, mut slots: Vec<ClientSlot<W>>, usage: &Usage, book: Option<W::Book>) {
+        for slot in &mut slots {
+            slot.work.finish();
         }
         let left = self.shared.left.lock();
         let mut left = left.unwrap_or_else(PoisonError::into_inner);
-        left.seats.append(&mut seats);
+        left.slots.append(&mut slots);
         left.used.add(usage);
         left.books.extend(book);
     }
@@ -176,8 +176,8 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, W>
         spare.fetch_update(Relaxed, Relaxed, one_less).is_ok()
     }
 
-    fn begin(&self, seats: Vec<Seat<W>>, origin_ns: u64) {
+    fn begin(&self, slots: Vec<ClientSlot<W>>, origin_ns: u64) {
         let part = self.shared.loops.clock.participate();
-        self.spawn(seats, Entry::Relief(origin_ns), part);
+        self.spawn(slots, Entry::Relief(origin_ns), part);
     }
 }

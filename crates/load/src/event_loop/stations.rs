@@ -12,20 +12,20 @@ use super::crew::{Left, Loops, run};
 use crate::clock::Usage;
 use crate::drive::{Drive, Ended, JOBS_MAX, summarise};
 use crate::gate::Gate;
-use crate::job::Brake;
+use crate::job::Cancellation;
 use crate::outcome::Outcome;
 use crate::recorder::{INTERVAL_MIN, Latencies, Recorder};
 use crate::schedule::{RampUp, Timetable};
 use crate::series::Series;
-use crate::station::Station;
+use crate::station::NonblockingClient;
 
 /// Drives one client per station and returns when all of them have left.
 ///
 /// It begins with as many threads as the lower end of `threads` says (at least one, at most one per station);
 /// a thread that is on a processor nearly all of its time hands half of its clients to a new one, up to the
 /// upper end. The stations are dropped after the last client has left.
-pub fn drive_stations(
-    stations: Vec<Box<dyn Station + '_>>,
+pub fn drive_nonblocking(
+    stations: Vec<Box<dyn NonblockingClient + '_>>,
     threads: RangeInclusive<usize>,
     drive: &Drive,
 ) -> Outcome {
@@ -39,7 +39,7 @@ pub fn drive_stations(
         Ok(table) => table,
         Err(error) => return Outcome::fatal(error.to_string()),
     };
-    let brake = Brake {
+    let cancellation = Cancellation {
         stop: drive.stop,
         fatal: OnceLock::new(),
         failed: AtomicBool::new(false),
@@ -50,19 +50,25 @@ pub fn drive_stations(
         threads: first..=*threads.end(),
         window: table.window(),
         gate: &gate,
-        brake: &brake,
+        cancellation: &cancellation,
         clock: &drive.clock,
         new_book: &Latencies::default,
     };
     let (left, series) = drive_clients(stations, drive, &table, &loops);
     let origin_ns = gate.common_start_ns().filter(|_| count > 0);
     let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
-    summary(left, &series, &table, started, brake.fatal.get().cloned())
+    summary(
+        left,
+        &series,
+        &table,
+        started,
+        cancellation.fatal.get().cloned(),
+    )
 }
 
 /// Runs the loops, and gathers the intervals of their clients on the calling thread meanwhile.
 fn drive_clients<'a, 'o>(
-    stations: Vec<Box<dyn Station + 'o>>,
+    stations: Vec<Box<dyn NonblockingClient + 'o>>,
     drive: &Drive<'a>,
     table: &'a Timetable,
     loops: &Loops<'_, Latencies>,
@@ -100,15 +106,15 @@ fn summary(
     started: Option<Instant>,
     fatal: Option<String>,
 ) -> Outcome {
-    left.seats.sort_by_key(|seat| seat.work.number);
+    left.slots.sort_by_key(|slot| slot.work.number);
     let ended: Vec<Ended> = left
-        .seats
+        .slots
         .iter()
-        .map(|seat| Ended {
-            recorder: &seat.work.recorder,
+        .map(|slot| Ended {
+            recorder: &slot.work.recorder,
             usage: Usage::default(),
-            unserved: seat.work.unserved,
-            leaving: seat.leaving,
+            unserved: slot.work.unserved,
+            leaving: slot.leaving,
         })
         .collect();
     let mut outcome = summarise(&ended, series, table, started, fatal);

@@ -6,10 +6,10 @@ use std::io;
 use std::time::Duration;
 
 use super::poll::Poll;
-use super::{Doing, Next, Seat, Work};
+use super::{ClientSlot, Doing, Next, Work};
 use crate::clock::{self, Clock, Usage, UsageMeter, ns};
 use crate::gate::Ticket;
-use crate::job::{Brake, Leaving, stopped};
+use crate::job::{Cancellation, ExitReason, stopped};
 use crate::schedule::Window;
 use crate::station::Turn;
 use crate::{Done, Failure};
@@ -21,7 +21,7 @@ const SATURATED: f64 = 0.85;
 
 /// The clients of one thread.
 pub struct Turns<W: Work> {
-    pub seats: Vec<Seat<W>>,
+    pub slots: Vec<ClientSlot<W>>,
     /// Processor time of the thread in the measured window.
     pub usage: Usage,
     /// What the thread writes down for all of them.
@@ -48,7 +48,7 @@ pub trait Relief<W> {
     /// Whether one more thread may be begun; who is told so begins it.
     fn may_begin(&self) -> bool;
     /// Begins a thread for these clients, in the middle of their work.
-    fn begin(&self, seats: Vec<Seat<W>>, origin_ns: u64);
+    fn begin(&self, slots: Vec<ClientSlot<W>>, origin_ns: u64);
 }
 
 impl<W: Work> Turns<W> {
@@ -57,26 +57,26 @@ impl<W: Work> Turns<W> {
     /// # Errors
     /// When the kernel has no descriptors for it; the clients are given back.
     pub fn new(
-        seats: Vec<Seat<W>>,
+        slots: Vec<ClientSlot<W>>,
         window: Window,
         book: W::Book,
         clock: &Clock,
-    ) -> Result<Self, (LoopError, Vec<Seat<W>>)> {
+    ) -> Result<Self, (LoopError, Vec<ClientSlot<W>>)> {
         let watching = Poll::new(clock).and_then(|poll| {
-            for (place, seat) in seats.iter().enumerate() {
-                if seat.watched {
-                    poll.watch(seat.work.descriptor(), place, seat.writing)?;
+            for (place, slot) in slots.iter().enumerate() {
+                if slot.watched {
+                    poll.watch(slot.work.descriptor(), place, slot.writing)?;
                 }
             }
             Ok(poll)
         });
         let poll = match watching {
             Ok(poll) => poll,
-            Err(error) => return Err((LoopError(error), seats)),
+            Err(error) => return Err((LoopError(error), slots)),
         };
         Ok(Self {
-            due: BinaryHeap::with_capacity(seats.len()),
-            seats,
+            due: BinaryHeap::with_capacity(slots.len()),
+            slots,
             usage: Usage::default(),
             book,
             clock: clock.clone(),
@@ -96,49 +96,49 @@ impl<W: Work> Turns<W> {
     pub fn run(
         &mut self,
         ticket: Ticket,
-        brake: &Brake,
+        cancellation: &Cancellation,
         relief: &dyn Relief<W>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
-        for place in 0..self.seats.len() {
+        for place in 0..self.slots.len() {
             self.advance(place);
         }
-        self.turn_until_idle(brake, None)?;
-        for seat in &mut self.seats {
-            if seat.doing == Doing::Parked && self.window.from_ns == 0 {
-                seat.work.measurement_begins();
+        self.turn_until_idle(cancellation, None)?;
+        for slot in &mut self.slots {
+            if slot.doing == Doing::Parked && self.window.from_ns == 0 {
+                slot.work.measurement_begins();
             }
         }
         self.before = self.meter.read();
-        let halted = || brake.pulled();
+        let halted = || cancellation.pulled();
         let start = ticket.wait(halted);
         match start.filter(|at| self.clock.sleep_until(*at, halted).is_some()) {
             Some(origin_ns) => self.start(origin_ns),
             None => {
-                self.leave_all(brake);
+                self.leave_all(cancellation);
                 return Ok(());
             }
         }
-        for place in 0..self.seats.len() {
-            if self.seats[place].doing == Doing::Parked {
+        for place in 0..self.slots.len() {
+            if self.slots[place].doing == Doing::Parked {
                 self.advance(place);
             }
         }
-        self.go_on(brake, relief)
+        self.go_on(cancellation, relief)
     }
 
     /// Takes over clients in the middle of their work, from a loop that had too many.
     pub fn take_over(
         &mut self,
         origin_ns: u64,
-        brake: &Brake,
+        cancellation: &Cancellation,
         relief: &dyn Relief<W>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
         self.before = self.meter.read();
         self.start(origin_ns);
         self.count_anew();
-        self.go_on(brake, relief)
+        self.go_on(cancellation, relief)
     }
 
     /// The common start is known. What a thread uses before the window begins is no part of it; without a
@@ -151,23 +151,27 @@ impl<W: Work> Turns<W> {
         }
     }
 
-    fn go_on(&mut self, brake: &Brake, relief: &dyn Relief<W>) -> Result<(), LoopError> {
+    fn go_on(
+        &mut self,
+        cancellation: &Cancellation,
+        relief: &dyn Relief<W>,
+    ) -> Result<(), LoopError> {
         (self.looked_ns, self.looked) = (self.clock.now_ns(), self.meter.read());
-        self.turn_until_idle(brake, Some(relief))?;
+        self.turn_until_idle(cancellation, Some(relief))?;
         // The window is observed to its end, so that the rate may be divided by all of it.
-        let was_over = |seat: &Seat<W>| seat.leaving == Leaving::Over;
+        let was_over = |slot: &ClientSlot<W>| slot.leaving == ExitReason::Over;
         if let Some(until) = self
             .window
             .until_ns
-            .filter(|_| self.seats.iter().any(was_over))
+            .filter(|_| self.slots.iter().any(was_over))
         {
-            let halted = || brake.pulled();
+            let halted = || cancellation.pulled();
             if self
                 .clock
                 .sleep_until(self.origin_ns + until, halted)
                 .is_none()
             {
-                self.leave_all(brake);
+                self.leave_all(cancellation);
             }
         }
         self.usage = self.meter.read().since(&self.before);
@@ -177,32 +181,32 @@ impl<W: Work> Turns<W> {
     /// Turns until no client has anything to do.
     fn turn_until_idle(
         &mut self,
-        brake: &Brake,
+        cancellation: &Cancellation,
         relief: Option<&dyn Relief<W>>,
     ) -> Result<(), LoopError> {
         loop {
-            if brake.pulled() {
-                self.leave_waiting(brake);
+            if cancellation.pulled() {
+                self.leave_waiting(cancellation);
             }
             let now = self.clock.now_ns();
             if now >= self.enter_ns {
                 (self.enter_ns, self.before) = (u64::MAX, self.meter.read());
             }
-            self.begin_due(now, brake)?;
+            self.begin_due(now, cancellation)?;
             if self.active == 0 {
                 return Ok(());
             }
             if let Some(relief) = relief.filter(|_| now >= self.looked_ns + ns(LOOK_EVERY)) {
-                self.look(now, brake, relief)?;
+                self.look(now, cancellation, relief)?;
             }
-            if self.seats.len() == 1 && self.await_only_client(brake)? {
+            if self.slots.len() == 1 && self.await_only_client(cancellation)? {
                 continue;
             }
             let next = self.due.peek().map(|Reverse((at, _))| self.origin_ns + at);
             let ready = self.poll.wait(next, now).map_err(LoopError)?;
             for at in 0..ready {
                 if let Some(place) = self.poll.client(at) {
-                    self.ready(place, brake)?;
+                    self.ready(place, cancellation)?;
                 }
             }
         }
@@ -210,20 +214,20 @@ impl<W: Work> Turns<W> {
 
     /// Lets the only client of this thread wait for its answer; false when it has none to wait for, or cannot.
     #[inline]
-    fn await_only_client(&mut self, brake: &Brake) -> Result<bool, LoopError> {
-        let seat = &mut self.seats[0];
-        if seat.doing != Doing::Working || seat.writing {
+    fn await_only_client(&mut self, cancellation: &Cancellation) -> Result<bool, LoopError> {
+        let slot = &mut self.slots[0];
+        if slot.doing != Doing::Working || slot.writing {
             return Ok(false);
         }
-        match seat.work.await_ready() {
-            Some(turn) => self.settle(0, turn, brake).map(|()| true),
+        match slot.work.await_ready() {
+            Some(turn) => self.settle(0, turn, cancellation).map(|()| true),
             None => Ok(false),
         }
     }
 
     /// Begins what is due. An operation that fails on the spot comes back here behind all others, so that it
     /// cannot keep them from their turn.
-    fn begin_due(&mut self, now: u64, brake: &Brake) -> Result<(), LoopError> {
+    fn begin_due(&mut self, now: u64, cancellation: &Cancellation) -> Result<(), LoopError> {
         let mut most = self.due.len();
         while let Some(Reverse((at, place))) = self.due.peek().copied() {
             if self.origin_ns + at > now || most == 0 {
@@ -232,29 +236,29 @@ impl<W: Work> Turns<W> {
             most -= 1;
             self.due.pop();
             let turn = self.begin(place, self.clock.now_ns());
-            self.settle(place, turn, brake)?;
+            self.settle(place, turn, cancellation)?;
         }
         Ok(())
     }
 
     #[inline]
     fn begin(&mut self, place: usize, now: u64) -> Turn {
-        let seat = &mut self.seats[place];
-        seat.doing = Doing::Working;
-        seat.work.begin(now - self.origin_ns)
+        let slot = &mut self.slots[place];
+        slot.doing = Doing::Working;
+        slot.work.begin(now - self.origin_ns)
     }
 
     #[inline]
-    fn ready(&mut self, place: usize, brake: &Brake) -> Result<(), LoopError> {
-        let seat = &mut self.seats[place];
-        match seat.doing {
+    fn ready(&mut self, place: usize, cancellation: &Cancellation) -> Result<(), LoopError> {
+        let slot = &mut self.slots[place];
+        match slot.doing {
             Doing::Working => {
-                let turn = seat.work.ready();
-                self.settle(place, turn, brake)
+                let turn = slot.work.ready();
+                self.settle(place, turn, cancellation)
             }
             Doing::Waiting | Doing::Parked => {
-                if let Turn::Finished(Err(Failure::Fatal(message))) = seat.work.ready() {
-                    brake.fail(message);
+                if let Turn::Finished(Err(Failure::Fatal(message))) = slot.work.ready() {
+                    cancellation.fail(message);
                 }
                 Ok(())
             }
@@ -265,11 +269,16 @@ impl<W: Work> Turns<W> {
     /// What follows from a turn: the client waits for its socket, or the operation is over and the next one
     /// begins as soon as it is due.
     #[inline]
-    fn settle(&mut self, place: usize, turn: Turn, brake: &Brake) -> Result<(), LoopError> {
+    fn settle(
+        &mut self,
+        place: usize,
+        turn: Turn,
+        cancellation: &Cancellation,
+    ) -> Result<(), LoopError> {
         let turn = match turn {
             Turn::Finished(result) => {
-                self.finished(place, result, brake);
-                match self.begin_at_once(place, brake) {
+                self.finished(place, result, cancellation);
+                match self.begin_at_once(place, cancellation) {
                     Some(turn) => turn,
                     None => return Ok(()),
                 }
@@ -278,7 +287,7 @@ impl<W: Work> Turns<W> {
         };
         match turn {
             Turn::Finished(result) => {
-                self.finished(place, result, brake);
+                self.finished(place, result, cancellation);
                 Ok(())
             }
             turn => self.want_room(place, turn == Turn::Writing),
@@ -287,9 +296,9 @@ impl<W: Work> Turns<W> {
 
     /// Begins the next operation without a detour over the timer when it is due already.
     #[inline]
-    fn begin_at_once(&mut self, place: usize, brake: &Brake) -> Option<Turn> {
+    fn begin_at_once(&mut self, place: usize, cancellation: &Cancellation) -> Option<Turn> {
         let Reverse((at, first)) = self.due.peek().copied()?;
-        if first != place || brake.pulled() {
+        if first != place || cancellation.pulled() {
             return None;
         }
         let now = self.clock.now_ns();
@@ -300,75 +309,80 @@ impl<W: Work> Turns<W> {
         Some(self.begin(place, now))
     }
 
-    fn finished(&mut self, place: usize, result: Result<Done, Failure>, brake: &Brake) {
+    fn finished(
+        &mut self,
+        place: usize,
+        result: Result<Done, Failure>,
+        cancellation: &Cancellation,
+    ) {
         self.active -= 1;
         let now = self.clock.now_ns() - self.origin_ns;
-        let work = &mut self.seats[place].work;
-        match work.end(now, result, &mut self.book, brake) {
+        let work = &mut self.slots[place].work;
+        match work.end(now, result, &mut self.book, cancellation) {
             Some(why) => self.set(place, Next::Leave(why)),
-            None if brake.pulled() => self.set(place, Next::Leave(stopped(brake))),
+            None if cancellation.pulled() => self.set(place, Next::Leave(stopped(cancellation))),
             None => self.advance(place),
         }
     }
 
     #[inline]
     fn advance(&mut self, place: usize) {
-        let next = self.seats[place].work.next();
+        let next = self.slots[place].work.next();
         self.set(place, next);
     }
 
     /// Puts a client where its next step has it.
     #[inline]
     fn set(&mut self, place: usize, next: Next) {
-        let seat = &mut self.seats[place];
+        let slot = &mut self.slots[place];
         match next {
             Next::At(at_ns) => {
-                seat.doing = Doing::Waiting;
-                seat.due_ns = at_ns;
+                slot.doing = Doing::Waiting;
+                slot.due_ns = at_ns;
                 self.due.push(Reverse((at_ns, place)));
                 self.active += 1;
             }
-            Next::Park => seat.doing = Doing::Parked,
+            Next::Park => slot.doing = Doing::Parked,
             Next::Mend => {
-                seat.doing = Doing::Mending;
+                slot.doing = Doing::Mending;
                 self.active += 1;
             }
             Next::Leave(why) => {
-                seat.doing = Doing::Over;
-                seat.leaving = why;
+                slot.doing = Doing::Over;
+                slot.leaving = why;
             }
         }
     }
 
     fn want_room(&mut self, place: usize, wanted: bool) -> Result<(), LoopError> {
-        let seat = &mut self.seats[place];
-        if seat.writing == wanted {
+        let slot = &mut self.slots[place];
+        if slot.writing == wanted {
             return Ok(());
         }
-        seat.writing = wanted;
-        let descriptor = seat.work.descriptor();
+        slot.writing = wanted;
+        let descriptor = slot.work.descriptor();
         let watched = self.poll.want_room(descriptor, place, wanted);
         watched.map_err(LoopError)
     }
 
     /// The drive was stopped: who waits leaves at once, who works when the operation in hand is over.
     #[cold]
-    fn leave_waiting(&mut self, brake: &Brake) {
+    fn leave_waiting(&mut self, cancellation: &Cancellation) {
         self.due.clear();
-        for place in 0..self.seats.len() {
-            if matches!(self.seats[place].doing, Doing::Waiting | Doing::Mending) {
+        for place in 0..self.slots.len() {
+            if matches!(self.slots[place].doing, Doing::Waiting | Doing::Mending) {
                 self.active -= 1;
-                self.set(place, Next::Leave(stopped(brake)));
+                self.set(place, Next::Leave(stopped(cancellation)));
             }
         }
     }
 
     #[cold]
-    fn leave_all(&mut self, brake: &Brake) {
-        for seat in &mut self.seats {
-            seat.doing = Doing::Over;
-            if seat.leaving != Leaving::Exhausted {
-                seat.leaving = stopped(brake);
+    fn leave_all(&mut self, cancellation: &Cancellation) {
+        for slot in &mut self.slots {
+            slot.doing = Doing::Over;
+            if slot.leaving != ExitReason::Exhausted {
+                slot.leaving = stopped(cancellation);
             }
         }
     }
@@ -376,9 +390,14 @@ impl<W: Work> Turns<W> {
     /// Looks after connections, and whether the thread is saturated: then it hands half of its clients to
     /// another one.
     #[cold]
-    fn look(&mut self, now: u64, brake: &Brake, relief: &dyn Relief<W>) -> Result<(), LoopError> {
-        for place in 0..self.seats.len() {
-            self.look_after(place, now, brake)?;
+    fn look(
+        &mut self,
+        now: u64,
+        cancellation: &Cancellation,
+        relief: &dyn Relief<W>,
+    ) -> Result<(), LoopError> {
+        for place in 0..self.slots.len() {
+            self.look_after(place, now, cancellation)?;
         }
         let usage = self.meter.read();
         let busy = usage.since(&self.looked).cpu.as_nanos() as f64 / (now - self.looked_ns) as f64;
@@ -386,10 +405,10 @@ impl<W: Work> Turns<W> {
         if busy < SATURATED || self.active < 2 || !relief.may_begin() {
             return Ok(());
         }
-        let half = self.seats.len().div_ceil(2);
-        let given: Vec<_> = self.seats.drain(half..).collect();
-        for seat in given.iter().filter(|seat| seat.watched) {
-            let forgotten = self.poll.forget(seat.work.descriptor());
+        let half = self.slots.len().div_ceil(2);
+        let given: Vec<_> = self.slots.drain(half..).collect();
+        for slot in given.iter().filter(|slot| slot.watched) {
+            let forgotten = self.poll.forget(slot.work.descriptor());
             forgotten.map_err(LoopError)?;
         }
         relief.begin(given, self.origin_ns);
@@ -398,21 +417,26 @@ impl<W: Work> Turns<W> {
     }
 
     /// Parts a client from a connection that does not answer any more, or gives it another one.
-    fn look_after(&mut self, place: usize, now: u64, brake: &Brake) -> Result<(), LoopError> {
-        let seat = &mut self.seats[place];
+    fn look_after(
+        &mut self,
+        place: usize,
+        now: u64,
+        cancellation: &Cancellation,
+    ) -> Result<(), LoopError> {
+        let slot = &mut self.slots[place];
         let (at, book) = (now - self.origin_ns, &mut self.book);
-        let next = match seat.doing {
-            Doing::Working if seat.work.is_overdue(at) => {
-                let forgotten = self.poll.forget(seat.work.descriptor());
+        let next = match slot.doing {
+            Doing::Working if slot.work.is_overdue(at) => {
+                let forgotten = self.poll.forget(slot.work.descriptor());
                 forgotten.map_err(LoopError)?;
-                (seat.watched, seat.writing) = (false, false);
-                Some(seat.work.give_up(at, book, brake))
+                (slot.watched, slot.writing) = (false, false);
+                Some(slot.work.give_up(at, book, cancellation))
             }
-            Doing::Mending => match seat.work.mended(at, book, brake) {
+            Doing::Mending => match slot.work.mended(at, book, cancellation) {
                 Some(next @ Next::At(_)) => {
-                    let watched = self.poll.watch(seat.work.descriptor(), place, false);
+                    let watched = self.poll.watch(slot.work.descriptor(), place, false);
                     watched.map_err(LoopError)?;
-                    seat.watched = true;
+                    slot.watched = true;
                     Some(next)
                 }
                 next => next,
@@ -430,10 +454,10 @@ impl<W: Work> Turns<W> {
     fn count_anew(&mut self) {
         self.due.clear();
         self.active = 0;
-        for (place, seat) in self.seats.iter().enumerate() {
-            self.active += usize::from(!matches!(seat.doing, Doing::Parked | Doing::Over));
-            if seat.doing == Doing::Waiting {
-                self.due.push(Reverse((seat.due_ns, place)));
+        for (place, slot) in self.slots.iter().enumerate() {
+            self.active += usize::from(!matches!(slot.doing, Doing::Parked | Doing::Over));
+            if slot.doing == Doing::Waiting {
+                self.due.push(Reverse((slot.due_ns, place)));
             }
         }
     }

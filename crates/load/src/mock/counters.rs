@@ -1,4 +1,4 @@
-//! The programmed target as connections for a crowd.
+//! The programmed target as connections for a population.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::stations::Client;
 use super::{Mock, Session};
-use crate::crowd::Interrupt;
-use crate::{Counter, Done, Failure, Station, Teller, Turn};
+use crate::population::Interrupt;
+use crate::{BlockingConnection, Done, Failure, NonblockingClient, NonblockingConnection, Turn};
 
 impl Mock {
     /// Connections for an event loop, each with its own session behind a socket. The number of an operation,
@@ -15,18 +15,18 @@ impl Mock {
     ///
     /// # Errors
     /// When the kernel has no sockets or threads for them.
-    pub fn counters(&self, count: usize) -> io::Result<Vec<Box<dyn Counter>>> {
+    pub fn counters(&self, count: usize) -> io::Result<Vec<Box<dyn NonblockingConnection>>> {
         let clients = self.clients(count)?.into_iter();
         Ok(clients
-            .map(|client| Box::new(Served { client, index: 0 }) as Box<dyn Counter>)
+            .map(|client| Box::new(Served { client, index: 0 }) as Box<dyn NonblockingConnection>)
             .collect())
     }
 
     /// Connections whose calls block.
-    pub fn tellers(&self, count: usize) -> Vec<Box<dyn Teller>> {
+    pub fn tellers(&self, count: usize) -> Vec<Box<dyn BlockingConnection>> {
         let sessions = self.plain_sessions(count).into_iter();
         sessions
-            .map(|session| Box::new(Blocks { session, index: 0 }) as Box<dyn Teller>)
+            .map(|session| Box::new(Blocks { session, index: 0 }) as Box<dyn BlockingConnection>)
             .collect()
     }
 }
@@ -36,7 +36,7 @@ struct Served {
     index: u64,
 }
 
-impl Counter for Served {
+impl NonblockingConnection for Served {
     fn descriptor(&self) -> RawFd {
         self.client.descriptor()
     }
@@ -57,7 +57,7 @@ struct Blocks {
     index: u64,
 }
 
-impl Teller for Blocks {
+impl BlockingConnection for Blocks {
     fn serve(&mut self, _user: u32, kind: u8) -> Result<Done, Failure> {
         let index = self.index;
         self.index += 1;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Mock, Session};
 use crate::clock::{Clock, VirtualClock};
-use crate::{Done, Failure, Station, Turn};
+use crate::{Done, Failure, NonblockingClient, Turn};
 
 /// What a server answers at most: a kind, a number, and text.
 const ANSWER_BYTES: usize = 128;
@@ -23,10 +23,10 @@ impl Mock {
     ///
     /// # Errors
     /// When the kernel has no sockets or threads for them.
-    pub fn stations(&self, count: usize) -> io::Result<Vec<Box<dyn Station>>> {
+    pub fn stations(&self, count: usize) -> io::Result<Vec<Box<dyn NonblockingClient>>> {
         let clients = self.clients(count)?.into_iter();
         Ok(clients
-            .map(|client| Box::new(client) as Box<dyn Station>)
+            .map(|client| Box::new(client) as Box<dyn NonblockingClient>)
             .collect())
     }
 
@@ -174,7 +174,7 @@ impl Client {
     }
 }
 
-impl Station for Client {
+impl NonblockingClient for Client {
     fn descriptor(&self) -> RawFd {
         self.socket.as_raw_fd()
     }

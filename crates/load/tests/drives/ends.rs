@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{Clock, Done, Drive, End, Failure, Operator, RampUp, drive};
+use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp, drive};
 
 use super::{AN_HOUR, CLOSED, assert_us, ms, open, plain, run, sessions};
 
@@ -52,9 +52,9 @@ fn a_timed_ramp_up_leaves_no_trace() {
 #[test]
 fn fixed_work_keeps_the_first_and_the_last_finish() {
     let outcome = run(&plain(CLOSED, End::Operations { per_job: 10 }), |clock| {
-        let mut operators = Mock::new().on(clock).latency(ms(1)).sessions(1);
-        operators.extend(Mock::new().on(clock).latency(ms(40)).sessions(1));
-        operators
+        let mut clients = Mock::new().on(clock).latency(ms(1)).sessions(1);
+        clients.extend(Mock::new().on(clock).latency(ms(40)).sessions(1));
+        clients
     });
     assert_eq!(
         (outcome.jobs[0].finish, outcome.jobs[1].finish),
@@ -70,9 +70,9 @@ fn fixed_work_keeps_the_first_and_the_last_finish() {
 fn exhausted_jobs_end_well() {
     let outcome = run(&plain(CLOSED, End::Operations { per_job: 20 }), |clock| {
         let mock = Mock::new().on(clock).latency(ms(1));
-        let mut operators = mock.clone().exhausted_after(7).sessions(1);
-        operators.extend(mock.sessions(1));
-        operators
+        let mut clients = mock.clone().exhausted_after(7).sessions(1);
+        clients.extend(mock.sessions(1));
+        clients
     });
     assert_eq!((outcome.operations, outcome.errors), (27, 0));
     assert!(outcome.fatal.is_none() && !outcome.interrupted);
@@ -89,7 +89,7 @@ fn exhausted_jobs_end_well() {
 /// Keeps the indices it was given.
 struct Witness<'a>(&'a Mutex<Vec<u64>>);
 
-impl Operator for Witness<'_> {
+impl BlockingClient for Witness<'_> {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
         self.0.lock().expect("no witness panics").push(index);
         Ok(Done {
@@ -130,7 +130,7 @@ struct Told<'a> {
     told: &'a AtomicU64,
 }
 
-impl Operator for Told<'_> {
+impl BlockingClient for Told<'_> {
     fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
         self.before += 1;
         let until_ns = self.clock.now_ns() + 1_000_000;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Clock, Done, Drive, End, Failure, JOBS_MAX, Operator, RampUp, Schedule, Think,
+    Arrivals, BlockingClient, Clock, Done, Drive, End, Failure, JOBS_MAX, RampUp, Schedule, Think,
 };
 
 use super::{AN_HOUR, CLOSED, ms, open, plain, run, sessions, us};
@@ -26,7 +26,7 @@ fn failed_operations_are_counted_and_the_job_goes_on() {
 /// Every operation fails with another text.
 struct Chatty;
 
-impl Operator for Chatty {
+impl BlockingClient for Chatty {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
         Err(Failure::Operation(format!("failure {index}")))
     }
@@ -46,8 +46,8 @@ fn a_fatal_failure_stops_every_job() {
     for (ramp_up, panics) in ramp_ups.into_iter().flat_map(|r| [(r, false), (r, true)]) {
         let (clock, time) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(1));
-        let mut operators = mock.sessions(3);
-        operators.extend(match panics {
+        let mut clients = mock.sessions(3);
+        clients.extend(match panics {
             true => mock.panic_at(10).sessions(1),
             false => mock.fatal_at(10).sessions(1),
         });
@@ -56,7 +56,7 @@ fn a_fatal_failure_stops_every_job() {
             clock,
             ..plain(CLOSED, End::Time(AN_HOUR))
         };
-        let outcome = load::drive(operators, &how);
+        let outcome = load::drive(clients, &how);
         let why = outcome.fatal.expect("the drive failed");
         assert!(
             why.contains(if panics {

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Clock, Drive, End, Operator, Outcome, RampUp, Schedule, Station, Think,
-    drive_stations,
+    Arrivals, BlockingClient, Clock, Drive, End, NonblockingClient, Outcome, RampUp, Schedule,
+    Think, drive_nonblocking,
 };
 
 /// Nobody interrupts.
@@ -58,11 +58,14 @@ fn plain(schedule: Schedule, end: End) -> Drive<'static> {
 }
 
 /// Drives in virtual time and checks what holds of every drive there.
-fn run<'o>(how: &Drive, operators: impl FnOnce(&Clock) -> Vec<Box<dyn Operator + 'o>>) -> Outcome {
+fn run<'o>(
+    how: &Drive,
+    clients: impl FnOnce(&Clock) -> Vec<Box<dyn BlockingClient + 'o>>,
+) -> Outcome {
     let (clock, _) = Clock::new_virtual();
-    let operators = operators(&clock);
+    let clients = clients(&clock);
     let outcome = load::drive(
-        operators,
+        clients,
         &Drive {
             clock,
             ..how.clone()
@@ -75,11 +78,11 @@ fn run<'o>(how: &Drive, operators: impl FnOnce(&Clock) -> Vec<Box<dyn Operator +
 /// The same in event loops of one thread.
 fn run_stations<'o>(
     how: &Drive,
-    stations: impl FnOnce(&Clock) -> Vec<Box<dyn Station + 'o>>,
+    stations: impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient + 'o>>,
 ) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let stations = stations(&clock);
-    let outcome = drive_stations(
+    let outcome = drive_nonblocking(
         stations,
         1..=1,
         &Drive {
@@ -91,11 +94,11 @@ fn run_stations<'o>(
     outcome
 }
 
-fn sessions(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Operator>> {
+fn sessions(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn BlockingClient>> {
     move |clock| mock.on(clock).sessions(count)
 }
 
-fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Station>> {
+fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient>> {
     move |clock| mock.on(clock).stations(count).unwrap()
 }
 

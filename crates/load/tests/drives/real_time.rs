@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use load::mock::Mock;
-use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_stations};
+use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_nonblocking};
 
 use super::{AN_HOUR, CLOSED, check, ms, open, plain};
 
 const BOTH: [fn(&Mock, &Drive) -> Outcome; 2] = [
     |mock, how| drive(mock.sessions(3), how),
-    |mock, how| drive_stations(mock.stations(3).unwrap(), 1..=2, how),
+    |mock, how| drive_nonblocking(mock.stations(3).unwrap(), 1..=2, how),
 ];
 
 #[test]

@@ -5,7 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use load::{
-    Clock, Done, Drive, End, Outcome, Schedule, Station, Turn, VirtualClock, drive_stations,
+    Clock, Done, Drive, End, NonblockingClient, Outcome, Schedule, Turn, VirtualClock,
+    drive_nonblocking,
 };
 
 use super::{CLOSED, check, ms, open, plain, us};
@@ -16,7 +17,7 @@ struct Burns {
     time: Arc<VirtualClock>,
 }
 
-impl Station for Burns {
+impl NonblockingClient for Burns {
     fn descriptor(&self) -> i32 {
         self.socket.as_raw_fd()
     }
@@ -39,14 +40,14 @@ fn drive(schedule: Schedule, threads_max: usize) -> (Outcome, usize) {
         let (socket, other) = UnixStream::pair().unwrap();
         far.push(other);
         let time = Arc::clone(&time);
-        Box::new(Burns { socket, time }) as Box<dyn Station>
+        Box::new(Burns { socket, time }) as Box<dyn NonblockingClient>
     });
     let stations = stations.collect();
     let how = Drive {
         clock,
         ..plain(schedule, End::Time(ms(1000)))
     };
-    let outcome = drive_stations(stations, 1..=threads_max, &how);
+    let outcome = drive_nonblocking(stations, 1..=threads_max, &how);
     check(&outcome);
     let threads = outcome.driver_threads.unwrap().threads;
     (outcome, threads)

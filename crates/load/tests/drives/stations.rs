@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Clock, Done, Drive, End, Failure, JOBS_MAX, Outcome, RampUp, Schedule, Station,
-    Think, Turn, VirtualClock, drive_stations,
+    Arrivals, Clock, Done, Drive, End, Failure, JOBS_MAX, NonblockingClient, Outcome, RampUp,
+    Schedule, Think, Turn, VirtualClock, drive_nonblocking,
 };
 
 use super::{
@@ -115,7 +115,7 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
         clock,
         ..plain(open(20.0), End::Time(AN_HOUR))
     };
-    let outcome = drive_stations(stations, 1..=1, &how);
+    let outcome = drive_nonblocking(stations, 1..=1, &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
     assert_eq!(outcome.operations, 4);
     assert_eq!(time.elapsed(), ms(200), "an event wakes the loop");
@@ -144,13 +144,13 @@ fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
         think: Think::Constant(AN_HOUR / 2),
     };
     let (clock, time) = Clock::new_virtual();
-    let mut all: Vec<Box<dyn Station>> = vec![Box::new(Breaks::after(ms(50), &time))];
+    let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Breaks::after(ms(50), &time))];
     all.extend(Mock::new().on(&clock).stations(1).unwrap());
     let how = Drive {
         clock,
         ..plain(schedule, End::Time(AN_HOUR))
     };
-    let outcome = drive_stations(all, 1..=1, &how);
+    let outcome = drive_nonblocking(all, 1..=1, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
     assert_eq!(time.elapsed(), ms(50));
 }
@@ -166,7 +166,7 @@ impl Breaks {
     }
 }
 
-impl Station for Breaks {
+impl NonblockingClient for Breaks {
     fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
@@ -183,7 +183,7 @@ impl Station for Breaks {
 /// Takes a microsecond on the loop's own thread, and fails every other time.
 struct AtOnce(UnixStream, Arc<VirtualClock>);
 
-impl Station for AtOnce {
+impl NonblockingClient for AtOnce {
     fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
@@ -206,13 +206,13 @@ impl Station for AtOnce {
 fn operations_that_end_at_once_leave_the_others_their_turn() {
     let (near, _far) = UnixStream::pair().unwrap();
     let (clock, time) = Clock::new_virtual();
-    let mut all: Vec<Box<dyn Station>> = vec![Box::new(AtOnce(near, time))];
+    let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(AtOnce(near, time))];
     all.extend(Mock::new().on(&clock).latency(ms(1)).stations(1).unwrap());
     let how = Drive {
         clock,
         ..plain(CLOSED, End::Time(ms(300)))
     };
-    let outcome = drive_stations(all, 1..=1, &how);
+    let outcome = drive_nonblocking(all, 1..=1, &how);
     super::check(&outcome);
     assert_eq!(
         (outcome.errors, outcome.jobs[0].operations),
@@ -232,7 +232,7 @@ fn several_threads_when_asked() {
         clock,
         ..plain(CLOSED, End::Operations { per_job: 50 })
     };
-    let outcome = drive_stations(stations, 3..=3, &how);
+    let outcome = drive_nonblocking(stations, 3..=3, &how);
     check_virtual(&outcome);
     assert_eq!((outcome.operations, outcome.elapsed), (250, ms(50)));
     assert_eq!(outcome.driver_threads.unwrap().threads, 3);
@@ -263,7 +263,7 @@ fn what_cannot_be_driven_is_refused_or_done_at_once() {
 #[test]
 fn a_panic_stops_the_drive_and_hangs_nobody() {
     struct Panics(UnixStream);
-    impl Station for Panics {
+    impl NonblockingClient for Panics {
         fn descriptor(&self) -> i32 {
             self.0.as_raw_fd()
         }
@@ -276,13 +276,13 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     }
     let (near, _far) = UnixStream::pair().unwrap();
     let (clock, time) = Clock::new_virtual();
-    let mut all: Vec<Box<dyn Station>> = vec![Box::new(Panics(near))];
+    let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Panics(near))];
     all.extend(Mock::new().on(&clock).latency(ms(1)).stations(1).unwrap());
     let how = Drive {
         clock,
         ..plain(CLOSED, End::Time(AN_HOUR))
     };
-    let outcome = drive_stations(all, 2..=2, &how);
+    let outcome = drive_nonblocking(all, 2..=2, &how);
     assert!(outcome.fatal.unwrap().contains("told to"));
     assert!(time.elapsed() < ms(10), "{time:?}");
 }

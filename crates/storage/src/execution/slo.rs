@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use load::hunt::hunt;
 use load::search::{Search, SearchError, SearchPlan};
+use load::slo_search::slo_search;
 use load::{Objective, Window};
 
 use super::monitor::Monitored;
@@ -258,7 +258,7 @@ impl Execution<'_> {
             .map_err(|error| Halt::Error(ExecutionError::Search(error)))?;
         let mut missed = None;
         let mut tried: Vec<Tried> = Vec::new();
-        let hunted = hunt(search, |iops| {
+        let hunted = slo_search(search, |iops| {
             // As it is told: nobody reads more digits.
             let asked = (iops * 10.0).round() / 10.0;
             for attempt in 1.. {

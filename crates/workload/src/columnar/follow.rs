@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use load::{Done, Failure, Operator};
+use load::{BlockingClient, Done, Failure};
 use target::Target;
 use target::lifted::Store;
 use target::source::{Digest, Reader, Source, SourceTable};
@@ -98,7 +98,7 @@ pub struct Lag {
 /// Changes the source, and brings the copy up to it: an operation ends when the change is seen in the copy.
 pub struct Follower<'s> {
     /// What changes the source.
-    pub change: Box<dyn Operator + 's>,
+    pub change: Box<dyn BlockingClient + 's>,
     /// The source.
     pub source: Arc<dyn Target>,
     /// The copy.
@@ -109,7 +109,7 @@ pub struct Follower<'s> {
     pub lags: Arc<Mutex<Vec<Lag>>>,
 }
 
-impl Operator for Follower<'_> {
+impl BlockingClient for Follower<'_> {
     fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
         let done = self.change.operate(index)?;
         let committed = Instant::now();

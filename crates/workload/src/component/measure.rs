@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use archive::{Archive, Point, PointKey, WorkDone};
 use host::Stopwatch;
-use lab::gates;
+use lab::checks;
 use lab::observe::{Driven, Observation, Observed};
 use lab::point::point_seed;
 use lab::start::Start;
@@ -216,10 +216,10 @@ impl Task<'_> {
             .extend(offered.and_then(|offered| offered.note(limits)));
         point
             .notes
-            .extend(gates::cache_note(cache, device_read_bytes, &point.figures));
+            .extend(checks::cache_note(cache, device_read_bytes, &point.figures));
         point
             .notes
-            .extend(gates::write_note(leaves_traces, &point.figures));
+            .extend(checks::write_note(leaves_traces, &point.figures));
         point.notes.extend(exercise.notes(outcome));
         point.notes.extend(self.standing_notes());
         Ok(())
@@ -235,13 +235,13 @@ impl Task<'_> {
     }
 
     /// What became of the rate, where operations arrive at one for a time.
-    fn offered(&self, outcome: &Outcome) -> Option<gates::Offered> {
+    fn offered(&self, outcome: &Outcome) -> Option<checks::Offered> {
         let load::Schedule::Open { rate_per_s, .. } = self.step.schedule() else {
             return None;
         };
         let window = Duration::from_secs_f64(self.step.seconds?);
         (self.step.mode == Mode::Time)
-            .then(|| gates::Offered::of_jobs(outcome, rate_per_s, window))
+            .then(|| checks::Offered::of_jobs(outcome, rate_per_s, window))
             .flatten()
     }
 
@@ -257,12 +257,12 @@ impl Task<'_> {
         let jobs = self.key.jobs;
         let outcome = match exercise.stations(jobs).map_err(ended)? {
             Some(stations) => {
-                let stations = start.watch_stations(stations);
-                load::drive_stations(stations, self.step.driver_threads(), &how)
+                let stations = start.watch_nonblocking(stations);
+                load::drive_nonblocking(stations, self.step.driver_threads(), &how)
             }
             None => {
-                let operators = exercise.operators(jobs).map_err(ended)?;
-                load::drive(start.watch(operators), &how)
+                let clients = exercise.clients(jobs).map_err(ended)?;
+                load::drive(start.watch(clients), &how)
             }
         };
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;

@@ -1,7 +1,7 @@
 //! A component test on the nodes of a cluster.
 
 use archive::TransactionKind;
-use load::{Operator, Outcome, Station};
+use load::{BlockingClient, NonblockingClient, Outcome};
 
 use crate::{Exercise, Prepared};
 
@@ -30,15 +30,15 @@ impl Exercise for OnNodes {
         Ok(all)
     }
 
-    fn operators(&mut self, jobs: u32) -> target::Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> target::Result<Vec<Box<dyn BlockingClient>>> {
         let mut dealt = Vec::new();
         for (share, exercise) in shares(jobs, &mut self.exercises) {
-            dealt.push(exercise.operators(share)?);
+            dealt.push(exercise.clients(share)?);
         }
         Ok(in_turn(jobs, dealt))
     }
 
-    fn stations(&mut self, jobs: u32) -> target::Result<Option<Vec<Box<dyn Station>>>> {
+    fn stations(&mut self, jobs: u32) -> target::Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         let mut dealt = Vec::new();
         for (share, exercise) in shares(jobs, &mut self.exercises) {
             // The nodes of a target are of one engine.

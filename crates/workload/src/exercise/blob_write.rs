@@ -1,6 +1,6 @@
 //! Appends incompressible blocks of 1 MiB, one a transaction: sequential write through the database.
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, Statement, Value};
 
 use super::worker::Worker;
@@ -32,7 +32,7 @@ impl Exercise for BlobWrite {
         prepare_empty(&self.bench, "blob", TABLE)
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         self.jobs = jobs;
         (0..u64::from(jobs))
             .map(|job| {
@@ -45,7 +45,7 @@ impl Exercise for BlobWrite {
                     statement,
                     first: job * BLOCKS_PER_JOB,
                     block,
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -106,7 +106,7 @@ struct Writer {
     block: Vec<u8>,
 }
 
-impl Operator for Writer {
+impl BlockingClient for Writer {
     fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
         stamp(index, &mut self.block);
         let (statement, id, block) = (self.statement, self.first + index, &self.block);

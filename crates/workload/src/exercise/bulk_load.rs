@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Feature, Result};
 
 use super::worker::{Worker, failure};
@@ -69,7 +69,7 @@ impl Exercise for BulkLoad {
         prepare_empty(&self.bench, "heap", TABLE)
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         let next = Arc::new(AtomicU64::new(1));
         (0..jobs)
             .map(|_| {
@@ -78,7 +78,7 @@ impl Exercise for BulkLoad {
                     worker: Worker::new(session, &self.bench.meter),
                     next: Arc::clone(&next),
                     rows: self.bench.amount.rows,
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -128,7 +128,7 @@ struct Loader {
     rows: u64,
 }
 
-impl Operator for Loader {
+impl BlockingClient for Loader {
     fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
         let first = self.next.fetch_add(self.rows, Ordering::Relaxed);
         let mut source = Rows::range(first, first + self.rows - 1, u64::MAX);

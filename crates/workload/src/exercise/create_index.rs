@@ -1,6 +1,6 @@
 //! Creates an index over a table, checks it and drops it.
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Result, Value};
 
 use super::worker::{Worker, failure};
@@ -38,7 +38,7 @@ impl Exercise for CreateIndex {
         Ok(prepared)
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         // Only one job: an index of this name can be created once.
         (0..jobs.min(1))
             .map(|_| {
@@ -48,7 +48,7 @@ impl Exercise for CreateIndex {
                     worker: Worker::new(session, &self.bench.meter),
                     sql,
                     rows: self.bench.size.rows(self.table),
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -90,7 +90,7 @@ struct Indexer {
     rows: u64,
 }
 
-impl Operator for Indexer {
+impl BlockingClient for Indexer {
     fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
         if index > 0 {
             return Err(Failure::Exhausted);

@@ -1,6 +1,6 @@
 //! Computes something in one statement: the tests of the processor.
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, Statement, Value};
 
 use super::worker::{Worker, failure};
@@ -34,7 +34,7 @@ impl Exercise for Expression {
         })
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         (0..jobs)
             .map(|_| {
                 let mut session = self.bench.target.open_session()?;
@@ -44,7 +44,7 @@ impl Exercise for Expression {
                     statement,
                     parameter: self.parameter,
                     answer: self.answer,
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -66,7 +66,7 @@ struct Computer {
     answer: i64,
 }
 
-impl Operator for Computer {
+impl BlockingClient for Computer {
     fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
         let right = Fetched {
             rows: 1,

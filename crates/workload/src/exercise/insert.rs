@@ -1,6 +1,6 @@
 //! Transactions that insert a few rows into an empty table with a primary key.
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, RowSource, Statement};
 
 use super::worker::Worker;
@@ -27,7 +27,7 @@ impl Exercise for Insert {
         prepare_empty(&self.bench, "bench", TABLE)
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         (0..u64::from(jobs))
             .map(|job| {
                 let mut session = self.bench.target.open_session()?;
@@ -39,7 +39,7 @@ impl Exercise for Insert {
                     statement,
                     next: job * KEYS_PER_JOB + 1,
                     rows: self.bench.amount.rows,
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -70,7 +70,7 @@ struct Inserter {
     rows: u64,
 }
 
-impl Operator for Inserter {
+impl BlockingClient for Inserter {
     fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
         let (statement, first, rows) = (self.statement, self.next, self.rows);
         // A key that was tried is not used again, whatever became of its transaction.

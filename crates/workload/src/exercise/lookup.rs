@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::{Permutation, Random};
 use target::{Fetched, Result, Session, Statement, TargetError, Value};
 
@@ -67,7 +67,7 @@ impl Exercise for Lookup {
         prepare_tables(&self.bench, &[self.table])
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         let rows = self.bench.size.rows(self.table);
         let answers: Arc<[Fetched]> = match self.keys {
             Keys::Secondary => (0..data::secondary_keys(rows))
@@ -86,7 +86,7 @@ impl Exercise for Lookup {
                     lookups: self.bench.amount.rows,
                     transaction: self.transaction,
                     keys: Vec::with_capacity(self.bench.amount.rows as usize),
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -188,7 +188,7 @@ impl Reader {
     }
 }
 
-impl Operator for Reader {
+impl BlockingClient for Reader {
     fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
         self.keys.clear();
         for _ in 0..self.lookups {

@@ -1,6 +1,6 @@
 //! Queries over whole tables; every answer is compared with the one computed from the generator.
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, Statement};
 
 use super::worker::{Worker, failure};
@@ -41,7 +41,7 @@ impl Exercise for Query {
         prepare_tables(&self.bench, &tables)
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         let right = self.answer.answer(self.sizes());
         let rows = self.answer.rows_processed(self.sizes());
         (0..jobs)
@@ -54,7 +54,7 @@ impl Exercise for Query {
                     statement,
                     right,
                     rows,
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -81,7 +81,7 @@ struct Asker {
     rows: u64,
 }
 
-impl Operator for Asker {
+impl BlockingClient for Asker {
     fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
         let found = self
             .worker

@@ -1,25 +1,25 @@
 //! A script as an exercise: sets up, hands out its jobs, and cleans up.
 
+mod client;
 mod hand;
-mod operator;
+mod nonblocking;
 mod plan;
-mod station;
 mod tally;
 
 use std::sync::Arc;
 
 use archive::TransactionKind;
-use load::{Operator, Outcome, Station};
+use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{ErrorKind, Result, TargetError};
 
 use super::{Exercise, Prepared, Worker};
 use crate::bench::Bench;
 use crate::script::draw::Place;
 use crate::script::file::{Script, When};
+use client::Runner;
 use hand::Hand;
-use operator::Runner;
+use nonblocking::Client;
 use plan::Ready;
-use station::Client;
 use tally::{Tallies, Tally};
 
 /// A script on a target.
@@ -102,15 +102,15 @@ impl Exercise for Scripted {
         })
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         self.open(jobs)?;
         let opened = self.opened.drain(..);
         Ok(opened
-            .map(|job| Box::new(job) as Box<dyn Operator>)
+            .map(|job| Box::new(job) as Box<dyn BlockingClient>)
             .collect())
     }
 
-    fn stations(&mut self, jobs: u32) -> Result<Option<Vec<Box<dyn Station>>>> {
+    fn stations(&mut self, jobs: u32) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         self.open(jobs)?;
         // All sessions of a target are of one kind.
         let mut opened = self.opened.iter_mut();
@@ -119,7 +119,7 @@ impl Exercise for Scripted {
         }
         let clients = self.opened.drain(..).map(|job| {
             let client = Client::new(job)?;
-            Some(Box::new(client) as Box<dyn Station>)
+            Some(Box::new(client) as Box<dyn NonblockingClient>)
         });
         Ok(clients.collect())
     }

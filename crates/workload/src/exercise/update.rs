@@ -1,6 +1,6 @@
 //! Transactions that update rows by primary key; the sum of all versions proves them afterwards.
 
-use load::{Done, Failure, Operator, Outcome};
+use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::Random;
 use target::{ErrorKind, Result, Statement, TargetError, Value};
 
@@ -44,7 +44,7 @@ impl Exercise for Update {
         Ok(prepared)
     }
 
-    fn operators(&mut self, jobs: u32) -> Result<Vec<Box<dyn Operator>>> {
+    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>> {
         let rows = self.bench.size.rows(self.table);
         let share = rows / u64::from(jobs);
         (0..u64::from(jobs))
@@ -58,7 +58,7 @@ impl Exercise for Update {
                     first: job * share + 1,
                     last: (job + 1) * share,
                     keys: vec![0; self.bench.amount.rows as usize],
-                }) as Box<dyn Operator>)
+                }) as Box<dyn BlockingClient>)
             })
             .collect()
     }
@@ -96,7 +96,7 @@ struct Updater {
     keys: Vec<i64>,
 }
 
-impl Operator for Updater {
+impl BlockingClient for Updater {
     fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
         // Chosen before the transaction, so that a retry updates the same rows.
         for key in &mut self.keys {

@@ -1,4 +1,4 @@
-//! What all operators share: a session whose counters are kept, and the way errors become failures.
+//! What all clients share: a session whose counters are kept, and the way errors become failures.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use archive::{Component, Point, PointKey};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 use crate::olap::measure::{Asks, in_passes};
 use crate::olap::step::OlapStep;
-use crate::oltp::measure::{Company, Level, Place, Seen, TOTAL, broken, options, put_off};
+use crate::oltp::measure::{Company, Level, PointContext, Seen, TOTAL, broken, options, put_off};
 use crate::oltp::step::{Check, OltpStep};
 use lab::Measured;
 use lab::Nodes;
@@ -25,7 +25,7 @@ const ANNEX: &str = "oltp";
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where a point is measured, and with what.
-pub(super) struct Scene<'a> {
+pub(super) struct MixedPoint<'a> {
     pub context: &'a RunContext<'a>,
     pub analytical: &'a Asks<'a>,
     pub step: &'a Step,
@@ -44,7 +44,7 @@ struct Fresh {
     how: String,
 }
 
-impl Scene<'_> {
+impl MixedPoint<'_> {
     pub fn measure(&self) -> Measured {
         let points = match self.key.test.as_str() {
             USERS_ALONE => self.users_alone(),
@@ -172,8 +172,8 @@ impl Scene<'_> {
         Ok(Fresh { nodes, how })
     }
 
-    fn users<'p>(&'p self, fresh: &'p Fresh, key: &'p PointKey) -> Place<'p> {
-        Place {
+    fn users<'p>(&'p self, fresh: &'p Fresh, key: &'p PointKey) -> PointContext<'p> {
+        PointContext {
             context: self.context,
             step: self.step,
             oltp: self.oltp,

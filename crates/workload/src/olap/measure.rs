@@ -28,7 +28,7 @@ use crate::volume::of_analytical_load;
 use refresh::Refreshes;
 
 pub(crate) use passes::in_passes;
-pub(crate) use points::Place;
+pub(crate) use points::PointContext;
 
 /// Loads the database.
 pub const LOAD: &str = "OLAP-LOAD";
@@ -223,8 +223,8 @@ impl<'a> Asks<'a> {
         &'p self,
         (step, olap): (&'p Step, &'p OlapStep),
         key: &'p PointKey,
-    ) -> Place<'p> {
-        Place {
+    ) -> PointContext<'p> {
+        PointContext {
             context: self.context,
             step,
             olap,

@@ -274,7 +274,7 @@ impl GeneratedRow for Order<'_> {
     }
 
     fn put(&self, texts: &mut Texts, sink: Sink<'_>) -> Result<()> {
-        let [clerk, ..] = texts;
+        let [executor, ..] = texts;
         sink(&[
             Value::Int(self.o_orderkey),
             Value::Int(self.o_custkey),
@@ -282,7 +282,7 @@ impl GeneratedRow for Order<'_> {
             money(self.o_totalprice),
             day(self.o_orderdate),
             Value::Text(self.o_orderpriority),
-            shown(clerk, &self.o_clerk),
+            shown(executor, &self.o_clerk),
             Value::Int(self.o_shippriority.into()),
             Value::Text(self.o_comment),
         ])

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use load::Operator;
+use load::BlockingClient;
 use serde::{Deserialize, Serialize};
 use target::{Cooled, Session, Target};
 
 use super::check::is_of_the_query;
+use super::clients::{Refresher, Stream};
 use super::metadata::Metadata;
-use super::operators::{Refresher, Stream};
 use super::refresh::{Function, Statements};
 use super::restore;
 use super::{Answer, OlapError, Parameters, Query, Result, Right, Scale, Source, query, reference};
@@ -154,7 +154,7 @@ impl Work {
         restore::note_refresh(self.target.open_session()?.as_mut(), sets)
     }
 
-    /// An operator that carries out refresh functions, each with its set, one after the other.
+    /// A client that carries out refresh functions, each with its set, one after the other.
     ///
     /// # Errors
     /// When its session cannot be opened.
@@ -163,7 +163,7 @@ impl Work {
         functions: Vec<(Function, u32)>,
         meter: &Arc<Meter>,
         stop: &'s AtomicBool,
-    ) -> Result<Box<dyn Operator + 's>> {
+    ) -> Result<Box<dyn BlockingClient + 's>> {
         let mut session = self.session()?;
         let statements = Statements::prepare(session.as_mut())?;
         Ok(Box::new(Refresher {
@@ -175,22 +175,22 @@ impl Work {
         }))
     }
 
-    /// One operator a stream, which asks its queries one after the other.
+    /// One client a stream, which asks its queries one after the other.
     ///
     /// # Errors
     /// When a session cannot be opened, or the library is wrong.
-    pub fn operators(
+    pub fn clients(
         &self,
         streams: &[Vec<u32>],
         meter: &Arc<Meter>,
-    ) -> Result<Vec<Box<dyn Operator>>> {
-        let mut operators: Vec<Box<dyn Operator>> = Vec::with_capacity(streams.len());
+    ) -> Result<Vec<Box<dyn BlockingClient>>> {
+        let mut clients: Vec<Box<dyn BlockingClient>> = Vec::with_capacity(streams.len());
         for (stream, numbers) in (0..).zip(streams) {
             let questions = numbers
                 .iter()
                 .map(|number| self.question(*number, self.asked.source, stream))
                 .collect::<Result<Vec<_>>>()?;
-            operators.push(Box::new(Stream {
+            clients.push(Box::new(Stream {
                 worker: Worker::new(self.session()?, meter),
                 is_alone: questions.len() == 1,
                 questions,
@@ -198,7 +198,7 @@ impl Work {
                 has_failed: false,
             }));
         }
-        Ok(operators)
+        Ok(clients)
     }
 
     /// What its answers are compared with, in words.

@@ -6,8 +6,8 @@
 use std::ops::RangeInclusive;
 
 use super::account::Account;
+use super::initial_rows::ORDER_LINES;
 use super::mix::Kind;
-use super::population::ORDER_LINES;
 
 /// Numbers of lines that an order can have.
 const LENGTHS: usize = (*ORDER_LINES.end() - *ORDER_LINES.start() + 1) as usize;
@@ -240,10 +240,10 @@ fn draws_min(variance: f64, distance: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use load::Crowd;
+    use load::UserPopulation;
 
     use super::*;
-    use crate::oltp::clerk::Five;
+    use crate::oltp::executor::Five;
     use crate::oltp::mix::Pacing;
     use crate::oltp::terminal::{Constants, Terminals, World};
 
@@ -259,7 +259,7 @@ mod tests {
         let (mut five, mut account) = (Five::default(), Account::default());
         for turn in 0..transactions {
             let user = turn % 100;
-            let kind = Kind::of(terminals.errand(user).kind).unwrap();
+            let kind = Kind::of(terminals.next_operation(user).kind).unwrap();
             let transaction = five.of(kind);
             transaction.draw(&mut terminals.user(user), &world, 0);
             transaction.account(&mut account);

@@ -5,8 +5,8 @@
 use serde::Deserialize;
 use target::{Session, Target};
 
+use super::initial_rows::InitialRows;
 use super::metadata::Metadata;
-use super::population::Population;
 use super::{OltpError, Result, TABLES, files};
 use crate::owned::count;
 
@@ -156,7 +156,7 @@ pub(super) fn words(template: &str, row: &[Option<String>]) -> String {
 /// Some tables have the same rows for ever, the others right after a load.
 fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding> {
     let fresh = !metadata.transactions_since_load;
-    let population = Population::new(metadata.seed);
+    let population = InitialRows::new(metadata.seed);
     let mut places = Vec::new();
     for table in TABLES {
         let is_constant = ["item", "warehouse", "district", "customer", "stock"].contains(&table);

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub use read::{Change, Entries, Entry};
 
 use self::read::Reader;
+use super::initial_rows::DISTRICTS;
 use super::mix::Kind;
-use super::population::DISTRICTS;
 
 const MAGIC: &[u8; 8] = b"dbdynoJ1";
 const HEADER_BYTES: usize = 40;

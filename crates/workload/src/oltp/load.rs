@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use target::{Session, Target};
 
 use super::files::{self, Step};
+use super::initial_rows::{GENERATOR, ITEMS, InitialRows};
 use super::metadata::{self, Metadata, OWNED};
-use super::population::{GENERATOR, ITEMS, Population};
 use super::procedures;
 use super::{OltpError, Result, TABLES, restore};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
@@ -66,7 +66,7 @@ pub fn load(
     let load = Load {
         target,
         engine,
-        population: Population::new(options.seed),
+        population: InitialRows::new(options.seed),
         warehouses: options.warehouses,
         jobs,
         stop,
@@ -113,7 +113,7 @@ pub fn drop_all(target: &dyn Target, engine: &str) -> Result<bool> {
 struct Load<'a> {
     target: &'a dyn Target,
     engine: &'a str,
-    population: Population,
+    population: InitialRows,
     warehouses: u32,
     jobs: u32,
     stop: &'a AtomicBool,

@@ -32,7 +32,7 @@ use crate::volume::{of_order_entry_load, of_small_transactions};
 pub(crate) use gate::{Gate, broken, put_off};
 pub(crate) use level::{Company, Level, Seen};
 pub(crate) use load::options;
-pub(crate) use points::Place;
+pub(crate) use points::PointContext;
 
 /// Loads the database.
 pub const LOAD: &str = "OLTP-LOAD";
@@ -216,7 +216,7 @@ impl Measure for Levels<'_> {
         progress: &Progress,
     ) -> Result<Done> {
         let oltp: &OltpStep = step.asked();
-        let place = Place {
+        let place = PointContext {
             context: self.context,
             step,
             oltp,
@@ -251,7 +251,7 @@ impl Measure for Levels<'_> {
 impl Levels<'_> {
     /// Checks the database before a level where nobody knows what became of it meanwhile: another process has checked it
     /// and a run is gone on with, or its server was restarted. Gives what was found, and what the level says of it.
-    fn check_again(&mut self, place: &Place) -> Option<(Measured, &'static str)> {
+    fn check_again(&mut self, place: &PointContext) -> Option<(Measured, &'static str)> {
         let since = servers::since(place.on);
         let why = match self.checked.insert(ramp_of(place.key), since.clone()) {
             None => CHECKED_AGAIN,
@@ -265,7 +265,7 @@ impl Levels<'_> {
                 jobs: 1,
                 ..place.key.clone()
             };
-            let found = gate::check(&Place {
+            let found = gate::check(&PointContext {
                 key: &key,
                 journal: None,
                 ..*place
@@ -310,7 +310,7 @@ impl Levels<'_> {
     }
 
     /// A level, behind a warm-up when it is the first of its ramp that is measured here.
-    fn level(&mut self, place: &Place, progress: &Progress) -> Measured {
+    fn level(&mut self, place: &PointContext, progress: &Progress) -> Measured {
         let is_warm = self.warm.contains(&ramp_of(place.key));
         let cap = place.oltp.warm_up_max().filter(|_| !is_warm);
         let note = match cap.map(|cap| warm_up::warm_up(place, cap, progress)) {

@@ -318,7 +318,7 @@ impl Books<'_> {
             (
                 &mut self.found.deliveries,
                 delivered,
-                super::population::DISTRICTS,
+                super::initial_rows::DISTRICTS,
             ),
         ];
         for (side, there, most_of_one) in sides {

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use target::Target;
 
+use super::initial_rows::GENERATOR;
 use super::load::LoadOptions;
-use super::population::GENERATOR;
 use super::restore::{Way, restore};
 use super::{Loaded, Metadata, Result, files, load};
 use crate::loading::Observer;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use target::{Cooled, ErrorKind, Snapshot, Target};
 
+use super::initial_rows::GENERATOR;
 use super::load::LoadOptions;
-use super::population::GENERATOR;
 use super::{Metadata, OltpError, Result, load};
 use crate::loading::{Event, Observer};
 

@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use target::{Session, Statement, Value};
 
+use super::initial_rows::ORDER_LINES;
 use super::mix::{KINDS, Kind};
-use super::population::ORDER_LINES;
 use super::transaction::{Asked, Name, Transaction, effect};
 use super::{OltpError, Result, files};
 use crate::script::sql::{first_word, mark};

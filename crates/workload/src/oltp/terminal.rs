@@ -3,11 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use load::Errand;
+use load::NextOperation;
 use stats::random::{Random, mix};
 
+use super::initial_rows::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::mix::{Deck, Kind, Pacing};
-use super::population::{CUSTOMERS, DISTRICTS, ITEMS};
 use super::random::{LAST_NAMES, Nurand};
 
 /// Most users of a run.
@@ -185,10 +185,10 @@ impl Terminals {
     }
 }
 
-impl load::Crowd for Terminals {
-    fn errand(&self, user: u32) -> Errand {
+impl load::UserPopulation for Terminals {
+    fn next_operation(&self, user: u32) -> NextOperation {
         let (kind, pause_s) = self.user(user).next(self.world.pacing);
-        Errand {
+        NextOperation {
             kind: kind as u8,
             pause_ns: (pause_s * 1e9) as u64,
         }
@@ -197,7 +197,7 @@ impl load::Crowd for Terminals {
 
 #[cfg(test)]
 mod tests {
-    use load::Crowd;
+    use load::UserPopulation;
 
     use super::*;
 
@@ -258,11 +258,16 @@ mod tests {
     fn users_pause_as_their_cards_say() {
         let terminals = Terminals::new(world(1, Pacing::KeyingAndThinking), 1000, 5);
         let pauses = (0..1000).flat_map(|user| (0..46).map(move |_| user));
-        let sum_ns: u64 = pauses.map(|user| terminals.errand(user).pause_ns).sum();
+        let sum_ns: u64 = pauses
+            .map(|user| terminals.next_operation(user).pause_ns)
+            .sum();
         let mean_s = sum_ns as f64 / 1e9 / 46_000.0;
         assert!((mean_s / (476.0 / 23.0) - 1.0).abs() < 0.02, "{mean_s}");
         let hurried = Terminals::new(world(1, Pacing::None), 1, 5);
-        assert_eq!((0..100).map(|_| hurried.errand(0).pause_ns).max(), Some(0));
+        assert_eq!(
+            (0..100).map(|_| hurried.next_operation(0).pause_ns).max(),
+            Some(0)
+        );
     }
 
     /// The inputs of a user do not depend on who else is served.
@@ -271,7 +276,7 @@ mod tests {
         let cards = |users: u32| {
             let terminals = Terminals::new(world(2, Pacing::None), users, 9);
             (0..100)
-                .map(|_| terminals.errand(1).kind)
+                .map(|_| terminals.next_operation(1).kind)
                 .collect::<Vec<_>>()
         };
         assert_eq!(cards(2), cards(50));

@@ -1,6 +1,6 @@
 //! The five transactions as conversations: groups of statements that travel together, answers, and what comes next.
 //!
-//! Each is described once. A [`super::clerk::Clerk`] carries it out in an event loop, where a group is one round trip,
+//! Each is described once. A [`super::executor::TransactionExecutor`] carries it out in an event loop, where a group is one round trip,
 //! or on a thread of its own, statement by statement; with client SQL, or by one call of a stored procedure.
 
 mod delivery;

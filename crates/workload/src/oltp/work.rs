@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use load::{Counters, Crowd};
+use load::{ConnectionPool, UserPopulation};
 use stats::words::counted;
 use target::Target;
 
 use super::audit::audit;
 use super::{
-    Account, Constants, Ledger, Metadata, Mode, Office, OltpError, Pacing, Result, Terminals,
-    World, note_transactions, procedures, reconcile, terminal,
+    Account, Constants, ExecutorContext, Ledger, Metadata, Mode, OltpError, Pacing, Result,
+    Terminals, World, note_transactions, procedures, reconcile, terminal,
 };
 
 /// What is asked for.
@@ -35,12 +35,12 @@ pub struct Asked {
 /// Users, and the database that they work on.
 pub struct Work {
     target: Arc<dyn Target>,
-    office: Office,
+    context: ExecutorContext,
     connections: u32,
 }
 
 /// Users and their connections.
-pub type Crowded<'w> = (Arc<dyn Crowd>, Counters<'w>);
+pub type Opened<'w> = (Arc<dyn UserPopulation>, ConnectionPool<'w>);
 
 impl Work {
     /// Looks at the database, notes that it is no longer as it was loaded, and installs what the transactions
@@ -73,7 +73,7 @@ impl Work {
             .map(|path| reconcile::begin(session.as_mut(), path, &world))
             .transpose()?;
         drop(session);
-        let office = Office {
+        let context = ExecutorContext {
             engine: engine.to_owned(),
             mode: asked.mode,
             terminals: Arc::new(Terminals::new(world, asked.users, asked.seed)),
@@ -82,7 +82,7 @@ impl Work {
         };
         Ok(Self {
             target,
-            office,
+            context,
             connections: asked.connections,
         })
     }
@@ -91,40 +91,40 @@ impl Work {
     ///
     /// # Errors
     /// When the target lets no so many sessions in.
-    pub fn crowd(&self) -> Result<Crowded<'_>> {
-        let crowd: Arc<dyn Crowd> = Arc::<Terminals>::clone(&self.office.terminals);
+    pub fn population(&self) -> Result<Opened<'_>> {
+        let population: Arc<dyn UserPopulation> = Arc::<Terminals>::clone(&self.context.terminals);
         let target = self.target.as_ref();
-        let mut counters: Vec<Box<dyn load::Counter + '_>> = Vec::new();
+        let mut counters: Vec<Box<dyn load::NonblockingConnection + '_>> = Vec::new();
         for _ in 0..self.connections {
-            match self.office.counter(target)? {
+            match self.context.counter(target)? {
                 Some(counter) => counters.push(Box::new(counter)),
                 // All sessions of a target are of one kind.
-                None => return Ok((crowd, Counters::Blocking(self.tellers()?))),
+                None => return Ok((population, ConnectionPool::Blocking(self.tellers()?))),
             }
         }
         let replace = move || {
-            let counter = self.office.counter(target).map_err(|e| e.to_string())?;
+            let counter = self.context.counter(target).map_err(|e| e.to_string())?;
             let counter = counter.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
-            Ok(Box::new(counter) as Box<dyn load::Counter + '_>)
+            Ok(Box::new(counter) as Box<dyn load::NonblockingConnection + '_>)
         };
-        let counters = Counters::Nonblocking {
+        let counters = ConnectionPool::Nonblocking {
             counters,
             replace: Some(Box::new(replace)),
         };
-        Ok((crowd, counters))
+        Ok((population, counters))
     }
 
-    fn tellers(&self) -> Result<Vec<Box<dyn load::Teller + '_>>> {
+    fn tellers(&self) -> Result<Vec<Box<dyn load::BlockingConnection + '_>>> {
         let teller = |_| {
-            let teller = self.office.teller(self.target.as_ref())?;
-            Ok(Box::new(teller) as Box<dyn load::Teller + '_>)
+            let teller = self.context.teller(self.target.as_ref())?;
+            Ok(Box::new(teller) as Box<dyn load::BlockingConnection + '_>)
         };
         (0..self.connections).map(teller).collect()
     }
 
     /// What the connections that have ended did.
     pub fn account(&self) -> Account {
-        self.office.ledger.total()
+        self.context.ledger.total()
     }
 
     /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a sentence
@@ -133,7 +133,7 @@ impl Work {
     /// # Errors
     /// When the target fails, or the log is damaged.
     pub fn reconcile(&self) -> Result<Option<String>> {
-        let Some(journal) = &self.office.journal else {
+        let Some(journal) = &self.context.journal else {
             return Ok(None);
         };
         let found = reconcile::reconcile(self.target.as_ref(), journal.path())?;
@@ -150,7 +150,7 @@ impl Work {
 
     /// Size of the database.
     pub fn warehouses(&self) -> u32 {
-        self.office.terminals.world().warehouses
+        self.context.terminals.world().warehouses
     }
 
     /// A sentence for each bound of the inputs that is missed.
@@ -172,7 +172,7 @@ impl Work {
 
     /// The constants of the non-uniform choices, which belong to a result.
     pub fn constants_words(&self) -> String {
-        let constants = self.office.terminals.world().constants;
+        let constants = self.context.terminals.world().constants;
         format!(
             "constants of the non-uniform choices: last names {} when loaded and {} now, customers {}, items {}",
             constants.c_last_load, constants.c_last_run, constants.c_id, constants.c_item

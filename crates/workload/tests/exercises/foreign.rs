@@ -63,7 +63,7 @@ fn a_table_of_our_name_is_never_removed_nor_filled() {
             let mut exercise = exercise_for(bench(&place, &library, code, amount_for(code)));
             let begun = exercise
                 .prepare()
-                .and_then(|_| exercise.operators(1).map(drop));
+                .and_then(|_| exercise.clients(1).map(drop));
             let message = begun.unwrap_err().to_string();
             assert!(
                 message.contains(table),

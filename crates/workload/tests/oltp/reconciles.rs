@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::{CrowdDrive, CrowdModel, CrowdOutcome};
+use load::{PopulationDrive, PopulationModel, PopulationOutcome};
 use stats::random::Random;
 use target::Target;
-use workload::oltp::{self, Mode, Office, Reconciled};
+use workload::oltp::{self, ExecutorContext, Mode, Reconciled};
 
 use crate::common::*;
-use crate::users::{By, RUN, USERS, office, serve, world};
+use crate::users::{By, RUN, USERS, context, serve, world};
 
 /// A database that was worked on, with the log of it.
 fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
@@ -21,8 +21,8 @@ fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
     let path = directory.join(database.engine);
     let world = world(database, RUN);
     let journal = oltp::reconcile::begin(database.session().as_mut(), &path, &world).unwrap();
-    let office = office(database, Mode::Client, world, Some(journal));
-    let outcome = serve(database, &office, by, 2, 300);
+    let context = context(database, Mode::Client, world, Some(journal));
+    let outcome = serve(database, &context, by, 2, 300);
     assert_eq!(outcome.error_messages, Vec::<String>::new());
     path
 }
@@ -218,7 +218,7 @@ fn kill_under_load(
     mode: Mode,
     log: &Path,
     moment: Duration,
-) -> CrowdOutcome {
+) -> PopulationOutcome {
     static GO_ON: AtomicBool = AtomicBool::new(false);
     let target = database.target.as_ref();
     let mut session = database.session();
@@ -229,11 +229,11 @@ fn kill_under_load(
     let world = world(database, oltp::terminal::new_run());
     let journal = oltp::reconcile::begin(session.as_mut(), log, &world).unwrap();
     drop(session);
-    let office = office(database, mode, world, Some(journal));
-    let counters = (0..8).map(|_| counter(&office, target)).collect();
-    let how = CrowdDrive {
+    let context = context(database, mode, world, Some(journal));
+    let counters = (0..8).map(|_| counter(&context, target)).collect();
+    let how = PopulationDrive {
         users: USERS,
-        model: CrowdModel::Closed,
+        model: PopulationModel::Closed,
         ramp_up: Duration::ZERO,
         window: Duration::from_secs(20),
         interval: Duration::from_millis(100),
@@ -252,16 +252,16 @@ fn kill_under_load(
             std::thread::sleep(moment);
             kill_all(pid);
         });
-        let counters = load::Counters::Nonblocking {
+        let counters = load::ConnectionPool::Nonblocking {
             counters,
             replace: None,
         };
-        load::drive_crowd(office.terminals.as_ref(), counters, 5, &how)
+        load::drive_population(context.terminals.as_ref(), counters, 5, &how)
     })
 }
 
-fn counter(office: &Office, target: &dyn Target) -> Box<dyn load::Counter> {
-    let counter = office.counter(target).unwrap();
+fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::NonblockingConnection> {
+    let counter = context.counter(target).unwrap();
     Box::new(counter.expect("the engine can be awaited"))
 }
 

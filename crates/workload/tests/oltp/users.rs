@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::{
-    Counter as _, Crowd as _, Done, Drive, End, Failure, Operator, RampUp, Schedule, Station,
-    Teller as _, Think, Turn,
+    BlockingClient, BlockingConnection as _, Done, Drive, End, Failure, NonblockingClient,
+    NonblockingConnection as _, RampUp, Schedule, Think, Turn, UserPopulation as _,
 };
 use workload::oltp::{
-    self, Account, Constants, Counter, Journal, Kind, Ledger, Metadata, Mode, Office, Pacing,
-    Teller, Terminals, World,
+    self, Account, BlockingExecutor, Constants, ExecutorContext, Journal, Kind, Ledger, Metadata,
+    Mode, NonblockingExecutor, Pacing, Terminals, World,
 };
 
 use crate::common::*;
@@ -42,10 +42,15 @@ pub fn world(database: &Database, run: u32) -> World {
     }
 }
 
-/// An office for users of a database that is loaded, which notes that transactions run.
-pub fn office(database: &Database, mode: Mode, world: World, journal: Option<Journal>) -> Office {
+/// An context for users of a database that is loaded, which notes that transactions run.
+pub fn context(
+    database: &Database,
+    mode: Mode,
+    world: World,
+    journal: Option<Journal>,
+) -> ExecutorContext {
     oltp::note_transactions(database.session().as_mut()).unwrap();
-    Office {
+    ExecutorContext {
         engine: database.engine.to_owned(),
         mode,
         terminals: Arc::new(Terminals::new(world, USERS, 3)),
@@ -66,18 +71,18 @@ impl<C> Serves<C> {
     fn next(&self, index: u64) -> (u32, u8) {
         let users = self.terminals.len() as u32 / self.step;
         let user = self.first + (index as u32 % users) * self.step;
-        (user, self.terminals.errand(user).kind)
+        (user, self.terminals.next_operation(user).kind)
     }
 }
 
-impl Operator for Serves<Teller> {
+impl BlockingClient for Serves<BlockingExecutor> {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
         let (user, kind) = self.next(index);
         self.connection.serve(user, kind)
     }
 }
 
-impl Station for Serves<Counter> {
+impl NonblockingClient for Serves<NonblockingExecutor> {
     fn descriptor(&self) -> std::os::fd::RawFd {
         self.connection.descriptor()
     }
@@ -95,7 +100,7 @@ impl Station for Serves<Counter> {
 /// Serves users over so many connections until each has carried out `per_connection` transactions.
 pub fn serve(
     database: &Database,
-    office: &Office,
+    context: &ExecutorContext,
     by: By,
     connections: u32,
     per_connection: u64,
@@ -115,27 +120,27 @@ pub fn serve(
     let target = database.target.as_ref();
     match by {
         By::Tellers => {
-            let each = (0..connections).map(|first| -> Box<dyn Operator> {
-                let teller = office.teller(target).unwrap();
-                serves(teller, office, first, connections)
+            let each = (0..connections).map(|first| -> Box<dyn BlockingClient> {
+                let teller = context.teller(target).unwrap();
+                serves(teller, context, first, connections)
             });
             load::drive(each.collect(), &how)
         }
         By::Counters => {
-            let each = (0..connections).map(|first| -> Box<dyn Station> {
-                let counter = office.counter(target).unwrap();
+            let each = (0..connections).map(|first| -> Box<dyn NonblockingClient> {
+                let counter = context.counter(target).unwrap();
                 let counter = counter.expect("the engine can be awaited");
-                serves(counter, office, first, connections)
+                serves(counter, context, first, connections)
             });
-            load::drive_stations(each.collect(), 1..=1, &how)
+            load::drive_nonblocking(each.collect(), 1..=1, &how)
         }
     }
 }
 
-fn serves<C>(connection: C, office: &Office, first: u32, step: u32) -> Box<Serves<C>> {
+fn serves<C>(connection: C, context: &ExecutorContext, first: u32, step: u32) -> Box<Serves<C>> {
     Box::new(Serves {
         connection,
-        terminals: Arc::clone(&office.terminals),
+        terminals: Arc::clone(&context.terminals),
         first,
         step,
     })
@@ -143,8 +148,8 @@ fn serves<C>(connection: C, office: &Office, first: u32, step: u32) -> Box<Serve
 
 /// Serves users; nothing fails, and afterwards all twelve conditions hold.
 fn work(database: &Database, mode: Mode, by: By, connections: u32, each: u64) -> Account {
-    let office = office(database, mode, world(database, RUN), None);
-    let outcome = serve(database, &office, by, connections, each);
+    let context = context(database, mode, world(database, RUN), None);
+    let outcome = serve(database, &context, by, connections, each);
     assert_eq!(
         (outcome.fatal, outcome.error_messages),
         (None, Vec::new()),
@@ -152,7 +157,7 @@ fn work(database: &Database, mode: Mode, by: By, connections: u32, each: u64) ->
     );
     let all = u64::from(connections) * each;
     assert_eq!(outcome.operations, all);
-    let account = office.ledger.total();
+    let account = context.ledger.total();
     assert_eq!(account.completed(), all);
     let checked = database.check();
     assert!(checked.is_sound(), "{mode:?} {by:?}: {checked:?}");
@@ -446,8 +451,8 @@ fn a_forgotten_sum_is_caught() {
              UPDATE warehouse SET w_ytd = OLD.w_ytd WHERE w_id = OLD.w_id; END",
         )
         .unwrap();
-    let office = office(&database, Mode::Client, world(&database, RUN), None);
-    let outcome = serve(&database, &office, By::Tellers, 1, 50);
+    let context = context(&database, Mode::Client, world(&database, RUN), None);
+    let outcome = serve(&database, &context, By::Tellers, 1, 50);
     assert_eq!(outcome.error_messages, Vec::<String>::new());
     assert_eq!(database.check().broken(), [1, 8]);
 }

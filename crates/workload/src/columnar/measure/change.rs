@@ -156,11 +156,11 @@ impl Cycle<'_> {
     ) -> std::result::Result<Vec<Point>, Failed> {
         let context = self.context;
         let meter = Arc::new(Meter::default());
-        let mut operator = work.refresher(vec![(function, SET)], &meter, context.stop)?;
+        let mut client = work.refresher(vec![(function, SET)], &meter, context.stop)?;
         let lags = Arc::new(Mutex::new(Vec::new()));
         if let Some(Copy { store, changed }) = copy {
-            operator = Box::new(Follower {
-                change: operator,
+            client = Box::new(Follower {
+                change: client,
                 source: Arc::clone(self.source.first()),
                 store: Arc::clone(store),
                 changed: changed.clone(),
@@ -182,7 +182,7 @@ impl Cycle<'_> {
         };
         let observed = Observation::of(context, blank(code)).drive(|start| {
             Ok(Driven {
-                outcome: ::load::drive(start.watch(vec![operator]), &self.drive()),
+                outcome: ::load::drive(start.watch(vec![client]), &self.drive()),
                 closing: std::time::Duration::ZERO,
                 counters: meter.counters().unwrap_or_default(),
                 operations_scale: 1,

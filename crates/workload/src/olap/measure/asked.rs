@@ -7,26 +7,26 @@ use std::time::Duration;
 use crate::Meter;
 use crate::olap::work::{Cache, Work};
 use crate::olap::{Function, OlapError, Query, order};
-use ::load::{Drive, End, Operator, Progress, RampUp, Schedule, Think};
+use ::load::{BlockingClient, Drive, End, Progress, RampUp, Schedule, Think};
 use archive::Figures;
 
 use super::beside::Beside;
 use super::passes::{PASSES_MAX, Passes};
-use super::points::Place;
+use super::points::PointContext;
 use super::{THROUGHPUT, function_of, of_code};
 use lab::Measured;
-use lab::gates;
+use lab::checks;
 use lab::observe::{Driven, Observation};
 
 /// Bytes that every query reads at least at scale 1, of tables stored by columns.
 const READ_BYTES: f64 = 2e6;
 
 /// Asks what the key names at its degree of parallelism.
-pub(super) fn at_degree(place: &Place, progress: &Progress) -> Measured {
+pub(super) fn at_degree(place: &PointContext, progress: &Progress) -> Measured {
     place.at_degree(|| asked(place, progress))
 }
 
-fn asked(place: &Place, progress: &Progress) -> Measured {
+fn asked(place: &PointContext, progress: &Progress) -> Measured {
     let work = match place.work() {
         Ok(work) => work,
         Err(error) => return place.failed(error),
@@ -75,7 +75,7 @@ pub(super) struct Asking {
 impl Asking {
     /// One query, again and again; the inner error is what is wrong with it already.
     fn of_query(
-        place: &Place,
+        place: &PointContext,
         work: &Work,
         query: &Query,
     ) -> Result<Result<Self, String>, OlapError> {
@@ -92,7 +92,7 @@ impl Asking {
 
     /// Every stream in its own order; the first of several is number 1. Beside them goes a stream of refreshes, as
     /// many pairs as there are users.
-    fn of_streams(place: &Place) -> Self {
+    fn of_streams(place: &PointContext) -> Self {
         let asked = place.olap.queries();
         let users = place.olap.streams();
         let streams: Vec<_> = (1..=users).map(|s| order::of_stream(s, &asked)).collect();
@@ -117,7 +117,7 @@ impl Asking {
     }
 
     /// The same streams without refreshes, in whole passes for at least so long.
-    pub fn in_passes(place: &Place, least: Duration) -> Self {
+    pub fn in_passes(place: &PointContext, least: Duration) -> Self {
         let asked = place.olap.queries();
         let users = place.key.jobs;
         Self {
@@ -152,20 +152,20 @@ impl Asking {
 
     pub fn measure(
         &self,
-        place: &Place,
+        place: &PointContext,
         work: &Work,
         progress: &Progress,
     ) -> Result<Measured, OlapError> {
         let context = place.context;
         let meter = Arc::new(Meter::default());
-        let operators = self.operators(place, work, &meter)?;
+        let clients = self.clients(place, work, &meter)?;
         let mut beside = Beside::new(&self.beside, work, &meter, context.stop)?;
         let observation = Observation::of(context, place.blank());
         let observed = observation.drive(|start| {
             let (mut outcome, refreshed) = std::thread::scope(|scope| {
                 let stream = scope.spawn(|| beside.carry_out());
                 let drive = self.drive(place, progress);
-                let outcome = ::load::drive(start.watch(operators), &drive);
+                let outcome = ::load::drive(start.watch(clients), &drive);
                 // A panic of it is a panic of ours.
                 let refreshed = stream.join();
                 (
@@ -193,30 +193,30 @@ impl Asking {
         point.notes.insert(0, self.note.clone());
         if place.olap.cache == Cache::Cold {
             let least = (READ_BYTES * work.scale().factor()) as u64;
-            let note = gates::cache_note(&self.cache, Some(least), &point.figures);
+            let note = checks::cache_note(&self.cache, Some(least), &point.figures);
             point.notes.extend(note);
         }
         Ok(Measured::Points(vec![point]))
     }
 
-    fn operators<'s>(
+    fn clients<'s>(
         &self,
-        place: &Place<'s>,
+        place: &PointContext<'s>,
         work: &Work,
         meter: &Arc<Meter>,
-    ) -> Result<Vec<Box<dyn Operator + 's>>, OlapError> {
+    ) -> Result<Vec<Box<dyn BlockingClient + 's>>, OlapError> {
         if self.functions.is_empty() {
-            let operators = work.operators(&self.streams, meter)?.into_iter();
-            let in_passes = |operator: Box<dyn Operator>| match self.least {
-                None => operator as Box<dyn Operator + 's>,
+            let clients = work.clients(&self.streams, meter)?.into_iter();
+            let in_passes = |client: Box<dyn BlockingClient>| match self.least {
+                None => client as Box<dyn BlockingClient + 's>,
                 Some(least) => Box::new(Passes {
-                    operator,
+                    client,
                     queries: place.olap.queries().len() as u64,
                     least,
                     begun: None,
                 }),
             };
-            return Ok(operators.map(in_passes).collect());
+            return Ok(clients.map(in_passes).collect());
         }
         let functions = self.functions.clone();
         Ok(vec![work.refresher(
@@ -227,7 +227,13 @@ impl Asking {
     }
 
     /// What is counted of queries alone.
-    fn add_figures(&self, place: &Place, work: &Work, figures: &mut Figures, is_valid: bool) {
+    fn add_figures(
+        &self,
+        place: &PointContext,
+        work: &Work,
+        figures: &mut Figures,
+        is_valid: bool,
+    ) {
         figures.busy_cores_mean = place.busy_cores(figures);
         if self.functions.is_empty() {
             figures.queries_per_min = figures.operations_per_s.map(|rate| rate * 60.0);
@@ -238,7 +244,7 @@ impl Asking {
         }
     }
 
-    fn drive<'d>(&self, place: &'d Place, progress: &'d Progress) -> Drive<'d> {
+    fn drive<'d>(&self, place: &'d PointContext, progress: &'d Progress) -> Drive<'d> {
         Drive {
             schedule: Schedule::Closed { think: Think::None },
             ramp_up: RampUp::None,

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use crate::Meter;
 use crate::olap::work::Work;
 use crate::olap::{Function, OlapError};
-use ::load::{Failure, Operator};
+use ::load::{BlockingClient, Failure};
 
 /// Refresh functions, one after the other, while others ask; nothing where there are none.
 pub(super) struct Beside<'s> {
-    operator: Option<Box<dyn Operator + 's>>,
+    client: Option<Box<dyn BlockingClient + 's>>,
     functions: u64,
 }
 
@@ -35,7 +35,7 @@ impl<'s> Beside<'s> {
     ) -> Result<Self, OlapError> {
         Ok(Self {
             functions: functions.len() as u64,
-            operator: match functions.is_empty() {
+            client: match functions.is_empty() {
                 true => None,
                 false => Some(work.refresher(functions.to_vec(), meter, stop)?),
             },
@@ -45,12 +45,12 @@ impl<'s> Beside<'s> {
     /// Carries all of them out, unless one fails.
     pub fn carry_out(&mut self) -> Refreshed {
         let mut refreshed = Refreshed::default();
-        let Some(operator) = &mut self.operator else {
+        let Some(client) = &mut self.client else {
             return refreshed;
         };
         let begun = Instant::now();
         for index in 0..self.functions {
-            match operator.operate(index) {
+            match client.operate(index) {
                 Ok(_) => {}
                 Err(Failure::Operation(what)) => {
                     refreshed.failure = Some(format!("the stream of refreshes: {what}"));
@@ -65,7 +65,7 @@ impl<'s> Beside<'s> {
         }
         refreshed.took = begun.elapsed();
         // Its session ends within the measured time, so that its counters are in.
-        self.operator = None;
+        self.client = None;
         refreshed
     }
 }

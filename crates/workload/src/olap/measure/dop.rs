@@ -5,7 +5,7 @@ use crate::olap::{self, Query};
 use archive::{Figures, Point};
 use target::Feature;
 
-use super::points::Place;
+use super::points::PointContext;
 use lab::Measured;
 use lab::Nodes;
 use lab::point::fingerprint;
@@ -43,7 +43,7 @@ pub(crate) fn set_degree(dop: &[u32], target: &Nodes, degree: u32) -> target::Re
     target.set_threads((!dop.is_empty() && can).then_some(degree))
 }
 
-impl Place<'_> {
+impl PointContext<'_> {
     /// Measures at the degree of the point; what is measured behind it has that of the target again.
     pub fn at_degree(&self, measure: impl FnOnce() -> Measured) -> Measured {
         let set = set_degree(&self.olap.dop, self.target(), self.key.threads);

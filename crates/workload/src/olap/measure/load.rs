@@ -6,12 +6,12 @@ use crate::olap::{self, LoadOptions, Loaded, OlapError};
 use archive::{Figures, Point, WorkDone};
 use stats::words::counted;
 
-use super::points::Place;
+use super::points::PointContext;
 use lab::Measured;
 
 /// Loads what is asked for. What is there is kept when it is exactly that, because queries change nothing; a database of
 /// another scale is somebody's, and no plan removes it.
-pub(super) fn load(place: &Place) -> Measured {
+pub(super) fn load(place: &PointContext) -> Measured {
     let Some(scale) = place.olap.scale() else {
         return place.without_figures("the step names no scale".into());
     };

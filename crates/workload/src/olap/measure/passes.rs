@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use crate::olap::work::Cache;
-use ::load::{Done, Failure, Operator, Progress};
+use ::load::{BlockingClient, Done, Failure, Progress};
 
 use super::asked::Asking;
-use super::points::Place;
+use super::points::PointContext;
 use lab::Measured;
 
 /// Passes of a user at most.
@@ -15,7 +15,7 @@ pub(super) const PASSES_MAX: u64 = 100_000;
 
 /// Asks every query once, waits until `begin` lets it go on, and asks in passes for at least so long.
 pub(crate) fn in_passes(
-    place: &Place,
+    place: &PointContext,
     least: Duration,
     progress: &Progress,
     begin: impl FnOnce() -> bool,
@@ -24,7 +24,7 @@ pub(crate) fn in_passes(
 }
 
 fn passes(
-    place: &Place,
+    place: &PointContext,
     least: Duration,
     progress: &Progress,
     begin: impl FnOnce() -> bool,
@@ -61,7 +61,7 @@ fn passes(
 
 /// A user who asks in whole passes.
 pub(super) struct Passes<'s> {
-    pub operator: Box<dyn Operator + 's>,
+    pub client: Box<dyn BlockingClient + 's>,
     /// Queries of a pass.
     pub queries: u64,
     pub least: Duration,
@@ -69,17 +69,17 @@ pub(super) struct Passes<'s> {
     pub begun: Option<Instant>,
 }
 
-impl Operator for Passes<'_> {
+impl BlockingClient for Passes<'_> {
     fn operate(&mut self, index: u64) -> Result<Done, Failure> {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         if index > 0 && index.is_multiple_of(self.queries) && begun.elapsed() >= self.least {
             return Err(Failure::Exhausted);
         }
-        self.operator.operate(index)
+        self.client.operate(index)
     }
 
     fn measurement_begins(&mut self) {
-        self.operator.measurement_begins();
+        self.client.measurement_begins();
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
 
     struct Quick;
 
-    impl Operator for Quick {
+    impl BlockingClient for Quick {
         fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
             Ok(Done::default())
         }
@@ -97,7 +97,7 @@ mod tests {
 
     fn asked(least: Duration) -> u64 {
         let mut user = Passes {
-            operator: Box::new(Quick),
+            client: Box::new(Quick),
             queries: 3,
             least,
             begun: None,

@@ -16,7 +16,7 @@ use lab::Step;
 use lab::point::point_seed;
 
 /// Where a point is measured: its step, and its key in the plan.
-pub(crate) struct Place<'a> {
+pub(crate) struct PointContext<'a> {
     pub context: &'a RunContext<'a>,
     pub step: &'a Step,
     pub olap: &'a OlapStep,
@@ -26,7 +26,7 @@ pub(crate) struct Place<'a> {
     pub rows: Rows,
 }
 
-impl Place<'_> {
+impl PointContext<'_> {
     /// The target.
     pub fn target(&self) -> &Nodes {
         &self.context.targets[self.key.target as usize]

@@ -4,7 +4,7 @@
 use crate::olap::Function;
 use archive::{Figures, Point, PointKey};
 
-use super::points::Place;
+use super::points::PointContext;
 use super::{COMPOSITE, POWER, THROUGHPUT, of_code};
 use crate::olap::step::OlapStep;
 use lab::Measured;
@@ -32,7 +32,7 @@ pub(super) fn is_part(part: &PointKey, codes: &[String], key: &PointKey) -> bool
 }
 
 /// From so many parts, which are in the archive; one that is invalid or missing makes the whole invalid.
-pub(super) fn of_parts(place: &Place, parts: &[Point], asked: usize) -> Measured {
+pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> Measured {
     let mut point = place.blank();
     let is_query = |point: &&Point| of_code(&point.key.test).is_some();
     if let Some(part) = parts.iter().find(is_query).or(parts.last()) {
@@ -61,7 +61,7 @@ pub(super) fn of_parts(place: &Place, parts: &[Point], asked: usize) -> Measured
 }
 
 /// The geometric mean of all times.
-fn power(place: &Place, parts: &[Point]) -> Result<(Figures, String), String> {
+fn power(place: &PointContext, parts: &[Point]) -> Result<(Figures, String), String> {
     let scale = place.scale().map_err(|error| error.to_string())?;
     let times_s: Option<Vec<f64>> = parts.iter().map(time_s).collect();
     let times_s = times_s.ok_or("a point tells no time, which it should")?;

@@ -9,7 +9,7 @@ use crate::olap::{self, Function, OlapError};
 use ::load::{Failure, Progress};
 
 use super::asked::at_degree;
-use super::points::Place;
+use super::points::PointContext;
 use super::{THROUGHPUT, of_code};
 use lab::Measured;
 
@@ -27,7 +27,7 @@ pub(super) struct Refreshes {
 
 /// Measures a point of such a step.
 pub(super) fn in_cycle(
-    mut place: Place,
+    mut place: PointContext,
     refreshes: &mut Refreshes,
     progress: &Progress,
 ) -> Measured {
@@ -59,7 +59,7 @@ pub(super) fn in_cycle(
 impl Refreshes {
     /// Brings the rows into the state that a point needs; gives a note where more had to be done for it than in a run
     /// that nobody broke off.
-    fn bring(&mut self, place: &mut Place) -> olap::Result<Option<String>> {
+    fn bring(&mut self, place: &mut PointContext) -> olap::Result<Option<String>> {
         let is_first = place.key.test == Function::NewSales.code();
         if is_first || place.key.test == THROUGHPUT {
             self.as_loaded(place)?;
@@ -94,7 +94,7 @@ impl Refreshes {
 
     /// The rows of the load, and once for each target of a step a look at all answers: later ones cannot be compared
     /// with those that are known.
-    fn as_loaded(&mut self, place: &Place) -> olap::Result<()> {
+    fn as_loaded(&mut self, place: &PointContext) -> olap::Result<()> {
         self.put_back(place)?;
         if self.wrong.contains_key(&of(place)) {
             return Ok(());
@@ -111,13 +111,13 @@ impl Refreshes {
         Ok(())
     }
 
-    fn put_back(&mut self, place: &Place) -> olap::Result<()> {
+    fn put_back(&mut self, place: &PointContext) -> olap::Result<()> {
         self.under_way = None;
         olap::put_back(place.target().first().as_ref()).map(drop)
     }
 
     /// What was wrong before the refresh with what the point asks.
-    fn wrong_of(&self, place: &Place) -> Option<String> {
+    fn wrong_of(&self, place: &PointContext) -> Option<String> {
         let query = of_code(&place.key.test).map(|query| query.number);
         let is_asked = |number: u32| match query {
             Some(query) => query == number,
@@ -128,13 +128,13 @@ impl Refreshes {
     }
 }
 
-fn of(place: &Place) -> Of {
+fn of(place: &PointContext) -> Of {
     let key = place.key;
     (key.repetition, key.step, key.target)
 }
 
 /// A refresh that failed without being measured.
-fn failed(failure: Failure, place: &Place) -> OlapError {
+fn failed(failure: Failure, place: &PointContext) -> OlapError {
     match failure {
         _ if place.go_on().is_err() => OlapError::Interrupted,
         Failure::Operation(what) | Failure::Fatal(what) => OlapError::Refresh(what),

@@ -8,8 +8,8 @@ use super::{
     ACKNOWLEDGED, CHECK_BYTES, FRONT_BYTES, HEADER_BYTES, Header, JournalError, RECORD_BYTES_MAX,
     crc32, wrong,
 };
+use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::mix::Kind;
-use crate::oltp::population::DISTRICTS;
 
 const READ_BYTES: usize = 1 << 16;
 

@@ -3,12 +3,12 @@
 use crate::oltp::{self, Checked, Verdict};
 use archive::{Archive, Missing, Point, PointKey};
 
-use super::{AFTER, Measured, Place, TOTAL, is_of_a_level, ramp_of, title};
+use super::{AFTER, Measured, PointContext, TOTAL, is_of_a_level, ramp_of, title};
 use crate::oltp::step::Check;
 use lab::Result;
 
 /// Looks at every condition; broken ones are reasons, those put off are notes.
-pub(super) fn check(place: &Place) -> Measured {
+pub(super) fn check(place: &PointContext) -> Measured {
     let target = place.on;
     let is_light = place.oltp.check == Check::Light;
     let begun = std::time::Instant::now();

@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use crate::oltp::work::{Asked, Work};
 use crate::oltp::{Account, Kind, Mode, Pacing};
-use ::load::crowd::{CrowdInterval, KindOutcome};
+use ::load::population::{KindOutcome, PopulationInterval};
 use ::load::{
-    CrowdDrive, CrowdModel, CrowdOutcome, Interval, JobOutcome, Outcome, Progress, drive_crowd,
+    Interval, JobOutcome, Outcome, PopulationDrive, PopulationModel, PopulationOutcome, Progress,
+    drive_population,
 };
 use archive::{Figures, Histograms, Point, Sample, WorkDone};
 use stats::words::counted;
 use target::Counters as EngineCounters;
 
-use super::{Measured, Place, TOTAL, code_of};
+use super::{Measured, PointContext, TOTAL, code_of};
 use crate::oltp::step::Statements;
-use lab::gates;
+use lab::checks;
 use lab::observe::{Driven, Observation, Observed};
 use lab::start::Start;
 
@@ -24,7 +25,7 @@ use lab::start::Start;
 const USERS_OF_A_WAREHOUSE: u32 = 10;
 
 /// Lets the users of a level work.
-pub(super) fn level(place: &Place, progress: &Progress) -> Measured {
+pub(super) fn level(place: &PointContext, progress: &Progress) -> Measured {
     let level = match Level::open(place) {
         Ok(level) => level,
         Err(error) => return place.failed(error),
@@ -48,7 +49,7 @@ pub(crate) struct Company<'c> {
 
 /// Users and the database that they work on.
 pub(crate) struct Level<'a> {
-    place: &'a Place<'a>,
+    place: &'a PointContext<'a>,
     work: Work,
     users: u32,
 }
@@ -57,7 +58,7 @@ pub(crate) struct Level<'a> {
 pub(crate) struct Seen {
     /// All transactions together.
     pub total: Point,
-    pub outcome: CrowdOutcome,
+    pub outcome: PopulationOutcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
     pub lost: Option<String>,
     account: Account,
@@ -65,12 +66,12 @@ pub(crate) struct Seen {
 
 impl<'a> Level<'a> {
     /// Looks at the database, and readies the users.
-    pub fn open(place: &'a Place<'a>) -> crate::oltp::Result<Self> {
+    pub fn open(place: &'a PointContext<'a>) -> crate::oltp::Result<Self> {
         Self::open_with_seed(place, place.seed())
     }
 
     /// The same with other inputs than those that are measured.
-    pub fn open_with_seed(place: &'a Place<'a>, seed: u64) -> crate::oltp::Result<Self> {
+    pub fn open_with_seed(place: &'a PointContext<'a>, seed: u64) -> crate::oltp::Result<Self> {
         let users = place.key.jobs;
         let asked = Asked {
             warehouses: place.oltp.warehouses,
@@ -103,14 +104,14 @@ impl<'a> Level<'a> {
         rate_per_s: Option<f64>,
         beside: Option<&Company<'_>>,
     ) -> Result<Seen, Measured> {
-        let (place, mut crowd_outcome) = (self.place, CrowdOutcome::default());
+        let (place, mut outcome_of_users) = (self.place, PopulationOutcome::default());
         let observation = Observation::of(place.context, place.blank(TOTAL))
             .timed(true)
             .on(place.on, place.site);
         let observed = observation.drive(|start| {
             let outcome = self.drive_users(start, progress, rate_per_s, beside)?;
             let total = as_outcome(&outcome);
-            crowd_outcome = outcome;
+            outcome_of_users = outcome;
             Ok(Driven {
                 outcome: total,
                 closing: Duration::ZERO,
@@ -122,12 +123,12 @@ impl<'a> Level<'a> {
         let lost = self.work.reconcile();
         let lost = lost.map_err(|error| place.failed(error))?;
         let account = self.work.account();
-        let found = (&crowd_outcome, &account, lost.as_deref());
+        let found = (&outcome_of_users, &account, lost.as_deref());
         Ok(Seen {
             total: self.total(observed, rate_per_s, found),
             lost,
             account,
-            outcome: crowd_outcome,
+            outcome: outcome_of_users,
         })
     }
 
@@ -138,21 +139,21 @@ impl<'a> Level<'a> {
         progress: &Progress,
         rate_per_s: Option<f64>,
         beside: Option<&Company<'_>>,
-    ) -> Result<CrowdOutcome, Measured> {
-        let opened = self.work.crowd();
-        let (crowd, counters) = opened.map_err(|error| self.place.failed(error))?;
+    ) -> Result<PopulationOutcome, Measured> {
+        let opened = self.work.population();
+        let (population, counters) = opened.map_err(|error| self.place.failed(error))?;
         let entering = || {
             start.take();
             beside.into_iter().for_each(|company| (company.entered)());
         };
         let drive = self.drive(progress, rate_per_s);
-        let drive = CrowdDrive {
+        let drive = PopulationDrive {
             entering: Some(&entering),
             window: beside.map_or(drive.window, |_| COMPANY_MAX),
             stop: beside.map_or(drive.stop, |company| company.over),
             ..drive
         };
-        let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &drive);
+        let outcome = drive_population(population.as_ref(), counters, Kind::ALL.len(), &drive);
         let interrupted = outcome.interrupted && beside.is_none();
         Measured::cut_short(interrupted, outcome.fatal.as_deref())?;
         Ok(outcome)
@@ -168,15 +169,15 @@ impl<'a> Level<'a> {
         window: Duration,
         interval: Duration,
     ) -> Result<Vec<f64>, Measured> {
-        let opened = self.work.crowd();
-        let (crowd, counters) = opened.map_err(|error| self.place.failed(error))?;
-        let how = CrowdDrive {
+        let opened = self.work.population();
+        let (population, counters) = opened.map_err(|error| self.place.failed(error))?;
+        let how = PopulationDrive {
             ramp_up: Duration::ZERO,
             window,
             interval,
             ..self.drive(progress, self.place.step.rate_per_s)
         };
-        let outcome = drive_crowd(crowd.as_ref(), counters, Kind::ALL.len(), &how);
+        let outcome = drive_population(population.as_ref(), counters, Kind::ALL.len(), &how);
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         Ok(as_outcome(&outcome).interval_rates_per_s())
     }
@@ -187,17 +188,17 @@ impl<'a> Level<'a> {
         std::iter::once(seen.total.clone()).chain(kinds).collect()
     }
 
-    fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> CrowdDrive<'d>
+    fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> PopulationDrive<'d>
     where
         'a: 'd,
     {
         let step = self.place.step;
         let seconds = |s: f64| Duration::from_secs_f64(s);
-        CrowdDrive {
+        PopulationDrive {
             users: self.users,
             model: match rate_per_s {
-                None => CrowdModel::Closed,
-                Some(rate_per_s) => CrowdModel::Open {
+                None => PopulationModel::Closed,
+                Some(rate_per_s) => PopulationModel::Open {
                     rate_per_s,
                     arrivals: step.arrivals(),
                 },
@@ -220,7 +221,7 @@ impl<'a> Level<'a> {
         &self,
         mut observed: Observed<'_>,
         rate_per_s: Option<f64>,
-        (outcome, account, lost): (&CrowdOutcome, &Account, Option<&str>),
+        (outcome, account, lost): (&PopulationOutcome, &Account, Option<&str>),
     ) -> Point {
         let point = &mut observed.point;
         let figures = &mut point.figures;
@@ -275,7 +276,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn figures(&self, done: &KindOutcome, outcome: &CrowdOutcome) -> Figures {
+    fn figures(&self, done: &KindOutcome, outcome: &PopulationOutcome) -> Figures {
         let waited = |of: fn(&KindOutcome) -> f64| (!done.waiting.is_empty()).then(|| of(done));
         Figures {
             operations: Some(done.completed as f64),
@@ -291,7 +292,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn notes(&self, outcome: &CrowdOutcome, lost: Option<&str>) -> Vec<String> {
+    fn notes(&self, outcome: &PopulationOutcome, lost: Option<&str>) -> Vec<String> {
         let mut notes = vec![self.work.constants_words()];
         if !self.place.oltp.pauses {
             notes.push("no think time: warehouses are only a size".into());
@@ -352,8 +353,8 @@ impl<'a> Level<'a> {
 }
 
 /// What became of the rate, where operations arrive at one. As many as there are connections may be in hand.
-fn offered(outcome: &CrowdOutcome, rate_per_s: Option<f64>) -> Option<gates::Offered> {
-    Some(gates::Offered {
+fn offered(outcome: &PopulationOutcome, rate_per_s: Option<f64>) -> Option<checks::Offered> {
+    Some(checks::Offered {
         per_s: rate_per_s?,
         asked: outcome.asked,
         waiting: outcome
@@ -372,7 +373,7 @@ fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Optio
 
 /// The series of one kind alone.
 fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
-    let sample = |interval: &CrowdInterval| {
+    let sample = |interval: &PopulationInterval| {
         let of_kind = &interval.kinds[kind as usize];
         let response = &of_kind.response;
         let length_s = interval.length.as_secs_f64();
@@ -386,26 +387,26 @@ fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
     seen.outcome.intervals.iter().map(sample).collect()
 }
 
-/// All transactions together as the outcome of jobs, one for each connection, so that the same gates and the
-/// same sight apply as to every other test.
-fn as_outcome(crowd: &CrowdOutcome) -> Outcome {
-    let all = crowd.total();
-    let connections = u32::try_from(crowd.connections.max(1)).unwrap_or(u32::MAX);
+/// All transactions together as the outcome of jobs, one for each connection, so that the same checks and the
+/// same profile apply as to every other test.
+fn as_outcome(population: &PopulationOutcome) -> Outcome {
+    let all = population.total();
+    let connections = u32::try_from(population.connections.max(1)).unwrap_or(u32::MAX);
     let share = |of: Duration| of / connections;
-    let (service, delay) = (share(all.busy), share(crowd.driver_delay));
-    let driver = crowd.driver_threads;
+    let (service, delay) = (share(all.busy), share(population.driver_delay));
+    let driver = population.driver_threads;
     let job = JobOutcome {
-        finish: crowd.elapsed,
+        finish: population.elapsed,
         operations: all.completed / u64::from(connections),
         rows: all.rows / u64::from(connections),
-        active: crowd.elapsed,
+        active: population.elapsed,
         service,
         // What is neither service nor the driver's delay is idle: nobody asked.
-        waited: crowd.elapsed.saturating_sub(service + delay),
+        waited: population.elapsed.saturating_sub(service + delay),
         cpu: driver.map_or(Duration::ZERO, |used| share(used.cpu)),
         run_queue: driver.and_then(|used| used.run_queue).map(share),
     };
-    let intervals = crowd.intervals.iter().map(|interval| {
+    let intervals = population.intervals.iter().map(|interval| {
         let all = interval.total();
         Interval {
             at: interval.at,
@@ -415,18 +416,18 @@ fn as_outcome(crowd: &CrowdOutcome) -> Outcome {
         }
     });
     Outcome {
-        started: crowd.started,
-        elapsed: crowd.elapsed,
+        started: population.started,
+        elapsed: population.elapsed,
         jobs: vec![job; connections as usize],
         errors: all.errors,
         unserved: 0,
-        error_messages: crowd.error_messages.clone(),
+        error_messages: population.error_messages.clone(),
         fatal: None,
         retries: all.retries,
         operations: all.completed,
         rows: all.rows,
-        late_starts: crowd.late_starts,
-        late_start_max: crowd.late_start_max,
+        late_starts: population.late_starts,
+        late_start_max: population.late_start_max,
         intervals: intervals.collect(),
         interrupted: false,
         driver_threads: driver,

@@ -6,7 +6,7 @@ use crate::oltp::{self, LoadOptions};
 use archive::{Figures, Point, WorkDone};
 use stats::words::counted;
 
-use super::{LOAD, Measured, Place};
+use super::{LOAD, Measured, PointContext};
 use crate::oltp::step::OltpStep;
 
 /// Every load has the same rows: what differs from run to run is what users ask for.
@@ -25,7 +25,7 @@ pub(crate) fn options(oltp: &OltpStep) -> LoadOptions {
 
 /// Loads what is asked for. What is there is kept only when it is exactly that, and no transaction has run
 /// since; else it is loaded anew, because a run begins where the one before began.
-pub(super) fn load(place: &Place) -> Measured {
+pub(super) fn load(place: &PointContext) -> Measured {
     let target = place.on;
     let options = options(place.oltp);
     let begun = std::time::Instant::now();

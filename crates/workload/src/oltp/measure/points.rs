@@ -11,7 +11,7 @@ use lab::Step;
 use lab::point::point_seed;
 
 /// Where a point is measured: its step, and its key in the plan.
-pub(crate) struct Place<'a> {
+pub(crate) struct PointContext<'a> {
     pub context: &'a RunContext<'a>,
     pub step: &'a Step,
     pub oltp: &'a OltpStep,
@@ -24,7 +24,7 @@ pub(crate) struct Place<'a> {
     pub journal: Option<std::path::PathBuf>,
 }
 
-impl Place<'_> {
+impl PointContext<'_> {
     /// The seed of the key: the same on every target.
     pub fn seed(&self) -> u64 {
         point_seed(self.context.seed, self.key)

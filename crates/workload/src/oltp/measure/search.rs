@@ -1,37 +1,37 @@
 //! The highest rate of arrivals that holds a response time.
 
-use ::load::hunt::{Hunted, hunt};
 use ::load::search::{Search, SearchPlan};
+use ::load::slo_search::{SearchedRate, slo_search};
 use ::load::{Objective, Progress};
 use archive::Point;
 
 use super::level::{Level, Seen};
-use super::{Measured, Place};
+use super::{Measured, PointContext};
 
 /// Searches, and gives the points of the last measurement at the rate that was found.
-pub(super) fn search(place: &Place, objective: Objective, progress: &Progress) -> Measured {
-    let hunt = Hunt {
+pub(super) fn search(place: &PointContext, objective: Objective, progress: &Progress) -> Measured {
+    let slo_search = RateSearch {
         place,
         objective,
         progress,
     };
-    match hunt.run() {
+    match slo_search.run() {
         Ok(points) => Measured::Points(points),
         Err(measured) => measured,
     }
 }
 
-struct Hunt<'a> {
-    place: &'a Place<'a>,
+struct RateSearch<'a> {
+    place: &'a PointContext<'a>,
     objective: Objective,
     progress: &'a Progress,
 }
 
-impl<'a> Hunt<'a> {
+impl<'a> RateSearch<'a> {
     fn run(&self) -> Result<Vec<Point>, Measured> {
         let plan = SearchPlan::from_rate(self.first_per_s()?);
         let search = Search::new(plan).map_err(|error| Measured::Broken(error.to_string()))?;
-        let hunted = hunt(search, |rate_per_s| {
+        let searched = slo_search(search, |rate_per_s| {
             let level = self.level()?;
             let seen = level.measure(self.progress, Some(rate_per_s), None)?;
             if seen.lost.is_some() {
@@ -41,7 +41,7 @@ impl<'a> Hunt<'a> {
             let holds = self.objective.held(&seen.outcome).holds;
             Ok((holds, (level, seen)))
         })?;
-        Ok(self.points(&hunted))
+        Ok(self.points(&searched))
     }
 
     fn level(&self) -> Result<Level<'a>, Measured> {
@@ -59,9 +59,9 @@ impl<'a> Hunt<'a> {
         Ok((completed_per_s / 2.0).max(1.0))
     }
 
-    fn points(&self, hunted: &Hunted<(Level<'a>, Seen)>) -> Vec<Point> {
-        let told = hunted.told("arrivals", &self.objective);
-        let Some((level, seen)) = hunted.best() else {
+    fn points(&self, searched: &SearchedRate<(Level<'a>, Seen)>) -> Vec<Point> {
+        let told = searched.told("arrivals", &self.objective);
+        let Some((level, seen)) = searched.best() else {
             return self.place.without_figures(&told.join("; "));
         };
         let mut points = level.points(seen);

@@ -10,7 +10,7 @@ use ::load::Progress;
 use stats::steady::Steady;
 
 use super::level::Level;
-use super::{Measured, Place};
+use super::{Measured, PointContext};
 use lab::point::STEADY_LIMIT;
 
 /// Longest round.
@@ -25,11 +25,11 @@ const SEED: u64 = 0x5741_524D;
 /// # Errors
 /// What became of the level instead.
 pub(super) fn warm_up(
-    place: &Place,
+    place: &PointContext,
     cap: Duration,
     progress: &Progress,
 ) -> Result<String, Measured> {
-    let users = Place {
+    let users = PointContext {
         journal: None,
         ..*place
     };

@@ -10,8 +10,8 @@ use target::Value;
 
 use super::{Answers, Ended, Group, Name, Next, Transaction, cents, effect};
 use crate::oltp::account::Account;
+use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::journal::Record;
-use crate::oltp::population::DISTRICTS;
 use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;

@@ -1,0 +1,453 @@
+//! A thread that looks at what a target's sessions wait for, as often as its own cost allows.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use load::Clock;
+use load::clock::ns;
+use target::{ServerCounts, Tally, Target, Transport, Watch};
+
+/// It never looks more often than this.
+const INTERVAL_MIN: Duration = Duration::from_millis(10);
+/// However dear a look is, it looks this often …
+const INTERVAL_MAX: Duration = Duration::from_secs(1);
+/// … and where looks add up what the server samples, at least this often: nothing is lost between them.
+const INTERVAL_OF_SAMPLES_MAX: Duration = Duration::from_secs(5);
+/// Part of one core that it may cost, driver and server together.
+pub const COST_MAX: f64 = 0.01;
+/// The cost is told in steps of so much …
+const COST_STEP_PCT: f64 = 0.5;
+/// … and a tenth of a step more is the same.
+const COST_SLACK: f64 = 0.1;
+/// Weight of the newest look in the mean cost that the interval follows.
+const NEWEST: f64 = 0.2;
+/// Looks before the start, so that the first in the window are neither cold nor dear.
+const WARM_UP_LOOKS: usize = 3;
+/// A server that was just started cold answers the first look in seconds where its disk is busy; what nobody saw would
+/// be taken for time between driver and server. So the start waits for it, but no longer than this.
+const WARM_UP_MAX: Duration = Duration::from_secs(30);
+/// A look whose answer takes longer was held up: nobody saw what the sessions did meanwhile, and waiting cost nothing.
+const HELD_UP: Duration = Duration::from_millis(500);
+
+/// Most round trips that are timed before the window, and again behind it: the shortest counts, so that who was put
+/// aside meanwhile by a busy machine does not make the way long …
+const PINGS_MAX: usize = 20;
+/// … but no more than so many once they have taken so long.
+const PINGS_MIN: usize = 3;
+const PINGING_MAX: Duration = Duration::from_millis(100);
+
+/// The way between driver and server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// Where the server is.
+    pub transport: Transport,
+    /// The shortest round trip of a statement that does nothing, while the jobs did nothing either.
+    pub round_trip: Duration,
+}
+
+/// What was seen and counted in the measured window.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionSamples {
+    /// Seconds that sessions, and the server's processes, spent in each event.
+    pub seconds: Tally,
+    /// The way to it; of several nodes the longest. `None` when nobody measured it.
+    pub link: Option<Link>,
+    /// What the server counted itself.
+    pub counts: ServerCounts,
+    /// Where the waits were looked up; empty when they were not.
+    pub source: String,
+    /// How often, by this watch or by the server itself.
+    pub looks: u64,
+    /// From the start of the window to the last look.
+    pub elapsed: Duration,
+    /// Time in which looks were held up, so that nothing is known of the sessions.
+    pub unseen: Duration,
+    /// Processor time of driver and server for looking, or the time of the answers where the server's is
+    /// not told and they were not held up.
+    pub cost: Duration,
+    /// Why something of this is missing.
+    pub problem: Option<String>,
+}
+
+impl SessionSamples {
+    /// Looks per second.
+    pub fn rate_per_s(&self) -> f64 {
+        self.looks as f64 / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Cost in percent of one core.
+    pub fn cost_pct(&self) -> f64 {
+        100.0 * self.cost.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// How the timed events are known, for people.
+    pub fn note(&self) -> Option<String> {
+        let problem = self
+            .problem
+            .as_ref()
+            .map(|why| format!("what the server's sessions waited for is not fully known: {why}"));
+        if problem.is_some() || self.source.is_empty() {
+            return problem;
+        }
+        if self.looks == 0 {
+            return Some(format!(
+                "too short for timed events to be sampled from {}",
+                self.source
+            ));
+        }
+        // Rounded up, so that the points of a sweep say the same.
+        let cost_pct = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
+        Some(format!(
+            "timed events were sampled {:.0} times a second from {}, which cost at most {cost_pct:.1} % \
+             of a core",
+            self.rate_per_s(),
+            self.source,
+        ))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    WarmingUp,
+    Ready,
+    Watching,
+    Over,
+}
+
+/// Says the thread what to do.
+#[derive(Debug)]
+struct Bell {
+    phase: Mutex<Phase>,
+    changed: Condvar,
+    clock: Clock,
+}
+
+impl Bell {
+    fn new(phase: Phase, clock: Clock) -> Self {
+        Self {
+            phase: Mutex::new(phase),
+            changed: Condvar::new(),
+            clock,
+        }
+    }
+
+    fn ring(&self, phase: Phase) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+        self.clock.notify(&self.changed);
+    }
+
+    /// The first looks are over, or will never be.
+    fn ring_ready(&self) {
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if *phase == Phase::WarmingUp {
+            *phase = Phase::Ready;
+            drop(phase);
+            self.clock.notify(&self.changed);
+        }
+    }
+
+    /// Waits until the phase is another one than `phase`, at most so long; gives the phase.
+    fn wait_while(&self, phase: Phase, longest: Option<Duration>) -> Phase {
+        let until_ns = longest.map_or(u64::MAX, |longest| {
+            self.clock.now_ns().saturating_add(ns(longest))
+        });
+        let mut now = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        while *now == phase && self.clock.now_ns() < until_ns {
+            now = self
+                .clock
+                .wait_for_change(&self.phase, now, &self.changed, until_ns);
+        }
+        *now
+    }
+}
+
+/// The thread, from before the start of a point to its end.
+#[derive(Debug)]
+pub struct SessionSampler {
+    bell: Arc<Bell>,
+    thread: Option<JoinHandle<SessionSamples>>,
+    /// Why there is no thread although the engine could be watched.
+    problem: Option<String>,
+}
+
+impl SessionSampler {
+    /// Connects to every node, and has looked once it returns; what counts begins with [`SessionSampler::begin`].
+    /// `None` where the engine runs inside this process. That a server cannot be watched is told, and does not keep it from being
+    /// measured.
+    pub fn open(nodes: &[Arc<dyn Target>]) -> Option<Self> {
+        let mut watches = Vec::new();
+        for node in nodes {
+            match node.watch() {
+                Ok(None) => return None,
+                Ok(Some(watch)) => watches.push(watch),
+                Err(error) => return Some(Self::without(error.message)),
+            }
+        }
+        Some(Self::over(watches, Clock::Monotonic))
+    }
+
+    fn over(watches: Vec<Box<dyn Watch>>, clock: Clock) -> Self {
+        let bell = Arc::new(Bell::new(Phase::WarmingUp, clock));
+        let builder = std::thread::Builder::new().name("watcher".into());
+        let ring = Arc::clone(&bell);
+        match builder.spawn(move || watch_until_over(watches, &ring)) {
+            Ok(thread) => {
+                bell.wait_while(Phase::WarmingUp, Some(WARM_UP_MAX));
+                Self {
+                    bell,
+                    thread: Some(thread),
+                    problem: None,
+                }
+            }
+            Err(error) => Self::without(format!("no thread can be had ({error})")),
+        }
+    }
+
+    fn without(problem: String) -> Self {
+        Self {
+            bell: Arc::new(Bell::new(Phase::Over, Clock::Monotonic)),
+            thread: None,
+            problem: Some(problem),
+        }
+    }
+
+    /// The measured window begins; costs the caller a microsecond.
+    pub fn begin(&self) {
+        self.bell.ring(Phase::Watching);
+    }
+
+    /// The window is over: what was seen.
+    pub fn finish(mut self) -> SessionSamples {
+        self.bell.ring(Phase::Over);
+        let problem = self.problem.take();
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(watched)) => watched,
+            Some(Err(_)) => SessionSamples {
+                problem: Some("the watching thread broke down".into()),
+                ..SessionSamples::default()
+            },
+            None => SessionSamples {
+                problem,
+                ..SessionSamples::default()
+            },
+        }
+    }
+}
+
+impl Drop for SessionSampler {
+    fn drop(&mut self) {
+        self.bell.ring(Phase::Over);
+        if let Some(thread) = self.thread.take() {
+            // It has printed why it panicked; the point is given up anyway.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn watch_until_over(mut watches: Vec<Box<dyn Watch>>, bell: &Bell) -> SessionSamples {
+    let mut watched = SessionSamples::default();
+    if let Err(error) = watch(&mut watches, bell, &mut watched) {
+        watched.problem = Some(error.message);
+        bell.ring_ready();
+    }
+    watched
+}
+
+fn watch(
+    watches: &mut [Box<dyn Watch>],
+    bell: &Bell,
+    watched: &mut SessionSamples,
+) -> target::Result<()> {
+    let mut look = Tally::default();
+    let mut price_s = 0.0;
+    for _ in 0..WARM_UP_LOOKS {
+        look.clear();
+        price_s = look_at_all(watches, &mut look, &bell.clock)?.sum_s();
+    }
+    watched.link = link(watches, &bell.clock)?;
+    bell.ring_ready();
+    if bell.wait_while(Phase::Ready, None) == Phase::Over {
+        return Ok(());
+    }
+    let clock = &bell.clock;
+    let begin_ns = clock.now_ns();
+    for watch in watches.iter_mut() {
+        watch.begin()?;
+    }
+    let before = count_all(watches)?;
+    let server_before = server_cpu_ns(watches);
+    let mut cost = Cost::default();
+    let mut last_ns = begin_ns;
+    let mut is_over = false;
+    while !is_over {
+        let pause = pause(watches, price_s);
+        is_over = bell.wait_while(Phase::Watching, Some(pause)) == Phase::Over;
+        look.clear();
+        let asked_ns = clock.now_ns();
+        let mut now_ns = asked_ns;
+        if is_over {
+            if !look_a_last_time(watches, &mut look)? {
+                break;
+            }
+        } else {
+            let of_look = look_at_all(watches, &mut look, clock)?;
+            price_s += NEWEST * (of_look.sum_s() - price_s);
+            cost.add(&of_look);
+            now_ns = clock.now_ns();
+        }
+        // A look stands for the time since the one before, but not for that in which it was held up.
+        let answer_ns = now_ns - asked_ns;
+        let unseen_ns = if answer_ns > ns(HELD_UP) {
+            answer_ns
+        } else {
+            0
+        };
+        let seen = Duration::from_nanos(now_ns - last_ns - unseen_ns);
+        watched.seconds.add_times(&look, seen.as_secs_f64());
+        watched.unseen += Duration::from_nanos(unseen_ns);
+        last_ns = now_ns;
+        watched.looks += 1;
+        watched.elapsed = Duration::from_nanos(now_ns - begin_ns);
+    }
+    // What samples by itself costs something between the looks as well.
+    if let Some((after, before)) = server_cpu_ns(watches).zip(server_before) {
+        cost.server_ns = after.saturating_sub(before);
+    }
+    watched.cost = Duration::from_secs_f64(cost.sum_s());
+    if let Some(first) = watches.first() {
+        watched.source = first.source();
+        watched.looks = first.samples().unwrap_or(watched.looks);
+    }
+    watched.counts = count_all(watches)?.since(&before);
+    watched.link = shorter(watched.link, link(watches, &bell.clock)?);
+    Ok(())
+}
+
+/// The longest way to any node.
+fn link(watches: &mut [Box<dyn Watch>], clock: &Clock) -> target::Result<Option<Link>> {
+    let mut longest: Option<Link> = None;
+    for watch in watches {
+        let link = Link {
+            transport: watch.transport(),
+            round_trip: round_trip(watch.as_mut(), clock)?,
+        };
+        longest = Some(longest.map_or(link, |other| Link {
+            transport: match other.transport {
+                Transport::Network => Transport::Network,
+                Transport::Local => link.transport,
+            },
+            round_trip: link.round_trip.max(other.round_trip),
+        }));
+    }
+    Ok(longest)
+}
+
+/// The shortest of some.
+fn round_trip(watch: &mut dyn Watch, clock: &Clock) -> target::Result<Duration> {
+    let begin_ns = clock.now_ns();
+    let mut shortest_ns = u64::MAX;
+    for count in 1..=PINGS_MAX {
+        let sent_ns = clock.now_ns();
+        watch.ping()?;
+        let now_ns = clock.now_ns();
+        shortest_ns = shortest_ns.min(now_ns - sent_ns);
+        if count >= PINGS_MIN && now_ns - begin_ns >= ns(PINGING_MAX) {
+            break;
+        }
+    }
+    Ok(Duration::from_nanos(shortest_ns))
+}
+
+/// The same way measured twice.
+fn shorter(before: Option<Link>, after: Option<Link>) -> Option<Link> {
+    let (before, after) = before.zip(after)?;
+    Some(Link {
+        round_trip: before.round_trip.min(after.round_trip),
+        ..before
+    })
+}
+
+/// Time until the next look, which follows the price of one.
+fn pause(watches: &[Box<dyn Watch>], price_s: f64) -> Duration {
+    let longest = match watches.iter().all(|watch| watch.samples().is_some()) {
+        true => INTERVAL_OF_SAMPLES_MAX,
+        false => INTERVAL_MAX,
+    };
+    Duration::from_secs_f64(price_s / COST_MAX).clamp(INTERVAL_MIN, longest)
+}
+
+/// Processor time of looks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    driver_ns: u64,
+    server_ns: u64,
+}
+
+impl Cost {
+    fn sum_s(&self) -> f64 {
+        (self.driver_ns + self.server_ns) as f64 / 1e9
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.driver_ns += other.driver_ns;
+        self.server_ns += other.server_ns;
+    }
+}
+
+/// Looks at every node.
+fn look_at_all(
+    watches: &mut [Box<dyn Watch>],
+    tally: &mut Tally,
+    clock: &Clock,
+) -> target::Result<Cost> {
+    let own_before = clock.thread_cpu();
+    let mut server_ns = 0;
+    for watch in watches {
+        let before = watch.server_cpu_ns();
+        let begin_ns = clock.now_ns();
+        watch.look(tally)?;
+        let answer_ns =
+            Some(clock.now_ns() - begin_ns).filter(|answer_ns| *answer_ns <= ns(HELD_UP));
+        let spent = watch.server_cpu_ns().zip(before);
+        server_ns += match spent {
+            Some((after, before)) => after.saturating_sub(before),
+            None => answer_ns.unwrap_or_default(),
+        };
+    }
+    Ok(Cost {
+        driver_ns: ns(clock.thread_cpu().saturating_sub(own_before)),
+        server_ns,
+    })
+}
+
+/// Whether every node could tell what was left.
+fn look_a_last_time(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> target::Result<bool> {
+    for watch in watches {
+        if !watch.last_look(tally)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Processor time of all nodes for being watched; `None` where one of them does not tell.
+fn server_cpu_ns(watches: &[Box<dyn Watch>]) -> Option<u64> {
+    watches.iter().map(|watch| watch.server_cpu_ns()).sum()
+}
+
+/// The counters of all nodes together.
+fn count_all(watches: &mut [Box<dyn Watch>]) -> target::Result<ServerCounts> {
+    let mut counts = watches.iter_mut().map(|watch| watch.count());
+    let Some(first) = counts.next() else {
+        return Ok(ServerCounts::default());
+    };
+    let mut sum = first?;
+    for other in counts {
+        sum.add(&other?);
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
+
+use archive::{
+    BackgroundEvent, Bottleneck, Figures, HeldBack, Resource, TimedEvent, WaitHistogram,
+};
+use host::HostUse;
+use load::Outcome;
+use target::Counted;
+
+use crate::bottleneck::{Evidence, judge};
+use crate::session_sampler::SessionSamples;
+use crate::{checks, requests, timed};
+
+/// Timed events that are kept; what is left is one line more.
+const TOP: usize = 5;
+
+/// Why an embedded engine has no histograms of its waits.
+const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits; those of the device's \
+     requests stand beside";
+
+/// Where the time of a point went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitProfile {
+    watched: Option<SessionSamples>,
+    events: Vec<timed::Event>,
+    background: Vec<BackgroundEvent>,
+}
+
+impl WaitProfile {
+    /// Of a drive, with what was watched of its server meanwhile; `None` for an embedded engine.
+    pub fn of(outcome: &Outcome, watched: Option<SessionSamples>) -> Self {
+        let events = match &watched {
+            Some(watched) => timed::server_events(outcome, watched),
+            None => timed::events(outcome),
+        };
+        let background = watched.as_ref().map(timed::background).unwrap_or_default();
+        Self {
+            watched,
+            events,
+            background,
+        }
+    }
+
+    /// The top timed events.
+    pub fn top(&self) -> Vec<TimedEvent> {
+        timed::top(&self.events, TOP)
+    }
+
+    /// How the events are known.
+    pub fn note(&self) -> Option<String> {
+        self.watched.as_ref()?.note()
+    }
+
+    /// Sets the figures of the engine's own counters; `elapsed_s` must stand.
+    pub fn write_into(&self, figures: &mut Figures) {
+        let Some((watched, elapsed_s)) = self.watched.as_ref().zip(figures.elapsed_s) else {
+            return;
+        };
+        let rate = |n: Option<u64>, unit: f64| {
+            n.filter(|_| elapsed_s > 0.0)
+                .map(|n| n as f64 / unit / elapsed_s)
+        };
+        let rates = |io: &Counted| (rate(io.count, 1.0), rate(io.bytes, 1e6));
+        let counts = &watched.counts;
+        (figures.engine_read_iops, figures.engine_read_mb_per_s) = rates(&counts.reads);
+        (figures.engine_write_iops, figures.engine_write_mb_per_s) = rates(&counts.writes);
+    }
+
+    /// What held the point back. The figures must be complete.
+    pub fn held_back(
+        &self,
+        outcome: &Outcome,
+        figures: &Figures,
+        (device, used): (Option<&str>, &HostUse),
+    ) -> HeldBack {
+        let still = checks::stood_still(outcome).map(|why| Bottleneck {
+            resource: Resource::Unknown,
+            sentence: format!("Not known: {why}."),
+        });
+        // What the sessions were seen doing before and after a stall is not what they waited for in it.
+        let bottleneck = still.unwrap_or_else(|| {
+            judge(&Evidence {
+                figures,
+                events: &self.events,
+                background: &self.background,
+                driver_pct: checks::own_pct(outcome),
+                device,
+                jobs: outcome.jobs.len() as u32,
+                told_by_server: self.watched.is_some(),
+                link: self.watched.as_ref().and_then(|watched| watched.link),
+            })
+        });
+        let mut wait_histograms = match &self.watched {
+            Some(watched) => watched.counts.histograms.clone(),
+            None => vec![WaitHistogram::unknown("blocked", NO_HISTOGRAM)],
+        };
+        wait_histograms.extend(requests::histograms(used));
+        HeldBack {
+            bottleneck: Some(bottleneck),
+            background_events: self.background.clone(),
+            wait_histograms,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Connections whose calls block: a thread for each, and one that looks whether any of them is stuck.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::ledger::Ledger;
+use super::scheduler::Scheduler;
+use super::service::Service;
+use super::{BlockingConnection, Interrupt};
+use crate::clock::{self, Clock, SLEEP_SLICE, ns};
+use crate::gate::{Gate, Ticket};
+use crate::job::{Cancellation, ExitReason, panic_message, stopped};
+use crate::recorder::Timing;
+use crate::{Done, Failure};
+
+/// Operations that a thread keeps before it writes them into the common ledger; with a ledger for each, a
+/// hundred connections would take a hundred times fifteen histograms.
+const KEPT_MAX: usize = 64;
+/// Nor does it keep them for longer than this, so that the progress is told.
+const KEPT_NS_MAX: u64 = 100_000_000;
+/// What stands for "no call" where the start of a call is told.
+const IDLE: u64 = 0;
+
+/// What the threads share.
+pub struct SharedState<'r, 'a> {
+    pub scheduler: &'a Scheduler<'a>,
+    pub gate: &'r Gate,
+    pub cancellation: &'r Cancellation<'r>,
+    pub ledger: &'r Mutex<Ledger<'a>>,
+    pub limit: Option<Duration>,
+    pub clock: &'r Clock,
+}
+
+/// Runs a thread for each connection until all of them have left, and says why they did.
+pub fn run<'o>(
+    tellers: Vec<Box<dyn BlockingConnection + 'o>>,
+    shared: &SharedState,
+) -> Vec<ExitReason> {
+    let calls: Vec<AtomicU64> = tellers.iter().map(|_| AtomicU64::new(IDLE)).collect();
+    let interrupts: Vec<_> = tellers.iter().map(|teller| teller.interrupt()).collect();
+    let (leavings, left) = channel();
+    // All of them before the first thread begins, so that none runs ahead in virtual time.
+    let watcher = shared.clock.participate_in_background();
+    let parts: Vec<_> = calls.iter().map(|_| shared.clock.participate()).collect();
+    std::thread::scope(|scope| {
+        let connections = tellers.into_iter().zip(&calls).zip(parts);
+        for (number, ((teller, call), part)) in connections.enumerate() {
+            let (ticket, leavings) = (shared.gate.ticket(), leavings.clone());
+            let worker = Worker {
+                teller,
+                call,
+                shared,
+                service: Service::new(shared.scheduler),
+                kept: Vec::with_capacity(KEPT_MAX),
+                kept_until_ns: 0,
+            };
+            let thread = std::thread::Builder::new().name(format!("teller-{number}"));
+            let spawned = thread.spawn_scoped(scope, move || {
+                part.enter();
+                worker.run(number, ticket, &leavings);
+                drop(leavings);
+                drop(part);
+            });
+            if let Err(error) = spawned {
+                shared.cancellation.fail(format!(
+                    "a thread for every connection cannot be had ({error}): use fewer connections, or raise the limit of processes"
+                ));
+            }
+        }
+        drop(leavings);
+        watcher.enter();
+        let leavings = watch(&left, shared, &calls, &interrupts);
+        drop(watcher);
+        leavings
+    })
+}
+
+/// Gathers why the threads leave, and interrupts calls that take longer than the limit, each once.
+fn watch(
+    left: &Receiver<ExitReason>,
+    shared: &SharedState,
+    calls: &[AtomicU64],
+    interrupts: &[Option<Interrupt>],
+) -> Vec<ExitReason> {
+    let limit_ns = shared.limit.map_or(u64::MAX, ns);
+    let mut interrupted = vec![IDLE; calls.len()];
+    let mut leavings = Vec::new();
+    loop {
+        let until_ns = shared.clock.now_ns() + ns(SLEEP_SLICE);
+        match shared.clock.receive(left, Some(until_ns)) {
+            Ok(leaving) => leavings.push(leaving),
+            Err(RecvTimeoutError::Disconnected) => return leavings,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = shared.clock.now_ns();
+        for ((call, interrupt), known) in calls.iter().zip(interrupts).zip(&mut interrupted) {
+            let started = call.load(Relaxed);
+            let stuck = started != IDLE && now.saturating_sub(started) > limit_ns;
+            if stuck && started != *known {
+                *known = started;
+                if let Some(interrupt) = interrupt {
+                    interrupt();
+                }
+            }
+        }
+    }
+}
+
+/// One thread.
+struct Worker<'r, 'a, 'o> {
+    teller: Box<dyn BlockingConnection + 'o>,
+    /// When the call in hand began, on the clock.
+    call: &'r AtomicU64,
+    shared: &'r SharedState<'r, 'a>,
+    service: Service<'a>,
+    kept: Vec<Entry>,
+    kept_until_ns: u64,
+}
+
+/// An operation that is still to be written down.
+struct Entry {
+    kind: u8,
+    timing: Timing,
+    result: Result<Done, Wrong>,
+}
+
+enum Wrong {
+    Failed(String),
+    TimedOut,
+}
+
+impl Worker<'_, '_, '_> {
+    fn run(mut self, number: usize, ticket: Ticket, leavings: &Sender<ExitReason>) {
+        clock::sharpen_timers();
+        let work = AssertUnwindSafe(|| self.work(ticket));
+        let leaving = catch_unwind(work).unwrap_or_else(|panic| {
+            let message = panic_message(panic.as_ref());
+            self.shared.cancellation.fail(format!(
+                "connection {number} panicked, which is a defect of the program: {message}"
+            ));
+            ExitReason::Failed
+        });
+        self.write_down();
+        // Nobody listening means that the drive is being torn down.
+        let _ = leavings.send(leaving);
+    }
+
+    fn work(&mut self, ticket: Ticket) -> ExitReason {
+        let SharedState {
+            scheduler,
+            cancellation,
+            clock,
+            ..
+        } = *self.shared;
+        let halted = || cancellation.pulled();
+        // Before the common start: a thread that wakes late there would find that others took its user up.
+        let mut next = self.service.next();
+        let common_start = ticket.wait(halted);
+        let Some(origin_ns) = common_start.filter(|at| clock.sleep_until(*at, halted).is_some())
+        else {
+            return stopped(cancellation);
+        };
+        while let Some(due_ns) = next {
+            let due_ns = origin_ns.saturating_add(due_ns);
+            let Some(now) = clock.sleep_until(due_ns, halted).filter(|_| !halted()) else {
+                return stopped(cancellation);
+            };
+            if let Some(leaving) = self.serve(now, origin_ns) {
+                return leaving;
+            }
+            next = self.service.next();
+        }
+        // The window is observed to its end, so that the rate may be divided by all of it.
+        match scheduler.window().until_ns {
+            Some(until) if clock.sleep_until(origin_ns + until, halted).is_none() => {
+                stopped(cancellation)
+            }
+            _ => ExitReason::Over,
+        }
+    }
+
+    /// Does an operation; why the thread leaves, if it does.
+    fn serve(&mut self, now: u64, origin_ns: u64) -> Option<ExitReason> {
+        let (user, kind) = self.service.begin(now - origin_ns);
+        self.call.store(now, Relaxed);
+        let result = self.teller.serve(user, kind);
+        let ended = self.shared.clock.now_ns();
+        self.call.store(IDLE, Relaxed);
+        let (kind, timing) = self.service.end(ended - origin_ns);
+        let limit_ns = self.shared.limit.map_or(u64::MAX, ns);
+        let result = match result {
+            Err(Failure::Fatal(message)) => {
+                self.shared.cancellation.fail(message);
+                return Some(ExitReason::Failed);
+            }
+            Err(Failure::Exhausted) => {
+                self.service.dismiss();
+                return None;
+            }
+            _ if ended - now > limit_ns => Err(Wrong::TimedOut),
+            Ok(done) => Ok(done),
+            Err(Failure::Operation(message)) => Err(Wrong::Failed(message)),
+        };
+        self.kept.push(Entry {
+            kind,
+            timing,
+            result,
+        });
+        if self.kept.len() == KEPT_MAX || timing.end_ns >= self.kept_until_ns {
+            self.kept_until_ns = timing.end_ns + KEPT_NS_MAX;
+            self.write_down();
+        }
+        None
+    }
+
+    fn write_down(&mut self) {
+        let ledger = self.shared.ledger.lock();
+        let mut ledger = ledger.unwrap_or_else(PoisonError::into_inner);
+        let limit = self.shared.limit.unwrap_or(Duration::MAX);
+        for entry in self.kept.drain(..) {
+            match &entry.result {
+                Ok(done) => ledger.completed(entry.kind, &entry.timing, done),
+                Err(Wrong::Failed(message)) => ledger.failed(entry.kind, &entry.timing, message),
+                Err(Wrong::TimedOut) => ledger.timed_out(entry.kind, &entry.timing, limit),
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A connection's service: whom it serves, and since when.
+
+use super::scheduler::{Arrival, Scheduler};
+use crate::recorder::Timing;
+
+/// Leads one connection from user to user.
+pub struct Service<'a> {
+    scheduler: &'a Scheduler<'a>,
+    arrival: Arrival,
+    /// The user who is to be dealt with again, if there is one.
+    user: Option<u32>,
+    free_ns: u64,
+    started_ns: u64,
+}
+
+impl<'a> Service<'a> {
+    pub fn new(scheduler: &'a Scheduler<'a>) -> Self {
+        Self {
+            scheduler,
+            arrival: Arrival {
+                due_ns: 0,
+                user: 0,
+                kind: 0,
+            },
+            user: None,
+            free_ns: 0,
+            started_ns: 0,
+        }
+    }
+
+    /// When the next arrival is due; `None` when there is none any more.
+    #[inline]
+    pub fn next(&mut self) -> Option<u64> {
+        self.arrival = self.scheduler.next(self.user.take(), self.free_ns)?;
+        Some(self.arrival.due_ns)
+    }
+
+    /// The arrival begins: user and kind of operation.
+    #[inline]
+    pub fn begin(&mut self, now_ns: u64) -> (u32, u8) {
+        self.started_ns = now_ns;
+        (self.arrival.user, self.arrival.kind)
+    }
+
+    /// The arrival has ended: kind and times.
+    #[inline]
+    pub fn end(&mut self, now_ns: u64) -> (u8, Timing) {
+        let timing = Timing {
+            free_ns: self.free_ns,
+            intended_ns: self.arrival.due_ns,
+            start_ns: self.started_ns,
+            end_ns: now_ns,
+        };
+        self.free_ns = now_ns;
+        self.user = Some(self.arrival.user);
+        (self.arrival.kind, timing)
+    }
+
+    /// Its last user leaves.
+    pub fn dismiss(&mut self) {
+        self.user = None;
+    }
+
+    /// The connection is lost: its last user goes to another one.
+    pub fn abandon(&mut self) {
+        if let Some(user) = self.user.take() {
+            self.scheduler.give_back(user, self.free_ns);
+        }
+    }
+
+    /// There is a connection again.
+    pub fn reopen(&mut self, now_ns: u64) {
+        self.free_ns = now_ns;
+    }
+}

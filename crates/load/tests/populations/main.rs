@@ -1,0 +1,233 @@
+//! Crowds of users over pools of connections, against the programmed target, in virtual time: what is asserted is
+//! exact. What can only be said of the machine's clock is in [`real_time`].
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod ends;
+mod models;
+mod queue;
+mod real_time;
+mod timeouts;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use load::mock::Mock;
+use load::{
+    BlockingConnection, Clock, ConnectionPool, Done, Failure, NextOperation, NonblockingConnection,
+    PopulationDrive, PopulationModel, PopulationOutcome, Think, Turn, UserPopulation,
+    drive_population,
+};
+use stats::random::Random;
+
+/// Nobody interrupts.
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+const AN_HOUR: Duration = Duration::from_secs(3600);
+const KINDS: usize = 3;
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+fn us(microseconds: u64) -> Duration {
+    Duration::from_micros(microseconds)
+}
+
+/// Users who draw kinds and pauses from generators of their own.
+struct Flock {
+    pause: Think,
+    users: Vec<Mutex<Random>>,
+}
+
+impl Flock {
+    fn new(users: u32, pause: Think) -> Self {
+        let user = |number| Mutex::new(Random::stream(11, u64::from(number)));
+        Self {
+            pause,
+            users: (0..users).map(user).collect(),
+        }
+    }
+}
+
+impl UserPopulation for Flock {
+    fn next_operation(&self, user: u32) -> NextOperation {
+        let random = &mut self.users[user as usize].lock().unwrap();
+        NextOperation {
+            kind: random.below(KINDS as u64) as u8,
+            pause_ns: self.pause.draw_ns(random),
+        }
+    }
+}
+
+/// Who was served what, in the order of serving.
+#[derive(Default)]
+struct Log(Mutex<Vec<(u32, u8)>>);
+
+impl Log {
+    fn add(&self, user: u32, kind: u8) {
+        let log = self.0.lock();
+        log.unwrap_or_else(PoisonError::into_inner)
+            .push((user, kind));
+    }
+
+    fn of_user(&self, user: u32) -> Vec<u8> {
+        let log = self.0.lock().unwrap();
+        let of = log.iter().filter(|(who, _)| *who == user);
+        of.map(|(_, kind)| *kind).collect()
+    }
+}
+
+/// A connection that keeps a log.
+struct Kept<'a, C: ?Sized> {
+    inner: Box<C>,
+    log: &'a Log,
+}
+
+impl NonblockingConnection for Kept<'_, dyn NonblockingConnection> {
+    fn descriptor(&self) -> i32 {
+        self.inner.descriptor()
+    }
+    fn begin(&mut self, user: u32, kind: u8) -> Turn {
+        self.log.add(user, kind);
+        self.inner.begin(user, kind)
+    }
+    fn ready(&mut self) -> Turn {
+        self.inner.ready()
+    }
+}
+
+impl BlockingConnection for Kept<'_, dyn BlockingConnection> {
+    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
+        self.log.add(user, kind);
+        self.inner.serve(user, kind)
+    }
+}
+
+/// The two ways of driving.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Loop,
+    Threads,
+}
+
+const WAYS: [Way; 2] = [Way::Loop, Way::Threads];
+
+fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> ConnectionPool<'a> {
+    match way {
+        Way::Loop => ConnectionPool::Nonblocking {
+            counters: mock
+                .counters(count)
+                .unwrap()
+                .into_iter()
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn NonblockingConnection + 'a>)
+                .collect(),
+            replace: None,
+        },
+        Way::Threads => ConnectionPool::Blocking(
+            mock.tellers(count)
+                .into_iter()
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingConnection + 'a>)
+                .collect(),
+        ),
+    }
+}
+
+/// A closed drive without ramp-up, with a series of 100 ms.
+fn plain(users: u32, window: Duration) -> PopulationDrive<'static> {
+    PopulationDrive {
+        users,
+        model: PopulationModel::Closed,
+        ramp_up: Duration::ZERO,
+        window,
+        interval: ms(100),
+        operation_limit: None,
+        threads: 1..=1,
+        seed: 1,
+        entering: None,
+        stop: &GO_ON,
+        progress: None,
+        clock: Clock::Monotonic,
+    }
+}
+
+/// Drives a flock in virtual time and checks what holds of every outcome there.
+fn run(
+    way: Way,
+    mock: &Mock,
+    count: usize,
+    pause: Think,
+    how: &PopulationDrive,
+) -> PopulationOutcome {
+    let log = Log::default();
+    let outcome = logged(way, mock, count, pause, how, &log);
+    assert_eq!((outcome.users, outcome.connections), (how.users, count));
+    assert_eq!(outcome.driver_threads.is_some(), way == Way::Loop);
+    outcome
+}
+
+/// The same, with a log.
+fn logged(
+    way: Way,
+    mock: &Mock,
+    count: usize,
+    pause: Think,
+    how: &PopulationDrive,
+    log: &Log,
+) -> PopulationOutcome {
+    let (clock, _) = Clock::new_virtual();
+    let flock = Flock::new(how.users, pause);
+    let counters = connections(way, &mock.clone().on(&clock), count, log);
+    let how = PopulationDrive {
+        clock,
+        ..how.clone()
+    };
+    let outcome = drive_population(&flock, counters, KINDS, &how);
+    check_virtual(&outcome);
+    outcome
+}
+
+/// In virtual time the driver takes no time and is never late.
+fn check_virtual(outcome: &PopulationOutcome) {
+    check(outcome);
+    assert_eq!(outcome.driver_delay, Duration::ZERO);
+    assert_eq!(
+        (outcome.late_starts, outcome.late_start_max),
+        (0, Duration::ZERO)
+    );
+}
+
+/// Whether a latency from a histogram is `want`, as far as it resolves: three digits.
+#[track_caller]
+fn assert_us(got_us: f64, want: Duration) {
+    let want_us = want.as_nanos() as f64 / 1e3;
+    assert!(
+        (got_us - want_us).abs() <= want_us * 0.002,
+        "{got_us} µs, not {want:?}"
+    );
+}
+
+/// What holds of every outcome that is not fatal.
+fn check(outcome: &PopulationOutcome) {
+    for (number, kind) in outcome.kinds.iter().enumerate() {
+        let intervals = outcome.intervals.iter().map(|i| &i.kinds[number]);
+        let series = intervals.fold((0, 0), |(completed, errors), cell| {
+            (completed + cell.response.count(), errors + cell.errors)
+        });
+        assert_eq!(series, (kind.completed, kind.errors));
+        assert!(kind.service.count() >= kind.completed);
+        assert!(kind.waiting.count() >= kind.service.count());
+        assert!(kind.response.count() >= kind.waiting.count());
+        assert!(kind.waiting.max_us() <= kind.response.max_us() * 1.001);
+        assert!(kind.rolled_back <= kind.completed && kind.timeouts <= kind.errors);
+    }
+    // Nothing that was asked for is in no histogram, but for failures.
+    let total = outcome.total();
+    assert!(
+        total.response.count() + total.errors
+            <= total.completed + total.errors + outcome.unfinished
+    );
+    let covered: Duration = outcome.intervals.iter().map(|i| i.length).sum();
+    assert_eq!(covered, outcome.elapsed);
+}
