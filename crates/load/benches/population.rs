@@ -99,7 +99,7 @@ fn population(
     window: Duration,
 ) -> PopulationOutcome {
     let counters = ConnectionPool::Nonblocking {
-        counters,
+        pool: counters,
         replace: None,
     };
     let how = PopulationDrive {

@@ -110,7 +110,7 @@ pub enum ConnectionPool<'o> {
     /// In event loops.
     Nonblocking {
         /// At least one.
-        counters: Vec<Box<dyn NonblockingConnection + 'o>>,
+        pool: Vec<Box<dyn NonblockingConnection + 'o>>,
         /// Makes another connection for one that was given up, or says in a sentence why there is none. Called
         /// on the thread of the drive, while users are served elsewhere.
         replace: Option<Replace<'o>>,
@@ -126,8 +126,8 @@ impl ConnectionPool<'_> {
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
-            ConnectionPool::Nonblocking { counters, .. } => counters.len(),
-            ConnectionPool::Blocking(tellers) => tellers.len(),
+            ConnectionPool::Nonblocking { pool, .. } => pool.len(),
+            ConnectionPool::Blocking(blocking) => blocking.len(),
         }
     }
 
@@ -171,7 +171,7 @@ pub struct PopulationDrive<'a> {
     /// First pauses, arrivals and the deal of the users follow from it.
     pub seed: u64,
     /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
-    /// counters of the machine.
+    /// pool of the machine.
     pub entering: Option<&'a (dyn Fn() + Sync)>,
     /// Set from outside, it stops the drive: who waits leaves at once, operations in hand are awaited.
     pub stop: &'a AtomicBool,

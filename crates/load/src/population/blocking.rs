@@ -36,21 +36,24 @@ pub struct SharedState<'r, 'a> {
 
 /// Runs a thread for each connection until all of them have left, and says why they did.
 pub fn run<'o>(
-    tellers: Vec<Box<dyn BlockingConnection + 'o>>,
+    blocking: Vec<Box<dyn BlockingConnection + 'o>>,
     shared: &SharedState,
 ) -> Vec<ExitReason> {
-    let calls: Vec<AtomicU64> = tellers.iter().map(|_| AtomicU64::new(IDLE)).collect();
-    let interrupts: Vec<_> = tellers.iter().map(|teller| teller.interrupt()).collect();
+    let calls: Vec<AtomicU64> = blocking.iter().map(|_| AtomicU64::new(IDLE)).collect();
+    let interrupts: Vec<_> = blocking
+        .iter()
+        .map(|connection| connection.interrupt())
+        .collect();
     let (leavings, left) = channel();
     // All of them before the first thread begins, so that none runs ahead in virtual time.
     let watcher = shared.clock.participate_in_background();
     let parts: Vec<_> = calls.iter().map(|_| shared.clock.participate()).collect();
     std::thread::scope(|scope| {
-        let connections = tellers.into_iter().zip(&calls).zip(parts);
-        for (number, ((teller, call), part)) in connections.enumerate() {
+        let connections = blocking.into_iter().zip(&calls).zip(parts);
+        for (number, ((connection, call), part)) in connections.enumerate() {
             let (ticket, leavings) = (shared.gate.ticket(), leavings.clone());
             let worker = Worker {
-                teller,
+                connection,
                 call,
                 shared,
                 service: Service::new(shared.scheduler),
@@ -111,7 +114,7 @@ fn watch(
 
 /// One thread.
 struct Worker<'r, 'a, 'o> {
-    teller: Box<dyn BlockingConnection + 'o>,
+    connection: Box<dyn BlockingConnection + 'o>,
     /// When the call in hand began, on the clock.
     call: &'r AtomicU64,
     shared: &'r SharedState<'r, 'a>,
@@ -186,7 +189,7 @@ impl Worker<'_, '_, '_> {
     fn serve(&mut self, now: u64, origin_ns: u64) -> Option<ExitReason> {
         let (user, kind) = self.service.begin(now - origin_ns);
         self.call.store(now, Relaxed);
-        let result = self.teller.serve(user, kind);
+        let result = self.connection.serve(user, kind);
         let ended = self.shared.clock.now_ns();
         self.call.store(IDLE, Relaxed);
         let (kind, timing) = self.service.end(ended - origin_ns);

@@ -30,11 +30,11 @@ use crate::schedule::{Schedule, Window};
 /// The connections are dropped when all of them have left, but for those that are given up.
 pub fn drive_population(
     population: &dyn UserPopulation,
-    counters: ConnectionPool,
+    pool: ConnectionPool,
     kinds: usize,
     drive: &PopulationDrive,
 ) -> PopulationOutcome {
-    if let Err(message) = check(&counters, kinds, drive) {
+    if let Err(message) = check(&pool, kinds, drive) {
         return PopulationOutcome::fatal(message);
     }
     let cancellation = Cancellation {
@@ -53,7 +53,7 @@ pub fn drive_population(
         let interval = drive.interval.max(INTERVAL_MIN);
         Ledger::new(kinds, window, interval, drive.progress)
     };
-    let connections = counters.len();
+    let connections = pool.len();
     let context = Context {
         drive,
         scheduler: &scheduler,
@@ -61,9 +61,9 @@ pub fn drive_population(
         open: &AtomicUsize::new(connections),
         new_ledger: &new_ledger,
     };
-    let ended = match counters {
-        ConnectionPool::Nonblocking { counters, replace } => context.in_loops(counters, replace),
-        ConnectionPool::Blocking(tellers) => context.on_threads(tellers),
+    let ended = match pool {
+        ConnectionPool::Nonblocking { pool, replace } => context.in_loops(pool, replace),
+        ConnectionPool::Blocking(blocking) => context.on_threads(blocking),
     };
     PopulationOutcome {
         connections,
@@ -72,8 +72,8 @@ pub fn drive_population(
 }
 
 /// Whether a drive can be done at all; if not, why.
-fn check(counters: &ConnectionPool, kinds: usize, drive: &PopulationDrive) -> Result<(), String> {
-    let connections = counters.len();
+fn check(pool: &ConnectionPool, kinds: usize, drive: &PopulationDrive) -> Result<(), String> {
+    let connections = pool.len();
     if connections == 0 || connections > JOBS_MAX {
         return Err(format!(
             "users cannot be served over {connections} connections: use 1 to {JOBS_MAX}"
@@ -128,10 +128,10 @@ struct Ended<'a> {
 impl<'a> Context<'a> {
     fn in_loops<'o>(
         &self,
-        counters: Vec<Box<dyn NonblockingConnection + 'o>>,
+        pool: Vec<Box<dyn NonblockingConnection + 'o>>,
         replace: Option<Replace<'o>>,
     ) -> Ended<'a> {
-        let first = (*self.drive.threads.start()).clamp(1, counters.len());
+        let first = (*self.drive.threads.start()).clamp(1, pool.len());
         let gate = Gate::new(first, &self.drive.clock);
         let rules = Rules {
             limit: self.drive.operation_limit,
@@ -141,9 +141,9 @@ impl<'a> Context<'a> {
         };
         let (sender, wanted) = channel();
         let sender = replace.is_some().then_some(sender);
-        let clerks: Vec<PooledClient> = counters
+        let clerks: Vec<PooledClient> = pool
             .into_iter()
-            .map(|counter| PooledClient::new(counter, self.scheduler, rules, sender.clone()))
+            .map(|connection| PooledClient::new(connection, self.scheduler, rules, sender.clone()))
             .collect();
         drop(sender);
         let loops = Loops {
@@ -169,8 +169,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn on_threads<'o>(&self, tellers: Vec<Box<dyn BlockingConnection + 'o>>) -> Ended<'a> {
-        let gate = Gate::new(tellers.len(), &self.drive.clock);
+    fn on_threads<'o>(&self, blocking: Vec<Box<dyn BlockingConnection + 'o>>) -> Ended<'a> {
+        let gate = Gate::new(blocking.len(), &self.drive.clock);
         let ledger = Mutex::new((self.new_ledger)());
         let shared = SharedState {
             scheduler: self.scheduler,
@@ -181,7 +181,7 @@ impl<'a> Context<'a> {
             clock: &self.drive.clock,
         };
         let leavings = announced(self.drive, &gate, self.cancellation, || {
-            blocking::run(tellers, &shared)
+            blocking::run(blocking, &shared)
         });
         let ledger = ledger.into_inner();
         Ended {

@@ -34,7 +34,7 @@ pub struct Rules<'a> {
 /// A connection of a population.
 pub struct PooledClient<'a, 'o> {
     service: Service<'a>,
-    counter: Option<Box<dyn NonblockingConnection + 'o>>,
+    connection: Option<Box<dyn NonblockingConnection + 'o>>,
     descriptor: RawFd,
     rules: Rules<'a>,
     /// When the operation in hand must be over.
@@ -48,15 +48,15 @@ pub struct PooledClient<'a, 'o> {
 
 impl<'a, 'o> PooledClient<'a, 'o> {
     pub fn new(
-        counter: Box<dyn NonblockingConnection + 'o>,
+        connection: Box<dyn NonblockingConnection + 'o>,
         scheduler: &'a Scheduler<'a>,
         rules: Rules<'a>,
         replacements: Option<Sender<Sender<Replacement<'o>>>>,
     ) -> Self {
         Self {
             service: Service::new(scheduler),
-            descriptor: counter.descriptor(),
-            counter: Some(counter),
+            descriptor: connection.descriptor(),
+            connection: Some(connection),
             rules,
             overdue_ns: u64::MAX,
             parked: false,
@@ -104,16 +104,16 @@ impl<'a> Work for PooledClient<'a, '_> {
         if let Some(limit) = self.rules.limit {
             self.overdue_ns = now_ns.saturating_add(ns(limit));
         }
-        match &mut self.counter {
-            Some(counter) => counter.begin(user, kind),
+        match &mut self.connection {
+            Some(connection) => connection.begin(user, kind),
             None => Turn::Reading,
         }
     }
 
     #[inline]
     fn ready(&mut self) -> Turn {
-        match &mut self.counter {
-            Some(counter) => counter.ready(),
+        match &mut self.connection {
+            Some(connection) => connection.ready(),
             None => Turn::Reading,
         }
     }
@@ -122,7 +122,7 @@ impl<'a> Work for PooledClient<'a, '_> {
     fn await_ready(&mut self) -> Option<Turn> {
         match self.rules.limit {
             Some(_) => None,
-            None => self.counter.as_mut()?.await_ready(),
+            None => self.connection.as_mut()?.await_ready(),
         }
     }
 
@@ -153,7 +153,7 @@ impl<'a> Work for PooledClient<'a, '_> {
 
     #[cold]
     fn give_up(&mut self, now_ns: u64, book: &mut Ledger<'a>, cancellation: &Cancellation) -> Next {
-        self.counter = None;
+        self.connection = None;
         let (kind, timing) = self.service.end(now_ns);
         self.service.abandon();
         let limit = self.rules.limit.unwrap_or(Duration::MAX);
@@ -187,9 +187,9 @@ impl<'a> Work for PooledClient<'a, '_> {
         }
         let came = self.comes.as_ref().map(Receiver::try_recv);
         match came {
-            Some(Ok(Ok(counter))) => {
-                self.descriptor = counter.descriptor();
-                self.counter = Some(counter);
+            Some(Ok(Ok(connection))) => {
+                self.descriptor = connection.descriptor();
+                self.connection = Some(connection);
                 self.service.reopen(now_ns);
                 Some(self.next_visit())
             }

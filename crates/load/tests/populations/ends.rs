@@ -61,12 +61,12 @@ fn a_fatal_failure_stops_everyone() {
         let log = Log::default();
         let mock = Mock::new().on(&clock).latency(ms(1));
         let flock = Flock::new(9, Think::None);
-        let counters = connections(way, &mock.fatal_at(20), 3, &log);
+        let pool = connections(way, &mock.fatal_at(20), 3, &log);
         let how = PopulationDrive {
             clock,
             ..plain(9, AN_HOUR)
         };
-        let outcome = drive_population(&flock, counters, KINDS, &how);
+        let outcome = drive_population(&flock, pool, KINDS, &how);
         let why = outcome.fatal.unwrap();
         assert_eq!(why, "the mock was told to give up at operation 20");
         assert!(!outcome.interrupted);
@@ -79,12 +79,12 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     let (log, flock) = (Log::default(), Flock::new(9, Think::None));
     let (clock, _) = Clock::new_virtual();
     let mock = Mock::new().on(&clock).latency(ms(1)).panic_at(20);
-    let tellers = connections(Way::Threads, &mock, 3, &log);
+    let blocking = connections(Way::Threads, &mock, 3, &log);
     let how = PopulationDrive {
         clock,
         ..plain(9, AN_HOUR)
     };
-    let outcome = drive_population(&flock, tellers, KINDS, &how);
+    let outcome = drive_population(&flock, blocking, KINDS, &how);
     assert!(outcome.fatal.unwrap().contains("told to panic"));
 }
 
@@ -106,8 +106,8 @@ impl NonblockingConnection for Gone {
 #[test]
 fn a_server_that_ends_while_all_pause_is_noticed() {
     let (near, far) = UnixStream::pair().unwrap();
-    let counters = ConnectionPool::Nonblocking {
-        counters: vec![Box::new(Gone(near))],
+    let pool = ConnectionPool::Nonblocking {
+        pool: vec![Box::new(Gone(near))],
         replace: None,
     };
     let (clock, time) = Clock::new_virtual();
@@ -117,7 +117,7 @@ fn a_server_that_ends_while_all_pause_is_noticed() {
         clock,
         ..plain(3, AN_HOUR)
     };
-    let outcome = drive_population(&flock, counters, KINDS, &how);
+    let outcome = drive_population(&flock, pool, KINDS, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
     assert_eq!(time.elapsed(), ms(200));
 }
@@ -137,14 +137,14 @@ impl BlockingConnection for Thrice<'_> {
 #[test]
 fn users_without_work_leave_and_the_window_is_kept() {
     let served: Vec<AtomicU64> = (0..10).map(|_| AtomicU64::new(0)).collect();
-    let tellers = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingConnection>);
+    let blocking = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingConnection>);
     let flock = Flock::new(10, Think::Constant(ms(5)));
-    let counters = ConnectionPool::Blocking(tellers.collect());
+    let pool = ConnectionPool::Blocking(blocking.collect());
     let how = PopulationDrive {
         clock: Clock::new_virtual().0,
         ..plain(10, ms(600))
     };
-    let outcome = drive_population(&flock, counters, KINDS, &how);
+    let outcome = drive_population(&flock, pool, KINDS, &how);
     assert_eq!((outcome.completed(), outcome.errors()), (30, 0));
     assert!(served.iter().all(|times| times.load(Relaxed) == 4));
     assert_eq!((outcome.elapsed, outcome.unfinished), (ms(600), 0));
@@ -166,8 +166,8 @@ impl UserPopulation for Astray {
 fn what_cannot_be_driven_is_refused_in_one_sentence() {
     let log = Log::default();
     let refusal = |count, kinds, how: &PopulationDrive| {
-        let counters = connections(Way::Threads, &Mock::new(), count, &log);
-        let outcome = drive_population(&Flock::new(1, Think::None), counters, kinds, how);
+        let pool = connections(Way::Threads, &Mock::new(), count, &log);
+        let outcome = drive_population(&Flock::new(1, Think::None), pool, kinds, how);
         outcome.fatal.unwrap()
     };
     let good = plain(1, AN_HOUR);

@@ -117,7 +117,7 @@ const WAYS: [Way; 2] = [Way::Loop, Way::Threads];
 fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> ConnectionPool<'a> {
     match way {
         Way::Loop => ConnectionPool::Nonblocking {
-            counters: mock
+            pool: mock
                 .counters(count)
                 .unwrap()
                 .into_iter()
@@ -178,12 +178,12 @@ fn logged(
 ) -> PopulationOutcome {
     let (clock, _) = Clock::new_virtual();
     let flock = Flock::new(how.users, pause);
-    let counters = connections(way, &mock.clone().on(&clock), count, log);
+    let pool = connections(way, &mock.clone().on(&clock), count, log);
     let how = PopulationDrive {
         clock,
         ..how.clone()
     };
-    let outcome = drive_population(&flock, counters, KINDS, &how);
+    let outcome = drive_population(&flock, pool, KINDS, &how);
     check_virtual(&outcome);
     outcome
 }

@@ -241,8 +241,8 @@ fn the_window_is_announced_once() {
             ..plain(4, ms(200))
         };
         let flock = super::Flock::new(4, Think::None);
-        let counters = super::connections(way, &mock, 2, &log);
-        let outcome = load::drive_population(&flock, counters, super::KINDS, &how);
+        let pool = super::connections(way, &mock, 2, &log);
+        let outcome = load::drive_population(&flock, pool, super::KINDS, &how);
         super::check_virtual(&outcome);
         let told = told.lock().unwrap();
         assert_eq!(*told, [outcome.started.unwrap()], "{way:?}");
@@ -270,8 +270,8 @@ fn a_window_that_does_not_come_is_not_announced() {
             ..plain(4, ms(200))
         };
         let flock = super::Flock::new(4, Think::None);
-        let counters = super::connections(way, &mock, 2, &log);
-        let outcome = load::drive_population(&flock, counters, super::KINDS, &how);
+        let pool = super::connections(way, &mock, 2, &log);
+        let outcome = load::drive_population(&flock, pool, super::KINDS, &how);
         assert!(outcome.interrupted && outcome.fatal.is_none());
         assert_eq!(outcome.completed(), 0);
     }

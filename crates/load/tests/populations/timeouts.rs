@@ -25,8 +25,8 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
     let sound = Mock::new().on(&clock).latency(ms(2));
     let mock = sound.clone().hang_at(4, HANG);
     let made = AtomicU64::new(0);
-    let counters = ConnectionPool::Nonblocking {
-        counters: mock.counters(3).unwrap(),
+    let pool = ConnectionPool::Nonblocking {
+        pool: mock.counters(3).unwrap(),
         replace: Some(Box::new(|| {
             made.fetch_add(1, Relaxed);
             Ok(sound.counters(1).unwrap().remove(0))
@@ -36,7 +36,7 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
         clock,
         ..limited(10, ms(3000))
     };
-    let outcome = drive_population(&Flock::new(10, Think::None), counters, KINDS, &how);
+    let outcome = drive_population(&Flock::new(10, Think::None), pool, KINDS, &how);
     check_virtual(&outcome);
     let total = outcome.total();
     assert_eq!((total.timeouts, total.errors), (3, 3));
@@ -59,13 +59,13 @@ fn without_a_replacement_the_others_serve_all() {
     let sound = Mock::new().on(&clock).latency(ms(2));
     let hangs = sound.clone().hang_at(4, HANG);
     let log = Log::default();
-    let mut counters = sound.counters(2).unwrap();
-    counters.extend(hangs.counters(1).unwrap());
-    let counters = counters.into_iter().map(|inner| {
+    let mut pool = sound.counters(2).unwrap();
+    pool.extend(hangs.counters(1).unwrap());
+    let pool = pool.into_iter().map(|inner| {
         Box::new(super::Kept { inner, log: &log }) as Box<dyn load::NonblockingConnection>
     });
-    let counters = ConnectionPool::Nonblocking {
-        counters: counters.collect(),
+    let pool = ConnectionPool::Nonblocking {
+        pool: pool.collect(),
         replace: None,
     };
     // Three users, three connections: the one whose connection is lost has to find another.
@@ -74,7 +74,7 @@ fn without_a_replacement_the_others_serve_all() {
         clock,
         ..limited(3, ms(2500))
     };
-    let outcome = drive_population(&flock, counters, KINDS, &how);
+    let outcome = drive_population(&flock, pool, KINDS, &how);
     check_virtual(&outcome);
     assert_eq!((outcome.total().timeouts, outcome.connections_lost), (1, 1));
     assert_eq!(outcome.fatal, None);
@@ -100,8 +100,8 @@ fn the_last_connection_to_be_lost_ends_the_drive() {
     {
         let (clock, time) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(2)).hang_at(4, HANG);
-        let counters = ConnectionPool::Nonblocking {
-            counters: mock.counters(2).unwrap(),
+        let pool = ConnectionPool::Nonblocking {
+            pool: mock.counters(2).unwrap(),
             replace: replace(),
         };
         let flock = Flock::new(5, Think::None);
@@ -109,7 +109,7 @@ fn the_last_connection_to_be_lost_ends_the_drive() {
             clock,
             ..limited(5, AN_HOUR)
         };
-        let outcome = drive_population(&flock, counters, KINDS, &how);
+        let outcome = drive_population(&flock, pool, KINDS, &how);
         let fatal = outcome.fatal.unwrap();
         assert!(
             fatal.starts_with("no connection is left") && fatal.contains(why),
@@ -144,13 +144,13 @@ fn a_blocking_call_is_interrupted() {
 
 fn interruptible(mock: &Mock, window: Duration) -> PopulationOutcome {
     let (clock, _) = Clock::new_virtual();
-    let counters = ConnectionPool::Blocking(mock.clone().on(&clock).tellers(2));
+    let pool = ConnectionPool::Blocking(mock.clone().on(&clock).tellers(2));
     let flock = Flock::new(6, Think::Constant(ms(10)));
     let how = PopulationDrive {
         clock,
         ..limited(6, window)
     };
-    let outcome = drive_population(&flock, counters, KINDS, &how);
+    let outcome = drive_population(&flock, pool, KINDS, &how);
     check_virtual(&outcome);
     outcome
 }

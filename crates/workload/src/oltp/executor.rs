@@ -48,7 +48,7 @@ impl ExecutorContext {
     ///
     /// # Errors
     /// When the target lets no further session in, or does not take the statements.
-    pub fn counter(&self, target: &dyn Target) -> Result<Option<NonblockingExecutor>> {
+    pub fn nonblocking(&self, target: &dyn Target) -> Result<Option<NonblockingExecutor>> {
         Ok(NonblockingExecutor::new(
             self.executor(target.open_session()?)?,
         ))
@@ -58,7 +58,7 @@ impl ExecutorContext {
     ///
     /// # Errors
     /// As there.
-    pub fn teller(&self, target: &dyn Target) -> Result<BlockingExecutor> {
+    pub fn blocking(&self, target: &dyn Target) -> Result<BlockingExecutor> {
         Ok(BlockingExecutor::new(
             self.executor(target.open_session()?)?,
         ))

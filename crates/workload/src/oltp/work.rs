@@ -94,32 +94,41 @@ impl Work {
     pub fn population(&self) -> Result<Opened<'_>> {
         let population: Arc<dyn UserPopulation> = Arc::<Terminals>::clone(&self.context.terminals);
         let target = self.target.as_ref();
-        let mut counters: Vec<Box<dyn load::NonblockingConnection + '_>> = Vec::new();
+        let mut pool: Vec<Box<dyn load::NonblockingConnection + '_>> = Vec::new();
         for _ in 0..self.connections {
-            match self.context.counter(target)? {
-                Some(counter) => counters.push(Box::new(counter)),
+            match self.context.nonblocking(target)? {
+                Some(connection) => pool.push(Box::new(connection)),
                 // All sessions of a target are of one kind.
-                None => return Ok((population, ConnectionPool::Blocking(self.tellers()?))),
+                None => {
+                    return Ok((
+                        population,
+                        ConnectionPool::Blocking(self.blocking_connections()?),
+                    ));
+                }
             }
         }
         let replace = move || {
-            let counter = self.context.counter(target).map_err(|e| e.to_string())?;
-            let counter = counter.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
-            Ok(Box::new(counter) as Box<dyn load::NonblockingConnection + '_>)
+            let connection = self
+                .context
+                .nonblocking(target)
+                .map_err(|e| e.to_string())?;
+            let connection =
+                connection.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
+            Ok(Box::new(connection) as Box<dyn load::NonblockingConnection + '_>)
         };
-        let counters = ConnectionPool::Nonblocking {
-            counters,
+        let pool = ConnectionPool::Nonblocking {
+            pool,
             replace: Some(Box::new(replace)),
         };
-        Ok((population, counters))
+        Ok((population, pool))
     }
 
-    fn tellers(&self) -> Result<Vec<Box<dyn load::BlockingConnection + '_>>> {
-        let teller = |_| {
-            let teller = self.context.teller(self.target.as_ref())?;
-            Ok(Box::new(teller) as Box<dyn load::BlockingConnection + '_>)
+    fn blocking_connections(&self) -> Result<Vec<Box<dyn load::BlockingConnection + '_>>> {
+        let connection = |_| {
+            let connection = self.context.blocking(self.target.as_ref())?;
+            Ok(Box::new(connection) as Box<dyn load::BlockingConnection + '_>)
         };
-        (0..self.connections).map(teller).collect()
+        (0..self.connections).map(connection).collect()
     }
 
     /// What the connections that have ended did.

@@ -37,8 +37,8 @@ fn context(database: &Database, users: u32, pacing: Pacing) -> ExecutorContext {
 }
 
 fn counter(database: &Database, context: &ExecutorContext) -> Box<dyn NonblockingConnection> {
-    let counter = context.counter(database.target.as_ref()).unwrap();
-    Box::new(counter.expect("the engine can be awaited"))
+    let connection = context.nonblocking(database.target.as_ref()).unwrap();
+    Box::new(connection.expect("the engine can be awaited"))
 }
 
 fn drive(
@@ -47,13 +47,13 @@ fn drive(
     connections: usize,
     how: &PopulationDrive,
 ) -> PopulationOutcome {
-    let counters = ConnectionPool::Nonblocking {
-        counters: (0..connections)
+    let pool = ConnectionPool::Nonblocking {
+        pool: (0..connections)
             .map(|_| counter(database, context))
             .collect(),
         replace: Some(Box::new(|| Ok(counter(database, context)))),
     };
-    drive_population(context.terminals.as_ref(), counters, Kind::ALL.len(), how)
+    drive_population(context.terminals.as_ref(), pool, Kind::ALL.len(), how)
 }
 
 fn how(users: u32, ramp_up: Duration, window: Duration) -> PopulationDrive<'static> {
@@ -86,15 +86,15 @@ fn five_thousand_users_keep_their_pace() {
     };
     let users = Terminals::new(world, 5000, 3);
     let mock = Mock::new().on(&clock).latency(Duration::from_millis(5));
-    let counters = ConnectionPool::Nonblocking {
-        counters: mock.counters(64).unwrap(),
+    let pool = ConnectionPool::Nonblocking {
+        pool: mock.counters(64).unwrap(),
         replace: None,
     };
     let how = PopulationDrive {
         clock,
         ..how(5000, Duration::from_secs(60), Duration::from_secs(900))
     };
-    let outcome = drive_population(&users, counters, Kind::ALL.len(), &how);
+    let outcome = drive_population(&users, pool, Kind::ALL.len(), &how);
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
     let per_s = outcome.completed_per_s().unwrap();
     // Golden for the seed; 217 000 transactions at random are 0.2 % more or less.
@@ -217,8 +217,8 @@ fn a_server_that_stands_still_is_in_the_response_times() {
     let database = Database::postgres_with("&cluster_name=still");
     database.load(&options(1)).unwrap();
     let context = context(&database, 4, Pacing::None);
-    let counters = ConnectionPool::Nonblocking {
-        counters: (0..4).map(|_| counter(&database, &context)).collect(),
+    let pool = ConnectionPool::Nonblocking {
+        pool: (0..4).map(|_| counter(&database, &context)).collect(),
         replace: None,
     };
     let (entered, goes_on) = std::sync::mpsc::channel();
@@ -238,7 +238,7 @@ fn a_server_that_stands_still_is_in_the_response_times() {
             std::thread::sleep(Duration::from_secs(4));
             drop(stopped);
         });
-        drive_population(context.terminals.as_ref(), counters, Kind::ALL.len(), &how)
+        drive_population(context.terminals.as_ref(), pool, Kind::ALL.len(), &how)
     });
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
     assert_eq!((outcome.completed(), outcome.unfinished), (0, 150));

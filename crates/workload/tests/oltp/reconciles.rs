@@ -230,7 +230,7 @@ fn kill_under_load(
     let journal = oltp::reconcile::begin(session.as_mut(), log, &world).unwrap();
     drop(session);
     let context = context(database, mode, world, Some(journal));
-    let counters = (0..8).map(|_| counter(&context, target)).collect();
+    let pool = (0..8).map(|_| counter(&context, target)).collect();
     let how = PopulationDrive {
         users: USERS,
         model: PopulationModel::Closed,
@@ -252,17 +252,17 @@ fn kill_under_load(
             std::thread::sleep(moment);
             kill_all(pid);
         });
-        let counters = load::ConnectionPool::Nonblocking {
-            counters,
+        let pool = load::ConnectionPool::Nonblocking {
+            pool,
             replace: None,
         };
-        load::drive_population(context.terminals.as_ref(), counters, 5, &how)
+        load::drive_population(context.terminals.as_ref(), pool, 5, &how)
     })
 }
 
 fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::NonblockingConnection> {
-    let counter = context.counter(target).unwrap();
-    Box::new(counter.expect("the engine can be awaited"))
+    let connection = context.nonblocking(target).unwrap();
+    Box::new(connection.expect("the engine can be awaited"))
 }
 
 /// Kills a process and its children. It stands still while they are looked up, so that it starts no more.

@@ -121,16 +121,16 @@ pub fn serve(
     match by {
         By::Tellers => {
             let each = (0..connections).map(|first| -> Box<dyn BlockingClient> {
-                let teller = context.teller(target).unwrap();
-                serves(teller, context, first, connections)
+                let connection = context.blocking(target).unwrap();
+                serves(connection, context, first, connections)
             });
             load::drive(each.collect(), &how)
         }
         By::Counters => {
             let each = (0..connections).map(|first| -> Box<dyn NonblockingClient> {
-                let counter = context.counter(target).unwrap();
-                let counter = counter.expect("the engine can be awaited");
-                serves(counter, context, first, connections)
+                let connection = context.nonblocking(target).unwrap();
+                let connection = connection.expect("the engine can be awaited");
+                serves(connection, context, first, connections)
             });
             load::drive_nonblocking(each.collect(), 1..=1, &how)
         }
