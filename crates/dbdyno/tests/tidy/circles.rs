@@ -17,7 +17,7 @@ type Graph<'a> = BTreeMap<String, BTreeMap<String, Vec<&'a Import>>>;
 fn circles(files: &[File]) -> Vec<String> {
     let is_root = |path: &&str| {
         let parts: Vec<_> = path.split('/').collect();
-        matches!(parts[..], ["crates", _, "src", "lib.rs" | "main.rs"])
+        matches!(parts[..], ["crates", .., "src", "lib.rs" | "main.rs"])
     };
     let roots = files.iter().map(|file| file.path.as_str()).filter(is_root);
     roots

@@ -23,6 +23,7 @@ const LOCK: i64 = 0x6462_6479_6e6f;
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Somebody who is active now and a moment later is at work.
 const ACTIVE_APART: Duration = Duration::from_millis(250);
+
 /// What the guard learned about the server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {

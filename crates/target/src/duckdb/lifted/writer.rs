@@ -16,6 +16,7 @@ use crate::duckdb::source::DIALECT;
 const BATCHES_BYTES: u64 = 160 << 20;
 /// A batch is no smaller than this, so that packing it is worth while.
 const BATCH_BYTES_MIN: u64 = 8 << 20;
+
 /// One of those that fill a table. Fields are dropped in this order: what borrows the connection first.
 pub struct Writer<'a> {
     appender: Option<Appender<'static>>,
