@@ -2,6 +2,10 @@
 //! to complaints; its test plants bad samples that it must catch, good ones that it must let pass, and
 //! then asks it about the repository.
 
+#[path = "tidy/circles.rs"]
+mod circles;
+#[path = "tidy/modules.rs"]
+mod modules;
 #[path = "tidy/repository.rs"]
 mod repository;
 #[path = "tidy/source.rs"]
@@ -11,7 +15,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use repository::{File, fetched, imports, links, product, repository, resolve, rust, sample};
-use source::line_of;
 
 /// A file is one thing. This holds for code alone: published figures in TOML, snapshots and the JSON Schema
 /// are data, which nobody reads from top to bottom and which gain nothing by being cut.
@@ -56,15 +59,29 @@ fn no_file_is_too_long(files: &[File]) -> Vec<String> {
         .collect()
 }
 
-fn nothing_is_unwrapped(files: &[File]) -> Vec<String> {
+/// clippy finds `unwrap` outside tests wherever the lint is on.
+fn no_crate_is_free_of_the_lints(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
+    for file in files.iter().filter(|f| f.path.ends_with("Cargo.toml")) {
+        let demanded = match file.path.split('/').count() {
+            1 => "[workspace.lints.clippy]\nunwrap_used = \"warn\"\n",
+            _ => "[lints]\nworkspace = true\n",
+        };
+        if !format!("{}\n", file.text).contains(demanded) {
+            complaints.push(format!("{}: lacks {demanded:?}", file.path));
+        }
+    }
     for (file, source) in product(files) {
-        for (at, _) in source.code().match_indices(".unwrap") {
-            let rest = &source.code[at + ".unwrap".len()..];
-            if rest.starts_with(b"()") || rest.starts_with(b"_err()") {
-                let line = line_of(&source.code, at);
-                complaints.push(format!("{}:{line}: unwrap outside tests", file.path));
-            }
+        for level in ["allow", "expect", "cfg_attr"] {
+            let listed = source
+                .behind(&[level, "("])
+                .into_iter()
+                .filter(|(_, rest)| {
+                    let list = rest.iter().take_while(|token| token.text != ")");
+                    list.into_iter().any(|token| token.text == "unwrap_used")
+                });
+            let lines = listed.map(|(line, _)| format!("{}:{line}: allows unwrap", file.path));
+            complaints.extend(lines);
         }
     }
     complaints
@@ -74,16 +91,9 @@ fn nothing_is_unwrapped(files: &[File]) -> Vec<String> {
 fn expectations_are_reasons(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (file, source) in product(files) {
-        let code = source.code();
-        for (at, call) in code.match_indices(".expect(") {
-            let argument = at + call.len();
-            let space = code[argument..].len() - code[argument..].trim_start().len();
-            let message = source
-                .strings
-                .iter()
-                .find(|(quote, _)| *quote == argument + space);
-            if message.is_none_or(|(_, text)| text.split_whitespace().count() < 4) {
-                let line = line_of(&source.code, at);
+        for (line, argument) in source.behind(&[".", "expect", "("]) {
+            let message = argument.first().and_then(|token| token.string.as_deref());
+            if message.is_none_or(|text| text.split_whitespace().count() < 4) {
                 complaints.push(format!(
                     "{}:{line}: the message of expect is not a sentence of four words",
                     file.path
@@ -101,9 +111,8 @@ fn pages_fetch_nothing(files: &[File]) -> Vec<String> {
         .filter(|file| file.path.contains("/templates/"))
         .map(|file| (file.path.clone(), file.text.clone()));
     let literals = product(files).flat_map(|(file, source)| {
-        let path = file.path.clone();
-        let strings = source.strings.into_iter();
-        strings.map(move |(_, text)| (path.clone(), text.replace("\\\"", "\"")))
+        let strings = source.tokens.into_iter().filter_map(|token| token.string);
+        strings.map(|text| (file.path.clone(), text))
     });
     templates
         .chain(literals)
@@ -119,15 +128,15 @@ fn pages_fetch_nothing(files: &[File]) -> Vec<String> {
 fn engines_are_told_apart_in_target(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (file, source) in product(files).filter(|(f, _)| !f.path.starts_with("crates/target/")) {
-        for (at, text) in &source.strings {
+        for (line, text) in source.strings() {
             let name = text.strip_suffix(':').unwrap_or(text).to_ascii_lowercase();
             if ENGINES.contains(&name.as_str()) {
-                let line = line_of(&source.code, *at);
                 complaints.push(format!("{}:{line}: names the engine {text:?}", file.path));
             }
         }
         for engine in ENGINES {
-            if source.code().contains(&format!("target::{engine}")) {
+            let path = ["target", ":", ":", engine];
+            if !source.behind(&path).is_empty() {
                 complaints.push(format!("{}: uses the module target::{engine}", file.path));
             }
         }
@@ -221,16 +230,15 @@ fn changes_have_a_place(files: &[File]) -> Vec<String> {
 fn errors_tell_a_cause_once(files: &[File]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (file, source) in product(files) {
-        let code = source.code();
-        for (at, sentence) in &source.strings {
-            let Some(attribute) = code[..*at].trim_end().strip_suffix("#[error(") else {
-                continue;
-            };
-            let of_variant = &code[attribute.len() + 1..];
-            let of_variant = of_variant.split("#[error(").next().unwrap_or_default();
+        for (line, rest) in source.behind(&["#", "[", "error", "("]) {
+            let sentence = rest.first().and_then(|token| token.string.as_deref());
+            let code: String = rest.iter().map(|token| token.text.as_str()).collect();
+            let of_variant = code.split("#[error(").next().unwrap_or_default();
             let is_cause = of_variant.contains("#[from]") || of_variant.contains("#[source]");
-            if sentence.contains("{source") || (is_cause && sentence.contains("{0")) {
-                let line = line_of(&source.code, *at);
+            let tells = |sentence: &str| {
+                sentence.contains("{source") || (is_cause && sentence.contains("{0"))
+            };
+            if sentence.is_some_and(tells) {
                 complaints.push(format!(
                     "{}:{line}: the sentence tells its cause, which is told behind it again",
                     file.path
@@ -282,37 +290,32 @@ fn files_have_600_lines_at_most() {
 
 #[test]
 fn no_unwrap_outside_tests() {
+    let manifest = "crates/lab/Cargo.toml";
     holds(
-        nothing_is_unwrapped,
+        no_crate_is_free_of_the_lints,
         &[
-            (CODE, "fn f() { g().unwrap(); }"),
-            (CODE, "fn f() { g()\n        .unwrap()\n}"),
-            (CODE, "fn f() { g().unwrap_err(); }"),
+            (manifest, "[lints]\n[dependencies]\n"),
             (
-                CODE,
-                "#[cfg(test)]\nmod tests { }\nfn f() { g().unwrap(); }",
+                "Cargo.toml",
+                "[workspace.lints.clippy]\nunwrap_used = \"allow\"\n",
             ),
-            (CODE, "#[cfg(test)]\nmod tests;\nfn f() { g().unwrap(); }"),
             (
                 CODE,
-                "fn f() { let c = ['\"', '\\'', b'\\\\']; g().unwrap(); }",
+                "#![allow(clippy::unwrap_used)]\nfn f() { g().unwrap(); }",
+            ),
+            (
+                CODE,
+                "#[cfg(test)]\nmod tests;\n#[expect(dead_code, clippy::unwrap_used)]\nfn f() {}",
             ),
         ],
         &[
+            (manifest, "[lints]\nworkspace = true"),
+            (CODE, "#[allow(dead_code)]\nfn f() { unwrap_used(); }"),
             (
                 CODE,
-                "/// `x.unwrap()`\nfn f() { g().unwrap_or(1); } // .unwrap()",
+                "#[cfg(test)]\n#[allow(clippy::unwrap_used)]\nmod tests {}",
             ),
-            (
-                CODE,
-                "/* a /* b */ .unwrap() */ const S: &str = r#\"\".unwrap()\"#;",
-            ),
-            (
-                CODE,
-                "fn f() {}\n#[cfg(test)]\nmod tests { fn t() { if a { b } g().unwrap(); } }",
-            ),
-            ("crates/lab/tests/plan.rs", "fn f() { g().unwrap(); }"),
-            ("crates/lab/src/plan/tests.rs", "fn f() { g().unwrap(); }"),
+            ("crates/lab/tests/plan.rs", "#![allow(clippy::unwrap_used)]"),
         ],
     );
 }
@@ -328,6 +331,19 @@ fn every_expect_outside_tests_says_why() {
                 CODE,
                 "fn f() { g().expect(&format!(\"one two three four {x}\")); }",
             ),
+            (
+                CODE,
+                "#[cfg(test)]\nmod tests { }\nfn f() { g()?.expect(\"works\"); }",
+            ),
+            (
+                CODE,
+                "#[cfg(test)]\nmod tests;\nfn f() { g().expect(\"works\"); }",
+            ),
+            (
+                CODE,
+                "fn f() { let c = ['\"', '\\'', b'\\\\']; g().expect(\"works\"); }",
+            ),
+            (CODE, "fn f() { assert!(g().expect(\"works\")); }"),
         ],
         &[
             (
@@ -337,6 +353,22 @@ fn every_expect_outside_tests_says_why() {
             (
                 CODE,
                 "fn f() { g()\n    .expect(\n        \"a list made above is not empty\",\n    ); }",
+            ),
+            (
+                CODE,
+                "/// `x.expect(\"works\")`\nfn f() { g().expect_err; } // .expect(\"works\")",
+            ),
+            (
+                CODE,
+                "/* a /* b */ .expect() */ const S: &str = r#\"\".expect()\"#;",
+            ),
+            (
+                CODE,
+                "fn f() {}\n#[cfg(test)]\nmod tests { fn t() { if a { b } g().expect(\"works\"); } }",
+            ),
+            (
+                "crates/lab/src/plan/tests.rs",
+                "fn f() { g().expect(\"works\"); }",
             ),
             (
                 "crates/lab/benches/plan.rs",

@@ -155,6 +155,11 @@ pub(crate) fn sleep_until(due_ns: u64) {
     }
 }
 
+/// Processor time of all threads of this process so far.
+pub(crate) fn process_cpu_ns() -> u64 {
+    read_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

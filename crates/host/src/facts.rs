@@ -5,17 +5,16 @@
 
 mod control_group;
 mod disks;
+mod files;
 mod processor;
 mod virtualisation;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use archive::Platform;
 
-/// Longest file that is read: `/proc/cpuinfo` of a thousand processors.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+use files::{count_numbered, is_this_machine};
+pub(crate) use files::{first_line, first_number, is_numbered, text};
 
 /// What firmware says when its maker has filled in nothing.
 const EMPTY_WORDS: &[&str] = &[
@@ -52,62 +51,6 @@ pub fn facts(root: &Path) -> Platform {
         block_devices: disks::read(root),
         control_group: control_group::read(root),
     }
-}
-
-/// True for the machine that dbdyno runs on, which may also be asked otherwise than through files.
-fn is_this_machine(root: &Path) -> bool {
-    root == Path::new("/")
-}
-
-/// A whole file; bytes that are not UTF-8 become the replacement character. What is no regular file
-/// is not opened: a pipe in a copied tree would never answer.
-pub(crate) fn text(root: &Path, name: &str) -> Option<String> {
-    let path = root.join(name);
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(FILE_BYTES_MAX)
-        .read_to_end(&mut bytes)
-        .ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The first line of a file without surrounding blanks; `None` when it is empty.
-pub(crate) fn first_line(root: &Path, name: &str) -> Option<String> {
-    let text = text(root, name)?;
-    let line = text
-        .lines()
-        .next()?
-        .trim_matches(|c: char| c.is_whitespace() || c == '\0');
-    (!line.is_empty()).then(|| line.to_owned())
-}
-
-/// The first line of a file as a number.
-pub(crate) fn first_number<T: std::str::FromStr>(root: &Path, name: &str) -> Option<T> {
-    first_line(root, name)?.parse().ok()
-}
-
-/// How many entries of a directory are `prefix` and a number; `None` when there are none.
-fn count_numbered(directory: &Path, prefix: &str) -> Option<u32> {
-    let count = std::fs::read_dir(directory)
-        .ok()?
-        .flatten()
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_str()
-                .is_some_and(|name| is_numbered(name, prefix))
-        })
-        .count();
-    u32::try_from(count).ok().filter(|&count| count > 0)
-}
-
-pub(crate) fn is_numbered(name: &str, prefix: &str) -> bool {
-    name.strip_prefix(prefix)
-        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn distribution(root: &Path) -> Option<String> {

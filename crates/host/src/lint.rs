@@ -3,6 +3,7 @@
 //! A rule looks at facts of the inventory or at statements of the platform file and comes out as *ok*,
 //! as *advised otherwise*, or as *cannot be decided*, with the reason.
 
+mod finding;
 mod judge;
 mod look;
 mod rule;
@@ -11,47 +12,14 @@ mod show;
 mod volumes;
 
 use archive::Advice;
-use serde::Serialize;
 use serde_json::json;
 
 use crate::inventory::{Inventory, Stated};
 
+pub use finding::{Decision, Finding};
 pub use rule::Severity;
 pub use settings::{RulesError, ServerFacts, lint_server};
 pub use show::findings;
-
-/// How a rule came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// As advised.
-    Ok,
-    /// The source advises something else.
-    AdvisedOtherwise,
-    /// A fact or statement that it needs is missing.
-    CannotBeDecided,
-}
-
-/// One rule applied to one machine.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
-    /// Name of the rule.
-    pub id: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// How it came out.
-    pub decision: Decision,
-    /// What is looked at, in words.
-    pub what: String,
-    /// What was found or stated; empty when nothing was.
-    pub found: String,
-    /// What the source advises.
-    pub advised: String,
-    /// Why it matters or, when it cannot be decided, why not.
-    pub why: String,
-    /// Document and place.
-    pub source: String,
-}
 
 /// All rules applied to what was found and what was stated, in the order of the rules.
 pub fn lint(found: &Inventory, stated: &Stated) -> Vec<Finding> {

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use crate::clock::read_ns;
+use crate::clock::{process_cpu_ns, read_ns};
 use crate::counters::parse;
 
 /// What one thread has used so far.
@@ -76,10 +76,6 @@ pub fn process_time() -> Duration {
 /// Processor time of the calling thread so far.
 pub fn thread_cpu_ns() -> u64 {
     read_ns(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-pub(crate) fn process_cpu_ns() -> u64 {
-    read_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! All times are nanoseconds of `CLOCK_MONOTONIC`, the clock behind [`std::time::Instant`] on Linux, unless a test
 //! decides what time it is ([`Clock::new_virtual`]).
 
+mod duration;
 mod virtual_time;
 
 use std::fs::File;
@@ -11,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use duration::ns;
 pub(crate) use virtual_time::Participation;
 pub use virtual_time::VirtualClock;
 
@@ -187,11 +189,6 @@ fn slice_end(now_ns: u64) -> u64 {
 #[inline]
 pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
-}
-
-/// A duration in whole nanoseconds; what does not fit (584 years) becomes the largest number.
-pub fn ns(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Sleeps until `deadline_ns` and returns the time of waking, which is never before the deadline;

@@ -3,7 +3,7 @@
 use archive::Bottleneck;
 
 use crate::level::{Curve, Level};
-use crate::users;
+use crate::{number, users};
 
 /// One sentence for each stretch of levels, e.g. "J 4–16: The processors are saturated: …".
 ///
@@ -39,7 +39,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
 fn place(level: &Level<'_>) -> String {
     let key = &level.first().key;
     match key.threads {
-        _ if users::is_of_users(&key.test) => users::users(key.jobs),
+        _ if users::is_of_users(&key.test) => number::users(key.jobs),
         1 => format!("J {}", key.jobs),
         threads => format!("J {} × T {threads}", key.jobs),
     }

@@ -6,6 +6,7 @@ mod columnar;
 mod data;
 mod differences;
 mod facts;
+mod figure;
 mod forest;
 mod held_back;
 mod inventory;
@@ -26,7 +27,6 @@ use askama::Template;
 use crate::delivered::{Delivered, delivered};
 use crate::level;
 use crate::scorecard::{self, Against};
-use crate::svg::escape;
 use crate::users::{self, Summary};
 use data::Data;
 
@@ -117,54 +117,6 @@ struct ComponentView {
     delivered: Vec<Delivered>,
 }
 
-/// A plain table: heads, and rows whose first cell is the head of the row, under the name of their group.
-struct Table {
-    heads: Vec<String>,
-    groups: Vec<(String, Vec<Vec<String>>)>,
-}
-
-impl Table {
-    /// Rows in their groups; neighbours of the same group stand together.
-    fn new(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
-        let mut groups: Vec<(String, Vec<Vec<String>>)> = Vec::new();
-        for (group, row) in rows {
-            match groups.last_mut() {
-                Some((name, rows)) if *name == group => rows.push(row),
-                _ => groups.push((group, vec![row])),
-            }
-        }
-        Self {
-            heads: heads.iter().map(|h| (*h).to_owned()).collect(),
-            groups,
-        }
-    }
-}
-
-/// A chart with the sentence that says how to read it and the same figures as a table.
-#[derive(Template)]
-#[template(path = "figure.html", whitespace = "minimize")]
-struct Figure {
-    caption: String,
-    svg: String,
-    how: String,
-    /// What the figure says, one sentence each; under the sentence that says how to read it.
-    said: Vec<String>,
-    /// Its figures; the first table holds what is drawn.
-    tables: Vec<Table>,
-}
-
-impl Figure {
-    fn new(caption: String, svg: String, how: String, table: Table) -> Self {
-        Self {
-            caption,
-            svg,
-            how,
-            said: Vec::new(),
-            tables: vec![table],
-        }
-    }
-}
-
 /// A section of tests: those of a component, and of storage those below the database apart.
 struct Section {
     component: Component,
@@ -211,13 +163,5 @@ fn missing(run: &Run) -> Vec<[String; 3]> {
                 m.reason.clone(),
             ]
         })
-        .collect()
-}
-
-/// A name that is safe as an element's id.
-fn id_of(text: &str) -> String {
-    escape(text)
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
         .collect()
 }

@@ -65,6 +65,11 @@ pub fn counted(value: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(value))
 }
 
+/// "1 user", "16 users".
+pub fn users(count: u32) -> String {
+    counted(u64::from(count), "user")
+}
+
 /// A count of things: "1,024".
 pub fn count(value: u64) -> String {
     grouped(&value.to_string())

@@ -4,7 +4,7 @@ use stats::ramp::{Knee, Limits, Step, Supported, knee, supported};
 use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, step};
 
 use crate::level::{Curve, Level};
-use crate::{number, users};
+use crate::number;
 
 /// A sentence each for the supported users and the knee; none for what is no ramp of users.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
@@ -47,10 +47,10 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     let mut text = match found.exceeded {
         None => format!(
             "At least {} can work within {limit}: the ramp ended before the limit was passed",
-            users::users(supported)
+            number::users(supported)
         ),
         Some(exceeded) => {
-            let users = users::users(supported);
+            let users = number::users(supported);
             format!("{users} can work within {limit}, {exceeded} cannot")
         }
     };

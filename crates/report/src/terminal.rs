@@ -4,6 +4,7 @@
 mod card;
 mod general;
 pub(crate) mod table;
+mod text;
 
 use archive::reference::Reference;
 use archive::{Latency, Point, PointKey, Run, RunState, Steady};
@@ -16,6 +17,7 @@ use crate::users::{self, HEADS, Summary};
 use crate::{held_back, number, scorecard::scorecard, transactions};
 use general::General;
 use table::{Align, Column, Table};
+pub(crate) use text::{Paint, clean};
 
 /// Renders a whole run for a terminal of `width` columns.
 pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool) -> String {
@@ -120,43 +122,9 @@ pub fn point_line(target: &str, point: &Point) -> String {
 /// "16 users", "J 4 × T 1".
 pub fn parallelism(key: &PointKey) -> String {
     match users::is_of_users(&key.test) {
-        true => users::users(key.jobs),
+        true => number::users(key.jobs),
         false => format!("J {} × T {}", key.jobs, key.threads),
     }
-}
-
-/// Colours, or none.
-pub(crate) struct Paint {
-    pub colour: bool,
-}
-
-impl Paint {
-    fn wrap(&self, code: &str, text: &str) -> String {
-        if self.colour {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    pub fn bold(&self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    pub fn dim(&self, text: &str) -> String {
-        self.wrap("2", text)
-    }
-
-    pub fn red(&self, text: &str) -> String {
-        self.wrap("31", text)
-    }
-}
-
-/// Text from an archive must not be able to steer the terminal: control characters are replaced.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
 }
 
 fn head(run: &Run, width: usize, paint: &Paint) -> String {
@@ -383,24 +351,6 @@ fn mark(level: &Level<'_>, standing: &[String], numbered: &mut Numbered) -> Stri
         mark.push_str(&format!(" {}", numbers.join(",")));
     }
     mark
-}
-
-/// Numbered remarks; the same text keeps its number.
-#[derive(Default)]
-struct Footnotes {
-    texts: Vec<String>,
-}
-
-impl Footnotes {
-    fn number(&mut self, text: &str) -> usize {
-        match self.texts.iter().position(|t| t == text) {
-            Some(at) => at + 1,
-            None => {
-                self.texts.push(text.to_owned());
-                self.texts.len()
-            }
-        }
-    }
 }
 
 fn missing(run: &Run, width: usize, paint: &Paint) -> String {

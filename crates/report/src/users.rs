@@ -48,11 +48,6 @@ pub fn is_of_users(test: &str) -> bool {
     test == USERS
 }
 
-/// "1 user", "16 users".
-pub fn users(count: u32) -> String {
-    number::counted(u64::from(count), "user")
-}
-
 fn summary(curve: &Curve<'_>) -> Summary {
     let first = curve.levels.first().map(Level::first);
     let percentile = first.and_then(|point| point.work.limit_percentile);

@@ -1,10 +1,10 @@
 //! What a comparison will be able to say, told before the run: the chance of every verdict, and how many
 //! repetitions it takes.
 
-use crate::compare::{Design, Direction, Verdict, judge};
 use crate::distribution::normal_quantile;
 use crate::random::Random;
 use crate::ratio;
+use crate::verdict::{Design, Direction, Verdict, judge};
 use crate::warning::Warning;
 
 /// Most repetitions, or pairs, that are ever advised.

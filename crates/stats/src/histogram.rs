@@ -10,8 +10,6 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::HistogramSnapshot;
-
 /// Longest latency that keeps its value, in nanoseconds: one hour.
 pub const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 /// Decimal digits kept of every latency.
@@ -91,12 +89,16 @@ impl Histogram {
         self.clipped += other.clipped;
     }
 
-    /// The same with what is only read.
-    pub fn merge_snapshot(&mut self, other: &HistogramSnapshot) {
-        for (latency_ns, count) in other.recorded_ns() {
+    /// The same with latencies and their counts; so many of these were longer than [`LATENCY_NS_MAX`].
+    pub(crate) fn merge_recorded(
+        &mut self,
+        recorded: impl Iterator<Item = (u64, u64)>,
+        clipped: u64,
+    ) {
+        for (latency_ns, count) in recorded {
             self.hdr.saturating_record_n(latency_ns, count);
         }
-        self.clipped += other.clipped();
+        self.clipped += clipped;
     }
 
     /// Number of latencies recorded.

@@ -1,6 +1,6 @@
 //! The least-squares fit behind [`crate::usl`]: Levenberg and Marquardt's method within bounds.
 
-use crate::usl::Law;
+use crate::law::Law;
 
 const STEPS_MAX: usize = 500;
 const DAMPING_MAX: f64 = 1e16;

@@ -75,6 +75,13 @@ impl From<&Histogram> for HistogramSnapshot {
     }
 }
 
+impl Histogram {
+    /// As [`Histogram::merge`], with what is only read.
+    pub fn merge_snapshot(&mut self, other: &HistogramSnapshot) {
+        self.merge_recorded(other.recorded_ns(), other.clipped());
+    }
+}
+
 impl HistogramSnapshot {
     /// Reads what [`Histogram::encode`] wrote.
     ///

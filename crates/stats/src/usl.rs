@@ -8,6 +8,8 @@ use crate::scaling::Load;
 use crate::summary::quantile;
 use crate::warning::Warning;
 
+pub use crate::law::Law;
+
 /// Fewest different degrees of parallelism for a fit of the three parameters.
 pub const DOPS_MIN: usize = 4;
 /// Fewest for an interval: with four, one degree of freedom is left and the noise is not known.
@@ -16,33 +18,6 @@ pub const DOPS_MIN_INTERVAL: usize = 6;
 pub const LOADS_MAX: usize = 1_000;
 /// Most resamples of an interval.
 pub const RESAMPLES_MAX: usize = 10_000;
-
-/// X(N) = λN / (1 + σ(N − 1) + κN(N − 1)).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Law {
-    /// λ: throughput of one job.
-    pub rate_of_one: f64,
-    /// σ ≥ 0, contention: the share of work for which jobs queue.
-    pub contention: f64,
-    /// κ ≥ 0, coherency: the cost of keeping every pair of jobs in agreement.
-    pub coherency: f64,
-}
-
-impl Law {
-    /// Throughput at a parallelism. Outside the measured range this is a guess: draw it dashed.
-    pub fn rate(&self, dop: f64) -> f64 {
-        self.rate_of_one * dop
-            / (1.0 + self.contention * (dop - 1.0) + self.coherency * dop * (dop - 1.0))
-    }
-
-    /// ⌊√((1 − σ)/κ)⌋, at least 1: where the law turns down; `None` if it never does. For [`Fit::peak`],
-    /// which says whether it was observed; by itself it must not be shown.
-    pub fn turning_point(&self) -> Option<u32> {
-        let squared = (1.0 - self.contention).max(0.0) / self.coherency;
-        let dop = squared.sqrt().floor().max(1.0);
-        (self.coherency > 0.0 && dop < f64::from(u32::MAX)).then_some(dop as u32)
-    }
-}
 
 /// Where throughput is highest.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -24,6 +24,8 @@ mod journal;
 mod lane;
 mod message;
 mod mock;
+mod options;
+mod phase;
 mod plan;
 mod pool;
 mod precheck;
@@ -39,16 +41,16 @@ mod trace;
 mod worker;
 
 use std::fs::File;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use load::clock::{now_ns, sharpen_timers, sleep_until};
 
 pub use error::{EngineError, Fault, IoFault, Operation};
-pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Told, Way};
+pub use figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Tally, Told, Way, cells_of};
 pub use files::Claims;
 pub use format::{FORMAT_NAME, format_run};
 pub use mock::{MockDevice, MockIo};
+pub use options::{BATCH_DEFAULT, BATCH_MAX, Options, TRACE_MAX};
 pub use precheck::check_list;
 pub use proofs::Proofs;
 pub use recovery::{Pending, Recovery};
@@ -61,70 +63,12 @@ use files::Extent;
 use message::Message;
 use shared::Shared;
 
-/// I/Os that are handed to the kernel at once, unless more or fewer are asked for.
-pub const BATCH_DEFAULT: usize = 32;
-/// More at once would only make the first of them wait.
-pub const BATCH_MAX: usize = 4096;
-/// I/Os that a recording may be asked to hold.
-pub const TRACE_MAX: usize = 50_000_000;
 /// Between the last worker being ready and the start of the run.
 const LEAD_NS: u64 = 2_000_000;
-
-/// How a run is to be carried out, beside what the run itself says.
-#[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
-    /// Everything drawn by lot follows from it.
-    pub seed: u64,
-    /// I/Os handed to the kernel at once, at most.
-    pub batch_max: usize,
-    /// Threads that drive I/Os, at most; none: one for each processor.
-    pub workers_max: Option<usize>,
-    /// Blocking threads even where a ring may be used.
-    pub without_ring: bool,
-    /// Write to devices that are in use.
-    pub force: bool,
-    /// Files may be shorter than their size, and grow: for [`format_run`] alone.
-    pub may_grow: bool,
-    /// Devices that are held over several runs; none: each run holds its own.
-    pub claims: Option<&'a Claims>,
-    /// What is known of validated blocks from earlier runs, and for later ones; none: this run stands alone.
-    pub proofs: Option<&'a Proofs>,
-    /// I/Os of each worker to be recorded; 0: none.
-    pub trace_max: usize,
-    /// Set from outside (Ctrl-C): what is in flight is awaited, and what was measured is kept.
-    pub stop: &'a AtomicBool,
-}
-
-impl<'a> Options<'a> {
-    /// The usual ones.
-    pub fn new(seed: u64, stop: &'a AtomicBool) -> Self {
-        Self {
-            seed,
-            batch_max: BATCH_DEFAULT,
-            workers_max: None,
-            without_ring: false,
-            force: false,
-            may_grow: false,
-            claims: None,
-            proofs: None,
-            trace_max: 0,
-            stop,
-        }
-    }
-}
 
 /// What carries out a run: [`run`], or [`MockDevice::run`] in its place.
 pub type Carrier<'a> =
     &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(Told<'_>)) -> Result<Outcome, EngineError>;
-
-/// (stream, SD) of each [`Cell`], in the order of all lists of cells.
-#[must_use]
-pub fn cells_of(run: &Run) -> Vec<(usize, usize)> {
-    let streams = run.streams.iter().enumerate();
-    streams
-        .flat_map(|(stream, what)| what.storage.iter().map(move |storage| (stream, *storage)))
-        .collect()
-}
 
 /// Carries out one run, and tells each interval when it is over and each I/O that fails. The pause before it is the caller's.
 ///
@@ -140,10 +84,10 @@ pub fn run(
     check(run)?;
     let own_claims = Claims::default();
     let claims = options.claims.unwrap_or(&own_claims);
-    let storage = files::open_all(run, options, claims)?;
+    let storage = files::open_all(run, &options.opening(claims))?;
     let extents: Vec<Extent> = storage.iter().map(|sd| sd.extent).collect();
     let open: Vec<&File> = storage.iter().map(|sd| &sd.file).collect();
-    let mut plans = plan::workers(run, workers_max(options))?;
+    let mut plans = plan::workers(run, options.workers())?;
     let (validated, recovered) = proofs::begin(run, &storage, options.proofs)?;
     if recovered.is_all {
         plans.clear();
@@ -213,11 +157,6 @@ pub fn run(
         }
     }
     Ok(outcome)
-}
-
-fn workers_max(options: &Options<'_>) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    options.workers_max.unwrap_or_else(processors)
 }
 
 /// What a worker's thread does: gets ready, waits for the common start, works, tells.

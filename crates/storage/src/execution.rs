@@ -1,8 +1,10 @@
 //! Carries out a whole list of runs: what comes before, between and behind them.
 
+mod error;
 mod log;
 mod monitor;
 mod rounds;
+mod searched;
 mod slo;
 mod turns;
 
@@ -14,12 +16,12 @@ use std::time::{Duration, Instant, SystemTime};
 use host::block::{BlockWatch, DeviceTimes};
 use host::{Rates, Reader};
 use jiff::Timestamp;
-use load::search::SearchError;
 
 use crate::engine::{self, Carrier, Claims, Ended, EngineError, Outcome, Proofs, Reached, Told};
 use crate::language::{Repeat, Script};
 use crate::pages::{Cpu, Pages, PagesError, worst_share};
 use crate::run::Run;
+pub use error::ExecutionError;
 pub use log::{Lap, Log};
 use monitor::{Monitored, monitored};
 use rounds::Round;
@@ -28,66 +30,6 @@ pub use slo::Slo;
 
 /// How soon an interruption is noticed while nothing runs.
 const NAP: Duration = Duration::from_millis(50);
-
-/// Why the list came to an end before it was done.
-#[derive(Debug, thiserror::Error)]
-pub enum ExecutionError {
-    /// A run cannot be carried out.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// A page.
-    #[error(transparent)]
-    Pages(#[from] PagesError),
-    /// I/Os failed.
-    #[error("{count} I/Os of the run {run} failed, the first: {first}")]
-    Failed {
-        /// Name of the run.
-        run: String,
-        /// How many.
-        count: u64,
-        /// What happened to the first.
-        first: String,
-    },
-    /// Data is not on stable storage.
-    #[error("{0}")]
-    NotWrittenBack(String),
-    /// Shares were missed by more than is allowed.
-    #[error(
-        "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, and abort_failed_skew= allows {allowed_pct} %; lower the rate or ask for other shares"
-    )]
-    Skew {
-        /// Name of the run.
-        run: String,
-        /// Name of the WD.
-        workload: String,
-        /// How far.
-        off_pct: f64,
-        /// How far it may be.
-        allowed_pct: f64,
-    },
-    /// A run whose rate cannot be searched.
-    #[error("--slo cannot search the rate of the run {run}: {what}")]
-    Unsearchable {
-        /// Name of the run.
-        run: String,
-        /// Why, and what to do.
-        what: &'static str,
-    },
-    /// A search that cannot be made.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-    /// No rate holds what was asked for.
-    #[error("in the run {run}, {what}; ask for a longer time, or begin with a lower iorate=")]
-    Missed {
-        /// Name of the run.
-        run: String,
-        /// What was found.
-        what: String,
-    },
-    /// What follows a run could not be done.
-    #[error("{0}")]
-    Audience(String),
-}
 
 /// How a list ended that was not broken off by an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,42 +3,34 @@
 //! Pages are text with a few anchors. Every line is on the disk when its interval is over.
 
 mod columns;
+mod error;
 mod flatfile;
 mod folder;
 mod histogram;
+mod line;
 mod names;
 mod page;
 mod skew;
 mod stamp;
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 pub use columns::Cpu;
+pub use error::PagesError;
 pub use folder::folder;
 pub use skew::worst_share;
 
 use crate::engine::{Cell, Ended, Interval, IoFault, Operation, Outcome};
 use crate::language::{Buckets, heading};
 use crate::run::Run;
-use columns::Sums;
+use line::Line;
 use names::{PageNames, escaped};
 use page::Page;
 
 /// Lines of figures after which their header is repeated.
 const HEADER_EVERY: u32 = 30;
-
-/// A page that cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("{} cannot be written: {reason}", path.display())]
-pub struct PagesError {
-    /// The page, or the folder.
-    pub path: PathBuf,
-    /// Why.
-    pub reason: io::Error,
-}
 
 type Result<T> = std::result::Result<T, PagesError>;
 
@@ -363,24 +355,6 @@ impl Pages {
             ))?;
         }
         Ok(shown)
-    }
-}
-
-/// What one line of figures is made of.
-struct Line<'a> {
-    /// Number of the interval, or `avg_…`.
-    name: &'a str,
-    cells: &'a [Cell],
-    seconds: f64,
-    cpu: Option<Cpu>,
-    /// Median and 99th, where there is a distribution.
-    percentiles_ms: Option<[f64; 2]>,
-    now: Timestamp,
-}
-
-impl Line<'_> {
-    fn sums(&self, wanted: impl Fn(&Cell) -> bool) -> Sums {
-        Sums::of(self.cells, self.seconds, self.cpu, wanted)
     }
 }
 

@@ -1,97 +1,13 @@
 //! The engines there are. Adding one means adding a module and a line in [`engines`].
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::catalogue::Source;
 use crate::duckdb::lifted::LiftedTables;
-use crate::lifted::Level;
-use crate::source::{Kept, Source};
-use crate::{Result, Target, TargetUrl, UrlError};
-
-/// A kind of database.
-pub trait Engine: Sync {
-    /// Its scheme in a target URL.
-    fn scheme(&self) -> &'static str;
-
-    /// Where its databases are.
-    fn reach(&self) -> Reach {
-        Reach::Embedded
-    }
-
-    /// What `dbdyno list engines` shows.
-    fn info(&self) -> EngineInfo;
-
-    /// Where there may be several versions: each one found, with its program.
-    fn found(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Settings a URL may carry, with their meaning.
-    fn settings(&self) -> &'static [(&'static str, &'static str)];
-
-    /// The setting that is the size of its cache in 10^6 bytes; `None` where a URL does not set it.
-    fn cache_setting(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server,
-    /// which a local server has as a whole, and a running one in every session that is measured.
-    /// The server checks them.
-    fn takes_settings_of_the_server(&self) -> bool {
-        false
-    }
-
-    /// Checks the values of the URL's settings; touches nothing.
-    ///
-    /// # Errors
-    /// When a value is none that the engine knows.
-    fn check(&self, url: &TargetUrl) -> Result<()>;
-
-    /// Opens the database that the URL names to read its tables, somebody's too; nothing is written.
-    ///
-    /// # Errors
-    /// When it cannot be reached, or this engine's tables are not read so.
-    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
-        // A server that is started for it lives as long as its target.
-        let target = self.open(url)?;
-        let source = target.source()?;
-        Ok(Box::new(Kept {
-            source,
-            _target: target,
-        }))
-    }
-
-    /// Opens the database that the URL names; [`open`] has checked its settings' names.
-    ///
-    /// # Errors
-    /// When it cannot be reached, is damaged or is not ours.
-    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
-}
-
-/// Where the databases of an engine are. A run that names no target measures the embedded ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// There is no database.
-    Nowhere,
-    /// In a file or in memory, inside this process.
-    Embedded,
-    /// In memory, a copy of another target's.
-    Replica,
-    /// In a server that dbdyno starts and removes.
-    LocalServer,
-    /// In a server that runs already.
-    Network,
-}
-
-/// One line of `dbdyno list engines`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EngineInfo {
-    /// Scheme in a target URL.
-    pub scheme: &'static str,
-    /// What it is.
-    pub title: &'static str,
-    /// Its version, or the sentence that says how to get it.
-    pub version: std::result::Result<String, String>,
-}
+use crate::engine::{Engine, Reach};
+use crate::level::Level;
+use crate::{ErrorKind, Result, Target, TargetError, TargetUrl, UrlError};
 
 /// All engines.
 pub fn engines() -> &'static [&'static dyn Engine] {
@@ -173,9 +89,48 @@ pub fn with_cache(mut url: TargetUrl, bytes: u64) -> std::result::Result<TargetU
 /// # Errors
 /// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
 pub fn open(url: &TargetUrl) -> Result<Arc<dyn Target>> {
-    let engine = find(url)
-        .map_err(|e| crate::TargetError::new(crate::ErrorKind::Statement, e.to_string()))?;
+    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
     engine.open(url)
+}
+
+/// Opens the database that a URL names, to read from it alone.
+///
+/// # Errors
+/// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
+pub fn open_source(url: &TargetUrl) -> Result<Box<dyn Source>> {
+    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+    engine.open_source(url)
+}
+
+/// What depends on where the databases of a scheme are.
+impl TargetUrl {
+    /// Takes a URL apart.
+    ///
+    /// # Errors
+    /// When there is no scheme or a setting has no value.
+    pub fn parse(url: &str) -> std::result::Result<Self, UrlError> {
+        Self::take_apart(url, is_file)
+    }
+
+    /// The file or directory the URL names, `None` for a database in memory and for a server.
+    pub fn file(&self) -> Option<PathBuf> {
+        let is_file = !self.path.is_empty()
+            && !matches!(reach(&self.scheme), Some(Reach::Network | Reach::Replica));
+        is_file.then(|| PathBuf::from(&self.path))
+    }
+}
+
+fn reach(scheme: &str) -> Option<Reach> {
+    let engine = engines().iter().find(|e| e.scheme() == scheme);
+    engine.map(|engine| engine.reach())
+}
+
+fn is_file(scheme: &str, rest: &str) -> bool {
+    reach(scheme).is_some_and(|reach| match reach {
+        Reach::Network => false,
+        Reach::LocalServer => !rest.starts_with("//"),
+        Reach::Nowhere | Reach::Embedded | Reach::Replica => true,
+    })
 }
 
 #[cfg(test)]

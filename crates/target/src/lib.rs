@@ -3,14 +3,19 @@
 //! A [`Target`] is a database, a [`Session`] one connection doing one job's work. What an engine
 //! cannot do it says as a missing [`Feature`] with the reason; nothing outside this crate asks
 //! which engine it is.
+//!
+//! From the ground up: errors, URLs, values and the catalogue; the traits; the engines, and tables in memory by columns
+//! as a service of one of them; the list of all engines, which takes URLs apart and opens what they name.
 
 mod capability;
+mod catalogue;
 pub mod duckdb;
+mod engine;
 mod engines;
 mod error;
 mod files;
 mod kept;
-pub mod lifted;
+mod level;
 mod limit;
 pub mod mock;
 pub mod mysql;
@@ -25,26 +30,49 @@ pub mod server;
 mod session;
 mod session_settings;
 mod snapshot;
-pub mod source;
 pub mod sqlite;
 mod stream;
 mod url;
+mod value;
 mod watch;
 mod whereabouts;
 
 pub use capability::Feature;
-pub use engines::{Engine, EngineInfo, Reach, engines, find, open, with_cache};
+pub use engine::{Engine, EngineInfo, Reach};
+pub use engines::{engines, find, open, with_cache};
 pub use error::{ErrorKind, Result, TargetError};
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
-pub use register::{Identities, SCHEMA_MARK};
-pub use session::{
-    BulkRow, Cooled, Counters, Fetched, OWN_TABLES, RowSource, Session, SessionsLeft, Statement,
-    TEXTS_MAX, Target, Value, cell_digest,
-};
+pub use register::SCHEMA_MARK;
+pub use session::{OWN_TABLES, Session, TEXTS_MAX, Target};
 pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError};
+pub use value::{
+    BulkRow, Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
+    cell_digest,
+};
 pub use watch::{Counted, ServerCounts, Tally, Transport, WaitClass, Watch};
 pub use whereabouts::{data_place, runs_here};
+
+/// Databases as sources: their tables described and read as a whole.
+pub mod source {
+    pub use crate::catalogue::{
+        COLUMNS_MAX, Cell, DIGITS_MAX, Digest, Kind, Part, Reader, Source, SourceColumn,
+        SourceTable, Space, Stored, TABLES_MAX, Taker, row_hash,
+    };
+    pub use crate::engines::open_source;
+}
+
+/// Tables of another database, lifted into memory by columns.
+///
+/// What they lie in is an engine of this crate; callers see levels, a store that is filled, and a target that is
+/// asked. It is a copy: the source knows nothing of it, and later changes of the source are not in it.
+pub mod lifted {
+    pub use crate::duckdb::GROUP_ROWS;
+    pub use crate::duckdb::lifted::{
+        Change, Codec, MEMORY_BYTES_MIN, Replica, Store, Writer, available, urls,
+    };
+    pub use crate::level::{Encoding, Level};
+}
 
 /// Sets up what engines need once per process; to be called before anything else of the process uses
 /// one, the archive included.

@@ -8,12 +8,14 @@ mod guard;
 pub mod local;
 mod placeholders;
 mod processes;
+mod reserved;
 mod session;
 mod session_settings;
 mod set_up;
 mod settings;
 mod source;
 mod target;
+mod version;
 mod watch;
 pub mod wire;
 

@@ -1,11 +1,10 @@
 //! Which tables are dbdyno's: those that it made and entered in a register, each with what tells it from any
 //! other table of its name. A name alone makes no table dbdyno's.
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-use crate::{ErrorKind, OWN_TABLES, Result, Session, TargetError};
+use crate::{ErrorKind, Identities, OWN_TABLES, Result, Session, TargetError};
 
 /// What stands for the schema in statements that make something.
 pub const SCHEMA_MARK: &str = "{schema}";
@@ -14,9 +13,6 @@ const OF_SCRIPTS: &str = "dbdyno_";
 
 /// The columns of the register.
 pub(crate) const COLUMNS: &str = "(name VARCHAR(64) NOT NULL PRIMARY KEY, identity TEXT NOT NULL)";
-
-/// Names of tables with what tells each from any other of its name.
-pub type Identities = BTreeMap<String, String>;
 
 /// A text that nobody has used before.
 pub(crate) fn token() -> String {

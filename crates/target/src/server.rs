@@ -7,7 +7,9 @@
 mod about;
 mod account;
 mod anchor;
+mod asked;
 mod cache;
+mod choose;
 mod find;
 mod group;
 mod janitor;

@@ -1,5 +1,6 @@
-//! The two traits an engine implements, and the few values that cross them.
+//! The two traits an engine implements.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,86 +8,17 @@ use std::time::Duration;
 
 use archive::TargetRecord;
 
-use crate::lifted::Replica;
+use crate::catalogue::Source;
 use crate::nonblocking::{FirstRow, Nonblocking};
-use crate::register::{self, Identities};
-use crate::source::Source;
+use crate::value::{
+    Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
+};
 use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
 /// The register of the tables that dbdyno made, itself among them.
 pub const OWN_TABLES: &str = "dbdyno_tables";
-
-/// A parameter of a statement.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value<'a> {
-    /// Integer.
-    Int(i64),
-    /// Text.
-    Text(&'a str),
-    /// Bytes.
-    Blob(&'a [u8]),
-    /// Nothing.
-    Null,
-    /// An exact decimal of at most four places: `unscaled ÷ 10^places`.
-    Decimal {
-        /// The number without its point.
-        unscaled: i64,
-        /// Digits behind the point.
-        places: u8,
-    },
-    /// A moment without a time zone, in microseconds since 1970.
-    Moment(i64),
-    /// A day, in days since 1970.
-    Date(i32),
-}
-
-/// What a query returned, small enough to be compared after every operation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Fetched {
-    /// Rows returned; every one was read by the client.
-    pub rows: u64,
-    /// Sum of [`cell_digest`] over all cells, independent of the order of the rows.
-    pub digest: u64,
-}
-
-impl Fetched {
-    /// Takes one integer cell into account.
-    #[inline]
-    pub fn add_int(&mut self, column: usize, value: i64) {
-        self.digest = self.digest.wrapping_add(cell_digest(column, value));
-    }
-
-    /// Takes one text cell into account, by the FNV-1a hash of its bytes.
-    #[inline]
-    pub fn add_text(&mut self, column: usize, value: &[u8]) {
-        let hash = value.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-            (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
-        });
-        self.add_int(column, hash as i64);
-    }
-}
-
-/// Digest of one integer cell: the value weighted by its column, `value × (2·column + 1)`, so that
-/// swapped columns show and a single column of a single row is its own digest.
-#[inline]
-pub fn cell_digest(column: usize, value: i64) -> u64 {
-    (value as u64).wrapping_mul(2 * column as u64 + 1)
-}
-
-/// Handle of a prepared statement, valid for the session that gave it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Statement(pub usize);
-
-/// One row on its way into a table, in the order of the table's columns.
-pub type BulkRow<'a> = [Value<'a>];
-
-/// Rows for a bulk load, handed out one by one so that no table is held in memory.
-pub trait RowSource {
-    /// Calls `sink` with the next row; false when there is none left.
-    fn next_row(&mut self, sink: &mut dyn FnMut(&BulkRow<'_>) -> Result<()>) -> Result<bool>;
-}
 
 /// One database session: what one job works with. Used by one thread at a time.
 pub trait Session: Send {
@@ -196,25 +128,19 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// When there is a table of that name, whosever it is.
-    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
-        register::create(self, table, sql, &|_| String::new())
-    }
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()>;
 
     /// Removes `table`; false when there is none. No transaction may be open.
     ///
     /// # Errors
     /// When dbdyno did not make it.
-    fn drop_table(&mut self, table: &str) -> Result<bool> {
-        register::drop(self, table, "")
-    }
+    fn drop_table(&mut self, table: &str) -> Result<bool>;
 
     /// Whether `table` is entered as dbdyno's, be it there or not.
     ///
     /// # Errors
     /// When the register is not dbdyno's.
-    fn is_entered(&mut self, table: &str) -> Result<bool> {
-        Ok(register::entered(self)?.contains_key(table))
-    }
+    fn is_entered(&mut self, table: &str) -> Result<bool>;
 
     /// Makes an index over columns of a table of dbdyno's.
     fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {
@@ -277,70 +203,6 @@ fn not_kept() -> TargetError {
     )
 }
 
-/// Cumulative counters; `None` where the engine does not tell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Pages asked of the engine's own cache.
-    pub buffer_gets: Option<u64>,
-    /// Bytes written to the log.
-    pub redo_bytes: Option<u64>,
-}
-
-impl Counters {
-    /// Sum of two, unknown as soon as one is.
-    pub fn plus(self, other: Counters) -> Counters {
-        let add = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
-        Counters {
-            buffer_gets: add(self.buffer_gets, other.buffer_gets),
-            redo_bytes: add(self.redo_bytes, other.redo_bytes),
-        }
-    }
-
-    /// What was added since `before`, unknown where either is or where the counter was reset.
-    pub fn since(self, before: Counters) -> Counters {
-        let sub = |a: Option<u64>, b: Option<u64>| a?.checked_sub(b?);
-        Counters {
-            buffer_gets: sub(self.buffer_gets, before.buffer_gets),
-            redo_bytes: sub(self.redo_bytes, before.redo_bytes),
-        }
-    }
-}
-
-/// What [`Target::cool`] achieved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cooled {
-    /// The engine's cache and the kernel's are empty for the data files.
-    Cold,
-    /// Something may still be cached, and why.
-    Lukewarm(String),
-}
-
-/// Sessions that a server lets in beside those that are there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionsLeft {
-    /// Their number.
-    pub count: u64,
-    /// What limits it, with its figures: "max_connections is 100, 3 of them reserved and 2 in use".
-    pub limit: String,
-}
-
-impl SessionsLeft {
-    /// Under the tightest of some limits: name, sessions at most, how many of them are reserved for others and in use.
-    pub(crate) fn under(limits: &[(&str, u64, u64, u64)]) -> Option<Self> {
-        let left = limits.iter().map(|(name, most, reserved, used)| {
-            let reserved_words = match reserved {
-                0 => String::new(),
-                n => format!("{n} of them reserved and "),
-            };
-            Self {
-                count: most.saturating_sub(reserved + used),
-                limit: format!("{name} is {most}, {reserved_words}{used} in use"),
-            }
-        });
-        left.min_by_key(|left| left.count)
-    }
-}
-
 /// Why there is no directory whose device could be told.
 const NO_DIRECTORY: &str = "the target has no block device whose reads and writes could be counted";
 
@@ -397,8 +259,8 @@ pub trait Target: Send + Sync {
     /// Makes engine and kernel forget the data; to be called with no session open.
     fn cool(&self) -> Result<Cooled>;
 
-    /// The same as a copy of another target's tables; `None` where it has tables of its own.
-    fn replica(&self) -> Option<&dyn Replica> {
+    /// Itself, for a service that knows targets of this type and more of them than is asked here.
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 

@@ -1,11 +1,12 @@
 //! SQLite: embedded row store. WAL journal, durable commits, one writer at a time.
 
+mod library;
 mod session;
 mod source;
 mod target;
 
+pub(crate) use library::configure_library;
 pub use target::Sqlite;
-pub(crate) use target::configure_library;
 
 use rusqlite::ffi;
 

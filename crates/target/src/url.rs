@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::engines::{Reach, engines};
-
 pub use address::{Address, Password};
 
 /// A parsed target URL. Nothing is opened yet.
@@ -75,11 +73,15 @@ pub enum UrlError {
 }
 
 impl TargetUrl {
-    /// Takes a URL apart.
+    /// Takes a URL apart. `is_file` says of a scheme and what follows it whether that is the name of a file or directory,
+    /// which alone may hold what looks like a password and is none.
     ///
     /// # Errors
     /// When there is no scheme or a setting has no value.
-    pub fn parse(url: &str) -> Result<Self, UrlError> {
+    pub(crate) fn take_apart(
+        url: &str,
+        is_file: impl Fn(&str, &str) -> bool,
+    ) -> Result<Self, UrlError> {
         let (scheme, rest) = url
             .split_once(':')
             .filter(|(s, _)| {
@@ -88,8 +90,9 @@ impl TargetUrl {
                         .all(|c| c.is_ascii_alphanumeric() || c == '+' || c == '-')
             })
             .ok_or_else(|| UrlError::NoScheme(without_secret(url)))?;
-        let (path, query) = split_query(scheme, rest);
-        let (path, password) = if is_file(scheme, rest) {
+        let is_file = is_file(scheme, rest);
+        let (path, query) = split_query(rest, is_file);
+        let (path, password) = if is_file {
             (path.to_owned(), None)
         } else {
             address::without_password(path)
@@ -113,11 +116,9 @@ impl TargetUrl {
         })
     }
 
-    /// The file or directory the URL names, `None` for a database in memory and for a server.
-    pub fn file(&self) -> Option<PathBuf> {
-        let is_file = !self.path.is_empty()
-            && !matches!(reach(&self.scheme), Some(Reach::Network | Reach::Replica));
-        is_file.then(|| PathBuf::from(&self.path))
+    /// The file or directory of an engine whose URLs name one; `None` where nothing is named.
+    pub(crate) fn place(&self) -> Option<PathBuf> {
+        (!self.path.is_empty()).then(|| PathBuf::from(&self.path))
     }
 
     /// Name of the engine in the library's files: the scheme without the `+local` of servers that
@@ -138,30 +139,16 @@ impl TargetUrl {
     }
 }
 
-fn reach(scheme: &str) -> Option<Reach> {
-    let engine = engines().iter().find(|e| e.scheme() == scheme);
-    engine.map(|engine| engine.reach())
-}
-
 /// Parts the settings. A question mark before the @ of a server is the password's.
-fn split_query<'a>(scheme: &str, rest: &'a str) -> (&'a str, &'a str) {
+fn split_query(rest: &str, is_file: bool) -> (&str, &str) {
     let from = match rest.find('@') {
-        Some(at) if rest.starts_with("//") && !is_file(scheme, rest) => at,
+        Some(at) if rest.starts_with("//") && !is_file => at,
         _ => 0,
     };
     match rest[from..].find('?') {
         Some(mark) => (&rest[..from + mark], &rest[from + mark + 1..]),
         None => (rest, ""),
     }
-}
-
-/// Only the name of a file or directory may hold what looks like a password and is none.
-fn is_file(scheme: &str, rest: &str) -> bool {
-    reach(scheme).is_some_and(|reach| match reach {
-        Reach::Network => false,
-        Reach::LocalServer => !rest.starts_with("//"),
-        Reach::Nowhere | Reach::Embedded | Reach::Replica => true,
-    })
 }
 
 /// A text that is no URL, without what may be a password in it: all between the first colon behind the user's

@@ -3,7 +3,8 @@
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 
-use crate::engines::{Reach, engines};
+use crate::engine::Reach;
+use crate::engines::engines;
 use crate::url::TargetUrl;
 
 /// Whether the server of `url` runs on this machine: an embedded database, a server of dbdyno's own, a

@@ -5,6 +5,7 @@
 //! when it names none, by rule: the throughput of every test, at its best level.
 
 mod comparable;
+mod error;
 mod json;
 mod metrics;
 
@@ -15,18 +16,16 @@ use stats::multiple::holm;
 use stats::ratio::quotient;
 
 pub use comparable::{NotComparable, Pairing};
-pub(crate) use json::ratio_and_interval;
-pub use json::{json, verdict as verdict_word};
+pub use error::CompareError;
+pub use json::json;
+pub use metrics::Named;
 
 use crate::difference::{Difference, differences};
-use crate::metric::{self, Metric, MetricError};
+use crate::metric::{self, Metric};
+pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, verdict_word};
 
-/// Practical band when nothing else is asked for: ratios within 2 % count as alike.
-pub const BAND_DEFAULT: f64 = 0.02;
 /// Effect for which repetitions are advised when nothing else is asked for.
 pub const EFFECT_DEFAULT: f64 = 0.05;
-/// Confidence of the intervals.
-pub const CONFIDENCE: f64 = 0.95;
 /// Widest band that is learned; beyond it the machine was too noisy to learn anything.
 pub const BAND_MAX: f64 = 0.25;
 /// Fewest pairs of earlier A/A studies from which a band is learned.
@@ -63,46 +62,6 @@ impl Default for Options<'_> {
             anyway: false,
         }
     }
-}
-
-/// Why there is no comparison.
-#[derive(Debug, thiserror::Error)]
-pub enum CompareError {
-    /// The runs do not measure the same.
-    #[error(transparent)]
-    NotComparable(#[from] NotComparable),
-    /// A primary metric is none.
-    #[error(transparent)]
-    Metric(#[from] MetricError),
-    /// A primary metric describes and does not judge.
-    #[error(
-        "the primary metric \"{0}\" has no good direction, so there is no verdict on it; name a rate or a time"
-    )]
-    NoDirection(Metric),
-    /// The machine scattered too much for a band to be learned.
-    #[error(
-        "studies of this plan against itself scatter so much that a band learned for {metric} would be ±{pct:.0} %; measure them again while nothing else runs, or give --band a number"
-    )]
-    TooNoisy {
-        /// The metric.
-        metric: Metric,
-        /// Half the band, in percent.
-        pct: f64,
-    },
-    /// The effect or the band is no share.
-    #[error("the {0} must lie above 0 % and below 100 %")]
-    NotAShare(&'static str),
-}
-
-/// Who named the primary metrics, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// The plan, before the run.
-    InPlan,
-    /// The rule for plans that name none: the throughput of every test at its best level.
-    ByRule,
-    /// Whoever asked for the comparison, after the run.
-    Afterwards,
 }
 
 /// Two runs compared. B is judged against A.

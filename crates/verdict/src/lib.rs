@@ -10,6 +10,7 @@
 pub mod compare;
 pub mod difference;
 pub mod metric;
+mod outcome;
 pub mod ramps;
 pub mod shift;
 pub mod sla;

@@ -10,7 +10,7 @@ use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
 
-use crate::compare::{BAND_DEFAULT, CONFIDENCE};
+use crate::outcome::{BAND_DEFAULT, CONFIDENCE};
 
 /// What lasts longer belongs to the tail, µs.
 pub const TAIL_US: f64 = 1_000.0;

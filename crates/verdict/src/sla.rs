@@ -10,6 +10,7 @@ pub mod file;
 pub mod hold;
 pub mod json;
 pub mod junit;
+mod levels;
 pub mod text;
 mod words;
 

@@ -9,93 +9,18 @@ mod create_index;
 mod expression;
 mod insert;
 mod lookup;
+mod prepared;
 mod query;
 mod scripted;
 mod update;
 mod worker;
 
+pub use prepared::{Exercise, Prepared};
+pub(crate) use prepared::{prepare_empty, prepare_tables};
 pub(crate) use worker::{Worker, failure};
 
-use archive::TransactionKind;
-use load::{BlockingClient, NonblockingClient, Outcome};
-use target::{Cooled, Result};
-
 use crate::bench::Bench;
-use crate::library::{Cache, Kind, Table};
-use crate::tables;
-
-/// The state of data and caches before a point.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prepared {
-    /// State of the data, e.g. "fresh, analysed".
-    pub state: String,
-    /// State of the caches: "warm", "cold", "lukewarm: …" or "as it comes".
-    pub cache: String,
-    /// What is wrong already.
-    pub reasons: Vec<String>,
-}
-
-/// A test bound to a target.
-pub trait Exercise {
-    /// Brings data and caches into the declared state.
-    ///
-    /// # Errors
-    /// When the target fails.
-    fn prepare(&mut self) -> Result<Prepared>;
-
-    /// One client per job, each with a session of its own.
-    ///
-    /// # Errors
-    /// When a session cannot be opened or a statement is not right.
-    fn clients(&mut self, jobs: u32) -> Result<Vec<Box<dyn BlockingClient>>>;
-
-    /// The same for an event loop; `None` where the engine's calls block, so that clients are needed.
-    ///
-    /// # Errors
-    /// As [`Exercise::clients`].
-    fn stations(&mut self, _jobs: u32) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
-        Ok(None)
-    }
-
-    /// What belongs to the timing after the last job has finished.
-    ///
-    /// # Errors
-    /// When the target fails.
-    fn close(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Proves what the clients did against what the database holds; says what is wrong.
-    ///
-    /// # Errors
-    /// When the target fails.
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>>;
-
-    /// What a reader should know of what the clients did.
-    fn notes(&self, _outcome: &Outcome) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What each kind of transaction did, where the test has kinds.
-    fn transactions(&self) -> Vec<TransactionKind> {
-        Vec::new()
-    }
-
-    /// Operations of the test in one operation of a client (loop passes of a statement).
-    fn operations_scale(&self) -> u64 {
-        1
-    }
-
-    /// Bytes of user data in a row that a client reports, where MB/s of user data mean something.
-    fn row_bytes(&self) -> Option<u64> {
-        None
-    }
-
-    /// Bytes that a point of `outcome` has to read from the device when its cache was cold.
-    fn device_read_bytes(&self, _outcome: &Outcome) -> Option<u64> {
-        None
-    }
-}
+use crate::library::Kind;
 
 /// The exercise of a bench's test.
 pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
@@ -139,39 +64,4 @@ pub fn exercise_for(bench: Bench) -> Box<dyn Exercise> {
         }
         Kind::CreateIndex { table } => Box::new(create_index::CreateIndex::new(bench, table)),
     }
-}
-
-/// Prepares the tables of a reading test and sets the caches as the test declares.
-fn prepare_tables(bench: &Bench, needed: &[Table]) -> Result<Prepared> {
-    let mut reasons = Vec::new();
-    for table in needed {
-        tables::ensure(bench, *table)?;
-        // The proof reads every row, so it leaves the table in memory as well.
-        reasons.extend(tables::proof(bench, *table)?);
-    }
-    let cache = match bench.test.definition.cache {
-        Cache::Cold => match bench.target.cool()? {
-            Cooled::Cold => "cold".to_owned(),
-            Cooled::Lukewarm(why) => format!("lukewarm: {why}"),
-        },
-        other => other.name().to_owned(),
-    };
-    Ok(Prepared {
-        state: "fresh, analysed".into(),
-        cache,
-        reasons,
-    })
-}
-
-/// Makes the table that a writing test fills, empty and in the shape it wants.
-fn prepare_empty(bench: &Bench, shape: &str, table: &str) -> Result<Prepared> {
-    let mut session = bench.target.open_session()?;
-    tables::recreate(session.as_mut(), bench, shape, table)?;
-    drop(session);
-    bench.checkpoint()?;
-    Ok(Prepared {
-        state: "empty table".into(),
-        cache: bench.test.definition.cache.name().into(),
-        reasons: Vec::new(),
-    })
 }

@@ -5,6 +5,7 @@
 //! database, because they bear the same names. Queries beside order entry are asked of the rows themselves, or of a
 //! copy that was lifted out of their server.
 
+mod codes;
 mod step;
 mod together;
 
@@ -23,34 +24,10 @@ use crate::olap::step::OlapStep;
 use crate::oltp;
 use crate::oltp::step::OltpStep;
 use crate::volume::of_order_entry_load;
+pub(crate) use codes::{
+    QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title,
+};
 use together::MixedPoint;
-
-/// Order entry on its own.
-pub const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
-/// Queries on their own.
-pub const QUERIES_ALONE: &str = "MIXED-OLAP-ALONE";
-/// Order entry with queries beside it.
-pub const USERS: &str = "MIXED-OLTP";
-/// Those queries.
-pub const QUERIES: &str = "MIXED-OLAP";
-/// Codes with their titles.
-const TITLES: [(&str, &str); 4] = [
-    (USERS_ALONE, "Mixed: order entry alone"),
-    (QUERIES_ALONE, "Mixed: queries alone"),
-    (USERS, "Mixed: order entry, queries beside it"),
-    (QUERIES, "Mixed: queries, order entry beside them"),
-];
-
-/// Title of a point.
-pub fn title(code: &str) -> String {
-    let known = TITLES.into_iter().find(|(known, _)| *known == code);
-    known.map_or(code, |(_, title)| title).to_owned()
-}
-
-/// Whether a point is of order entry, be it alone or not.
-pub(crate) fn is_of_users(code: &str) -> bool {
-    [USERS_ALONE, USERS].contains(&code)
-}
 
 /// The points of a step at a target, from a key that has everything but test and jobs. Order entry on its own is
 /// measured where its tables are, not for each copy of others.
@@ -72,14 +49,6 @@ pub(crate) fn keys(
     alone.into_iter().chain(others).collect()
 }
 
-/// Users, of order entry or of queries.
-fn jobs_of(code: &str, oltp: &OltpStep, olap: &OlapStep) -> u32 {
-    match is_of_users(code) {
-        true => oltp.users()[0],
-        false => olap.streams().max(1),
-    }
-}
-
 /// Why a target cannot do a step at all.
 pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Option<String> {
     let source = match target.is_replica() {
@@ -90,14 +59,6 @@ pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Op
         },
     };
     oltp::measure::obstacle(source).or_else(|| olap::measure::obstacle(olap, target))
-}
-
-/// The fingerprint of what a point is of. Order entry beside a copy goes on in the engine that the copy comes from.
-pub(crate) fn definition(code: &str, engine: &str) -> String {
-    match is_of_users(code) {
-        true => oltp::fingerprint(engine),
-        false => olap::fingerprint(engine),
-    }
 }
 
 /// Order entry with queries beside it as a workload of plans.
@@ -229,17 +190,5 @@ impl Measure for Together<'_> {
             progress,
         };
         point.measure().enter(archive, context)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_code_has_a_title() {
-        for (code, words) in TITLES {
-            assert_eq!(title(code), words);
-        }
     }
 }

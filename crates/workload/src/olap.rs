@@ -16,6 +16,7 @@
 //! * [`work`]: streams of queries at work, for whoever drives them.
 
 pub mod answer;
+pub mod answers;
 pub mod check;
 mod clients;
 pub mod load;

@@ -4,6 +4,7 @@
 //! engine can be asked without waiting, and on threads where its calls block: the same transactions, the same
 //! values, the same retries.
 
+pub(crate) mod definition;
 pub(crate) mod draw;
 mod draw_file;
 pub(crate) mod file;

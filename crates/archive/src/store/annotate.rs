@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::file::BUSY_TIMEOUT;
 use super::name::check_label;
-use super::{ArchiveError, BUSY_TIMEOUT, Result, read};
+use super::{ArchiveError, Result, read};
 use crate::{Run, RunState, integrity};
 
 /// Longest note, in characters.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Transaction, params};
 
 use super::Result;
-use super::read::rows;
+use super::rows::rows;
 use crate::{ByOperation, OperationSample, OperationTimes, TransactionKind};
 
 pub(super) fn insert(transaction: &Transaction<'_>, id: i64, by: &ByOperation) -> Result<()> {

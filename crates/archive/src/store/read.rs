@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, ParamsFromIter, Row, params, param
 use serde::de::DeserializeOwned;
 use stats::HistogramSnapshot;
 
+use super::rows::rows;
 use super::{Result, RunName, RunSummary, by_operation};
 use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
 use crate::{
@@ -455,17 +456,6 @@ fn key(row: &Row<'_>) -> rusqlite::Result<PointKey> {
         jobs: row.get("jobs")?,
         threads: row.get("threads")?,
     })
-}
-
-pub(super) fn rows<T>(
-    connection: &Connection,
-    sql: &str,
-    values: impl rusqlite::Params,
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_map(values, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
 }
 
 /// A column of JSON; when it does not fit our structs the default, and the reason.

@@ -37,7 +37,7 @@ pub fn product(files: &[File]) -> impl Iterator<Item = (&File, Source)> {
     };
     rust(files)
         .filter(move |file| !is_test(&file.path))
-        .map(|file| (file, Source::without_tests(&file.text)))
+        .map(|file| (file, Source::without_tests(&file.path, &file.text)))
 }
 
 /// The first address that a browser would fetch by itself, if there is one.
@@ -121,7 +121,11 @@ pub fn repository() -> Vec<File> {
             let path = folder.join(&name);
             if root.join(&path).is_dir() {
                 let hidden = name.starts_with('.') && name != ".ci";
-                if !hidden && !["target", "bin", "node_modules"].contains(&name.as_str()) {
+                // Cargo marks its folders; `target` is also the name of a crate and of modules.
+                let is_built = path == Path::new("target")
+                    || ["bin", "node_modules"].contains(&name.as_str())
+                    || root.join(&path).join("CACHEDIR.TAG").exists();
+                if !hidden && !is_built {
                     folders.push(path);
                 }
             } else if !name.ends_with(".new") && !name.starts_with("dbdyno-report") {

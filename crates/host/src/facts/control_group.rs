@@ -9,7 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 use archive::{ControlGroup, DeviceCap};
 
-use super::{first_line, first_number, processor, text};
+use super::files::{first_line, first_number, text};
+use super::processor;
 use crate::device::whole_device;
 use crate::mounts::{self, Mount};
 

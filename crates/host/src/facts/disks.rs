@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use archive::BlockDevice;
 
-use super::{first_line, first_number};
+use super::files::{first_line, first_number};
 use crate::mounts::{self, Mount};
 
 const SECTOR_BYTES: u64 = 512;

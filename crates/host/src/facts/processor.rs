@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{count_numbered, first_line, first_number, is_numbered};
+use super::files::{count_numbered, first_line, first_number, is_numbered};
 
 /// What is known of the processors.
 #[derive(Debug, Default, PartialEq)]

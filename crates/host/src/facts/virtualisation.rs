@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{first_line, is_this_machine, processor};
+use super::files::{first_line, is_this_machine};
+use super::processor;
 
 /// What firmware of virtual machines calls itself. Clouds are not in it: they rent bare metal under
 /// the same name.

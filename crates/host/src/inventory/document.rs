@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Changed, Inventory, Stated, difference};
-use crate::lint::Finding;
 
 const FORMAT: &str = "dbdyno-host";
 /// Grows when a field changes its name or its meaning.
@@ -49,19 +48,19 @@ struct Head {
 }
 
 #[derive(Serialize)]
-struct Whole<'a> {
+struct Whole<'a, F> {
     format: &'static str,
     version: u32,
     #[serde(flatten)]
     document: &'a Document,
-    lint: &'a [Finding],
+    lint: &'a [F],
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<&'a [Changed]>,
 }
 
 impl Document {
     /// The document with its findings and, when it was compared, the rows that differ.
-    pub fn to_json(&self, lint: &[Finding], changed: Option<&[Changed]>) -> String {
+    pub fn to_json(&self, lint: &[impl Serialize], changed: Option<&[Changed]>) -> String {
         let whole = Whole {
             format: FORMAT,
             version: VERSION,
@@ -115,7 +114,7 @@ mod tests {
         let mut document = Document::default();
         document.found.machine.host_name = Some("bench".into());
         document.stated = Stated::parse("x", "[cpu]\ncores = 8\n").unwrap();
-        let text = document.to_json(&[], Some(&[]));
+        let text = document.to_json(&[(); 0], Some(&[]));
         assert_eq!(Document::parse("x", &text).unwrap(), document);
         let rows = document.changed_since(&Document::default());
         let facts: Vec<&str> = rows.iter().map(|row| row.fact.as_str()).collect();

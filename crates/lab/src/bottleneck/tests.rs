@@ -1,10 +1,14 @@
 //! Made-up points, each held back by what its name says.
 
-use archive::Figures;
+use std::time::Duration;
+
+use archive::{BackgroundEvent, Figures};
+use target::Transport;
 use target::WaitClass::{self, *};
 
 use super::*;
-use crate::timed::{Class, Source};
+use crate::session_sampler::Link;
+use crate::timed::{Class, Event, Source};
 
 const LOCAL: Link = Link {
     transport: Transport::Local,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::ns;
+use super::duration::ns;
 
 /// Where virtual time begins: not at zero, which would hide a time that was never set.
 const BEGIN_NS: u64 = 1_000_000_000;

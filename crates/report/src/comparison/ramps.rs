@@ -26,7 +26,7 @@ fn one(ramps: &Ramps) -> String {
     }
     for (users, figure) in &ramps.found.response_at_users {
         out += &line(
-            &format!("response p{percentile} at {}", crate::users::users(*users)),
+            &format!("response p{percentile} at {}", crate::number::users(*users)),
             figure,
             |us| number::latency(Some(us)),
         );

@@ -3,9 +3,9 @@
 use archive::TimedEvent;
 use stats::{HistogramSnapshot, scaling};
 
+use super::figure::{Figure, Table};
 use super::scaling::Laws;
 use super::sweep::{Place, Rate, Sweep};
-use super::{Figure, Table};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
 

@@ -4,6 +4,7 @@
 mod asked;
 mod changes;
 mod mixed;
+mod parts;
 mod sizes;
 
 use std::collections::BTreeSet;
@@ -11,42 +12,16 @@ use std::collections::BTreeSet;
 use archive::{Point, Run};
 use askama::Template;
 use stats::ratio::quotient;
-use stats::summary::median;
 
-use super::{Figure, Table};
-use crate::level::target_name;
-use crate::number;
-use crate::svg::{Bar, bars};
-
+use super::figure::Figure;
 use asked::Asked;
-
-/// In front of the codes of points that are of lifted tables.
-const OF_TABLE: &str = "LIFT-";
-/// The target that the others are relative to.
-const DISK: u32 = 0;
+use parts::{DISK, OF_TABLE, Row, Study, figure, is_sound, name};
 
 /// The section.
 #[derive(Template)]
 #[template(path = "columnar.html", whitespace = "minimize")]
 pub struct View {
     studies: Vec<Study>,
-}
-
-/// What was found at one scale, or published.
-struct Study {
-    title: String,
-    sizes: Vec<Grid>,
-    figures: Vec<Figure>,
-    /// What order entry and queries cost each other.
-    mixed: Option<Grid>,
-}
-
-/// A table with what it says.
-struct Grid {
-    title: String,
-    heads: Vec<String>,
-    rows: Vec<Vec<String>>,
-    how: String,
 }
 
 impl View {
@@ -128,31 +103,6 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
     figures
 }
 
-/// Average of a figure over points, each by its time; those that are too short to be sampled do not matter.
-fn averaged<'a>(
-    points: impl Iterator<Item = &'a Point>,
-    value: impl Fn(&Point) -> Option<f64>,
-) -> Option<f64> {
-    let (mut sum, mut all_s) = (0.0, 0.0);
-    for point in points {
-        let elapsed_s = point.figures.elapsed_s?;
-        let Some(value) = value(point) else {
-            continue;
-        };
-        sum += value * elapsed_s;
-        all_s += elapsed_s;
-    }
-    (all_s > 0.0).then(|| sum / all_s)
-}
-
-/// One bar: degree, target and value.
-struct Row {
-    dop: u32,
-    name: String,
-    colour: usize,
-    value: Option<f64>,
-}
-
 fn rows(
     run: &Run,
     asked: &Asked,
@@ -171,59 +121,4 @@ fn rows(
         }
     }
     rows
-}
-
-/// Whether everything that was lifted into a target, if anything was, is what it should be: of a level that failed
-/// nothing is drawn.
-fn is_sound(run: &Run, target: u32) -> bool {
-    let is_lifted = |p: &&Point| p.key.target == target && p.key.test.starts_with(OF_TABLE);
-    run.points.iter().filter(is_lifted).all(Point::valid)
-}
-
-/// A replica by its level alone, so that bars have room for it.
-fn name(run: &Run, target: u32) -> String {
-    let whole = target_name(run, target);
-    match whole.split_once('+') {
-        Some((_, level)) if target != DISK => level.to_owned(),
-        _ => whole,
-    }
-}
-
-/// A figure with its bars; nothing where no value is known.
-fn figure(caption: String, how: &str, rows: &[Row], published: &str) -> Option<Figure> {
-    rows.iter().any(|row| row.value.is_some()).then(|| {
-        let bar = |row: &Row| Bar {
-            label: format!("{} @{}", row.name, row.dop),
-            value: row.value,
-            text: number::figure_or_unknown(row.value),
-            colour: row.colour,
-            hollow: false,
-        };
-        let drawn: Vec<Bar> = rows.iter().map(bar).collect();
-        let table = Table::new(
-            &["target", "value"],
-            rows.iter().map(|row| {
-                let cells = vec![row.name.clone(), number::figure_or_unknown(row.value)];
-                (format!("{} threads a user", row.dop), cells)
-            }),
-        );
-        let mut figure = Figure::new(caption.clone(), bars(&caption, &drawn), how.into(), table);
-        figure.said.push(published.into());
-        figure
-    })
-}
-
-/// Median over the repetitions; `None` where a repetition is not valid.
-fn figure_of<'a>(
-    points: impl Iterator<Item = &'a Point>,
-    value: impl Fn(&Point) -> Option<f64>,
-) -> Option<f64> {
-    let mut values = Vec::new();
-    for point in points {
-        if !point.valid() {
-            return None;
-        }
-        values.push(value(point)?);
-    }
-    median(&values)
 }

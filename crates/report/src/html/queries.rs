@@ -2,7 +2,7 @@
 
 use archive::Run;
 
-use super::{Figure, Table};
+use super::figure::{Figure, Table};
 use crate::level::{self, Curve, Level};
 use crate::number;
 use crate::scorecard;

@@ -6,7 +6,7 @@ use stats::interval::Interval;
 use stats::scaling::Load;
 use stats::usl::{Amdahl, DOPS_MIN, Fit, Peak, Resampling, amdahl, usl};
 
-use super::Table;
+use super::figure::Table;
 use super::sweep::{Rate, Sweep};
 use crate::number;
 use crate::svg::{Dash, Trace};

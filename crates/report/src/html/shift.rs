@@ -8,7 +8,7 @@ use askama::Template;
 use verdict::compare::BAND_DEFAULT;
 use verdict::shift::{Shift, shifts};
 
-use super::{Figure, id_of};
+use super::figure::{Figure, id_of};
 use crate::scorecard::Against;
 use crate::shifted;
 

@@ -3,9 +3,10 @@
 use archive::{Point, Run};
 use stats::scaling;
 
+use super::figure::{Figure, id_of};
 use super::scaling::Laws;
 use super::sweep::{self, Rate, Sweep};
-use super::{Figure, charts, held_back, id_of, queries, timeline, times, transactions};
+use super::{charts, held_back, queries, timeline, times, transactions};
 use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::plans;

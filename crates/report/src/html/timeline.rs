@@ -4,8 +4,8 @@ use archive::{Point, Sample};
 use stats::compare::Direction;
 use stats::steady::{Steady, judge};
 
+use super::figure::{Figure, Table};
 use super::sweep::{Rate, Sweep};
-use super::{Figure, Table};
 use crate::number::{self, tick, tick_latency};
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 

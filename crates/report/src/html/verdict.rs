@@ -4,7 +4,7 @@ use archive::{
     Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, RightsMissing, Run, RunState, Steady,
 };
 
-use super::id_of;
+use super::figure::id_of;
 use crate::level::{self, TestGroup};
 use crate::{html::sweep, number};
 

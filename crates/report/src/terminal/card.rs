@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::table::{self, Align};
-use super::{Footnotes, Paint, clean};
+use super::text::{Footnotes, Paint, clean};
 use crate::number;
 use crate::scorecard::{Absence, Cell, Column, Row, Scorecard};
 

@@ -1,6 +1,7 @@
 //! Notes that hold for many tables: a letter at each table, the sentence once.
 
-use super::{Paint, clean, table};
+use super::table;
+use super::text::{Paint, clean};
 use crate::level::TestGroup;
 use crate::remarks;
 

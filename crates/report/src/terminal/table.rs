@@ -1,6 +1,6 @@
 //! A text table that gives up columns, least important first, until it fits the terminal.
 
-use super::Paint;
+use super::text::Paint;
 
 /// Which side a column leans to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

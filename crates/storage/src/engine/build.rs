@@ -4,13 +4,14 @@ use std::fs::File;
 
 use super::backend::{Backend, Request};
 use super::buffers::Buffers;
-use super::chain::Phase;
 use super::content::Content;
 use super::error::{EngineError, Operation};
 use super::figures::{Cell, Way};
 use super::files::Extent;
 use super::lane::{Lane, Slot};
 use super::message::WorkerEnd;
+use super::options::{BATCH_MAX, Options, TRACE_MAX};
+use super::phase::Phase;
 use super::plan::LanePlan;
 use super::pool::Pool;
 use super::proofs::Validated;
@@ -20,7 +21,7 @@ use super::shared::Shared;
 use super::stream::ActiveStream;
 use super::trace::Trace;
 use super::worker::{State, Worker};
-use super::{BATCH_MAX, Options, TRACE_MAX};
+
 use crate::run::Run;
 
 const NS_PER_S: u64 = 1_000_000_000;

@@ -4,35 +4,9 @@
 
 use super::backend::{Backend, Request};
 use super::error::{Fault, Operation};
+use super::phase::{Phase, Step};
 use super::proof::Corruption;
 use super::worker::Worker;
-
-/// Where the chain of a slot stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// The SD is not validated, and the I/O stands alone.
-    Plain,
-    /// A write with an `fdatasync` behind it.
-    WriteThenSync,
-    /// That `fdatasync`.
-    Sync,
-    /// The read that was asked for.
-    Read,
-    /// Proof of what is about to be written over.
-    ReadBefore,
-    /// The write that was asked for.
-    Write,
-    /// Proof of what was written.
-    ReadAfter,
-}
-
-/// What becomes of a chain.
-pub(crate) enum Step {
-    /// It goes on with the next request of its slot.
-    Next,
-    /// It is over, with what was found.
-    Done(Option<(u64, Fault)>),
-}
 
 impl<B: Backend> Worker<'_, B> {
     /// Begins the chain for the I/O in slot `number`, whose blocks were taken before.

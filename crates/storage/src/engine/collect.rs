@@ -9,7 +9,7 @@ use std::time::Duration;
 use load::clock::{now_ns, process_cpu};
 
 use super::error::{EngineError, IoFault};
-use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Told, Way};
+use super::figures::{Cell, Driver, Ended, Interval, Latencies, Outcome, Told, Way, cells_of};
 use super::message::{Message, WorkerEnd};
 use super::plan::LanePlan;
 use super::proofs::Validated;
@@ -50,7 +50,7 @@ struct Totals {
 
 impl<'a> Collector<'a> {
     pub fn new(run: &'a Run, plans: &[Vec<LanePlan>], storage_bytes: u64) -> Self {
-        let all = super::cells_of(run);
+        let all = cells_of(run);
         let place = |stream: usize, storage: usize| {
             all.iter()
                 .position(|cell| *cell == (stream, storage))
@@ -340,7 +340,7 @@ impl Totals {
 }
 
 fn empty_cells(run: &Run) -> Vec<Cell> {
-    super::cells_of(run)
+    cells_of(run)
         .into_iter()
         .map(|(stream, storage)| Cell {
             stream,

@@ -11,6 +11,16 @@ use stats::Histogram;
 use super::error::{IoFault, Operation};
 use super::recovery::Recovery;
 use super::ring::RingFeatures;
+use crate::run::Run;
+
+/// (stream, SD) of each [`Cell`], in the order of all lists of cells.
+#[must_use]
+pub fn cells_of(run: &Run) -> Vec<(usize, usize)> {
+    let streams = run.streams.iter().enumerate();
+    streams
+        .flat_map(|(stream, what)| what.storage.iter().map(move |storage| (stream, *storage)))
+        .collect()
+}
 
 /// The three times of one kind of I/O, as distributions.
 #[derive(Debug, Clone, Default)]
@@ -148,7 +158,7 @@ pub struct Interval {
     pub end: Duration,
     /// Its length; only the last one may be shorter.
     pub length: Duration,
-    /// What was done, in the order of [`cells_of`](super::cells_of).
+    /// What was done, in the order of [`cells_of`].
     pub cells: Vec<Cell>,
 }
 
@@ -227,7 +237,7 @@ pub struct Outcome {
     pub counted: Duration,
     /// From the start to the end, warm-up included.
     pub elapsed: Duration,
-    /// Sums of what counts, in the order of [`cells_of`](super::cells_of).
+    /// Sums of what counts, in the order of [`cells_of`].
     pub cells: Vec<Cell>,
     /// Sums of everything, warm-up included.
     pub all_cells: Vec<Cell>,

@@ -7,7 +7,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::sync::{Mutex, PoisonError};
 
-use super::Options;
 use super::error::EngineError;
 use crate::regular;
 use crate::run::{Run, Sizes, StorageDefinition};
@@ -76,15 +75,22 @@ impl Claims {
     }
 }
 
+/// How SDs are opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opening<'a> {
+    /// Files may be shorter than their size, and grow.
+    pub may_grow: bool,
+    /// Devices that are in use may be written to.
+    pub force: bool,
+    /// Who holds the devices.
+    pub claims: &'a Claims,
+}
+
 /// Opens all SDs of a run, in their order.
-pub(crate) fn open_all(
-    run: &Run,
-    options: &Options<'_>,
-    claims: &Claims,
-) -> Result<Vec<OpenStorage>, EngineError> {
+pub(crate) fn open_all(run: &Run, opening: &Opening<'_>) -> Result<Vec<OpenStorage>, EngineError> {
     check_twice(run)?;
     let all = run.storage.iter().enumerate();
-    all.map(|(index, sd)| open(run, index, sd, options, claims))
+    all.map(|(index, sd)| open(run, index, sd, opening))
         .collect()
 }
 
@@ -92,8 +98,7 @@ pub(crate) fn open_all(
 /// format before the run will make it.
 pub(crate) fn look_at_all(
     run: &Run,
-    options: &Options<'_>,
-    claims: &Claims,
+    opening: &Opening<'_>,
     is_formatted: impl Fn(&StorageDefinition) -> bool,
 ) -> Result<Vec<Extent>, EngineError> {
     check_twice(run)?;
@@ -107,11 +112,11 @@ pub(crate) fn look_at_all(
             }),
             (None, _) => Err(absent(sd)),
             (Some(_), _) => {
-                let options = Options {
+                let opening = Opening {
                     may_grow,
-                    ..*options
+                    ..*opening
                 };
-                Ok(open(run, index, sd, &options, claims)?.extent)
+                Ok(open(run, index, sd, &opening)?.extent)
             }
         }
     };
@@ -200,8 +205,7 @@ fn open(
     run: &Run,
     index: usize,
     sd: &StorageDefinition,
-    options: &Options<'_>,
-    claims: &Claims,
+    opening: &Opening<'_>,
 ) -> Result<OpenStorage, EngineError> {
     let writes = run.writes_to(index);
     let kind = kind(sd)?;
@@ -213,7 +217,7 @@ fn open(
         });
     }
     // Without a size to grow to, a file would only lie there empty.
-    let may_make = options.may_grow && writes && kind.is_none() && !sd.is_device();
+    let may_make = opening.may_grow && writes && kind.is_none() && !sd.is_device();
     let file = OpenOptions::new()
         .read(true)
         .write(writes)
@@ -229,10 +233,10 @@ fn open(
     let metadata = file
         .metadata()
         .map_err(|reason| refused(sd, writes, reason))?;
-    if is_block && writes && !options.force {
-        claims.claim(sd, metadata.rdev())?;
+    if is_block && writes && !opening.force {
+        opening.claims.claim(sd, metadata.rdev())?;
     }
-    let may_grow = options.may_grow && writes && !is_block;
+    let may_grow = opening.may_grow && writes && !is_block;
     let extent = Extent {
         size_bytes: usable_size(sd, &file, &metadata, writes, may_grow)?,
         offset_bytes: sd.offset_bytes,

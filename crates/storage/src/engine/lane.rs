@@ -1,8 +1,8 @@
 //! The places for I/Os in flight, and who gets the next one.
 
 use super::backend::Request;
-use super::chain::Phase;
 use super::error::Operation;
+use super::phase::Phase;
 use super::recorder::Times;
 use super::stream::ActiveStream;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::EngineError;
 use super::files::{Claims, look_at_all};
-use super::{Options, check, content, geometry, journal, plan, proofs, resolve, workers_max};
+use super::{Options, check, content, geometry, journal, plan, proofs, resolve};
 use crate::run::{Range, Run, StorageDefinition};
 
 /// Bytes of the unit in which `stat` counts what a file occupies.
@@ -35,8 +35,8 @@ pub fn check_list(
         // Rates that follow from other runs are not known yet, and no matter here.
         let run = resolve(run, &[]);
         check(&run)?;
-        plan::workers(&run, workers_max(options))?;
-        let extents = look_at_all(&run, options, claims, is_formatted)?;
+        plan::workers(&run, options.workers())?;
+        let extents = look_at_all(&run, &options.opening(claims), is_formatted)?;
         for index in 0..run.streams.len() {
             geometry::source(&run, index, &extents, options.seed)?;
         }

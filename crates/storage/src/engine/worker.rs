@@ -11,11 +11,11 @@ use load::recorder::LATE_START;
 
 use super::backend::{Backend, Completion, Request};
 use super::buffers::Buffers;
-use super::chain::{Phase, Step};
 use super::content::Content;
 use super::error::{EngineError, Fault, IoFault, Operation};
 use super::lane::{Lane, Slot};
 use super::message::{Message, WorkerEnd};
+use super::phase::{Phase, Step};
 use super::proofs::Validated;
 use super::recorder::{Recorder, Times};
 use super::shared::Shared;

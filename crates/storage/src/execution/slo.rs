@@ -6,13 +6,10 @@
 use std::fmt;
 
 use load::search::{Search, SearchError, SearchPlan};
-use load::slo_search::slo_search;
 use load::{Objective, Window};
 
-use super::monitor::Monitored;
-use super::rounds::Round;
-use super::{Execution, ExecutionError, Measured};
-use crate::engine::{self, Outcome};
+use super::ExecutionError;
+use crate::engine::Outcome;
 use crate::run::{Rate, Run};
 
 /// I/Os that lie beyond the percentile of the smallest sample that decides: with fewer it is little more than the maximum.
@@ -20,7 +17,7 @@ const BEYOND_MIN: f64 = 10.0;
 /// More than the least count is asked for, so that arrivals by chance do not fall below it.
 const MARGIN: f64 = 1.2;
 /// Measurements of one rate in a row that decide nothing.
-const UNDECIDED_MAX: usize = 3;
+pub(super) const UNDECIDED_MAX: usize = 3;
 
 /// What is searched for, and how closely.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,12 +69,16 @@ impl Slo {
     }
 
     /// The lowest rate at which a run has as many.
-    fn lowest_per_s(&self, run: &Run) -> f64 {
+    pub(super) fn lowest_per_s(&self, run: &Run) -> f64 {
         let seconds = run.counted_s().unwrap_or(1).max(1);
         self.count_min() as f64 * MARGIN / f64::from(seconds)
     }
 
-    fn search(&self, first_per_s: f64, lowest_per_s: f64) -> Result<Search, SearchError> {
+    pub(super) fn search(
+        &self,
+        first_per_s: f64,
+        lowest_per_s: f64,
+    ) -> Result<Search, SearchError> {
         let first_per_s = first_per_s.max(lowest_per_s);
         Search::new(SearchPlan {
             lowest_per_s,
@@ -115,7 +116,7 @@ fn obstacle(run: &Run) -> Option<&'static str> {
 
 /// What one measurement says.
 #[derive(Debug, Clone, PartialEq)]
-struct Tried {
+pub(super) struct Tried {
     rate_per_s: f64,
     /// I/Os that counted.
     operations: u64,
@@ -125,12 +126,12 @@ struct Tried {
     late: u64,
     unserved: u64,
     /// Whether the objective holds; none: that cannot be said.
-    holds: Option<bool>,
+    pub holds: Option<bool>,
 }
 
 impl Tried {
     /// The response time counts from the intended start, and what was not begun in time counts as well.
-    fn of(slo: &Slo, rate_per_s: f64, outcome: &Outcome) -> Self {
+    pub fn of(slo: &Slo, rate_per_s: f64, outcome: &Outcome) -> Self {
         let objective = &slo.objective;
         let response = outcome.latencies_of(|_, _, _| true).response;
         let operations = outcome.total().operations;
@@ -176,155 +177,8 @@ impl fmt::Display for Tried {
     }
 }
 
-/// Why a search did not come to its end.
-enum Halt {
-    Error(ExecutionError),
-    /// A measurement was broken off.
-    Broken(Box<(Run, Round, Option<Monitored>)>),
-    /// Measurements of one rate decided nothing.
-    Undecided(Box<(Run, Round, String)>),
-}
-
-impl Execution<'_> {
-    /// Searches the rate of one line of the list.
-    pub(super) fn search(
-        &mut self,
-        number: usize,
-        run: &Run,
-        options: &engine::Options<'_>,
-        slo: &Slo,
-    ) -> Result<Measured, ExecutionError> {
-        match self.hunted(number, run, options, slo) {
-            Ok(searched) => Ok(searched),
-            Err(Halt::Error(error)) => Err(error),
-            Err(Halt::Broken(broken)) => {
-                let (run, round, monitor) = *broken;
-                Ok(Measured {
-                    run,
-                    round,
-                    told: vec!["the search was broken off in this measurement".to_owned()],
-                    steadiness: None,
-                    is_missed: false,
-                    monitor,
-                })
-            }
-            Err(Halt::Undecided(undecided)) => {
-                let (run, round, why) = *undecided;
-                Ok(Measured {
-                    run,
-                    round,
-                    told: vec![why],
-                    steadiness: None,
-                    is_missed: true,
-                    monitor: None,
-                })
-            }
-        }
-    }
-
-    fn hunted(
-        &mut self,
-        number: usize,
-        run: &Run,
-        options: &engine::Options<'_>,
-        slo: &Slo,
-    ) -> Result<Measured, Halt> {
-        let mut measurements = 0;
-        let mut measure = |rate: Rate| {
-            // Every measurement has I/Os of its own.
-            let options = engine::Options {
-                seed: options.seed.wrapping_add(measurements),
-                ..*options
-            };
-            measurements += 1;
-            self.attempt(number, run, rate, &options)
-        };
-        let lowest_per_s = slo.lowest_per_s(run);
-        let first_per_s = match run.rate {
-            Rate::Fixed { iops } => iops,
-            // Half of what it does at most.
-            _ => {
-                let (run, round) = measure(run.rate.clone())?;
-                let maximum_per_s = round.outcome.rate_iops();
-                if maximum_per_s < lowest_per_s {
-                    let why = slo.too_few(maximum_per_s, lowest_per_s);
-                    return Err(Halt::Undecided(Box::new((run, round, why))));
-                }
-                maximum_per_s / 2.0
-            }
-        };
-        let search = slo
-            .search(first_per_s, lowest_per_s)
-            .map_err(|error| Halt::Error(ExecutionError::Search(error)))?;
-        let mut missed = None;
-        let mut tried: Vec<Tried> = Vec::new();
-        let hunted = slo_search(search, |iops| {
-            // As it is told: nobody reads more digits.
-            let asked = (iops * 10.0).round() / 10.0;
-            for attempt in 1.. {
-                let seen = measure(Rate::Fixed { iops: asked })?;
-                let this = Tried::of(slo, iops, &seen.1.outcome);
-                match this.holds {
-                    Some(true) => {
-                        tried.push(this);
-                        return Ok((true, Some(seen)));
-                    }
-                    Some(false) => {
-                        tried.push(this);
-                        missed = Some(seen);
-                        break;
-                    }
-                    None if attempt < UNDECIDED_MAX => {}
-                    None => {
-                        let why = slo.undecided(asked, &this);
-                        let (run, round) = seen;
-                        return Err(Halt::Undecided(Box::new((run, round, why))));
-                    }
-                }
-            }
-            Ok((false, None))
-        })?;
-        let mut told = hunted.told("I/Os", &slo.objective).to_vec();
-        let found = hunted.found();
-        let ends = [found.rate_per_s, found.missed_per_s];
-        told.extend(evidence(slo, ends.into_iter().flatten(), &tried));
-        let best = hunted.into_best().flatten();
-        let is_missed = best.is_none();
-        let (run, round) = best.or(missed).ok_or(Halt::Error(ExecutionError::Search(
-            SearchError::Measurements,
-        )))?;
-        Ok(Measured {
-            run,
-            round,
-            told,
-            steadiness: None,
-            is_missed,
-            monitor: None,
-        })
-    }
-
-    /// One measurement; its pages show the rate as if it were one of a list.
-    fn attempt(
-        &mut self,
-        number: usize,
-        run: &Run,
-        rate: Rate,
-        options: &engine::Options<'_>,
-    ) -> Result<(Run, Round), Halt> {
-        let run = Run {
-            rate,
-            ..run.clone()
-        };
-        let (round, monitor) = self.round(number, &run, options).map_err(Halt::Error)?;
-        if monitor.is_some() || self.stopped() || !round.is_whole() {
-            return Err(Halt::Broken(Box::new((run, round, monitor))));
-        }
-        Ok((run, round))
-    }
-}
-
 impl Slo {
-    fn too_few(&self, per_s: f64, lowest_per_s: f64) -> String {
+    pub(super) fn too_few(&self, per_s: f64, lowest_per_s: f64) -> String {
         let Objective { percentile, .. } = self.objective;
         format!(
             "p{percentile} cannot be decided: it takes {} I/Os or {lowest_per_s:.1}/s in the time that counts, and the most that was reached is {per_s:.1}/s; give a longer elapsed=",
@@ -332,7 +186,7 @@ impl Slo {
         )
     }
 
-    fn undecided(&self, iops: f64, last: &Tried) -> String {
+    pub(super) fn undecided(&self, iops: f64, last: &Tried) -> String {
         let Objective { percentile, .. } = self.objective;
         let Tried {
             late, operations, ..
@@ -351,7 +205,11 @@ impl Slo {
 }
 
 /// What was seen at either end of the bracket.
-fn evidence(slo: &Slo, ends: impl Iterator<Item = f64>, tried: &[Tried]) -> Option<String> {
+pub(super) fn evidence(
+    slo: &Slo,
+    ends: impl Iterator<Item = f64>,
+    tried: &[Tried],
+) -> Option<String> {
     let ends = ends.map(|end| {
         let own = tried.iter().filter(|tried| tried.rate_per_s == end);
         let own: Vec<String> = own.map(ToString::to_string).collect();

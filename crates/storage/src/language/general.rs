@@ -7,16 +7,15 @@ use super::error::Result;
 use super::format::FormatPolicy;
 use super::histogram;
 use super::lexer::Parameter;
+use super::limits::{COMPRESSION_MAX, TRANSFER_BYTES_MAX};
 use super::precondition::Precondition;
+use super::refused::NO_COMMANDS;
 use super::value::{Unit, begins};
 use super::words::Section;
 use crate::run::{Dedup, DuplicateSets, ErrorLimit, Journal, Validation};
 
-/// Largest ratio of compression there is a pattern for.
-pub(super) const COMPRESSION_MAX: f64 = 25.0;
 const DEDUP_RATIO_MAX: f64 = 1000.0;
 const DEDUP_SETS_DEFAULT_PCT: f64 = 5.0;
-const TRANSFER_BYTES_MAX: u64 = 1 << 30;
 const ERRORS_MAX: u64 = 1_000_000;
 const LOOPS_MAX: u64 = 10_000;
 
@@ -139,9 +138,6 @@ const KEYWORDS: &[(&str, Key)] = &[
     // Not in the language: behind it, so that nothing is an abbreviation of it.
     ("precondition", Key::Precondition),
 ];
-
-/// Why no command of a file is carried out.
-pub(super) const NO_COMMANDS: &str = "commands in a parameter file are not carried out; run them before and after, and leave this out";
 
 impl Section for General {
     const HEAD: &'static str = "";

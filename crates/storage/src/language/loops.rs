@@ -1,11 +1,10 @@
 //! Loops of RDs: values that replace those of the WDs, each for runs of its own.
 
 use super::error::Result;
-use super::general::COMPRESSION_MAX;
 use super::lexer::Parameter;
-use super::sd::{BYTES_MAX, SECTOR, THREADS_MAX};
+use super::limits::{BYTES_MAX, COMPRESSION_MAX, SECTOR, THREADS_MAX, TRANSFER_BYTES_MAX};
 use super::value::{Unit, number_text};
-use super::wd::{TRANSFER_BYTES_MAX, seek_of};
+use super::wd::seek_of;
 use crate::run::{Run, Sizes};
 
 /// What a loop goes over.

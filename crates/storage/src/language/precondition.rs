@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::error::{LanguageError, Result};
 use super::lexer::Parameter;
+use super::limits::TRANSFER_BYTES_MAX;
 use super::value::Unit;
-use super::wd::TRANSFER_BYTES_MAX;
 use crate::run::{
     FILL_TRANSFER_BYTES, Range, Rate, Run, StorageDefinition, Stream, fill_transfer_bytes,
 };

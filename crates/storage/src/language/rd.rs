@@ -4,12 +4,11 @@ use stats::steady::ROUNDS_MIN;
 
 use super::error::{Place, Result};
 use super::flags;
-use super::general::NO_COMMANDS;
 use super::lexer::Parameter;
+use super::limits::IOPS_MAX;
 use super::loops::{Loop, LoopOver};
-use super::sections::{NO_FILE_SYSTEMS, NO_REPLAY};
+use super::refused::{NO_COMMANDS, NO_FILE_SYSTEMS, NO_REPLAY};
 use super::value::{Unit, begins, number};
-use super::wd::IOPS_MAX;
 use super::words::{Definition, Section};
 use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Steady, Stop};
 

@@ -6,17 +6,14 @@ use super::error::{Place, Result};
 use super::flags;
 use super::general::DedupAsked;
 use super::lexer::Parameter;
+use super::limits::{BYTES_MAX, SECTOR, THREADS_MAX};
+use super::refused::{NO_REPLAY, host};
 use super::value::Unit;
 use super::words::{Definition, Section};
 use crate::run::{OpenFlags, Range};
 
-/// I/Os in flight on one SD.
-pub(super) const THREADS_MAX: u64 = 65_536;
 const THREADS_DEFAULT: f64 = 8.0;
 const HIT_AREA_DEFAULT: u64 = 1 << 20;
-/// No file or device is larger.
-pub(super) const BYTES_MAX: u64 = i64::MAX as u64;
-pub(super) const SECTOR: u64 = 512;
 
 /// One `sd=`.
 #[derive(Debug, Clone)]
@@ -135,7 +132,7 @@ impl Section for Sd {
             Key::Kstat => {
                 return Err(parameter.wrong("this is for Solaris; leave it out"));
             }
-            Key::Replay => return Err(parameter.wrong(super::sections::NO_REPLAY)),
+            Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
             Key::Journal => self.journal = Some(PathBuf::from(parameter.word()?)),
             Key::OpenFlags => self.open_flags = flags::open_flags(parameter)?,
             Key::Range => self.range = flags::range(parameter)?,
@@ -235,15 +232,6 @@ fn sectors(parameter: &Parameter, low: u64) -> Result<u64> {
         return Err(parameter.wrong("a multiple of 512 is wanted"));
     }
     Ok(value)
-}
-
-/// `host=` of SDs and WDs: there is one machine.
-pub(super) fn host(parameter: &Parameter) -> Result<()> {
-    let is_here = |name: &String| name == "localhost" || name == "*";
-    if parameter.values.iter().all(is_here) {
-        return Ok(());
-    }
-    Err(parameter.wrong(super::sections::ONE_MACHINE))
 }
 
 #[cfg(test)]

@@ -4,15 +4,10 @@ use super::error::{LanguageError, Result};
 use super::general::General;
 use super::lexer::Parameter;
 use super::rd::Rd;
+use super::refused::{NO_FILE_SYSTEMS, NO_REPLAY, ONE_MACHINE};
 use super::sd::Sd;
 use super::wd::Wd;
 use super::words::{Definitions, Section, nearest};
-
-pub(super) const ONE_MACHINE: &str =
-    "workloads run on this machine alone; leave hosts out, or name the only one localhost";
-pub(super) const NO_REPLAY: &str =
-    "recorded traces cannot be replayed; describe the workload with wd= instead";
-pub(super) const NO_FILE_SYSTEMS: &str = "workloads of directories and files (fsd, fwd) are not supported; use sd= and wd= on files or devices";
 
 /// What begins a definition.
 const HEADS: [&str; 4] = ["hd", "sd", "wd", "rd"];
@@ -80,11 +75,11 @@ impl Sections {
 
     fn set(&mut self, parameter: &Parameter) -> Result<()> {
         match self.part {
-            Part::General => self.general.set(parameter),
+            Part::General => known::<General>(self.general.set(parameter)?, parameter),
             Part::Host => set_host(parameter),
-            Part::Storage => self.sds.set(parameter),
-            Part::Workload => self.wds.set(parameter),
-            Part::Run => self.rds.set(parameter),
+            Part::Storage => known::<Sd>(self.sds.set(parameter)?, parameter),
+            Part::Workload => known::<Wd>(self.wds.set(parameter)?, parameter),
+            Part::Run => known::<Rd>(self.rds.set(parameter)?, parameter),
         }
     }
 
@@ -135,8 +130,15 @@ fn set_host(parameter: &Parameter) -> Result<()> {
     Err(unknown("hd", &own, parameter))
 }
 
+fn known<S: Section>(is_known: bool, parameter: &Parameter) -> Result<()> {
+    match is_known {
+        true => Ok(()),
+        false => Err(unknown(S::HEAD, &S::names(), parameter)),
+    }
+}
+
 /// The error about a keyword that a section does not have, beside its `own`; it says where it would belong, or what may be meant.
-pub(super) fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError {
+fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError {
     let given = parameter.key.as_str();
     let homes = [
         (

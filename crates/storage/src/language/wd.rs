@@ -3,20 +3,17 @@
 use super::error::{Place, Result};
 use super::flags;
 use super::lexer::Parameter;
-use super::sd::{BYTES_MAX, SECTOR, THREADS_MAX, host};
+use super::limits::{BYTES_MAX, IOPS_MAX, SECTOR, THREADS_MAX, TRANSFER_BYTES_MAX};
+use super::refused::host;
 use super::value::{Unit, begins, number};
 use super::words::{Definition, Section};
 use crate::run::{OpenFlags, Range, Seek, Sizes, Stride, WeightedSize};
 
-/// Largest transfer.
-pub(super) const TRANSFER_BYTES_MAX: u64 = 1 << 30;
 const TRANSFER_BYTES_DEFAULT: u64 = 4096;
 /// How far percentages that must add up to 100 may be off.
 pub(super) const PERCENT_TOLERANCE: f64 = 1e-4;
 const POISSON_DIVISOR: f64 = 3.0;
 const STREAMS_MAX: u64 = 65_536;
-/// No device does more I/Os a second.
-pub(super) const IOPS_MAX: f64 = 1e9;
 
 /// One `wd=`.
 #[derive(Debug, Clone)]

@@ -2,7 +2,6 @@
 
 use super::error::{Place, Result};
 use super::lexer::Parameter;
-use super::sections::unknown;
 
 /// Definitions of one kind.
 const DEFINITIONS_MAX: usize = 4096;
@@ -35,11 +34,13 @@ pub(super) trait Section {
     /// Takes a parameter whose keyword stands for this.
     fn take(&mut self, key: Self::Key, parameter: &Parameter) -> Result<()>;
 
-    /// Takes a parameter.
-    fn set(&mut self, parameter: &Parameter) -> Result<()> {
-        let key = resolve(Self::KEYWORDS, &parameter.key);
-        let key = key.ok_or_else(|| unknown(Self::HEAD, &Self::names(), parameter))?;
-        self.take(key, parameter)
+    /// Takes a parameter; false where it has no such keyword.
+    fn set(&mut self, parameter: &Parameter) -> Result<bool> {
+        let Some(key) = resolve(Self::KEYWORDS, &parameter.key) else {
+            return Ok(false);
+        };
+        self.take(key, parameter)?;
+        Ok(true)
     }
 
     /// Its keywords.
@@ -106,8 +107,8 @@ impl<T: Definition> Definitions<T> {
         Ok(())
     }
 
-    /// A parameter of the definition that was begun last.
-    pub fn set(&mut self, parameter: &Parameter) -> Result<()> {
+    /// A parameter of the definition that was begun last; false where it has no such keyword.
+    pub fn set(&mut self, parameter: &Parameter) -> Result<bool> {
         match self.named.last_mut() {
             Some(last) if !self.in_default => last.set(parameter),
             _ => self.default.set(parameter),

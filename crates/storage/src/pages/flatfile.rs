@@ -1,7 +1,8 @@
 //! `flatfile.html`: one row for each interval and one for each run, in columns that programs read by name.
 
-use super::columns::{Sums, deviation_ms, max_ms, mean_ms};
-use super::{Line, stamp};
+use super::columns::{Cpu, Sums, deviation_ms, max_ms, mean_ms};
+use super::line::Line;
+use super::stamp;
 use crate::language::MAX_IOPS;
 use crate::run::{Rate, Run, Seek, Sizes};
 
@@ -91,7 +92,7 @@ pub(super) fn row(
 ) -> String {
     let number = |value: f64| format!("{value:.4}");
     let all = sums.all();
-    let cpu = |of: fn(&super::Cpu) -> f64| {
+    let cpu = |of: fn(&Cpu) -> f64| {
         sums.cpu
             .as_ref()
             .map_or(NOT_KNOWN.to_owned(), |cpu| number(of(cpu)))

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use super::capi::{Api, RawAppender, RawChunk, RawType, SUCCESS, type_id};
 use super::explain::explain;
 use super::handle::{Answered, Connection, c_string, message_at};
-use crate::source::{COLUMNS_MAX, Cell};
+use crate::catalogue::{COLUMNS_MAX, Cell};
 use crate::{BulkRow, ErrorKind, Result, TargetError};
 use column::Column;
 use heap::TextHeap;

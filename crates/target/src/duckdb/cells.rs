@@ -3,7 +3,7 @@
 use super::capi::{RawString, type_id};
 use super::explain::explain;
 use super::handle::{Answer, Answered, Chunk, Vector};
-use crate::source::Cell;
+use crate::catalogue::Cell;
 use crate::{ErrorKind, Result, TargetError};
 
 /// Hands out all rows of a result.

@@ -9,7 +9,8 @@ use super::handle::{Connection, Database};
 use super::library::Loaded;
 use super::redo::RedoMeter;
 use super::set_up::{SetUp, options_read_only};
-use crate::register::{self, Identities};
+use crate::register;
+use crate::value::Identities;
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError, files};
 
 /// Tables and views, and the comments by which tables of ours are known.

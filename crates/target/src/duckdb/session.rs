@@ -11,8 +11,9 @@ use super::source::DIALECT;
 use super::texts::{Unread, texts};
 use crate::limit::{limited, too_long};
 use crate::plan_text::plan_text;
-use crate::register::{self, Identities};
+use crate::register;
 use crate::session::too_many_texts;
+use crate::value::Identities;
 use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 
 /// Fields are dropped in this order: statements, their connection, the hold on the database.
@@ -148,6 +149,10 @@ impl Session for DuckDbSession {
             format!("COMMENT ON TABLE {schema}.{table} IS {token}")
         };
         register::create(self, table, sql, &comment)
+    }
+
+    fn drop_table(&mut self, table: &str) -> Result<bool> {
+        register::drop(self, table, "")
     }
 
     fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {

@@ -10,11 +10,11 @@ use super::instance::{Instance, SessionGuard};
 use super::library::{Loaded, library};
 use super::set_up::options_read_only;
 use super::texts::{Unread, texts};
-use crate::session::too_many_texts;
-use crate::source::{
+use crate::catalogue::{
     DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored,
     Taker, enter, pieces, select, totals, within,
 };
+use crate::session::too_many_texts;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// What DuckDB calls things.
@@ -57,7 +57,7 @@ impl DuckDbSource {
     /// # Errors
     /// When it cannot be read, or the URL names a database in memory.
     pub(super) fn open(url: &TargetUrl) -> Result<Self> {
-        let path = url.file().ok_or_else(|| {
+        let path = url.place().ok_or_else(|| {
             TargetError::new(
                 ErrorKind::Statement,
                 "DuckDB: a database in memory is empty before it is opened; name a file",

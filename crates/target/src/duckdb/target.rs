@@ -14,8 +14,8 @@ use super::redo::RedoMeter;
 use super::session::DuckDbSession;
 use super::set_up::{SETTINGS, SetUp, THREADS_MAX};
 use super::source::DuckDbSource;
-use crate::engines::{Engine, EngineInfo};
-use crate::source::Source;
+use crate::catalogue::Source;
+use crate::engine::{Engine, EngineInfo};
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
 };
@@ -61,7 +61,7 @@ impl Engine for DuckDb {
         let set_up = SetUp::from_url(url)?;
         Ok(Arc::new(DuckDbTarget {
             url: url.to_string(),
-            instance: Arc::new(Instance::open(library()?, url.file(), set_up)?),
+            instance: Arc::new(Instance::open(library()?, url.place(), set_up)?),
         }))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::pace::{Clockwork, Pace};
 use super::statement::{self, Parsed};
-use crate::register::Identities;
+use crate::register;
+use crate::value::Identities;
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -76,6 +77,18 @@ impl Session for MockSession {
     /// Nothing can have begun, so there is nothing to take back.
     fn rollback(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
+        register::create(self, table, sql, &|_| String::new())
+    }
+
+    fn drop_table(&mut self, table: &str) -> Result<bool> {
+        register::drop(self, table, "")
+    }
+
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        Ok(register::entered(self)?.contains_key(table))
     }
 
     fn append(&mut self, _table: &str, _rows: &mut dyn RowSource) -> Result<u64> {

@@ -8,7 +8,7 @@ use archive::TargetRecord;
 
 use super::pace::{Pace, SETTINGS};
 use super::session::MockSession;
-use crate::engines::{Engine, EngineInfo, Reach};
+use crate::engine::{Engine, EngineInfo, Reach};
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
 };

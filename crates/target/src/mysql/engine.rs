@@ -7,10 +7,10 @@ use super::local::MariaDbServer;
 use super::session_settings::RESERVED;
 use super::source::MySqlSource;
 use super::target::MySqlTarget;
-use crate::engines::{Engine, EngineInfo, Reach};
+use crate::catalogue::Source;
+use crate::engine::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
-use crate::source::Source;
 use crate::{Result, Target, TargetUrl};
 
 /// A database of a server that runs already.

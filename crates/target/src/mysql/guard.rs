@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::access::Access;
 use super::client::Client;
 use super::flavour::Flavour;
-use crate::register::{self, COLUMNS, Identities};
+use crate::register::{self, COLUMNS};
+use crate::value::Identities;
 use crate::{ErrorKind, OWN_TABLES, Result, TargetError};
 
 /// Oldest versions whose protocol and statements are used; what is older was never tried.

@@ -1,5 +1,6 @@
 //! One connection as a session.
 
+mod group;
 mod nonblocking;
 mod tables;
 
@@ -13,11 +14,13 @@ use super::wire::StatementId;
 use super::{guard, load};
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::plan_text::plan_text;
-use crate::register::Identities;
+use crate::register;
+use crate::value::Identities;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
     Value,
 };
+use group::Group;
 
 /// What every session sets itself, so that neither the server's settings nor its place in the world
 /// change an answer: the isolation is the server's own default, recursion as deep as it allows.
@@ -36,7 +39,7 @@ pub(super) struct MySqlSession {
     client: Client,
     /// The database that is dbdyno's own, as it stands in statements.
     schema: String,
-    group: nonblocking::Group,
+    group: Group,
     access: Arc<Access>,
 }
 
@@ -54,7 +57,7 @@ impl MySqlSession {
         Self {
             client,
             schema: format!("`{}`", access.database),
-            group: nonblocking::Group::default(),
+            group: Group::default(),
             access,
         }
     }
@@ -229,6 +232,10 @@ impl Session for MySqlSession {
 
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
         tables::create(self, table, sql)
+    }
+
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        Ok(register::entered(self)?.contains_key(table))
     }
 
     fn drop_table(&mut self, table: &str) -> Result<bool> {

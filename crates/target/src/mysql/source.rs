@@ -5,11 +5,11 @@ use super::client::Client;
 use super::explain::explain_wire;
 use super::session::connect;
 use super::wire::Cell as WireCell;
-use crate::plain::{days_from, unscaled_of};
-use crate::source::{
+use crate::catalogue::{
     Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space,
     Stored, Taker, address_after, enter, select, totals, within,
 };
+use crate::plain::{days_from, unscaled_of};
 use crate::{ErrorKind, Result, TargetError};
 
 /// What the servers call things.

@@ -15,9 +15,9 @@ use super::session_settings::{set_settings, try_settings};
 use super::source::MySqlSource;
 use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, watch};
+use crate::catalogue::Source;
 use crate::server::{Anchor, LocalServer};
 use crate::session_settings::{self, SessionSettings};
-use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
     TargetError, TargetUrl, Watch,

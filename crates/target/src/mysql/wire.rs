@@ -17,9 +17,9 @@ mod short;
 #[cfg(test)]
 mod tests;
 
-pub use self::core::{Event, Finished, StatementId, Wire};
+pub use self::core::{Event, StatementId, Wire};
 pub use handshake::{Login, Server};
-pub use reply::ServerError;
+pub use reply::{Finished, ServerError};
 pub use row::{Cell, Column, Row};
 pub(super) use short::Short;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
-use super::guard::major;
 use super::set_up::SEARCH_PATH;
+use super::version::major;
 use super::wire::{Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
 use crate::session::too_many_texts;
 use crate::stream::Stream;

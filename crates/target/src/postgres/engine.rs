@@ -7,10 +7,10 @@ use super::local::PostgresServer;
 use super::set_up::{SETTINGS, SetUp};
 use super::source::PostgresSource;
 use super::target::PostgresTarget;
-use crate::engines::{Engine, EngineInfo, Reach};
+use crate::catalogue::Source;
+use crate::engine::{Engine, EngineInfo, Reach};
 use crate::server::{self, LocalServer, ServerSpec};
 use crate::session_settings::SessionSettings;
-use crate::source::Source;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
 /// A database of a server that runs already.

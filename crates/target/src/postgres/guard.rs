@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use archive::{RightsMissing, Unseen};
 
 use super::connection::Connection;
-use crate::register::{self, Identities};
+use super::version::major;
+use crate::register;
+use crate::value::Identities;
 use crate::{ErrorKind, OWN_TABLES, Result, SessionsLeft, TargetError, Value};
 
 /// The comment on the schema.
@@ -21,8 +23,6 @@ const LOCK: i64 = 0x6462_6479_6e6f;
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 /// Somebody who is active now and a moment later is at work.
 const ACTIVE_APART: Duration = Duration::from_millis(250);
-/// The oldest server that the statements here are written for.
-const VERSION_MIN: u32 = 12;
 
 /// What the guard learned about the server.
 #[derive(Debug, Clone, Default)]
@@ -62,25 +62,6 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
     )?;
     facts.workers_max = workers.parse().unwrap_or(0);
     Ok(facts)
-}
-
-/// The major version, from what the server says of itself.
-///
-/// # Errors
-/// When it is too old.
-pub(super) fn major(version: &str) -> Result<u32> {
-    let digits = version.split(|c: char| !c.is_ascii_digit()).next();
-    let major = digits.and_then(|d| d.parse().ok()).unwrap_or(0);
-    if major >= VERSION_MIN {
-        return Ok(major);
-    }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "PostgreSQL {version} is too old: dbdyno needs {VERSION_MIN} or later, and 15 for all \
-             figures"
-        ),
-    ))
 }
 
 /// The only text of the only row.

@@ -9,11 +9,13 @@ use super::explain::unaskable;
 use super::guard;
 use super::placeholders::numbered;
 use super::wire::{
-    Event, Prepared, RequestError, Transaction, Unreadable, WireError, add_row, is_kept,
+    Event, Prepared, RequestError, Row, Transaction, Unreadable, WireError, add_row, is_kept,
+    keep_cell,
 };
 use crate::nonblocking::{FirstRow, Nonblocking};
 use crate::plan_text::plan_text;
-use crate::register::{self, Identities};
+use crate::register;
+use crate::value::Identities;
 use crate::{
     Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
 };
@@ -138,6 +140,17 @@ fn unloadable(error: &RequestError) -> TargetError {
     statement(&format!("bulk load: {error}"))
 }
 
+/// Keeps every cell of a row.
+fn keep(columns: &[u32], row: Row<'_>, first: &mut FirstRow) -> Result<()> {
+    for (cell, oid) in row.cells().zip(columns) {
+        match cell.map_err(|e| statement(&e.to_string()))? {
+            None => first.push_null(),
+            Some(cell) => keep_cell(*oid, cell, first),
+        }
+    }
+    Ok(())
+}
+
 fn statement(message: &str) -> TargetError {
     TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {message}"))
 }
@@ -250,7 +263,7 @@ impl Session for PostgresSession {
             match event {
                 Event::Row(row) if rows == 0 => {
                     rows = 1;
-                    return nonblocking::keep(columns, *row, first);
+                    return keep(columns, *row, first);
                 }
                 Event::Row(_) => rows += 1,
                 _ => {}
@@ -317,6 +330,14 @@ impl Session for PostgresSession {
     fn relations(&mut self) -> Result<Identities> {
         self.send_begin()?;
         guard::relations(&mut self.connection, &self.schema)
+    }
+
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
+        register::create(self, table, sql, &|_| String::new())
+    }
+
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        Ok(register::entered(self)?.contains_key(table))
     }
 
     fn drop_table(&mut self, table: &str) -> Result<bool> {

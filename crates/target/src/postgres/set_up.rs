@@ -1,7 +1,7 @@
 //! What a URL asks of a session, and what every session sets itself so that the server's defaults for
 //! language and time do not matter.
 
-use super::session_settings::RESERVED;
+use super::reserved::RESERVED;
 use crate::session_settings::{self, SessionSettings};
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 

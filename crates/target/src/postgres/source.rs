@@ -6,7 +6,7 @@ use super::connection::Connection;
 use super::endpoint::Endpoint;
 use super::set_up::OF_SESSIONS;
 use super::wire::{Copied, Undecodable};
-use crate::source::{
+use crate::catalogue::{
     Cell, DIGITS_MAX, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space,
     Stored, Taker, enter, pieces, select, totals, within,
 };

@@ -16,9 +16,9 @@ use super::set_up::{OF_SESSIONS, SetUp, THREADS_MAX, threads_sql};
 use super::settings::settings;
 use super::source::PostgresSource;
 use super::watch::PostgresWatch;
+use crate::catalogue::Source;
 use crate::server::{Anchor, LocalServer};
 use crate::session_settings;
-use crate::source::Source;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
     TargetError, Watch,

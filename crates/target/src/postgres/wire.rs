@@ -12,6 +12,7 @@ mod cell;
 mod copied;
 mod event;
 mod logon;
+mod reader;
 mod request;
 mod server_error;
 

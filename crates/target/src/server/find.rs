@@ -5,9 +5,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::kind::ServerKind;
-use crate::{ErrorKind, Result, TargetError};
-
 /// A version, compared number by number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub Vec<u32>);
@@ -146,58 +143,6 @@ fn ask(server: &Path, directory: &Path) -> Option<Installation> {
         directory: directory.to_owned(),
         root: None,
     })
-}
-
-/// The installation to use: of the version asked for, or of the one that made the data, else the first.
-pub(super) fn choose(
-    kind: &dyn ServerKind,
-    found: Vec<Installation>,
-    asked: Option<&str>,
-    data: Option<&Version>,
-) -> Result<Installation> {
-    let not_installed = |message| Err(TargetError::new(ErrorKind::NotInstalled, message));
-    if found.is_empty() {
-        return not_installed(format!("{}: {}", kind.title(), kind.how_to_get_it()));
-    }
-    let wanted = match asked {
-        None => data.cloned(),
-        Some(text) => Some(Version::find_in(text).ok_or_else(|| {
-            let message = format!("version={text} is not a version; write it like version=15");
-            TargetError::new(ErrorKind::Statement, message)
-        })?),
-    };
-    if let (Some(asked), Some(data), Some(wanted)) = (asked, data, &wanted)
-        && !wanted.is(data)
-        && !data.is(wanted)
-    {
-        return Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "the data directory was made by version {data} of {}, which version {asked} must not \
-                 open; leave version= out, or name another directory",
-                kind.title()
-            ),
-        ));
-    }
-    let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
-    let matching = found
-        .into_iter()
-        .filter(|i| wanted.as_ref().is_none_or(|wanted| i.version.is(wanted)));
-    // Of several that match a version asked for the newest; without one the first place counts.
-    let chosen = match asked {
-        Some(_) => matching.max_by(|a, b| a.version.cmp(&b.version)),
-        None => matching.into_iter().next(),
-    };
-    match (chosen, wanted) {
-        (Some(chosen), _) => Ok(chosen),
-        (None, Some(wanted)) => not_installed(format!(
-            "{} {wanted} is not among the servers found ({}); install it, or name its programs in ${}",
-            kind.title(),
-            versions.join(", "),
-            kind.variable(),
-        )),
-        (None, None) => not_installed(kind.how_to_get_it().to_owned()),
-    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use super::group;
 use super::process::{self, SHARED_MEMORY};
-use super::run_directory::OWNER;
+
+/// Marks the directories that dbdyno made, locked by whoever owns one.
+pub(super) const OWNER: &str = ".dbdyno-owner";
 
 /// Notes read of one directory: those of some ten thousand restarts.
 const NOTES_BYTES_MAX: u64 = 4 << 20;

@@ -16,7 +16,9 @@ use super::janitor;
 use super::place::{self, Place};
 use super::process::{self, Bonds};
 use super::run_directory::RunDirectory;
-use super::{Account, Layout, ServerKind, ServerSpec, Surroundings, cache, failed, find, staging};
+use super::{
+    Account, Layout, ServerKind, ServerSpec, Surroundings, cache, choose, failed, staging,
+};
 use crate::{Cooled, ErrorKind, Result, TargetError};
 
 /// Making a data directory takes a second or two, on a busy machine with a slow disk far longer.
@@ -64,7 +66,7 @@ impl LocalServer {
         };
         let made_by = kind.version_of_data(&place.data);
         let found = kind.find(&Surroundings::of_process())?;
-        let installation = find::choose(kind, found, spec.version.as_deref(), made_by.as_ref())?;
+        let installation = choose::choose(kind, found, spec.version.as_deref(), made_by.as_ref())?;
         let installation = staging::reachable(installation, &account, run.path())?;
         run.note(janitor::PROGRAM, &installation.server.display().to_string())?;
         run.note(janitor::DATA, &place.data.display().to_string())?;

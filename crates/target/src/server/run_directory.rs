@@ -9,11 +9,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{ServerSpec, failed, janitor};
+use super::janitor::{self, OWNER};
+use super::{ServerSpec, failed};
 use crate::{ErrorKind, Result, TargetError};
 
-/// Marks the directories that dbdyno made, locked by whoever owns one.
-pub(super) const OWNER: &str = ".dbdyno-owner";
 /// Held while directories are made and removed.
 const LOCK: &str = ".dbdyno-lock";
 /// Names the parent of all of them.

@@ -10,8 +10,9 @@ use super::explain;
 use crate::limit::{limited, too_long};
 use crate::plain::{put_date, put_moment};
 use crate::plan_text::plan_text;
-use crate::register::{self, Identities};
+use crate::register;
 use crate::session::too_many_texts;
+use crate::value::Identities;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
     TEXTS_MAX, TargetError, Value,
@@ -340,6 +341,18 @@ impl Session for SqliteSession {
 
     fn relations(&mut self) -> Result<Identities> {
         self.texts(RELATIONS).map(register::identities)
+    }
+
+    fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
+        register::create(self, table, sql, &|_| String::new())
+    }
+
+    fn drop_table(&mut self, table: &str) -> Result<bool> {
+        register::drop(self, table, "")
+    }
+
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        Ok(register::entered(self)?.contains_key(table))
     }
 
     fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {

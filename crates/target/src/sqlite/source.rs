@@ -6,11 +6,11 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{configure_library, explain};
-use crate::plain::days_of;
-use crate::source::{
+use crate::catalogue::{
     Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored, Taker,
     address_after, enter, select, totals, within,
 };
+use crate::plain::days_of;
 use crate::{ErrorKind, Result, TargetError, TargetUrl};
 
 /// What SQLite calls things.
@@ -41,7 +41,7 @@ impl SqliteSource {
     /// When it cannot, or the URL names a database in memory.
     pub(super) fn open(url: &TargetUrl) -> Result<Self> {
         configure_library();
-        let path = url.file().ok_or_else(|| {
+        let path = url.place().ok_or_else(|| {
             statement("a database in memory is empty before it is opened; name a file".into())
         })?;
         let source = Self {

@@ -3,21 +3,21 @@
 mod snapshot;
 
 use std::collections::BTreeMap;
-use std::os::raw::c_int;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 
 use archive::TargetRecord;
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::{Connection, OpenFlags};
 
-use self::snapshot::kept;
-use super::explain;
 use super::session::{RELATIONS, SqliteSession};
 use super::source::SqliteSource;
-use crate::engines::{Engine, EngineInfo};
-use crate::register::{self, Identities};
-use crate::source::Source;
+use super::{configure_library, explain};
+use crate::catalogue::Source;
+use crate::engine::{Engine, EngineInfo};
+use crate::kept::Kept;
+use crate::register;
+use crate::value::Identities;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Snapshot, Target,
     TargetError, TargetUrl, files,
@@ -73,7 +73,7 @@ impl Engine for Sqlite {
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         configure_library();
         let set_up = SetUp::from_url(url)?;
-        let place = match url.file() {
+        let place = match url.place() {
             Some(path) => Place::File(path),
             None => Place::Memory(memory_name()),
         };
@@ -95,18 +95,6 @@ impl Engine for Sqlite {
     }
 }
 
-/// Switches off SQLite's memory statistics, which take a global lock at every allocation and would
-/// make all sessions wait for each other. Must be called before SQLite is first used in the process,
-/// be it by the archive.
-pub(crate) fn configure_library() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: the option takes one int; when SQLite is in use already (the archive was opened
-        // first) it answers MISUSE and changes nothing, which costs speed but not correctness.
-        unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0 as c_int) };
-    });
-}
-
 /// A name that no other database in memory of this process has.
 fn memory_name() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -114,6 +102,11 @@ fn memory_name() -> String {
         "file:dbdyno-{}?mode=memory&cache=shared",
         NUMBER.fetch_add(1, Ordering::Relaxed)
     )
+}
+
+/// The copy of a database file. A log that outlived its file would be taken for that of the copy.
+fn kept(path: &Path) -> Kept {
+    Kept::beside(path, &["-wal", "-shm", "-journal"])
 }
 
 /// Where the database is.

@@ -1,12 +1,12 @@
 //! A comparison as JSON, for programs (docs/FORMAT.md).
 
 use serde_json::{Value, json as value};
-use stats::Interval;
-use stats::compare::{Comparison as Compared, Design, Verdict};
+use stats::compare::Design;
 use stats::forecast::Further;
 
 use super::{Comparison, Named, Row};
 use crate::metric;
+use crate::outcome::{ratio_and_interval, verdict_word};
 use crate::ramps::Ramps;
 use crate::shift::Shift;
 
@@ -52,7 +52,7 @@ fn row(row: &Row) -> Value {
         "unit": metric::unit(&row.metric.figure),
         "better": row.better,
         "primary": row.primary,
-        "verdict": verdict(result.verdict),
+        "verdict": verdict_word(result.verdict),
         "band_pct": row.band * 100.0,
         "median_a": stats::summary::median(&row.a),
         "median_b": stats::summary::median(&row.b),
@@ -72,27 +72,6 @@ fn row(row: &Row) -> Value {
         "values_b": row.b,
         "warnings": result.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
-}
-
-/// The ratio of a comparison, the ends of its interval, and with what confidence the truth lies between them.
-pub(crate) fn ratio_and_interval(result: &Compared) -> [Option<f64>; 4] {
-    let of = |value: fn(&Interval) -> f64| result.ratio.as_ref().map(value);
-    [
-        of(|r| r.estimate),
-        of(|r| r.low),
-        of(|r| r.high),
-        of(|r| r.confidence),
-    ]
-}
-
-/// Word for a verdict in tables and exports.
-pub fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "inconclusive",
-    }
 }
 
 fn design(design: Design) -> &'static str {

@@ -4,13 +4,24 @@ use std::collections::BTreeSet;
 
 use archive::{Better, Run};
 
-use super::{CompareError, Named, NotComparable, Pairing};
+use super::{CompareError, NotComparable, Pairing};
 use crate::metric::{self, Metric};
 
 /// Figures of each level that are compared beside the primary metrics.
 const SECONDARY: [&str; 3] = ["response_us_p50", "response_us_p99", "table_memory_mb"];
 /// Most metrics of one comparison; a plan with more is compared in its first ones.
 const METRICS_MAX: usize = 2_000;
+
+/// Who named the primary metrics, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The plan, before the run.
+    InPlan,
+    /// The rule for plans that name none: the throughput of every test at its best level.
+    ByRule,
+    /// Whoever asked for the comparison, after the run.
+    Afterwards,
+}
 
 /// The primary metrics with who named them: asked for now, named by A's plan, or by rule.
 pub(super) fn primary(

@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use stats::ramp::Figure;
 
 use super::Ramps;
-use crate::compare::{ratio_and_interval, verdict_word};
+use crate::outcome::{ratio_and_interval, verdict_word};
 
 /// The ramps that two runs have in common.
 pub fn json(ramps: &[Ramps]) -> Value {

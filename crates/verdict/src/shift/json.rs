@@ -3,7 +3,7 @@
 use serde_json::{Value, json as value};
 
 use super::{Certainty, Shift, Side};
-use crate::compare::verdict_word;
+use crate::outcome::verdict_word;
 
 /// The shifts as a JSON list.
 pub fn json(shifts: &[Shift]) -> Value {

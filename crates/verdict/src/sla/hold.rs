@@ -8,6 +8,7 @@ use stats::interval::median_interval;
 use stats::summary::median;
 
 use super::file::{Limit, Sla, nearest};
+use super::levels::dop;
 use crate::metric::{Metric, figure_of};
 
 /// Confidence asked of the interval of the median; the exact method attains at least this.
@@ -307,7 +308,7 @@ fn why_nothing(run: &Run, metric: &Metric) -> String {
     if !levels.is_empty() {
         return format!(
             "the test was not measured at this level, but at {}",
-            super::words::levels(&levels)
+            super::levels::levels(&levels)
         );
     }
     let reason = match target {
@@ -363,9 +364,4 @@ fn broken(limit: &Limit, value: f64) -> Option<(Bound, f64)> {
     let high = limit.at_most.filter(|high| value > *high);
     low.map(|low| (Bound::AtLeast, low))
         .or(high.map(|high| (Bound::AtMost, high)))
-}
-
-/// Degree of parallelism; an archive that somebody changed may hold any numbers.
-pub(super) fn dop((jobs, threads): (u32, u32)) -> u64 {
-    u64::from(jobs) * u64::from(threads)
 }

@@ -3,7 +3,8 @@
 use archive::{Run, RunState};
 use serde_json::{Value, json as value};
 
-use super::hold::{Judgement, Outcome, Row, Surety, dop};
+use super::hold::{Judgement, Outcome, Row, Surety};
+use super::levels::dop;
 use crate::metric::unit;
 
 /// Value of `schema`; the number changes when a reader would have to change.

@@ -1,8 +1,7 @@
 //! Values, levels and doubts in words, the same in every form of output.
 
-use std::collections::BTreeSet;
-
-use super::hold::{Bound, Finding, Outcome, Row, Surety, dop};
+use super::hold::{Bound, Finding, Outcome, Row, Surety};
+use super::levels::levels;
 use crate::metric::unit;
 
 /// Significant digits of a measured value, unless more are needed to tell it from its limit.
@@ -49,23 +48,6 @@ pub fn limits(row: &Row) -> String {
     let high = row.limit.at_most.map(|v| bound("at most", v));
     let both: Vec<String> = low.into_iter().chain(high).collect();
     both.join(" and ")
-}
-
-/// Degrees of parallelism: "DOP 4", "DOP 4 and 8", "DOP 8 (1 x 8)" where threads have a part in it.
-pub fn levels(levels: &BTreeSet<(u32, u32)>) -> String {
-    let one = |level: &(u32, u32)| match *level {
-        (_, 1) => dop(*level).to_string(),
-        (jobs, threads) => format!("{} ({jobs} x {threads})", dop(*level)),
-    };
-    let mut sorted: Vec<&(u32, u32)> = levels.iter().collect();
-    sorted.sort_by_key(|level| dop(**level));
-    let all: Vec<String> = sorted.into_iter().map(one).collect();
-    match all.split_last() {
-        Some((last, before)) if !before.is_empty() => {
-            format!("DOP {} and {last}", before.join(", "))
-        }
-        _ => format!("DOP {}", all.concat()),
-    }
 }
 
 /// One line without control characters: what stands in an archive may come from anywhere.

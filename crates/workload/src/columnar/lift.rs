@@ -3,19 +3,20 @@
 //! Every stream decodes, counts and hashes its rows and fills the store itself; packing goes on beside. When a
 //! table is whole, it is read back and hashed again, and source and store are asked for the same sums.
 
+mod lifted_table;
 mod table;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use target::lifted::{Level, Store};
-use target::source::{Digest, Reader, Source, SourceTable};
+use target::source::{Reader, Source, SourceTable};
 
 use super::chosen::{LeftOut, Selection};
 use super::memory::Grown;
 use super::{Chosen, ColumnarError, JOBS_MAX, Result, memory};
 use crate::loading::{Event, Observer};
+pub use lifted_table::{LiftedTable, compress_factor};
 use table::Run;
 
 /// What is asked for.
@@ -52,54 +53,6 @@ pub struct Lifted {
     pub left_out: Vec<LeftOut>,
     /// Why no sizes in memory are told; empty when they are.
     pub doubt: Option<String>,
-}
-
-/// What is known of one lifted table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LiftedTable {
-    /// Schema and name in the source.
-    pub label: String,
-    /// Its name in the store.
-    pub name: String,
-    /// Rows and their digest, as they came out of the source.
-    pub digest: Digest,
-    /// Bytes that are allocated for it; `None` where what was counted is not all.
-    pub memory_bytes: Option<u64>,
-    /// Bytes of its rows on the source's disk.
-    pub disk_bytes: Option<u64>,
-    /// Whether a size of so few pieces of memory says anything.
-    pub is_measurable: bool,
-    /// Time until it was whole and packed.
-    pub populate_took: Duration,
-    /// Time that reading back and comparing took.
-    pub verify_took: Duration,
-    /// How its columns are kept: codec → columns, read back from the engine.
-    pub codecs: BTreeMap<String, Vec<String>>,
-    /// What became of columns that are not kept as they are.
-    pub notes: Vec<String>,
-    /// Why it is not valid; empty when it is.
-    pub reasons: Vec<String>,
-}
-
-impl LiftedTable {
-    /// How many times less it takes than on disk; `None` where either size says nothing.
-    pub fn compress_factor(&self) -> Option<f64> {
-        compress_factor([self])
-    }
-}
-
-/// How many times less tables take than on disk together; `None` where a size is not known, or where those that are too
-/// small to say anything are more than a tenth.
-pub fn compress_factor<'a>(tables: impl IntoIterator<Item = &'a LiftedTable>) -> Option<f64> {
-    let (mut disk, mut memory, mut too_small) = (0, 0, 0);
-    for table in tables {
-        disk += table.disk_bytes?;
-        memory += table.memory_bytes?;
-        if !table.is_measurable {
-            too_small += table.memory_bytes?;
-        }
-    }
-    (memory > 0 && too_small * 10 <= memory).then(|| disk as f64 / memory as f64)
 }
 
 impl Lifted {

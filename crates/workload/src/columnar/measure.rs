@@ -3,6 +3,7 @@
 //! keeping them fresh takes.
 
 mod change;
+mod failed;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,8 +15,8 @@ use lab::plan::TableKind;
 use lab::point::point_seed;
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Step, Workload};
+use target::TargetUrl;
 use target::source::SourceTable;
-use target::{TargetError, TargetUrl};
 
 use super::lift::{LiftedTable, compress_factor};
 use super::memory::words;
@@ -23,6 +24,7 @@ use super::step::{self, ColumnarOrder, ColumnarStep};
 use super::{Chosen, ColumnarError, LiftOptions, lift};
 use crate::olap::{self, OlapError, TABLES};
 use change::Cycle;
+pub(crate) use failed::{Failed, missing};
 
 /// All tables of a target.
 pub const ALL: &str = "LIFT-ALL";
@@ -153,32 +155,6 @@ struct Copies<'a> {
     lifted: HashMap<(u32, u32, u32), Report>,
     /// The tables of the source, which takes a while to describe them.
     described: Option<Vec<SourceTable>>,
-}
-
-/// Why a step could not be carried out.
-enum Failed {
-    Columnar(ColumnarError),
-    Olap(OlapError),
-    /// A drive did not come to its end.
-    Ended(Measured),
-}
-
-impl From<ColumnarError> for Failed {
-    fn from(error: ColumnarError) -> Self {
-        Self::Columnar(error)
-    }
-}
-
-impl From<OlapError> for Failed {
-    fn from(error: OlapError) -> Self {
-        Self::Olap(error)
-    }
-}
-
-impl From<TargetError> for Failed {
-    fn from(error: TargetError) -> Self {
-        Self::Columnar(error.into())
-    }
 }
 
 /// What is known of the tables of one target.
@@ -316,10 +292,6 @@ fn failed(error: ColumnarError, blank: Point) -> Measured {
             ..blank
         }]),
     }
-}
-
-fn missing() -> ColumnarError {
-    ColumnarError::Unknown("there is nothing to lift from".into())
 }
 
 /// Lifts the analytical database into a replica.

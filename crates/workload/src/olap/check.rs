@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use target::{ErrorKind, Session, Target};
 
-use super::load::right_rows;
 use super::metadata::Metadata;
+use super::resume::right_rows;
 use super::{Answer, OlapError, Parameters, Query, Result, TABLES, queries, query, reference};
 use crate::owned::count;
 

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use load::{BlockingClient, Done, Failure};
 use target::Session;
 
+use super::answers::{Answers, Question};
 use super::refresh::{Function, RefreshSet, Statements};
-use super::work::{Answers, Question};
 use super::{Answer, Scale};
 use crate::exercise::{Worker, failure};
 

@@ -127,11 +127,6 @@ fn jobs_default() -> u32 {
     u32::try_from(processors).unwrap_or(1).min(JOBS_MAX)
 }
 
-/// Rows that a table must have; `None` where neither the specification nor anybody else says it.
-pub(super) fn right_rows(scale: Scale, table: &str) -> Option<u64> {
-    scale.rows(table).or(scale.known_line_items())
-}
-
 struct Load<'a> {
     target: &'a dyn Target,
     engine: &'a str,
@@ -299,7 +294,7 @@ impl Load<'_> {
             for table in TABLES {
                 self.go_on()?;
                 // Where nobody says what is right it is what was sent.
-                let right = right_rows(self.scale, table).unwrap_or(loaded[table]);
+                let right = resume::right_rows(self.scale, table).unwrap_or(loaded[table]);
                 let found = count(session, table)?;
                 if found != right {
                     return Err(OlapError::Rows {

@@ -3,7 +3,9 @@
 
 mod asked;
 mod beside;
+mod codes;
 pub(crate) mod dop;
+mod in_passes;
 mod load;
 mod passes;
 mod points;
@@ -22,51 +24,14 @@ use target::TargetUrl;
 
 use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};
-use crate::olap::{self, Function, Query, order, queries};
+use crate::olap::{self, Function, order};
 use crate::volume::of_analytical_load;
 
+pub(crate) use codes::{COMPOSITE, LOAD, POWER, THROUGHPUT, function_of, of_code, title};
 use refresh::Refreshes;
 
-pub(crate) use passes::in_passes;
+pub(crate) use in_passes::in_passes;
 pub(crate) use points::PointContext;
-
-/// Loads the database.
-pub const LOAD: &str = "OLAP-LOAD";
-/// All queries of one user, as one figure.
-pub const POWER: &str = "OLAP-POWER";
-/// All queries of several users at the same time.
-pub const THROUGHPUT: &str = "OLAP-THROUGHPUT";
-/// What both amount to together.
-pub const COMPOSITE: &str = "OLAP-COMPOSITE";
-
-/// Title of a point.
-pub fn title(code: &str) -> String {
-    match (code, of_code(code)) {
-        (LOAD, _) => "Analytical: load".into(),
-        (POWER, _) => "Analytical: power".into(),
-        (THROUGHPUT, _) => "Analytical: throughput".into(),
-        (COMPOSITE, _) => "Analytical: power and throughput".into(),
-        (_, Some(query)) => format!("Analytical: {}", query.title),
-        (other, None) => match function_of(other) {
-            Some(function) => format!("Analytical: {}", function.title()),
-            None => other.to_owned(),
-        },
-    }
-}
-
-/// The query that a point is of.
-fn of_code(code: &str) -> Option<&'static Query> {
-    let number: u32 = code.strip_prefix('Q')?.parse().ok()?;
-    let all = queries().ok()?;
-    all.iter().find(|query| query.number == number)
-}
-
-/// The refresh function that a point is of.
-fn function_of(code: &str) -> Option<Function> {
-    Function::ALL
-        .into_iter()
-        .find(|function| function.code() == code)
-}
 
 /// The points of a step, from a key that has everything but test and jobs.
 pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {

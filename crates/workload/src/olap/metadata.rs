@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use target::Session;
 
 use super::refresh::SETS_MAX;
-use super::restore::REFRESHED;
 use super::{OlapError, Result, Scale, TABLES};
 use crate::owned::{ANALYTICAL_MARK, Owned};
 
 /// Version of the generator: the major version of the crate that makes the rows, which is held fixed.
 pub(super) const GENERATOR: &str = "tpchgen 4";
+/// The fact that rows are not those of the load: the highest number of a set that may have been carried out.
+pub(super) const REFRESHED: &str = "before_refreshed";
 /// The tables.
 pub(crate) const OWNED: Owned = Owned {
     facts: "dbdyno_olap",

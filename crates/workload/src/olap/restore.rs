@@ -4,14 +4,12 @@ use std::sync::atomic::AtomicBool;
 
 use target::{Session, Target};
 
-use super::metadata::{Metadata, OWNED};
+use super::metadata::{Metadata, OWNED, REFRESHED};
 use super::refresh::{RefreshSet, Statements};
 use super::{OlapError, Result, Scale};
 
 /// In front of the name of everything that is noted.
 const BEFORE: &str = "before_";
-/// The fact that rows are not those of the load: the highest number of a set that may have been carried out.
-pub(super) const REFRESHED: &str = "before_refreshed";
 /// What is summed up of the two tables that change.
 const SUMS: [(&str, &[&str]); 2] = [
     ("orders", &["o_orderkey", "o_custkey", "o_totalprice"]),

@@ -2,9 +2,8 @@
 
 use target::Session;
 
-use super::load::right_rows;
 use super::metadata::{Metadata, OWNED};
-use super::{Result, TABLES};
+use super::{Result, Scale, TABLES};
 use crate::owned::{count, statement_of};
 
 /// The fact that keys are being made: a table that may have some of them is loaded anew.
@@ -44,4 +43,9 @@ pub(super) fn kept(
         }
     }
     Ok(kept)
+}
+
+/// Rows that a table must have; `None` where neither the specification nor anybody else says it.
+pub(super) fn right_rows(scale: Scale, table: &str) -> Option<u64> {
+    scale.rows(table).or(scale.known_line_items())
 }

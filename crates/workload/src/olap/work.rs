@@ -1,20 +1,21 @@
 //! Streams of queries at work, for whoever drives them; every answer is compared when it comes.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use load::BlockingClient;
 use serde::{Deserialize, Serialize};
 use target::{Cooled, Session, Target};
 
+pub use super::answers::Answers;
+use super::answers::Question;
 use super::check::is_of_the_query;
 use super::clients::{Refresher, Stream};
 use super::metadata::Metadata;
 use super::refresh::{Function, Statements};
 use super::restore;
-use super::{Answer, OlapError, Parameters, Query, Result, Right, Scale, Source, query, reference};
+use super::{Answer, OlapError, Parameters, Query, Result, Scale, Source, query, reference};
 use crate::bench::Meter;
 use crate::exercise::Worker;
 
@@ -55,11 +56,6 @@ pub enum Cache {
     /// Neither engine nor kernel have its data in memory, as far as the target can see to that.
     Cold,
 }
-
-/// Answers that the first target of a run gave, against which those of the others are held where no right
-/// ones are known.
-#[derive(Debug, Default)]
-pub struct Answers(Mutex<HashMap<String, Arc<Right>>>);
 
 /// A database, and what is asked of it.
 pub struct Work {
@@ -286,54 +282,5 @@ fn of_the_query<T>(outcome: target::Result<T>) -> Result<std::result::Result<T, 
         Ok(value) => Ok(Ok(value)),
         Err(error) if is_of_the_query(error.kind) => Ok(Err(error.message)),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// A query as it is sent, and what is known of its answer.
-pub(super) struct Question {
-    pub query: &'static Query,
-    pub sql: String,
-    /// What makes its answer the same.
-    key: String,
-    is_compared: bool,
-    known: Option<Arc<Right>>,
-    engine: String,
-}
-
-impl Answers {
-    /// Shared, not copied: answers are compared while time is taken, and some have thousands of rows.
-    fn right(&self, question: &Question) -> Option<Arc<Right>> {
-        let known = question.known.clone();
-        known.or_else(|| self.kept().get(&question.key).cloned())
-    }
-
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, Arc<Right>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Compares an answer with the right one; where none is known the first becomes it.
-    pub(super) fn judge(
-        &self,
-        question: &Question,
-        answer: &Answer,
-    ) -> std::result::Result<(), String> {
-        let wrong = match self.right(question) {
-            _ if !question.is_compared => None,
-            Some(right) => answer.wrong(question.query, &right),
-            None => {
-                let first = Right {
-                    answer: answer.rounded(question.query),
-                    unknown_column: None,
-                    from: format!("the first answer of this run, by {}", question.engine),
-                };
-                let mut kept = self.kept();
-                kept.entry(question.key.clone()).or_insert(Arc::new(first));
-                None
-            }
-        };
-        match wrong {
-            None => Ok(()),
-            Some(what) => Err(format!("wrong answer: {what}")),
-        }
     }
 }

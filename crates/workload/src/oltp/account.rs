@@ -2,8 +2,88 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::audit::Inputs;
+use super::initial_rows::ORDER_LINES;
 use super::mix::KINDS;
+
+/// Numbers of lines that an order can have.
+pub(super) const LENGTHS: usize = (*ORDER_LINES.end() - *ORDER_LINES.start() + 1) as usize;
+
+/// What was drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// New-Orders by number of lines, from the fewest.
+    pub orders_by_lines: [u64; LENGTHS],
+    /// Lines from another warehouse.
+    pub lines_remote: u64,
+    /// New-Orders that name an item that there is not.
+    pub orders_mistyped: u64,
+    /// Payments.
+    pub payments: u64,
+    /// Payments of customers of another warehouse.
+    pub payments_remote: u64,
+    /// Payments of customers by last name.
+    pub payments_named: u64,
+    /// Order-Statuses.
+    pub statuses: u64,
+    /// Order-Statuses by last name.
+    pub statuses_named: u64,
+}
+
+impl Inputs {
+    /// Counts a New-Order.
+    pub fn new_order(&mut self, lines: usize, remote: usize, is_mistyped: bool) {
+        let place = lines.saturating_sub(*ORDER_LINES.start() as usize);
+        self.orders_by_lines[place.min(LENGTHS - 1)] += 1;
+        self.lines_remote += remote as u64;
+        self.orders_mistyped += u64::from(is_mistyped);
+    }
+
+    /// Counts a Payment.
+    pub fn payment(&mut self, is_remote: bool, is_named: bool) {
+        self.payments += 1;
+        self.payments_remote += u64::from(is_remote);
+        self.payments_named += u64::from(is_named);
+    }
+
+    /// Counts an Order-Status.
+    pub fn order_status(&mut self, is_named: bool) {
+        self.statuses += 1;
+        self.statuses_named += u64::from(is_named);
+    }
+
+    /// Adds other ones.
+    pub fn add(&mut self, other: &Inputs) {
+        let lengths = self.orders_by_lines.iter_mut();
+        lengths
+            .zip(&other.orders_by_lines)
+            .for_each(|(sum, more)| *sum += more);
+        self.lines_remote += other.lines_remote;
+        self.orders_mistyped += other.orders_mistyped;
+        self.payments += other.payments;
+        self.payments_remote += other.payments_remote;
+        self.payments_named += other.payments_named;
+        self.statuses += other.statuses;
+        self.statuses_named += other.statuses_named;
+    }
+
+    /// New-Orders.
+    pub fn orders(&self) -> u64 {
+        self.orders_by_lines.iter().sum()
+    }
+
+    /// Lines of all New-Orders.
+    pub fn lines(&self) -> u64 {
+        let lengths = (*ORDER_LINES.start()..).zip(&self.orders_by_lines);
+        lengths.map(|(lines, orders)| lines * orders).sum()
+    }
+
+    /// χ² of the lengths of the orders, which are all equally likely.
+    pub(super) fn lengths_chi2(&self) -> f64 {
+        let expected = self.orders() as f64 / LENGTHS as f64;
+        let square = |n: &u64| (*n as f64 - expected).powi(2) / expected;
+        self.orders_by_lines.iter().map(square).sum()
+    }
+}
 
 /// Counts of one connection, or of all. Ramp-up and measurement alike: what is audited is the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use load::{Done, Failure};
-use target::{ErrorKind, Session, Target, TargetError};
+use target::{ErrorKind, Session};
 
 pub use blocking::BlockingExecutor;
 pub use nonblocking::NonblockingExecutor;
@@ -18,10 +18,11 @@ use super::Result;
 use super::account::{Account, Ledger};
 use super::journal::Journal;
 use super::mix::Kind;
-use super::statements::{Mode, Step};
+use super::statements::Mode;
 use super::terminal::Terminals;
 use super::transaction::{
-    Answers, Delivery, Ended, Group, NewOrder, Next, OrderStatus, Payment, StockLevel, Transaction,
+    Answers, Delivery, Ended, Group, NewOrder, Next, OrderStatus, Payment, Step, StockLevel,
+    Transaction,
 };
 use crate::transaction_error::TransactionError;
 
@@ -44,26 +45,6 @@ pub struct ExecutorContext {
 }
 
 impl ExecutorContext {
-    /// Opens a connection whose answers are awaited in an event loop; `None` where the engine's calls block.
-    ///
-    /// # Errors
-    /// When the target lets no further session in, or does not take the statements.
-    pub fn nonblocking(&self, target: &dyn Target) -> Result<Option<NonblockingExecutor>> {
-        Ok(NonblockingExecutor::new(
-            self.executor(target.open_session()?)?,
-        ))
-    }
-
-    /// Opens a connection for a thread of its own.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn blocking(&self, target: &dyn Target) -> Result<BlockingExecutor> {
-        Ok(BlockingExecutor::new(
-            self.executor(target.open_session()?)?,
-        ))
-    }
-
     fn executor(&self, session: Box<dyn Session>) -> Result<TransactionExecutor> {
         Ok(TransactionExecutor {
             prepared: PreparedSession::new(session, &self.engine, self.mode)?,
@@ -210,14 +191,6 @@ impl Drop for TransactionExecutor {
 /// Whether nobody will ever say what became of it.
 fn is_lost(wrong: &TransactionError) -> bool {
     matches!(wrong, TransactionError::Target(error) if error.kind == ErrorKind::Unreachable)
-}
-
-#[cold]
-fn blocks() -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        "the session cannot be driven without waiting any more",
-    )
 }
 
 fn now_us() -> i64 {

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 
 pub use read::{Change, Entries, Entry};
 
-use self::read::Reader;
 use super::initial_rows::DISTRICTS;
 use super::mix::Kind;
 
@@ -273,6 +272,33 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (crc >> 8) ^ TABLE[((crc ^ u32::from(*byte)) & 0xff) as usize]
     })
+}
+
+/// Takes numbers off the front.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.take().map(u8::from_le_bytes)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
 }
 
 #[cfg(test)]

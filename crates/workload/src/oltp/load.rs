@@ -13,7 +13,7 @@ use super::files::{self, Step};
 use super::initial_rows::{GENERATOR, ITEMS, InitialRows};
 use super::metadata::{self, Metadata, OWNED};
 use super::procedures;
-use super::{OltpError, Result, TABLES, restore};
+use super::{OltpError, Result, TABLES};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ANALYTICAL_MARK;
 use crate::owned::{count, placed};
@@ -74,7 +74,7 @@ pub fn load(
         rows: Mutex::new(0),
     };
     if options.replace {
-        restore::forget(target)?;
+        forget(target)?;
     }
     let mut session = target.open_session()?;
     load.begin(session.as_mut(), options)?;
@@ -98,7 +98,7 @@ pub fn load(
 /// # Errors
 /// When the target fails.
 pub fn drop_all(target: &dyn Target, engine: &str) -> Result<bool> {
-    restore::forget(target)?;
+    forget(target)?;
     let mut session = target.open_session()?;
     let was_there = OWNED.is_entered(session.as_mut())?;
     if was_there {
@@ -335,5 +335,12 @@ fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
             warehouses: there.warehouses,
         }),
         false => Ok(()),
+    }
+}
+/// Removes the copy of a database that is loaded anew or dropped; fine when there is none.
+fn forget(target: &dyn Target) -> Result<()> {
+    match target.snapshot() {
+        Ok(snapshot) => Ok(snapshot.remove()?),
+        Err(_) => Ok(()),
     }
 }

@@ -4,6 +4,7 @@
 //! Each level of a ramp is six points with the same users: all transactions together and each kind. They are
 //! entered together, so that half a level is never kept.
 
+mod codes;
 mod gate;
 mod level;
 mod load;
@@ -26,24 +27,17 @@ use stats::words::counted;
 use target::TargetUrl;
 
 use super::step::{self, Check, OltpStep, Order};
-use crate::oltp::{self, Kind};
+use crate::oltp;
 use crate::volume::{of_order_entry_load, of_small_transactions};
 
+pub(crate) use codes::{
+    AFTER, BEFORE, CHECK, LOAD, Ramp, TOTAL, code_of, codes_of_a_level, is_of_a_level, is_sound,
+    ramp_of, title,
+};
 pub(crate) use gate::{Gate, broken, put_off};
 pub(crate) use level::{Company, Level, Seen};
 pub(crate) use load::options;
 pub(crate) use points::PointContext;
-
-/// Loads the database.
-pub const LOAD: &str = "OLTP-LOAD";
-/// Checks it, as a step of its own.
-pub const CHECK: &str = "OLTP-CHECK";
-/// Checks it before users work.
-pub const BEFORE: &str = "OLTP-BEFORE";
-/// All transactions of a level.
-pub const TOTAL: &str = "OLTP";
-/// Checks it afterwards.
-pub const AFTER: &str = "OLTP-AFTER";
 
 /// What stands with the first level behind an interruption.
 const CHECKED_AGAIN: &str =
@@ -52,29 +46,6 @@ const CHECKED_AGAIN: &str =
 /// What stands with the first level behind a restart of the server.
 const RESTARTED: &str =
     "the server was restarted before this level; the database was checked again";
-
-/// Code of the points of one kind of transaction.
-pub fn code_of(kind: Kind) -> String {
-    kind.name().to_uppercase()
-}
-
-/// Codes of the points of a level.
-fn codes_of_a_level() -> impl Iterator<Item = String> {
-    std::iter::once(TOTAL.to_owned()).chain(Kind::ALL.map(code_of))
-}
-
-/// Title of a point.
-pub fn title(code: &str) -> String {
-    let kind = Kind::ALL.into_iter().find(|kind| code_of(*kind) == code);
-    match (code, kind) {
-        (LOAD, _) => "Order entry: load".into(),
-        (CHECK, _) => "Order entry: consistency".into(),
-        (BEFORE, _) => "Order entry: consistency before".into(),
-        (AFTER, _) => "Order entry: consistency afterwards".into(),
-        (_, Some(kind)) => format!("Order entry: {}", kind.name()),
-        _ => "Order entry: all transactions".into(),
-    }
-}
 
 /// The points of a step, from a key that has everything but test and jobs.
 pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
@@ -377,21 +348,4 @@ impl Levels<'_> {
         archive.leave_out(self.context.run, &later, &missing)?;
         Ok(later)
     }
-}
-
-fn is_sound(points: &[Point]) -> bool {
-    points.iter().all(Point::valid)
-}
-
-/// A step on a target in a repetition.
-type Ramp = (u32, u32, u32);
-
-/// What a key is of.
-pub(crate) fn ramp_of(key: &PointKey) -> Ramp {
-    (key.repetition, key.step, key.target)
-}
-
-/// Whether a key is one of a level of a ramp.
-pub(crate) fn is_of_a_level(key: &PointKey) -> bool {
-    ![LOAD, CHECK, BEFORE, AFTER].contains(&key.test.as_str())
 }

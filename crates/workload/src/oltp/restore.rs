@@ -75,14 +75,6 @@ pub fn restore(
     })
 }
 
-/// Removes the copy of a database that is loaded anew or dropped; fine when there is none.
-pub(super) fn forget(target: &dyn Target) -> Result<()> {
-    match target.snapshot() {
-        Ok(snapshot) => Ok(snapshot.remove()?),
-        Err(_) => Ok(()),
-    }
-}
-
 /// What a copy is called: all that its rows follow from.
 fn label(metadata: &Metadata) -> String {
     let Metadata {

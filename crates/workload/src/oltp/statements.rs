@@ -6,7 +6,7 @@ use target::{Session, Statement, Value};
 
 use super::initial_rows::ORDER_LINES;
 use super::mix::{KINDS, Kind};
-use super::transaction::{Asked, Name, Transaction, effect};
+use super::transaction::{Asked, Name, Step, Transaction, effect};
 use super::{OltpError, Result, files};
 use crate::script::sql::{first_word, mark};
 use crate::transaction_error::TransactionError;
@@ -30,33 +30,6 @@ pub enum Mode {
     Procedure,
 }
 
-/// The steps that transactions are made of, in the order of their names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Step {
-    NewOrderCustomer,
-    NewOrderStock,
-    NewOrderDistrict,
-    NewOrderOrder,
-    NewOrderLines,
-    PaymentById,
-    PaymentByName,
-    PaymentDistrict,
-    PaymentWarehouse,
-    OrderStatusById,
-    OrderStatusByName,
-    DeliveryOldest,
-    DeliveryOrder,
-    DeliveryLines,
-    DeliveryCustomer,
-    StockLevelCount,
-    CallNewOrder,
-    CallPayment,
-    CallOrderStatus,
-    CallDelivery,
-    CallStockLevel,
-}
-
 /// Name of a step that sets a session up, where an engine needs one.
 const SESSION: &str = "session";
 /// Names of the steps in the files, by number.
@@ -78,19 +51,6 @@ const NAMES: [&str; 16] = [
     "delivery: customer",
     "stock level: count",
 ];
-
-impl Step {
-    /// The call of a kind's stored procedure.
-    pub(super) fn call(kind: Kind) -> Self {
-        match kind {
-            Kind::NewOrder => Step::CallNewOrder,
-            Kind::Payment => Step::CallPayment,
-            Kind::OrderStatus => Step::CallOrderStatus,
-            Kind::Delivery => Step::CallDelivery,
-            Kind::StockLevel => Step::CallStockLevel,
-        }
-    }
-}
 
 /// One prepared statement.
 #[derive(Debug)]

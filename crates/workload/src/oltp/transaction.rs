@@ -7,8 +7,10 @@ mod delivery;
 mod new_order;
 mod order_status;
 mod payment;
+mod step;
 mod stock_level;
 
+pub(crate) use step::Step;
 use target::{Replies, Value};
 
 pub(super) use delivery::Delivery;
@@ -19,7 +21,6 @@ pub(super) use stock_level::StockLevel;
 
 use super::account::Account;
 use super::journal::Record;
-use super::statements::Step;
 use super::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 

@@ -1,6 +1,6 @@
 //! Whether every name in a transaction leads somewhere.
 
-use super::file::{PARAMETERS_MAX, Transaction};
+use super::definition::{PARAMETERS_MAX, Transaction};
 use super::sql;
 use super::table::{Place, nearest};
 

@@ -2,7 +2,8 @@
 
 use rusqlite::{Connection, Row};
 
-use super::{Result, rows};
+use crate::store::Result;
+use crate::store::rows::rows;
 use crate::{BackgroundEvent, Bottleneck, Resource, WaitHistogram};
 
 /// The sentence of a point's own row, and what could not be understood of it.

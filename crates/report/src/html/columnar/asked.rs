@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use archive::{Point, Run};
 
-use super::{DISK, averaged, figure_of};
+use super::parts::{DISK, averaged, figure_of};
 
 /// All queries of one user, as one figure.
 const POWER: &str = "OLAP-POWER";

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use archive::{Point, Run};
 use stats::ratio::quotient;
 
-use super::{DISK, Figure, Row, averaged, figure, figure_of, is_sound, name};
+use super::parts::{DISK, Row, averaged, figure, figure_of, is_sound, name};
+use crate::html::figure::Figure;
 
 /// Orders come in, change and go.
 const CYCLE: [&str; 3] = ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use archive::{Point, Run};
 use stats::Histogram;
 
-use super::{DISK, Grid, figure_of, name};
+use super::parts::{DISK, Grid, figure_of, name};
 use crate::number;
 
 /// Order entry on its own.

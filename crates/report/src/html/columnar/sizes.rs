@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use archive::reference::{self, Cell, PublishedTable};
 use archive::{Figures, Point, Run};
 
-use super::{Grid, OF_TABLE, Study, figure_of, name};
+use super::parts::{Grid, OF_TABLE, Study, figure_of, name};
 use crate::number;
 
 /// The study whose tables stand beside.

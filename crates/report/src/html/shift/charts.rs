@@ -2,7 +2,7 @@
 
 use verdict::shift::{Bucket, Shift, Side};
 
-use crate::html::{Figure, Table};
+use crate::html::figure::{Figure, Table};
 use crate::number::{self, tick, tick_latency};
 use crate::shifted;
 use crate::svg::{Axis, Chart, Dash, Scale, Series, Shape, Tick};

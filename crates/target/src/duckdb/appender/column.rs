@@ -3,7 +3,7 @@
 use super::super::capi::{Api, RawString, RawVector, type_id};
 use super::heap::TextHeap;
 use crate::Value;
-use crate::source::Cell;
+use crate::catalogue::Cell;
 
 /// Where the cells of one column go.
 pub(super) struct Column {

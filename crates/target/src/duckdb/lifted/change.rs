@@ -7,24 +7,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::PoisonError;
 
-use super::{Store, create};
+use super::left_out::{LeftOut, beside};
+use super::store::{Store, create};
+use crate::catalogue::{SourceTable, Taker};
 use crate::duckdb::appender::Appender;
 use crate::duckdb::explain::explain;
 use crate::duckdb::handle::Connection;
 use crate::duckdb::instance::SessionGuard;
 use crate::duckdb::source::DIALECT;
-use crate::source::{SourceTable, Taker};
 use crate::{ErrorKind, Result, TargetError};
 
 /// Most ranges of keys of a table that are left out of its files; neighbours are one.
 const RANGES_MOST: usize = 100;
-
-/// What is left out of the files of a table.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LeftOut {
-    key: String,
-    ranges: Vec<Range<u64>>,
-}
 
 /// Newer rows on their way into lifted tables; without [`Change::commit`] none of them arrives.
 pub struct Change<'a> {
@@ -143,11 +137,6 @@ impl Change<'_> {
         let answer = self.connection.query(sql).map(drop);
         answer.map_err(|m| explain("bringing lifted tables up to date", &m))
     }
-}
-
-/// The table for newer rows than those of a table's files.
-pub(super) fn beside(table: &str) -> String {
-    format!("dbdyno_newer_{table}")
 }
 
 fn within(key: &str, range: &Range<u64>) -> String {

@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
-use super::{MemoryFile, Store};
+use super::memory_file::MemoryFile;
+use super::store::Store;
 use crate::duckdb::source::DIALECT;
-use crate::lifted::Encoding;
+use crate::level::Encoding;
 use crate::{ErrorKind, Result, TargetError};
 
 /// More rows than a group of the engine's own takes, so that there is one.

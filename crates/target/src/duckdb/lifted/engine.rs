@@ -1,16 +1,17 @@
 //! Lifted tables as targets of a run: one engine a level, because targets of one engine are nodes of a cluster.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use archive::TargetRecord;
 
-use super::{MEMORY_BYTES_MIN, Store, available};
+use super::store::{MEMORY_BYTES_MIN, Store, available};
 use crate::duckdb::library::library;
 use crate::duckdb::set_up::{SetUp, THREADS_MAX};
-use crate::engines::{Engine, EngineInfo, Reach};
-use crate::lifted::{Level, Replica};
+use crate::engine::{Engine, EngineInfo, Reach};
+use crate::level::Level;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
 };
@@ -31,7 +32,7 @@ const SETTINGS: &[(&str, &str)] = &[
 ];
 
 /// The scheme of a level's targets.
-pub(crate) fn scheme(level: Level) -> &'static str {
+fn scheme(level: Level) -> &'static str {
     match level {
         Level::None => "duckdb+none",
         Level::QueryLow => "duckdb+query-low",
@@ -39,6 +40,24 @@ pub(crate) fn scheme(level: Level) -> &'static str {
         Level::CapacityLow => "duckdb+capacity-low",
         Level::CapacityHigh => "duckdb+capacity-high",
     }
+}
+
+/// URLs of targets of these levels, each with so much memory and so many threads.
+pub fn urls(levels: &[Level], memory_bytes: Option<u64>, threads: Option<u32>) -> Vec<TargetUrl> {
+    let url = |level: &Level| {
+        let memory = memory_bytes.map(|bytes| ("memory_limit_mb", (bytes / 1_000_000).to_string()));
+        let threads = threads.map(|threads| ("threads", threads.to_string()));
+        let settings = memory.into_iter().chain(threads);
+        TargetUrl {
+            scheme: scheme(*level).to_owned(),
+            path: String::new(),
+            settings: settings
+                .map(|(key, value)| (key.to_owned(), value))
+                .collect(),
+            password: None,
+        }
+    };
+    levels.iter().map(url).collect()
 }
 
 impl Engine for LiftedTables {
@@ -93,7 +112,7 @@ impl Engine for LiftedTables {
         if let Some(message) = available() {
             return Err(TargetError::new(ErrorKind::NotInstalled, message));
         }
-        Ok(Arc::new(LiftedTarget {
+        Ok(Arc::new(Replica {
             level: self.0,
             url: url.to_string(),
             memory_bytes: set_up.memory_limit_mb.map(|mb| mb * 1_000_000),
@@ -105,7 +124,8 @@ impl Engine for LiftedTables {
     }
 }
 
-struct LiftedTarget {
+/// A target whose tables are those of another one, lifted.
+pub struct Replica {
     level: Level,
     url: String,
     memory_bytes: Option<u64>,
@@ -118,7 +138,7 @@ struct State {
     filled: Option<(Arc<Store>, Arc<dyn Target>)>,
 }
 
-impl LiftedTarget {
+impl Replica {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -136,20 +156,27 @@ impl LiftedTarget {
     }
 }
 
-impl Replica for LiftedTarget {
-    fn level(&self) -> Level {
+impl Replica {
+    /// How hard they are compressed.
+    pub fn level(&self) -> Level {
         self.level
     }
 
-    fn memory_bytes(&self) -> Option<u64> {
+    /// Memory for them in bytes; as much as is available when nothing was said.
+    pub fn memory_bytes(&self) -> Option<u64> {
         self.memory_bytes
     }
 
-    fn is_filled(&self) -> bool {
+    /// Whether there are any.
+    pub fn is_filled(&self) -> bool {
         self.state().filled.is_some()
     }
 
-    fn fill(&self, store: Store) -> Result<()> {
+    /// Takes the tables that were lifted; what was there before is gone when its last session is.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn fill(&self, store: Store) -> Result<()> {
         let target = store.target();
         let mut state = self.state();
         if let Some(threads) = state.threads {
@@ -159,17 +186,27 @@ impl Replica for LiftedTarget {
         Ok(())
     }
 
-    fn store(&self) -> Option<Arc<Store>> {
+    /// What was lifted; `None` where nothing was.
+    pub fn store(&self) -> Option<Arc<Store>> {
         let state = self.state();
         state.filled.as_ref().map(|(store, _)| Arc::clone(store))
     }
 
-    fn empty(&self) {
+    /// Gives the memory of what was there back, as soon as its last session is gone.
+    pub fn empty(&self) {
         self.state().filled = None;
     }
 }
 
-impl Target for LiftedTarget {
+/// Of targets this service knows its own.
+impl dyn Target + '_ {
+    /// The same as a copy of another target's tables; `None` where it has tables of its own.
+    pub fn replica(&self) -> Option<&Replica> {
+        self.as_any()?.downcast_ref()
+    }
+}
+
+impl Target for Replica {
     fn record(&self) -> TargetRecord {
         let tables = self.tables().map(|tables| tables.record());
         let mut record = tables.unwrap_or_else(|_| TargetRecord {
@@ -218,7 +255,7 @@ impl Target for LiftedTarget {
         ))
     }
 
-    fn replica(&self) -> Option<&dyn Replica> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self)
     }
 

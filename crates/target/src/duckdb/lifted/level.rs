@@ -4,10 +4,11 @@
 //! every level. That the codecs of a level are in force is therefore seen on a table of our own, which every one of them
 //! makes smaller; of the tables that are lifted only what the level forbids, and what was not packed at all.
 
-use super::{Codec, MemoryFile, Store};
+use super::memory_file::MemoryFile;
+use super::store::{Codec, Store};
 use crate::Result;
-use crate::lifted::Level;
-use crate::source::{Kind, SourceTable};
+use crate::catalogue::{Kind, SourceTable};
+use crate::level::Level;
 
 /// Codecs that stand for nothing at all: a segment without values, or with a single one.
 const NEUTRAL: [&str; 3] = ["Constant", "Empty", "Empty Validity"];
@@ -18,17 +19,6 @@ const CONTROL: &str = "dbdyno_control";
 /// Its rows: small numbers, and few words.
 const CONTROL_ROWS: &str = "SELECT (range % 7)::BIGINT AS number, 'a word and another, number ' || range % 5 AS word \
      FROM range(10000)";
-
-/// What makes the engine keep tables as a level says.
-pub(super) fn settings(level: Level) -> Option<&'static str> {
-    match level {
-        Level::None => Some("SET GLOBAL force_compression = 'uncompressed'"),
-        Level::QueryLow => {
-            Some("SET GLOBAL disabled_compression_methods = 'dict_fsst,fsst,dictionary,zstd'")
-        }
-        Level::QueryHigh | Level::CapacityLow | Level::CapacityHigh => None,
-    }
-}
 
 impl Store {
     /// Why the level is not in force, seen on a table of our own; `None` when it is. Nothing of it is left.
@@ -131,7 +121,7 @@ mod tests {
     }
 
     fn table() -> SourceTable {
-        let column = |name: &str, kind| crate::source::SourceColumn {
+        let column = |name: &str, kind| crate::catalogue::SourceColumn {
             name: name.into(),
             declared: String::new(),
             kind: Ok(kind),
@@ -146,7 +136,7 @@ mod tests {
             columns: vec![column("n", Kind::Int(64)), column("w", Kind::Text)],
             rows_estimated: None,
             disk_bytes: None,
-            stored: crate::source::Stored::Here,
+            stored: crate::catalogue::Stored::Here,
             note: None,
             forbidden: Vec::new(),
             has_statistics: false,

@@ -2,14 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{MemoryFile, Store, create};
+use super::memory_file::MemoryFile;
+use super::store::{Store, create};
 use crate::Result;
+use crate::catalogue::{Cell, SourceTable};
 use crate::duckdb::appender::Appender;
 use crate::duckdb::explain::explain;
 use crate::duckdb::handle::Connection;
 use crate::duckdb::instance::SessionGuard;
 use crate::duckdb::source::DIALECT;
-use crate::source::{Cell, SourceTable};
+
+/// Bytes that all batches under way may take together; half as much again waits to be packed.
+const BATCHES_BYTES: u64 = 160 << 20;
+/// A batch is no smaller than this, so that packing it is worth while.
+const BATCH_BYTES_MIN: u64 = 8 << 20;
 
 /// One of those that fill a table. Fields are dropped in this order: what borrows the connection first.
 pub struct Writer<'a> {
@@ -27,8 +33,19 @@ pub struct Writer<'a> {
     bytes: u64,
 }
 
+impl Store {
+    /// One of those that fill a table.
+    ///
+    /// # Errors
+    /// When the engine lets no further session in.
+    pub fn writer(&self, table: &SourceTable, writers: u32) -> Result<Writer<'_>> {
+        let batch = (BATCHES_BYTES / u64::from(writers.max(1))).max(BATCH_BYTES_MIN);
+        Writer::new(self, table, batch)
+    }
+}
+
 impl<'a> Writer<'a> {
-    pub(super) fn new(store: &'a Store, table: &SourceTable, batch_bytes: u64) -> Result<Self> {
+    fn new(store: &'a Store, table: &SourceTable, batch_bytes: u64) -> Result<Self> {
         let (connection, guard) = store.instance.connect()?;
         let number = store.staged.fetch_add(1, Ordering::Relaxed);
         let (into, make) = match store.level.zstd() {

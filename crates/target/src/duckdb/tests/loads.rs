@@ -1,9 +1,9 @@
 //! What comes in lies in whole groups, and is text where it says so.
 
 use super::*;
+use crate::catalogue::{Cell, SourceTable};
 use crate::duckdb::GROUP_ROWS;
 use crate::lifted::{Level, Store};
-use crate::source::{Cell, SourceTable};
 
 /// Rows of each group of `dbdyno_t`.
 fn groups(session: &mut dyn Session) -> Vec<u64> {

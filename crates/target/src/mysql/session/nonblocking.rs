@@ -8,75 +8,10 @@
 use std::os::fd::RawFd;
 
 use super::{BEGIN, BEGIN_READ, COMMIT, MySqlSession, ROLLBACK};
+use crate::Result;
 use crate::mysql::client::{Asked, Came};
-use crate::mysql::explain::explain;
-use crate::mysql::read::keep_row;
-use crate::mysql::wire::{Event, StatementId, Wire};
+use crate::mysql::wire::StatementId;
 use crate::nonblocking::{Nonblocking, Replies, Request, Sent};
-use crate::{ErrorKind, Result, TargetError};
-
-/// The group under way.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    /// Rows of the answer that is coming in.
-    rows: u64,
-    failed: bool,
-    /// Whether the last request queued begins a transaction.
-    begins: bool,
-    /// Whether the transaction was begun to read only.
-    reads_only: bool,
-}
-
-impl Group {
-    /// Whether a request may be sent before the one in front of it is answered.
-    #[inline]
-    fn may_join(&mut self, begins: bool, changes_nothing: bool) -> bool {
-        let joins = self.begins || (self.reads_only && changes_nothing);
-        self.begins = begins;
-        joins
-    }
-
-    #[inline]
-    fn take(&mut self, event: Event, wire: &Wire, replies: &mut Replies) {
-        if self.failed {
-            return;
-        }
-        match event {
-            Event::Row => {
-                self.rows += 1;
-                if let Some(first) = replies.wanted()
-                    && let Err(error) = keep_row(wire.row(), first)
-                {
-                    replies.failed(error);
-                }
-            }
-            Event::Finished(finished) => {
-                if self.rows == 0 {
-                    self.rows = finished.changed;
-                }
-                if !finished.more {
-                    replies.sent_again(wire.releases());
-                    replies.completed(std::mem::take(&mut self.rows), false);
-                }
-            }
-            Event::Failed(error) => self.fail(explain("statement failed", &error), replies),
-            Event::Connected | Event::Prepared(_) | Event::Upload => {
-                let error = TargetError::new(
-                    ErrorKind::Unreachable,
-                    "mysql: the server answered something that was not asked; check that it is a \
-                     MariaDB or MySQL server",
-                );
-                self.fail(error, replies);
-            }
-        }
-    }
-
-    #[cold]
-    fn fail(&mut self, error: TargetError, replies: &mut Replies) {
-        self.failed = true;
-        replies.failed(error);
-    }
-}
 
 impl Nonblocking for MySqlSession {
     fn descriptor(&self) -> RawFd {

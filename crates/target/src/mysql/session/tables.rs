@@ -3,12 +3,11 @@
 //! A table is entered before it is made, with a word that becomes its comment: what is entered and does not bear
 //! the word is another one, whoever made it and whenever.
 
-use super::MySqlSession;
 use crate::mysql::guard::TABLE;
 use crate::register::{self, SCHEMA_MARK};
 use crate::{OWN_TABLES, Result, Session};
 
-pub(super) fn create(session: &mut MySqlSession, table: &str, sql: &str) -> Result<()> {
+pub(super) fn create(session: &mut impl Session, table: &str, sql: &str) -> Result<()> {
     register::entered(session)?;
     let token = register::token();
     if session.relations()?.contains_key(table) {
@@ -25,7 +24,7 @@ pub(super) fn create(session: &mut MySqlSession, table: &str, sql: &str) -> Resu
     made
 }
 
-pub(super) fn remove(session: &mut MySqlSession, table: &str) -> Result<bool> {
+pub(super) fn remove(session: &mut impl Session, table: &str) -> Result<bool> {
     if !register::is_there_and_ours(session, table)? {
         return Ok(false);
     }
@@ -47,6 +46,6 @@ pub(super) fn remove(session: &mut MySqlSession, table: &str) -> Result<bool> {
     Ok(false)
 }
 
-fn register_of(session: &MySqlSession) -> String {
+fn register_of(session: &impl Session) -> String {
     format!("{}.{OWN_TABLES}", session.schema())
 }

@@ -11,7 +11,7 @@ use super::bytes::Reader;
 use super::execution::Prepared;
 use super::handshake::{Greeting, Login, Server, capability as can};
 use super::packet::{Inbox, Outbox, Packet};
-use super::reply::{self, ServerError, parse_ok};
+use super::reply::{self, Finished, ServerError, parse_ok};
 use super::row::{Column, Row, column_count};
 use super::{WireError, WireResult};
 
@@ -43,24 +43,24 @@ pub enum Event {
     Failed(ServerError),
 }
 
-/// How a result ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Finished {
-    /// Rows changed.
-    pub changed: u64,
-    /// Warnings.
-    pub warnings: u16,
-    /// Whether another result of the same request follows.
-    pub more: bool,
-    /// Whether a transaction is open.
-    pub in_transaction: bool,
-}
-
 /// Where the columns of a result are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Text,
     Binary(StatementId),
+}
+
+/// Requests that a group usually has at most; longer ones get more room.
+const REQUESTS_USUAL: usize = 8;
+
+/// A request behind others of its group.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    form: Form,
+    /// Whether it may be sent before those in front of it are answered.
+    joins: bool,
+    /// Where its packet begins in the outbox.
+    start: usize,
 }
 
 /// What may come next.
@@ -92,7 +92,7 @@ pub struct Wire {
     inbox: Inbox,
     phase: Phase,
     /// Requests of a group behind the one whose answer comes next.
-    line: VecDeque<group::Behind>,
+    line: VecDeque<Behind>,
     releases: u64,
     login: Secret,
     scramble: Vec<u8>,
@@ -122,7 +122,7 @@ impl Wire {
             outbox: Outbox::new(),
             inbox: Inbox::new(),
             phase: Phase::Greeting,
-            line: VecDeque::with_capacity(group::REQUESTS_USUAL),
+            line: VecDeque::with_capacity(REQUESTS_USUAL),
             releases: 0,
             login: Secret(Some(login)),
             scramble: Vec::new(),

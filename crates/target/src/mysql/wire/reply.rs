@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::WireResult;
 use super::bytes::Reader;
-use super::core::Finished;
 
 pub const OK: u8 = 0x00;
 pub const MORE_DATA: u8 = 0x01;
@@ -19,6 +18,19 @@ const STATUS_MORE_RESULTS: u16 = 1 << 3;
 const STATUS_IN_TRANSACTION: u16 = 1;
 /// A message longer than that is cut.
 const MESSAGE_BYTES_MAX: usize = 1024;
+
+/// How a result ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Finished {
+    /// Rows changed.
+    pub changed: u64,
+    /// Warnings.
+    pub warnings: u16,
+    /// Whether another result of the same request follows.
+    pub more: bool,
+    /// Whether a transaction is open.
+    pub in_transaction: bool,
+}
 
 /// What the server says is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::os::fd::RawFd;
 
-use super::{Control, PostgresSession, statement};
-use crate::nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
+use super::{Control, PostgresSession, keep};
+use crate::nonblocking::{Nonblocking, Replies, Request, Sent};
 use crate::postgres::connection::Came;
 use crate::postgres::explain::{explain, unaskable};
-use crate::postgres::wire::{Event, Row, keep_cell};
+use crate::postgres::wire::Event;
 use crate::{Result, Statement};
 
 impl Nonblocking for PostgresSession {
@@ -97,15 +97,4 @@ impl PostgresSession {
         }
         Ok(came == Came::All)
     }
-}
-
-/// Keeps every cell of a row.
-pub(super) fn keep(columns: &[u32], row: Row<'_>, first: &mut FirstRow) -> Result<()> {
-    for (cell, oid) in row.cells().zip(columns) {
-        match cell.map_err(|e| statement(&e.to_string()))? {
-            None => first.push_null(),
-            Some(cell) => keep_cell(*oid, cell, first),
-        }
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use super::WireError;
 use super::cell::{NUMERIC_NEGATIVE, fixed, types};
 use super::request::{EPOCH_DAYS, EPOCH_US, NULL_LENGTH};
-use crate::source::{Cell, Kind};
+use crate::catalogue::{Cell, Kind};
 
 /// The signature, the flags and the length of a header without extension.
 const HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";

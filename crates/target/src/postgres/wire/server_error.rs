@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::WireError;
-use super::event::Reader;
+use super::reader::Reader;
 
 /// An error of the server, with its SQLSTATE.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

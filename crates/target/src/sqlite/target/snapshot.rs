@@ -5,15 +5,10 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{Place, SqliteTarget};
+use super::{Place, SqliteTarget, kept};
 use crate::kept::Kept;
 use crate::sqlite::explain;
 use crate::{Cooled, ErrorKind, Result, Snapshot, TargetError, files};
-
-/// The copy of a database file. A log that outlived its file would be taken for that of the copy.
-pub(super) fn kept(path: &Path) -> Kept {
-    Kept::beside(path, &["-wal", "-shm", "-journal"])
-}
 
 impl SqliteTarget {
     fn file(&self) -> Result<&Path> {

@@ -1,12 +1,25 @@
 //! A connection with a thread of its own, for engines whose calls block.
 
 use load::{Done, Failure};
+use target::Target;
 
-use super::{Ended, Next, TransactionError, TransactionExecutor};
+use super::{Ended, ExecutorContext, Next, TransactionError, TransactionExecutor};
 
 /// Serves users, waiting for every answer.
 pub struct BlockingExecutor {
     executor: TransactionExecutor,
+}
+
+impl ExecutorContext {
+    /// Opens a connection for a thread of its own.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn blocking(&self, target: &dyn Target) -> crate::oltp::Result<BlockingExecutor> {
+        Ok(BlockingExecutor::new(
+            self.executor(target.open_session()?)?,
+        ))
+    }
 }
 
 impl BlockingExecutor {

@@ -3,9 +3,9 @@
 use std::os::fd::RawFd;
 
 use load::{Failure, Turn};
-use target::{Sent, TargetError};
+use target::{Sent, Target, TargetError};
 
-use super::{Ended, Next, TransactionError, TransactionExecutor};
+use super::{Ended, ExecutorContext, Next, TransactionError, TransactionExecutor};
 
 /// Serves users without waiting for answers.
 pub struct NonblockingExecutor {
@@ -36,6 +36,21 @@ enum After {
     Again,
     /// It has failed.
     Failed(Failure),
+}
+
+impl ExecutorContext {
+    /// Opens a connection whose answers are awaited in an event loop; `None` where the engine's calls block.
+    ///
+    /// # Errors
+    /// When the target lets no further session in, or does not take the statements.
+    pub fn nonblocking(
+        &self,
+        target: &dyn Target,
+    ) -> crate::oltp::Result<Option<NonblockingExecutor>> {
+        Ok(NonblockingExecutor::new(
+            self.executor(target.open_session()?)?,
+        ))
+    }
 }
 
 impl NonblockingExecutor {

@@ -1,8 +1,8 @@
 //! A session with its statements, the group at hand, and the answers to it.
 
-use target::{Replies, Request, Result as TargetResult, Sent, Session};
+use target::{ErrorKind, Replies, Request, Result as TargetResult, Sent, Session, TargetError};
 
-use super::{Answers, Group, Mode, Transaction, TransactionError, blocks};
+use super::{Answers, Group, Mode, Transaction, TransactionError};
 use crate::oltp::Result;
 use crate::oltp::statements::Statements;
 
@@ -219,4 +219,12 @@ impl PreparedSession {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn blocks() -> TargetError {
+    TargetError::new(
+        ErrorKind::Statement,
+        "the session cannot be driven without waiting any more",
+    )
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     ACKNOWLEDGED, CHECK_BYTES, FRONT_BYTES, HEADER_BYTES, Header, JournalError, RECORD_BYTES_MAX,
-    crc32, wrong,
+    Reader, crc32, wrong,
 };
 use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::mix::Kind;
@@ -24,7 +24,6 @@ pub struct Entry {
 
 /// What a transaction changed, as it was read; fields as in [`super::Record`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of Record")]
 pub enum Change {
     NewOrder {
         w: u32,
@@ -185,31 +184,4 @@ fn decode(bytes: &[u8]) -> Option<(Entry, usize)> {
         },
         end,
     ))
-}
-
-/// Takes numbers off the front.
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (first, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    pub(super) fn u8(&mut self) -> Option<u8> {
-        self.take().map(u8::from_le_bytes)
-    }
-
-    pub(super) fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    pub(super) fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    pub(super) fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
 }

@@ -11,11 +11,11 @@ use std::fmt::Write;
 use target::Value;
 
 use super::new_order::another;
+use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Transaction, Who, cents};
 use crate::oltp::account::Account;
 use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::journal::Record;
-use crate::oltp::statements::Step;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 

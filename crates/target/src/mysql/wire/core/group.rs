@@ -5,22 +5,9 @@
 //! before it have succeeded, unless whoever asks says that it may join them.
 
 use super::request::COM_QUERY;
-use super::{Form, Phase, StatementId, Wire};
+use super::{Behind, Form, Phase, StatementId, Wire};
 use crate::Value;
 use crate::mysql::wire::WireResult;
-
-/// Requests that a group usually has at most; longer ones get more room.
-pub(super) const REQUESTS_USUAL: usize = 8;
-
-/// A request behind others of its group.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Behind {
-    form: Form,
-    /// Whether it may be sent before those in front of it are answered.
-    joins: bool,
-    /// Where its packet begins in the outbox.
-    start: usize,
-}
 
 /// Requests that follow each other. The first failure drops what was not sent; what joined is answered.
 impl Wire {

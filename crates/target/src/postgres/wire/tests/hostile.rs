@@ -6,7 +6,7 @@ use testing::{Source, each_seed, peak_bytes};
 use super::super::cell::types;
 use super::super::*;
 use super::{message, receive};
-use crate::source::{Cell, Kind};
+use crate::catalogue::{Cell, Kind};
 use crate::{Fetched, FirstRow, Password};
 
 /// The largest message, in a buffer whose size is a power of two, and the little that a conversation takes besides.

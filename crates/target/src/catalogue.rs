@@ -5,9 +5,8 @@ mod space;
 mod sql;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
+use crate::{ErrorKind, Result, TargetError};
 
 pub use digest::{Digest, row_hash};
 pub use space::Space;
@@ -267,55 +266,6 @@ pub trait Reader: Send {
     /// # Errors
     /// What the engine says.
     fn totals(&mut self, table: &SourceTable) -> Result<Vec<Option<String>>>;
-}
-
-/// A source, and the target that it would not outlive.
-pub(crate) struct Kept {
-    pub source: Box<dyn Source>,
-    pub _target: Arc<dyn Target>,
-}
-
-impl Source for Kept {
-    fn title(&self) -> String {
-        self.source.title()
-    }
-
-    fn url(&self) -> String {
-        self.source.url()
-    }
-
-    fn moment(&self) -> &'static str {
-        self.source.moment()
-    }
-
-    fn one_stream(&self) -> Option<&'static str> {
-        self.source.one_stream()
-    }
-
-    fn tables(&self) -> Result<Vec<SourceTable>> {
-        self.source.tables()
-    }
-
-    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
-        self.source.parts(table, streams)
-    }
-
-    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
-        self.source.space(table)
-    }
-
-    fn open_reader(&self) -> Result<Box<dyn Reader>> {
-        self.source.open_reader()
-    }
-}
-
-/// Opens the database that a URL names, to read from it alone.
-///
-/// # Errors
-/// [`crate::UrlError`] as a statement error when the URL is wrong, else what the engine says.
-pub fn open_source(url: &TargetUrl) -> Result<Box<dyn Source>> {
-    let engine = crate::find(url).map_err(|e| statement(e.to_string()))?;
-    engine.open_source(url)
 }
 
 /// Pieces of about `piece` of an extent; the last takes what is left, and what was added since it was measured.

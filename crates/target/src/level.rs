@@ -1,57 +1,7 @@
-//! Tables of another database, lifted into memory by columns.
-//!
-//! What they lie in is an engine of this crate; callers see levels, a store that is filled, and a target that is
-//! asked. It is a copy: the source knows nothing of it, and later changes of the source are not in it.
+//! How hard tables are compressed that lie in memory by columns.
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
-
-pub use crate::duckdb::GROUP_ROWS;
-pub use crate::duckdb::lifted::{Change, Codec, MEMORY_BYTES_MIN, Store, Writer, available};
-use crate::{Result, TargetUrl};
-
-/// A target whose tables are those of another one, lifted.
-pub trait Replica {
-    /// How hard they are compressed.
-    fn level(&self) -> Level;
-
-    /// Memory for them in bytes; as much as is available when nothing was said.
-    fn memory_bytes(&self) -> Option<u64>;
-
-    /// Whether there are any.
-    fn is_filled(&self) -> bool;
-
-    /// Takes the tables that were lifted; what was there before is gone when its last session is.
-    ///
-    /// # Errors
-    /// What the engine says.
-    fn fill(&self, store: Store) -> Result<()>;
-
-    /// What was lifted; `None` where nothing was.
-    fn store(&self) -> Option<Arc<Store>>;
-
-    /// Gives the memory of what was there back, as soon as its last session is gone.
-    fn empty(&self);
-}
-
-/// URLs of targets of these levels, each with so much memory and so many threads.
-pub fn urls(levels: &[Level], memory_bytes: Option<u64>, threads: Option<u32>) -> Vec<TargetUrl> {
-    let url = |level: &Level| {
-        let memory = memory_bytes.map(|bytes| ("memory_limit_mb", (bytes / 1_000_000).to_string()));
-        let threads = threads.map(|threads| ("threads", threads.to_string()));
-        let settings = memory.into_iter().chain(threads);
-        TargetUrl {
-            scheme: crate::duckdb::lifted::scheme(*level).to_owned(),
-            path: String::new(),
-            settings: settings
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect(),
-            password: None,
-        }
-    };
-    levels.iter().map(url).collect()
-}
 
 /// How hard the columns are compressed. The classes are those that measurement bears out; each is what the
 /// engine really does for it.
@@ -122,7 +72,7 @@ impl Level {
     }
 }
 
-/// How rows are put into a group of a Parquet file, for [`Store::encoded_bytes`].
+/// How rows are put into a group of a Parquet file, for [`crate::lifted::Store::encoded_bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// Encoded column by column: what packing and dictionaries make of them.

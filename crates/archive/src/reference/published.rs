@@ -1,0 +1,203 @@
+//! What was published of a platform.
+
+use std::collections::BTreeMap;
+
+use crate::Figures;
+
+/// Facts by section, in the order of the document: (section, [(name, value)]).
+pub type PlatformFacts = Vec<(String, Vec<(String, String)>)>;
+
+/// A platform (or a study of one) whose figures somebody published.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reference {
+    /// Name used as `ref:NAME`: the stem of its file.
+    pub name: String,
+    /// Column title in a scorecard, e.g. "HP DL980 + Violin VMA 3205".
+    pub title: String,
+    /// Document, with author and year.
+    pub document: String,
+    /// Facts of the platform as stated there, without places and notes: section → (name, value).
+    pub platform: PlatformFacts,
+    /// Published result rows, converted to the units of [`Figures`].
+    pub points: Vec<ReferencePoint>,
+    /// Single published figures that belong to no result row.
+    pub stated: Vec<StatedFigure>,
+    /// The result tables that `points` come from: title, place and how their zeros are read.
+    pub result_tables: Vec<ResultTable>,
+    /// Every section of facts with its place and notes: the platform and the appendices with settings.
+    pub sections: Vec<FactSection>,
+    /// Published tables that are not result rows (events, sizes, parameters, bills of material).
+    pub tables: Vec<PublishedTable>,
+    /// Charts that carry no numbers, so that nobody looks for their figures here.
+    pub charts: Vec<PublishedChart>,
+    /// Contradictions and doubts that belong to no single figure.
+    pub remarks: Vec<Remark>,
+}
+
+/// One published result row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReferencePoint {
+    /// Test code.
+    pub test: String,
+    /// Nodes (#N).
+    pub nodes: u32,
+    /// Jobs (#J).
+    pub jobs: u32,
+    /// Threads in a job (#T).
+    pub threads: u32,
+    /// The row in dbdyno's names and units.
+    pub figures: Figures,
+    /// Mean service time where it was published as a value, ms. A label such as "< 500 µs" gives none.
+    pub service_ms_mean: Option<f64>,
+    /// Service times printed at this point of the chart, the first one being that of the test.
+    pub service_labels: Vec<ServiceLabel>,
+    /// The figures exactly as printed, under the document's own column names.
+    pub printed: BTreeMap<String, f64>,
+    /// Where it stands, e.g. "slide 13".
+    pub place: String,
+    /// A contradiction or a doubt, recorded beside the figure.
+    pub note: Option<String>,
+}
+
+/// A service time printed at a point of a chart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ServiceLabel {
+    /// As printed, e.g. "DBWR < 500 µs".
+    pub printed: String,
+    /// Whose service time, where the label says so, e.g. "DBWR".
+    pub of: Option<String>,
+    /// The value (or the bound), ms.
+    pub ms: f64,
+    /// True when the label prints an upper bound ("<") and not a value.
+    pub upper_bound: bool,
+}
+
+/// One published figure outside the result tables.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StatedFigure {
+    /// What kind of statement it is, e.g. "scorecard", "claim", "distribution", "price".
+    pub kind: String,
+    /// What it says, e.g. "OLTP insert transaction, throughput".
+    pub name: String,
+    /// Test code where there is one.
+    pub test: Option<String>,
+    /// Value as printed, as a number.
+    pub value: f64,
+    /// Value as printed, as a text: keeps "< 5" and "290’00".
+    pub printed: String,
+    /// Unit as printed; empty for a count without one.
+    pub unit: String,
+    /// Where it stands.
+    pub place: String,
+    /// A contradiction or a doubt, recorded beside the figure.
+    pub note: Option<String>,
+}
+
+/// What is known of a whole table of result rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ResultTable {
+    /// Test code.
+    pub test: String,
+    /// Title as printed.
+    pub title: String,
+    /// Where it stands.
+    pub place: String,
+    /// A contradiction or a doubt about the whole table.
+    pub note: Option<String>,
+    /// Columns in which a printed 0 is no measurement, each with what it means there.
+    pub zero_means: BTreeMap<String, String>,
+}
+
+/// What a section of facts describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FactKind {
+    /// The platform: hardware, software, layout.
+    Platform,
+    /// Configuration files, parameters, recommendations.
+    Settings,
+}
+
+/// Facts stated together in one place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactSection {
+    /// Platform or settings.
+    pub kind: FactKind,
+    /// Title of the section.
+    pub title: String,
+    /// Where it stands.
+    pub place: String,
+    /// A contradiction or a doubt about the whole section.
+    pub note: Option<String>,
+    /// The facts in the order of the document; a name may repeat.
+    pub facts: Vec<Fact>,
+}
+
+/// One stated fact.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fact {
+    /// Name as printed.
+    pub name: String,
+    /// Value as printed; "-" where the document prints a dash.
+    pub value: String,
+    /// A contradiction or a doubt, recorded beside the fact.
+    pub note: Option<String>,
+}
+
+/// A published table that is not made of result rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PublishedTable {
+    /// What kind of table it is, e.g. "events", "sizes", "parameters".
+    pub kind: String,
+    /// Title as printed.
+    pub title: String,
+    /// Test code where there is one.
+    pub test: Option<String>,
+    /// Where it stands.
+    pub place: String,
+    /// A contradiction or a doubt about the whole table.
+    pub note: Option<String>,
+    /// Column names as printed.
+    pub columns: Vec<String>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// One row of a [`PublishedTable`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PublishedRow {
+    /// Cells in the order of the columns.
+    pub cells: Vec<Cell>,
+    /// A contradiction or a doubt, recorded beside the row.
+    pub note: Option<String>,
+}
+
+/// One cell of a published table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Nothing is printed there.
+    Empty,
+    /// A number.
+    Number(f64),
+    /// Anything else.
+    Text(String),
+}
+
+/// A published chart without numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PublishedChart {
+    /// What is drawn.
+    pub title: String,
+    /// Where it stands.
+    pub place: String,
+    /// A contradiction or a doubt about it.
+    pub note: Option<String>,
+}
+
+/// A contradiction or a doubt that belongs to no single figure.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Remark {
+    /// What does not fit.
+    pub note: String,
+    /// Where it stands.
+    pub place: String,
+}

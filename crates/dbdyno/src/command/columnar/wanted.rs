@@ -1,0 +1,45 @@
+//! What the verbs of lifted tables have in common: which tables, and how they are told.
+
+use anyhow::Result;
+use stats::words::counted;
+use target::source::{Source, open_source};
+use workload::columnar::{Chosen, ColumnarError, LeftOut};
+
+use crate::arguments::columnar::Wanted;
+use crate::exit::Wrong;
+
+/// The database to read.
+pub(super) fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
+    let url = wanted.from.url()?;
+    target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    Ok(open_source(&url)?)
+}
+
+/// What of it is meant.
+pub(super) fn chosen_of(wanted: &Wanted) -> Chosen {
+    Chosen {
+        tables: wanted.tables.clone(),
+        columns: wanted.columns.clone(),
+        unfit: wanted.unfit,
+    }
+}
+
+/// Tables, as one counts them.
+pub(super) fn tables_of(count: usize) -> String {
+    counted(count as u64, "table")
+}
+
+/// The JSON of what is left out.
+pub(super) fn left_out(left_out: &[LeftOut]) -> Vec<serde_json::Value> {
+    (left_out.iter())
+        .map(|out| serde_json::json!({"name": out.name, "why": out.why}))
+        .collect()
+}
+
+/// What is wrong in itself has a status of its own.
+pub(super) fn told(error: ColumnarError) -> anyhow::Error {
+    match error {
+        ColumnarError::Unknown(message) => Wrong(message).into(),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,104 @@
+//! What the counters of a machine are.
+
+/// Processor time of the whole host, in clock ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuTicks {
+    /// User mode with nice; time of guests is in it already.
+    pub user: u64,
+    /// Kernel with hard and soft interrupts.
+    pub system: u64,
+    /// Hard and soft interrupts, which are in the kernel's time already.
+    pub interrupts: u64,
+    /// Nothing to do.
+    pub idle: u64,
+    /// Nothing to do but wait for I/O.
+    pub iowait: u64,
+    /// Ready to run while the hypervisor ran somebody else.
+    pub steal: u64,
+}
+
+/// One block device. A sector is 512 bytes whatever the device's own block size is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiskCounters {
+    /// Reads completed.
+    pub reads: u64,
+    /// Sectors read.
+    pub read_sectors: u64,
+    /// Sum of the times of all reads; the kernel lets it wrap at 32 bits.
+    pub read_ms: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Sectors written.
+    pub write_sectors: u64,
+    /// Sum of the times of all writes; the kernel lets it wrap at 32 bits.
+    pub write_ms: u64,
+    /// Time with at least one request; the kernel lets it wrap at 32 bits.
+    pub busy_ms: u64,
+    /// Time weighted with the number of requests; the kernel lets it wrap at 32 bits.
+    pub weighted_ms: u64,
+}
+
+/// All counted network interfaces together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NetworkCounters {
+    /// Bytes received and sent.
+    pub bytes: u64,
+    /// Errors and drops, received and sent.
+    pub errors: u64,
+}
+
+/// Main memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryBytes {
+    /// All of it.
+    pub total: u64,
+    /// What programs could still have without swapping.
+    pub available: u64,
+}
+
+/// Page faults that needed a device, and swap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PagingCounters {
+    /// Major faults of the whole host.
+    pub major_faults: Option<u64>,
+    /// Swapped in.
+    pub swap_in_bytes: Option<u64>,
+    /// Swapped out.
+    pub swap_out_bytes: Option<u64>,
+}
+
+/// Time in which some task waited (PSI "some"), in µs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PressureUs {
+    /// … for a processor.
+    pub cpu: Option<u64>,
+    /// … for memory.
+    pub memory: Option<u64>,
+    /// … for I/O.
+    pub io: Option<u64>,
+}
+
+/// All counters at one moment. What could not be read is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// When, on the monotonic clock.
+    pub at_ns: u64,
+    /// Processors.
+    pub cpu: Option<CpuTicks>,
+    /// The target's block device.
+    pub disk: Option<DiskCounters>,
+    /// Network interfaces.
+    pub network: Option<NetworkCounters>,
+    /// TCP segments sent again.
+    pub tcp_retransmits: Option<u64>,
+    /// Memory.
+    pub memory: Option<MemoryBytes>,
+    /// Faults and swap.
+    pub paging: PagingCounters,
+    /// Pressure stall totals.
+    pub pressure_us: PressureUs,
+    /// Processor time of this process, from its own clock: `/proc/self/stat` counts only ticks.
+    pub process_cpu_ns: Option<u64>,
+    /// Resident memory of this process.
+    pub process_rss_bytes: Option<u64>,
+}

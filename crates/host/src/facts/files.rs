@@ -1,0 +1,64 @@
+//! Files below a root, and what is numbered in its folders.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Longest file that is read: `/proc/cpuinfo` of a thousand processors.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// True for the machine that dbdyno runs on, which may also be asked otherwise than through files.
+pub(super) fn is_this_machine(root: &Path) -> bool {
+    root == Path::new("/")
+}
+
+/// A whole file; bytes that are not UTF-8 become the replacement character. What is no regular file
+/// is not opened: a pipe in a copied tree would never answer.
+pub(crate) fn text(root: &Path, name: &str) -> Option<String> {
+    let path = root.join(name);
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .ok()?
+        .take(FILE_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The first line of a file without surrounding blanks; `None` when it is empty.
+pub(crate) fn first_line(root: &Path, name: &str) -> Option<String> {
+    let text = text(root, name)?;
+    let line = text
+        .lines()
+        .next()?
+        .trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// The first line of a file as a number.
+pub(crate) fn first_number<T: std::str::FromStr>(root: &Path, name: &str) -> Option<T> {
+    first_line(root, name)?.parse().ok()
+}
+
+/// How many entries of a directory are `prefix` and a number; `None` when there are none.
+pub(super) fn count_numbered(directory: &Path, prefix: &str) -> Option<u32> {
+    let count = std::fs::read_dir(directory)
+        .ok()?
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| is_numbered(name, prefix))
+        })
+        .count();
+    u32::try_from(count).ok().filter(|&count| count > 0)
+}
+
+pub(crate) fn is_numbered(name: &str, prefix: &str) -> bool {
+    name.strip_prefix(prefix)
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}

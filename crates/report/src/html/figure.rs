@@ -1,0 +1,61 @@
+//! A chart of the page, with its table and the name of its element.
+
+use askama::Template;
+
+use crate::svg::escape;
+
+/// A plain table: heads, and rows whose first cell is the head of the row, under the name of their group.
+pub struct Table {
+    pub heads: Vec<String>,
+    pub groups: Vec<(String, Vec<Vec<String>>)>,
+}
+
+impl Table {
+    /// Rows in their groups; neighbours of the same group stand together.
+    pub fn new(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
+        let mut groups: Vec<(String, Vec<Vec<String>>)> = Vec::new();
+        for (group, row) in rows {
+            match groups.last_mut() {
+                Some((name, rows)) if *name == group => rows.push(row),
+                _ => groups.push((group, vec![row])),
+            }
+        }
+        Self {
+            heads: heads.iter().map(|h| (*h).to_owned()).collect(),
+            groups,
+        }
+    }
+}
+
+/// A chart with the sentence that says how to read it and the same figures as a table.
+#[derive(Template)]
+#[template(path = "figure.html", whitespace = "minimize")]
+pub struct Figure {
+    pub caption: String,
+    pub svg: String,
+    pub how: String,
+    /// What the figure says, one sentence each; under the sentence that says how to read it.
+    pub said: Vec<String>,
+    /// Its figures; the first table holds what is drawn.
+    pub tables: Vec<Table>,
+}
+
+impl Figure {
+    pub fn new(caption: String, svg: String, how: String, table: Table) -> Self {
+        Self {
+            caption,
+            svg,
+            how,
+            said: Vec::new(),
+            tables: vec![table],
+        }
+    }
+}
+
+/// A name that is safe as an element's id.
+pub fn id_of(text: &str) -> String {
+    escape(text)
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect()
+}

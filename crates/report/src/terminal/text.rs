@@ -1,0 +1,53 @@
+//! Text on a terminal: coloured, cleaned, and numbered below a table.
+
+/// Colours, or none.
+pub(crate) struct Paint {
+    pub colour: bool,
+}
+
+impl Paint {
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.colour {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    pub fn bold(&self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    pub fn dim(&self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    pub fn red(&self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+}
+
+/// Text from an archive must not be able to steer the terminal: control characters are replaced.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// Numbered remarks; the same text keeps its number.
+#[derive(Default)]
+pub(super) struct Footnotes {
+    pub texts: Vec<String>,
+}
+
+impl Footnotes {
+    pub fn number(&mut self, text: &str) -> usize {
+        match self.texts.iter().position(|t| t == text) {
+            Some(at) => at + 1,
+            None => {
+                self.texts.push(text.to_owned());
+                self.texts.len()
+            }
+        }
+    }
+}

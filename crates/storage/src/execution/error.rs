@@ -1,0 +1,66 @@
+//! Why a list of runs came to an end before it was done.
+
+use load::search::SearchError;
+
+use crate::engine::EngineError;
+use crate::pages::PagesError;
+
+/// Why the list came to an end before it was done.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutionError {
+    /// A run cannot be carried out.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A page.
+    #[error(transparent)]
+    Pages(#[from] PagesError),
+    /// I/Os failed.
+    #[error("{count} I/Os of the run {run} failed, the first: {first}")]
+    Failed {
+        /// Name of the run.
+        run: String,
+        /// How many.
+        count: u64,
+        /// What happened to the first.
+        first: String,
+    },
+    /// Data is not on stable storage.
+    #[error("{0}")]
+    NotWrittenBack(String),
+    /// Shares were missed by more than is allowed.
+    #[error(
+        "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, and abort_failed_skew= allows {allowed_pct} %; lower the rate or ask for other shares"
+    )]
+    Skew {
+        /// Name of the run.
+        run: String,
+        /// Name of the WD.
+        workload: String,
+        /// How far.
+        off_pct: f64,
+        /// How far it may be.
+        allowed_pct: f64,
+    },
+    /// A run whose rate cannot be searched.
+    #[error("--slo cannot search the rate of the run {run}: {what}")]
+    Unsearchable {
+        /// Name of the run.
+        run: String,
+        /// Why, and what to do.
+        what: &'static str,
+    },
+    /// A search that cannot be made.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// No rate holds what was asked for.
+    #[error("in the run {run}, {what}; ask for a longer time, or begin with a lower iorate=")]
+    Missed {
+        /// Name of the run.
+        run: String,
+        /// What was found.
+        what: String,
+    },
+    /// What follows a run could not be done.
+    #[error("{0}")]
+    Audience(String),
+}

@@ -1,0 +1,158 @@
+//! One line of a list, at the highest rate that holds a response time.
+
+use load::search::SearchError;
+use load::slo_search::slo_search;
+
+use super::monitor::Monitored;
+use super::rounds::Round;
+use super::slo::{Slo, Tried, UNDECIDED_MAX, evidence};
+use super::{Execution, ExecutionError, Measured};
+use crate::engine;
+use crate::run::{Rate, Run};
+
+/// Why a search did not come to its end.
+enum Halt {
+    Error(ExecutionError),
+    /// A measurement was broken off.
+    Broken(Box<(Run, Round, Option<Monitored>)>),
+    /// Measurements of one rate decided nothing.
+    Undecided(Box<(Run, Round, String)>),
+}
+
+impl Execution<'_> {
+    /// Searches the rate of one line of the list.
+    pub(super) fn search(
+        &mut self,
+        number: usize,
+        run: &Run,
+        options: &engine::Options<'_>,
+        slo: &Slo,
+    ) -> Result<Measured, ExecutionError> {
+        match self.searched(number, run, options, slo) {
+            Ok(searched) => Ok(searched),
+            Err(Halt::Error(error)) => Err(error),
+            Err(Halt::Broken(broken)) => {
+                let (run, round, monitor) = *broken;
+                Ok(Measured {
+                    run,
+                    round,
+                    told: vec!["the search was broken off in this measurement".to_owned()],
+                    steadiness: None,
+                    is_missed: false,
+                    monitor,
+                })
+            }
+            Err(Halt::Undecided(undecided)) => {
+                let (run, round, why) = *undecided;
+                Ok(Measured {
+                    run,
+                    round,
+                    told: vec![why],
+                    steadiness: None,
+                    is_missed: true,
+                    monitor: None,
+                })
+            }
+        }
+    }
+
+    fn searched(
+        &mut self,
+        number: usize,
+        run: &Run,
+        options: &engine::Options<'_>,
+        slo: &Slo,
+    ) -> Result<Measured, Halt> {
+        let mut measurements = 0;
+        let mut measure = |rate: Rate| {
+            // Every measurement has I/Os of its own.
+            let options = engine::Options {
+                seed: options.seed.wrapping_add(measurements),
+                ..*options
+            };
+            measurements += 1;
+            self.attempt(number, run, rate, &options)
+        };
+        let lowest_per_s = slo.lowest_per_s(run);
+        let first_per_s = match run.rate {
+            Rate::Fixed { iops } => iops,
+            // Half of what it does at most.
+            _ => {
+                let (run, round) = measure(run.rate.clone())?;
+                let maximum_per_s = round.outcome.rate_iops();
+                if maximum_per_s < lowest_per_s {
+                    let why = slo.too_few(maximum_per_s, lowest_per_s);
+                    return Err(Halt::Undecided(Box::new((run, round, why))));
+                }
+                maximum_per_s / 2.0
+            }
+        };
+        let search = slo
+            .search(first_per_s, lowest_per_s)
+            .map_err(|error| Halt::Error(ExecutionError::Search(error)))?;
+        let mut missed = None;
+        let mut tried: Vec<Tried> = Vec::new();
+        let searched = slo_search(search, |iops| {
+            // As it is told: nobody reads more digits.
+            let asked = (iops * 10.0).round() / 10.0;
+            for attempt in 1.. {
+                let seen = measure(Rate::Fixed { iops: asked })?;
+                let this = Tried::of(slo, iops, &seen.1.outcome);
+                match this.holds {
+                    Some(true) => {
+                        tried.push(this);
+                        return Ok((true, Some(seen)));
+                    }
+                    Some(false) => {
+                        tried.push(this);
+                        missed = Some(seen);
+                        break;
+                    }
+                    None if attempt < UNDECIDED_MAX => {}
+                    None => {
+                        let why = slo.undecided(asked, &this);
+                        let (run, round) = seen;
+                        return Err(Halt::Undecided(Box::new((run, round, why))));
+                    }
+                }
+            }
+            Ok((false, None))
+        })?;
+        let mut told = searched.told("I/Os", &slo.objective).to_vec();
+        let found = searched.found();
+        let ends = [found.rate_per_s, found.missed_per_s];
+        told.extend(evidence(slo, ends.into_iter().flatten(), &tried));
+        let best = searched.into_best().flatten();
+        let is_missed = best.is_none();
+        let (run, round) = best.or(missed).ok_or(Halt::Error(ExecutionError::Search(
+            SearchError::Measurements,
+        )))?;
+        Ok(Measured {
+            run,
+            round,
+            told,
+            steadiness: None,
+            is_missed,
+            monitor: None,
+        })
+    }
+
+    /// One measurement; its pages show the rate as if it were one of a list.
+    fn attempt(
+        &mut self,
+        number: usize,
+        run: &Run,
+        rate: Rate,
+        options: &engine::Options<'_>,
+    ) -> Result<(Run, Round), Halt> {
+        let run = Run {
+            rate,
+            ..run.clone()
+        };
+        let (round, monitor) = self.round(number, &run, options).map_err(Halt::Error)?;
+        if monitor.is_some() || self.stopped() || !round.is_whole() {
+            return Err(Halt::Broken(Box::new((run, round, monitor))));
+        }
+        Ok((run, round))
+    }
+}

@@ -1,0 +1,132 @@
+//! What an engine is.
+
+use std::sync::Arc;
+
+use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
+use crate::{Result, Target, TargetUrl};
+
+/// A kind of database.
+pub trait Engine: Sync {
+    /// Its scheme in a target URL.
+    fn scheme(&self) -> &'static str;
+
+    /// Where its databases are.
+    fn reach(&self) -> Reach {
+        Reach::Embedded
+    }
+
+    /// What `dbdyno list engines` shows.
+    fn info(&self) -> EngineInfo;
+
+    /// Where there may be several versions: each one found, with its program.
+    fn found(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Settings a URL may carry, with their meaning.
+    fn settings(&self) -> &'static [(&'static str, &'static str)];
+
+    /// The setting that is the size of its cache in 10^6 bytes; `None` where a URL does not set it.
+    fn cache_setting(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether a URL may carry settings that are not among [`Engine::settings`]: those of the server,
+    /// which a local server has as a whole, and a running one in every session that is measured.
+    /// The server checks them.
+    fn takes_settings_of_the_server(&self) -> bool {
+        false
+    }
+
+    /// Checks the values of the URL's settings; touches nothing.
+    ///
+    /// # Errors
+    /// When a value is none that the engine knows.
+    fn check(&self, url: &TargetUrl) -> Result<()>;
+
+    /// Opens the database that the URL names to read its tables, somebody's too; nothing is written.
+    ///
+    /// # Errors
+    /// When it cannot be reached, or this engine's tables are not read so.
+    fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
+        // A server that is started for it lives as long as its target.
+        let target = self.open(url)?;
+        let source = target.source()?;
+        Ok(Box::new(Kept {
+            source,
+            _target: target,
+        }))
+    }
+
+    /// Opens the database that the URL names; [`crate::open`] has checked its settings' names.
+    ///
+    /// # Errors
+    /// When it cannot be reached, is damaged or is not ours.
+    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
+}
+
+/// Where the databases of an engine are. A run that names no target measures the embedded ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// There is no database.
+    Nowhere,
+    /// In a file or in memory, inside this process.
+    Embedded,
+    /// In memory, a copy of another target's.
+    Replica,
+    /// In a server that dbdyno starts and removes.
+    LocalServer,
+    /// In a server that runs already.
+    Network,
+}
+
+/// One line of `dbdyno list engines`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// Scheme in a target URL.
+    pub scheme: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Its version, or the sentence that says how to get it.
+    pub version: std::result::Result<String, String>,
+}
+
+/// A source, and the target that it would not outlive.
+struct Kept {
+    source: Box<dyn Source>,
+    _target: Arc<dyn Target>,
+}
+
+impl Source for Kept {
+    fn title(&self) -> String {
+        self.source.title()
+    }
+
+    fn url(&self) -> String {
+        self.source.url()
+    }
+
+    fn moment(&self) -> &'static str {
+        self.source.moment()
+    }
+
+    fn one_stream(&self) -> Option<&'static str> {
+        self.source.one_stream()
+    }
+
+    fn tables(&self) -> Result<Vec<SourceTable>> {
+        self.source.tables()
+    }
+
+    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
+        self.source.parts(table, streams)
+    }
+
+    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
+        self.source.space(table)
+    }
+
+    fn open_reader(&self) -> Result<Box<dyn Reader>> {
+        self.source.open_reader()
+    }
+}

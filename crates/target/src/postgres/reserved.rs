@@ -1,0 +1,59 @@
+//! What no URL changes.
+
+/// Settings that a URL cannot change, with the reason.
+pub(super) const RESERVED: &[(&[&str], &str)] = &[
+    (
+        &["search_path"],
+        "dbdyno's tables are in a schema of their own, which schema=NAME names",
+    ),
+    (
+        &["role", "session_authorization"],
+        "the user is that of the URL",
+    ),
+    (
+        &[
+            "application_name",
+            "bytea_output",
+            "client_encoding",
+            "client_min_messages",
+            "datestyle",
+            "extra_float_digits",
+            "intervalstyle",
+            "standard_conforming_strings",
+            "timezone",
+        ],
+        "dbdyno sets it, so that answers do not depend on it",
+    ),
+    (
+        &[
+            "default_transaction_deferrable",
+            "default_transaction_isolation",
+            "default_transaction_read_only",
+            "transaction_deferrable",
+            "transaction_isolation",
+            "transaction_read_only",
+        ],
+        "dbdyno sets it, so that transactions are alike on every server",
+    ),
+    (
+        &[
+            "idle_in_transaction_session_timeout",
+            "idle_session_timeout",
+            "lock_timeout",
+            "statement_timeout",
+            "transaction_timeout",
+        ],
+        "a limit on time would end what is measured",
+    ),
+    (
+        &[
+            "max_parallel_maintenance_workers",
+            "max_parallel_workers_per_gather",
+        ],
+        "the threads of a statement are the plan's (step.threads)",
+    ),
+    (
+        &["local_preload_libraries", "session_preload_libraries"],
+        "it has an effect only when a session begins",
+    ),
+];

@@ -1,0 +1,57 @@
+//! Queries asked in whole passes for a time: each user asks all of them, again and again, and ends with the pass in
+//! which the time is over. So every query weighs alike, however long it takes.
+
+use std::time::Duration;
+
+use ::load::Progress;
+use lab::Measured;
+
+use super::asked::Asking;
+use super::points::PointContext;
+use crate::olap::work::Cache;
+
+/// Asks every query once, waits until `begin` lets it go on, and asks in passes for at least so long.
+pub(crate) fn in_passes(
+    place: &PointContext,
+    least: Duration,
+    progress: &Progress,
+    begin: impl FnOnce() -> bool,
+) -> Measured {
+    place.at_degree(|| passes(place, least, progress, begin))
+}
+
+fn passes(
+    place: &PointContext,
+    least: Duration,
+    progress: &Progress,
+    begin: impl FnOnce() -> bool,
+) -> Measured {
+    let work = match place.work() {
+        Ok(work) => work,
+        Err(error) => return place.failed(error),
+    };
+    for number in place.olap.queries() {
+        let prepared = place
+            .go_on()
+            .and_then(|()| work.prepare(number, Cache::Warm));
+        match prepared {
+            Ok(Ok(_)) => {}
+            Ok(Err(wrong)) => return place.without_figures(format!("Q{number}: {wrong}")),
+            Err(error) => return place.failed(error),
+        }
+    }
+    if !begin() {
+        return Measured::Interrupted;
+    }
+    let measured = Asking::in_passes(place, least).measure(place, &work, progress);
+    let mut measured = measured.unwrap_or_else(|error| place.failed(error));
+    if let Measured::Points(points) = &mut measured {
+        for point in points {
+            point.work.mode = "time".into();
+            point.work.seconds = Some(least.as_secs_f64());
+            point.work.operations_per_job = None;
+            place.tell_degree(point);
+        }
+    }
+    measured
+}

@@ -1,0 +1,43 @@
+//! The steps that transactions are made of.
+
+use crate::oltp::mix::Kind;
+
+/// The steps that transactions are made of, in the order of their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Step {
+    NewOrderCustomer,
+    NewOrderStock,
+    NewOrderDistrict,
+    NewOrderOrder,
+    NewOrderLines,
+    PaymentById,
+    PaymentByName,
+    PaymentDistrict,
+    PaymentWarehouse,
+    OrderStatusById,
+    OrderStatusByName,
+    DeliveryOldest,
+    DeliveryOrder,
+    DeliveryLines,
+    DeliveryCustomer,
+    StockLevelCount,
+    CallNewOrder,
+    CallPayment,
+    CallOrderStatus,
+    CallDelivery,
+    CallStockLevel,
+}
+
+impl Step {
+    /// The call of a kind's stored procedure.
+    pub(crate) fn call(kind: Kind) -> Self {
+        match kind {
+            Kind::NewOrder => Step::CallNewOrder,
+            Kind::Payment => Step::CallPayment,
+            Kind::OrderStatus => Step::CallOrderStatus,
+            Kind::Delivery => Step::CallDelivery,
+            Kind::StockLevel => Step::CallStockLevel,
+        }
+    }
+}
