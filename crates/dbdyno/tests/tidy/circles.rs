@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::holds;
 use crate::modules::{Import, Modules};
-use crate::repository::{File, repository, sample};
+use crate::repository::{File, sample};
 
 /// Modules of one folder, each with everything below it, and what they import from each other. What the
 /// folder's own module defines is a node as well, called by that module's name.
