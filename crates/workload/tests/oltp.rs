@@ -11,6 +11,8 @@ mod crowds;
 mod database;
 #[path = "oltp/foreign.rs"]
 mod foreign;
+#[path = "oltp/loaded.rs"]
+mod loaded;
 #[path = "oltp/loads.rs"]
 mod loads;
 #[path = "oltp/reconciles.rs"]
