@@ -19,8 +19,8 @@ use common::{Ended, Place, faults, points};
 use serde_json::Value;
 use stats::random::Random;
 
-/// Twenty points of about 50 ms: computing, reading a table that has to be loaded first, loading one.
-const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 4\n\
+/// Ten points of about 50 ms, half of them again: computing, reading a table that has to be loaded first, loading one.
+const PLAN: &str = "name = \"kill\"\nsample_ms = 50\nrepeat = 2\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T421\", \"T331\"]\njobs = [1, 2]\n\
     mode = \"time\"\nseconds = 0.05\n";
 /// The same tests with less to load: file, its words, smaller ones.
@@ -28,7 +28,7 @@ const SMALLER: [(&str, &str, &str); 2] = [
     ("sizes.toml", "small = 64_000", "small = 16_000"),
     ("T331.toml", "rows = 120_000", "rows = 20_000"),
 ];
-const POINTS: usize = 20;
+const POINTS: usize = 10;
 const KILLS_DEFAULT: u32 = 50;
 const SEED: u64 = 20_260_101;
 /// Runs that are killed at the same time.

@@ -146,7 +146,8 @@ fn reachable_place() -> Place {
 #[test]
 fn a_load_into_a_local_server_that_was_killed_goes_on() {
     let place = reachable_place();
-    let url = place.url("mysql+local", "server") + "?innodb_log_file_size=64M";
+    let url = place.url("mysql+local", "server")
+        + "?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF";
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
     let with_one_job = [&load[..], &["--jobs", "1"]].concat();
     kill_after_the_first_warehouse(place.command(&with_one_job), &place);
@@ -211,10 +212,14 @@ fn use_up(url: &str) {
 fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
     for (engine, name, mark) in [
         ("sqlite", "oltp.db", "oltp.db.restoring"),
-        ("postgres+local", "pg?version=15", "pg/data.restoring"),
+        (
+            "postgres+local",
+            "pg?version=15&fsync=off",
+            "pg/data.restoring",
+        ),
         (
             "mysql+local",
-            "my?innodb_log_file_size=64M",
+            "my?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF",
             "my/data.restoring",
         ),
     ] {

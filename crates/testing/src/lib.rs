@@ -1,17 +1,19 @@
-//! What tests of every crate share: to be skipped with a reason, to run a part of themselves in another process, hostile
-//! input and how much memory it takes.
+//! What tests of every crate share: to be skipped with a reason, to run a part of themselves in another process, values that
+//! are made once for a program, hostile input and how much memory it takes.
 //!
 //! libtest knows no test that is skipped while it runs: a test that returns has passed. So a skipped test writes one
 //! line to the process's standard error, past libtest's capture, and the runner (`src/main.rs`) counts these lines.
 
 mod fuzz;
 mod memory;
+mod shared;
 
 use std::io::Write;
 use std::process::Command;
 
 pub use fuzz::{Source, each_seed};
 pub use memory::{Counting, peak_bytes};
+pub use shared::{Shared, at_end};
 
 /// How the line of a skipped test begins. The test's name, a colon and the reason follow.
 pub const SKIPPED: &str = "SKIPPED ";

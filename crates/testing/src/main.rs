@@ -20,7 +20,7 @@ const USAGE: &str =
   --unit            leave out tests that need a server, root, a network or a browser
   --only NAME       only tests whose names contain this
   --examples        the examples in the documentation too
-  --jobs N          how many programs at once (default: as many as processors)
+  --jobs N          how many programs at once (default: one more than processors)
   --times N         list the N slowest tests
   --logs DIRECTORY  where the output of each program is kept";
 
@@ -43,7 +43,8 @@ impl Arguments {
             unit_only: false,
             with_examples: false,
             only: None,
-            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            // One more, because most tests wait for something.
+            jobs: 1 + std::thread::available_parallelism().map_or(1, usize::from),
             times: None,
             logs: std::env::temp_dir().join("dbdyno-tests"),
         };

@@ -9,6 +9,8 @@ mod common;
 mod database;
 #[path = "oltp/foreign.rs"]
 mod foreign;
+#[path = "oltp/loaded.rs"]
+mod loaded;
 #[path = "oltp/loads.rs"]
 mod loads;
 #[path = "oltp/populations.rs"]

@@ -8,15 +8,22 @@ use std::time::Duration;
 
 use load::{Drive, End, Outcome, RampUp, Schedule, Think};
 use target::{Target, TargetUrl};
+use testing::Shared;
 use workload::exercise::Exercise;
 use workload::{Bench, Library, Meter, Script, exercise_for};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
-/// One throw-away server at a time is enough for two processors.
-static ONE_SERVER: Mutex<()> = Mutex::new(());
+/// Servers of all tests, by their URLs, which work in them one at a time.
+static RUNNING: Shared<Arc<dyn Target>> = Shared::new();
+static TURN: Mutex<()> = Mutex::new(());
 
-fn one_server() -> MutexGuard<'static, ()> {
-    ONE_SERVER.lock().unwrap_or_else(|e| e.into_inner())
+fn my_turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// In one's turn.
+fn server(url: &str) -> Arc<dyn Target> {
+    RUNNING.get(url, || open(url))
 }
 
 fn open(url: &str) -> Arc<dyn Target> {
@@ -47,7 +54,8 @@ fn exercise(target: &Arc<dyn Target>, text: &str) -> Box<dyn Exercise> {
 /// Servers, whose jobs an event loop can look after. They do not wait for a disk.
 const SERVERS: [&str; 2] = [
     "postgres+local:?fsync=off&deadlock_timeout=10ms",
-    "mysql+local:?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=0&performance_schema=OFF",
+    "mysql+local:?innodb_buffer_pool_size=64M&innodb_log_file_size=64M&innodb_flush_log_at_trx_commit=0\
+     &innodb_flush_method=nosync&innodb_doublewrite=OFF&performance_schema=OFF",
 ];
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -131,9 +139,9 @@ fn the_example_on_sqlite() {
 /// The loop and threads do the very same transactions: as many sales, as many rows.
 #[test]
 fn the_example_on_servers_by_loop_and_by_threads() {
-    let _one = one_server();
+    let _turn = my_turn();
     for url in SERVERS {
-        let target = open(url);
+        let target = server(url);
         let by_loop = check_shop(&target, By::Loop, 5);
         assert_eq!(by_loop, check_shop(&target, By::Threads, 5));
         assert_eq!(by_loop.0, check_shop(&target, By::Loop, 5).0);
@@ -161,7 +169,7 @@ fn on_every_kind(check: impl Fn(&Arc<dyn Target>, By)) {
     let sqlite = open(&format!("sqlite:{}/t.db", directory.path().display()));
     check(&sqlite, By::Threads);
     for url in SERVERS {
-        let target = open(url);
+        let target = server(url);
         check(&target, By::Threads);
         check(&target, By::Loop);
     }
@@ -169,7 +177,7 @@ fn on_every_kind(check: impl Fn(&Arc<dyn Target>, By)) {
 
 #[test]
 fn a_wrong_number_of_rows_is_a_failed_operation_and_is_rolled_back() {
-    let _one = one_server();
+    let _turn = my_turn();
     let text = small(
         "",
         &(statement("UPDATE dbdyno_p SET n = n + 1 WHERE id = 1", "rows = 1")
@@ -189,7 +197,7 @@ fn a_wrong_number_of_rows_is_a_failed_operation_and_is_rolled_back() {
 
 #[test]
 fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
-    let _one = one_server();
+    let _turn = my_turn();
     let keep = |id: u32, column: u32| {
         small(
             "",
@@ -226,7 +234,7 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
 /// and nothing is done twice; without retries they are failed operations.
 #[test]
 fn deadlocks_are_retried_within_a_bound() {
-    let _one = one_server();
+    let _turn = my_turn();
     let body = "[transaction.draw]\na = { uniform = [1, 2] }\n".to_owned()
         + &statement("UPDATE dbdyno_p SET n = n + 1 WHERE id = :a", "rows = 1")
         + &statement(
@@ -234,7 +242,7 @@ fn deadlocks_are_retried_within_a_bound() {
             "rows = 1",
         );
     for url in SERVERS {
-        let target = open(url);
+        let target = server(url);
         for by in [By::Loop, By::Threads] {
             check_deadlocks(&target, by, &body);
         }
@@ -269,12 +277,12 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
 /// What travels together changes the round trips and nothing else.
 #[test]
 fn every_pipeline_does_the_same() {
-    let _one = one_server();
+    let _turn = my_turn();
     for (url, pipeline) in SERVERS
         .map(|url| ["off", "ends", "all"].map(|p| (url, p)))
         .as_flattened()
     {
-        let target = open(url);
+        let target = server(url);
         let text = shop().replace(
             "retries = 10",
             &format!("retries = 10\npipeline = \"{pipeline}\""),
@@ -294,7 +302,7 @@ fn every_pipeline_does_the_same() {
 /// A result that is larger than the socket and every buffer, and a request that is as well.
 #[test]
 fn long_requests_and_long_results_go_through() {
-    let _one = one_server();
+    let _turn = my_turn();
     let text = "name = 'long'\n[[transaction]]\nname = 't'\n\
         [transaction.draw]\ntext = { letters = 1000000 }\n"
         .to_owned()
@@ -308,7 +316,7 @@ fn long_requests_and_long_results_go_through() {
             "sql_for = { mysql = 'SELECT 1 FROM (SELECT 1) AS s WHERE length(:t) = 1000001' }\nrows = 1",
         );
     for url in SERVERS {
-        let target = open(url);
+        let target = server(url);
         let outcome = drive(exercise(&target, &text).as_mut(), By::Loop, 3, 5);
         assert_eq!(
             (outcome.operations, outcome.errors),
@@ -321,7 +329,7 @@ fn long_requests_and_long_results_go_through() {
 
 #[test]
 fn a_session_that_is_killed_ends_the_drive_with_a_sentence() {
-    let _one = one_server();
+    let _turn = my_turn();
     let text = "name = 'kill'\n[[transaction]]\nname = 't'\n".to_owned()
         + &statement(
             "SELECT pg_terminate_backend(pg_backend_pid())",
@@ -331,7 +339,7 @@ fn a_session_that_is_killed_ends_the_drive_with_a_sentence() {
         .map(|url| [(url, By::Loop), (url, By::Threads)])
         .as_flattened()
     {
-        let target = open(url);
+        let target = server(url);
         let outcome = drive(exercise(&target, &text).as_mut(), *by, 3, 1000);
         let message = outcome.fatal.unwrap();
         let why = ["57P01", "closed the connection", "ended the connection"];

@@ -8,7 +8,7 @@ use crate::common::{Place, points};
 /// A short point, and a long one in which something happens.
 const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
-    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 6\n";
+    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 4\n";
 /// Reads, writes and loads, small.
 pub const SHORT: &str = "name = \"short\"\nsample_ms = 100\n\
     [[step]]\nuse = \"library\"\ntests = [\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"]\njobs = [2]\n\
@@ -21,7 +21,7 @@ pub struct InTheMiddle {
 }
 
 impl InTheMiddle {
-    /// Begins it, and returns half a second after `is_reading` says that the second point is at work.
+    /// Begins it, and returns when `is_reading` says that the second point is at work.
     pub fn begin(url: &str, is_reading: impl Fn() -> bool) -> Self {
         let place = Place::new();
         let plan = place.file("plan.toml", LONG);
@@ -37,7 +37,6 @@ impl InTheMiddle {
             assert!(Instant::now() < until, "the second point did not begin");
             std::thread::sleep(Duration::from_millis(100));
         }
-        std::thread::sleep(Duration::from_millis(500));
         Self { child, place }
     }
 

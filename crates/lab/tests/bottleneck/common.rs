@@ -1,9 +1,8 @@
 //! Jobs on a server, driven and judged as a point is.
 
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use archive::{Figures, HeldBack, Resource, TimedEvent};
@@ -13,6 +12,7 @@ use lab::session_sampler::SessionSampler;
 use lab::wait_profile::WaitProfile;
 use load::{BlockingClient, Done, Drive, End, Failure, RampUp, Schedule, Think};
 use target::{Session, Target, TargetUrl};
+use testing::Shared;
 
 use crate::bystanders::{Accounts, Used};
 use crate::delays::Delays;
@@ -20,9 +20,8 @@ use crate::delays::Delays;
 /// One provocation at a time.
 static TURN: Mutex<()> = Mutex::new(());
 static GO_ON: AtomicBool = AtomicBool::new(false);
-/// Servers that tests share. The test that waits for its turn holds the server that it is going to use, so that one start
-/// serves many tests, and no server is left when the last has ended.
-static SERVERS: Mutex<Option<HashMap<String, Weak<dyn Target>>>> = Mutex::new(None);
+/// Servers that tests share, by their URLs.
+static SERVERS: Shared<Arc<dyn Target>> = Shared::new();
 
 /// Nobody else provokes anything, and the servers' delays are this test's to choose.
 pub struct Turn {
@@ -54,27 +53,13 @@ pub fn open(url: &str) -> Arc<dyn Target> {
 
 /// This test's turn on a server that other tests use before and after it.
 pub fn my_turn_on(url: &str) -> (Turn, Arc<dyn Target>) {
-    // Held while waiting, so that it does not end before this test has used it; who comes first starts it.
-    let there = running(url);
     let turn = my_turn();
-    let server = there.unwrap_or_else(|| shared(url));
-    (turn, server)
-}
-
-fn running(url: &str) -> Option<Arc<dyn Target>> {
-    let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-    servers.as_ref()?.get(url)?.upgrade()
+    (turn, shared(url))
 }
 
 /// The same in one's turn.
 pub fn shared(url: &str) -> Arc<dyn Target> {
-    running(url).unwrap_or_else(|| {
-        let server = open(url);
-        let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let servers = servers.get_or_insert_default();
-        servers.insert(url.into(), Arc::downgrade(&server));
-        server
-    })
+    SERVERS.get(url, || open(url))
 }
 
 /// As many jobs, or busy programs, as keep all processors of any machine busy.

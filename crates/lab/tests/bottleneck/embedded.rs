@@ -14,7 +14,7 @@ const COUNT: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FR
 fn processors_that_are_all_busy_with_the_jobs() {
     let _turn = my_turn();
     let jobs = more_than_processors();
-    let judged = drive(&open("sqlite:"), jobs, 2.0, 0, |session, _| {
+    let judged = drive(&open("sqlite:"), jobs, 1.5, 0, |session, _| {
         let count = session.prepare(COUNT)?;
         Ok(Box::new(move |session, _| {
             session.fetch(count, &[]).map(drop)

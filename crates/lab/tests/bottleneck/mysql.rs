@@ -15,8 +15,7 @@ use crate::common::{
 use crate::way::{ONE_WAY, long_way_to};
 
 /// With buffers that are too small for the table of the reads, which come by plain reads, also those ahead.
-pub const SERVER: &str =
-    "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF";
+pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
 
 fn counted(judged: &Judged, class: &str) -> f64 {
     let of_class = judged.events.iter().filter(|e| e.class == class);
@@ -27,7 +26,7 @@ fn counted(judged: &Judged, class: &str) -> f64 {
 #[test]
 fn processors_that_are_all_busy_with_the_jobs() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, more_than_processors(), 2.5, 0, |session, _| {
+    let judged = drive(&target, more_than_processors(), 1.5, 0, |session, _| {
         let loops = session.prepare("SELECT benchmark(300000, crc32('x'))")?;
         Ok(Box::new(move |session, _| {
             session.fetch(loops, &[]).map(drop)
@@ -47,7 +46,7 @@ fn a_row_that_all_jobs_update() {
              INSERT INTO one VALUES (1, 0)",
         )
         .unwrap();
-    let judged = drive(&target, 8, 2.5, 0, |session, _| {
+    let judged = drive(&target, 8, 1.5, 0, |session, _| {
         let update = session.prepare("UPDATE one SET n = n + 1 WHERE id = 1")?;
         let work: Work = Box::new(move |session, _| {
             session.begin()?;
@@ -71,7 +70,7 @@ fn a_table_that_somebody_has_locked() {
         .batch("DROP TABLE IF EXISTS one; CREATE TABLE one (id INT)")
         .unwrap();
     // One has the table and idles, three wait for it.
-    let judged = drive(&target, 4, 2.0, 0, |_, _| {
+    let judged = drive(&target, 4, 1.5, 0, |_, _| {
         let work: Work = Box::new(move |session, _| {
             session.batch("LOCK TABLES one WRITE")?;
             session.batch("SELECT count(*) FROM one")?;
@@ -90,7 +89,7 @@ fn commits(target: &Arc<dyn Target>, jobs: u32) -> Judged {
     session
         .batch("DROP TABLE IF EXISTS log; CREATE TABLE log (job INT, n BIGINT)")
         .unwrap();
-    let judged = drive(target, jobs, 3.0, 0, |session, job| {
+    let judged = drive(target, jobs, 1.5, 0, |session, job| {
         let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
         let work: Work = Box::new(move |session, index| {
             let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
@@ -146,7 +145,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
     let (turn, target) = my_turn_on(SERVER);
     make_a_large_table(&target);
     turn.slow_reads(Duration::from_millis(5));
-    let judged = drive(&target, 2, 2.0, 0, |session, job| {
+    let judged = drive(&target, 2, 1.5, 0, |session, job| {
         let lookups = session.prepare(
             "SELECT STRAIGHT_JOIN CAST(sum(length(filler)) AS SIGNED) FROM seq_1_to_20 \
              JOIN big ON id = 1 + (seq + ?) * 40503 % 32768",
@@ -210,7 +209,7 @@ fn a_long_way_between_driver_and_server() {
     let target = open(&format!(
         "mysql://far:away@127.0.0.1:{port}/dbdyno?others=allow"
     ));
-    let judged = drive(&target, 2, 2.0, 0, |session, _| {
+    let judged = drive(&target, 2, 1.5, 0, |session, _| {
         let one = session.prepare("SELECT 1")?;
         Ok(Box::new(move |session, _| {
             session.fetch(one, &[]).map(drop)

@@ -38,7 +38,7 @@ impl Drop for Busy {
 
 /// Statements that keep all processors busy, on an engine.
 fn queries(target: &Arc<dyn Target>, sql: &str) -> Judged {
-    drive(target, more_than_processors(), 3.0, 0, |session, _| {
+    drive(target, more_than_processors(), 2.0, 0, |session, _| {
         let query = session.prepare(sql)?;
         Ok(Box::new(move |session, _| {
             session.fetch(query, &[]).map(drop)
@@ -171,7 +171,7 @@ fn a_program_that_writes_to_the_device_is_told_from_the_database() {
         host::device_of(data).unwrap()
     );
     let writing = Writing::to(&place.path().join("file"));
-    let judged = drive(&target, 1, 2.0, 20, |session, _| {
+    let judged = drive(&target, 1, 1.5, 20, |session, _| {
         let one = session.prepare("SELECT 1")?;
         Ok(Box::new(move |session, _| {
             session.fetch(one, &[]).map(drop)

@@ -37,7 +37,7 @@ fn processors_that_are_all_busy_as_the_server_counts_it() {
 
 fn busy_processors(server: &str) -> Judged {
     let (_turn, target) = my_turn_on(server);
-    let judged = drive(&target, more_than_processors(), 2.5, 0, |session, _| {
+    let judged = drive(&target, more_than_processors(), 1.5, 0, |session, _| {
         let loops = session.prepare("SELECT sum(n % 7) FROM generate_series(1, 200000) n")?;
         Ok(Box::new(move |session, _| {
             session.fetch(loops, &[]).map(drop)
@@ -67,7 +67,7 @@ fn row_of_all_jobs(server: &str) {
              INSERT INTO one VALUES (1, 0)",
         )
         .unwrap();
-    let judged = drive(&target, 8, 2.5, 0, |session, _| {
+    let judged = drive(&target, 8, 1.5, 0, |session, _| {
         let update = session.prepare("UPDATE one SET n = n + 1 WHERE id = 1")?;
         let work: Work = Box::new(move |session, _| {
             session.begin()?;
@@ -87,7 +87,7 @@ fn commits(target: &Arc<dyn Target>) -> Judged {
     session
         .batch("DROP TABLE IF EXISTS log; CREATE TABLE log (job int, n bigint)")
         .unwrap();
-    let judged = drive(target, 4, 3.0, 0, |session, job| {
+    let judged = drive(target, 4, 1.5, 0, |session, job| {
         let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
         let work: Work = Box::new(move |session, index| {
             let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
@@ -140,7 +140,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
         .unwrap();
     target.checkpoint().unwrap();
     turn.slow_reads(Duration::from_millis(5));
-    let judged = drive(&target, 2, 2.0, 0, |session, job| {
+    let judged = drive(&target, 2, 1.5, 0, |session, job| {
         let lookups = session.prepare(
             "SELECT sum(length(filler))::text FROM generate_series(1, 20) n CROSS JOIN LATERAL \
              (SELECT filler FROM big WHERE id = 1 + (hashint8(n + ?) & 32767)) one",
@@ -163,7 +163,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
 #[test]
 fn a_page_that_somebody_holds() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, 2, 2.0, 0, |session, job| {
+    let judged = drive(&target, 2, 1.5, 0, |session, job| {
         let table = format!("held_{job}");
         session.batch(&format!(
             "DROP TABLE IF EXISTS {table}; CREATE TABLE {table} (id bigint)"
@@ -211,7 +211,7 @@ fn a_long_way_between_driver_and_server() {
     let target = open(&format!(
         "postgres://{user}@127.0.0.1:{port}/postgres?others=allow"
     ));
-    let judged = drive(&target, 2, 2.0, 0, |session, _| {
+    let judged = drive(&target, 2, 1.5, 0, |session, _| {
         let one = session.prepare("SELECT 1")?;
         Ok(Box::new(move |session, _| {
             session.fetch(one, &[]).map(drop)

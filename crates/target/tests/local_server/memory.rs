@@ -56,12 +56,12 @@ fn a_table_larger_than_the_memory_is_read_from_the_device_every_time() {
     let server = parent
         .start(
             KINDS[1],
-            "?memory=512MiB&innodb_buffer_pool_size=32M&innodb_flush_method=fsync&performance_schema=OFF",
+            "?memory=320MiB&innodb_buffer_pool_size=32M&innodb_flush_method=fsync&performance_schema=OFF",
         )
         .unwrap();
     ask(
         &server,
-        "CREATE DATABASE s; USE s; CREATE TABLE t AS SELECT repeat('x', 1000) AS x FROM seq_1_to_600000",
+        "CREATE DATABASE s; USE s; CREATE TABLE t AS SELECT repeat('x', 1000) AS x FROM seq_1_to_400000",
     );
     server.cool().unwrap();
     for _ in 0..2 {

@@ -5,6 +5,11 @@ use std::sync::Arc;
 use target::{Session, Target, TargetUrl};
 use tempfile::TempDir;
 
+/// What is tested is in no file that has to outlive the machine: nothing waits for the device.
+pub const POSTGRES: &str = "version=15&shared_buffers=64MB&fsync=off&max_wal_size=1GB";
+pub const MYSQL: &str = "innodb_buffer_pool_size=256M&innodb_log_file_size=256M&innodb_flush_log_at_trx_commit=0\
+    &innodb_flush_method=nosync&innodb_doublewrite=OFF&performance_schema=OFF";
+
 /// A database of its own, gone with the test.
 pub struct Database {
     pub target: Arc<dyn Target>,
@@ -26,14 +31,11 @@ impl Database {
 
     /// With more settings of the server, each after an ampersand.
     pub fn postgres_with(settings: &str) -> Self {
-        let url = "postgres+local:?version=15&shared_buffers=64MB&fsync=off&max_wal_size=1GB";
-        Self::running("postgres", &format!("{url}{settings}"))
+        Self::running("postgres", &format!("postgres+local:?{POSTGRES}{settings}"))
     }
 
     pub fn mysql() -> Self {
-        let url = "mysql+local:?innodb_buffer_pool_size=64M&innodb_log_file_size=256M\
-                   &innodb_flush_log_at_trx_commit=0&performance_schema=OFF";
-        Self::running("mysql", url)
+        Self::running("mysql", &format!("mysql+local:?{MYSQL}"))
     }
 
     /// Whatever the URL leads to.

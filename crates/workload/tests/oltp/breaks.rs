@@ -119,23 +119,22 @@ const BREAKS: &[Break] = &[
 
 #[test]
 fn every_condition_is_named_on_sqlite() {
-    all_are_named(&Database::sqlite());
+    all_are_named(&Database::loaded("sqlite", 1));
 }
 
 #[test]
 fn every_condition_is_named_on_postgres() {
-    all_are_named(&Database::postgres());
+    all_are_named(&Database::loaded("postgres", 1));
 }
 
 #[test]
 fn every_condition_is_named_on_mysql() {
-    all_are_named(&Database::mysql());
+    all_are_named(&Database::loaded("mysql", 1));
 }
 
 fn all_are_named(database: &Database) {
     let numbers: Vec<u32> = BREAKS.iter().map(|b| b.condition).collect();
     assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
-    database.load(&options(1)).unwrap();
     assert_eq!(database.check().broken(), [0_u32; 0]);
     let mut session = database.session();
     for together in rounds() {

@@ -2,7 +2,6 @@
 //! were killed under load.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,11 +12,11 @@ use target::Target;
 use workload::oltp::{self, ExecutorContext, Mode, Reconciled};
 
 use crate::common::*;
+use crate::loaded::directory_with;
 use crate::users::{By, RUN, USERS, context, serve, world};
 
 /// A database that was worked on, with the log of it.
 fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
-    database.load(&options(2)).unwrap();
     let path = directory.join(database.engine);
     let world = world(database, RUN);
     let journal = oltp::reconcile::begin(database.session().as_mut(), &path, &world).unwrap();
@@ -109,12 +108,12 @@ fn losses_are_named(database: &Database, by: By) {
 
 #[test]
 fn losses_are_named_on_sqlite() {
-    losses_are_named(&Database::sqlite(), By::Tellers);
+    losses_are_named(&Database::loaded("sqlite", 2), By::Tellers);
 }
 
 #[test]
 fn losses_are_named_on_postgres() {
-    losses_are_named(&Database::postgres(), By::Counters);
+    losses_are_named(&Database::loaded("postgres", 2), By::Counters);
 }
 
 /// A server that is killed.
@@ -158,9 +157,7 @@ const MYSQL: Victim = Victim {
 /// `kill -9` of the server and all its processes at random moments under load, in both modes in turn; after each,
 /// what was acknowledged is there, and nothing that was not in flight.
 fn nothing_acknowledged_is_lost(victim: &Victim) {
-    let directory = tempfile::tempdir().unwrap();
-    // The server runs as a user of its own.
-    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let directory = directory_with(victim.engine, 1);
     let Victim {
         engine,
         settings,
@@ -171,21 +168,21 @@ fn nothing_acknowledged_is_lost(victim: &Victim) {
         "{engine}+local:{}/server?{settings}",
         directory.path().display()
     );
-    Database::running(engine, &url).load(&options(1)).unwrap();
+    let mut database = Database::running(engine, &url);
     let mut random = Random::new(std::process::id().into());
     let (mut acknowledged, mut in_flight) = (0, 0);
     for kill in 0..kills {
         let mode = [Mode::Client, Mode::Procedure][kill as usize % 2];
         let log = directory.path().join(format!("log-{kill}"));
-        let moment = Duration::from_micros(random.range(100_000, 800_000));
-        let database = Database::running(engine, &url);
+        let moment = Duration::from_micros(random.range(50_000, 400_000));
         let outcome = kill_under_load(victim, &database, mode, &log, moment);
         assert!(
             outcome.fatal.is_some(),
             "{mode:?} after {moment:?}: {outcome:?}"
         );
+        // In this order: what was killed has the directory until it is dropped.
         drop(database);
-        let database = Database::running(engine, &url);
+        database = Database::running(engine, &url);
         let held = held(&database, &log);
         assert!(held.is_sound(), "{mode:?} after {moment:?}: {held:?}");
         acknowledged += held.orders.acknowledged;

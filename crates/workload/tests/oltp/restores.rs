@@ -40,9 +40,13 @@ fn rows(session: &mut dyn Session) -> Vec<String> {
             format!("{} rows, digest {}", found.rows, found.digest)
         })
         .collect();
-    let sums = session.texts(SUMS).unwrap();
-    all.extend(sums.into_iter().flatten().flatten());
+    all.extend(sums(session));
     all
+}
+
+fn sums(session: &mut dyn Session) -> Vec<String> {
+    let sums = session.texts(SUMS).unwrap();
+    sums.into_iter().flatten().flatten().collect()
 }
 
 /// As transactions leave it.
@@ -76,7 +80,7 @@ fn every_engine_comes_back_to_the_same_rows() {
         for _ in 0..2 {
             let mut session = database.session();
             use_up(session.as_mut());
-            assert_ne!(rows(session.as_mut()), right);
+            assert!(!right.ends_with(&sums(session.as_mut())));
             drop(session);
             let again = restored(&database).unwrap();
             assert_eq!(
@@ -94,12 +98,14 @@ fn every_engine_comes_back_to_the_same_rows() {
             );
         }
         assert_eq!(database.check().broken(), [0_u32; 0]);
-        another_database_is_not_put_back(&database);
     }
 }
 
 /// The copy goes with what it is a copy of.
-fn another_database_is_not_put_back(database: &Database) {
+#[test]
+fn another_database_is_not_put_back() {
+    let database = Database::loaded("sqlite", 1);
+    assert_eq!(restored(&database).unwrap().way, Way::CopyTaken);
     let other = workload::oltp::LoadOptions {
         seed: 2,
         replace: true,
@@ -108,14 +114,13 @@ fn another_database_is_not_put_back(database: &Database) {
     database.load(&other).unwrap();
     let label = database.target.snapshot().unwrap().label();
     assert_eq!(label.unwrap(), None);
-    let taken = restored(database).unwrap();
+    let taken = restored(&database).unwrap();
     assert_eq!((taken.way, taken.metadata.seed), (Way::CopyTaken, 2));
 }
 
 #[test]
 fn a_file_that_is_open_elsewhere_is_left_alone() {
-    let database = Database::sqlite();
-    database.load(&options(1)).unwrap();
+    let database = Database::loaded("sqlite", 1);
     restored(&database).unwrap();
     let mut session = database.session();
     use_up(session.as_mut());
