@@ -40,7 +40,6 @@ pub enum ArrayError {
     Name {
         /// Number of the line, from 1.
         line: usize,
-        /// The name.
         name: String,
         /// How many it fits.
         found: usize,

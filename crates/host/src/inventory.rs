@@ -56,7 +56,6 @@ pub struct Inventory {
     pub block_devices: Vec<Block>,
     /// Mounted file systems that lie on a device or on the network.
     pub file_systems: Vec<FileSystem>,
-    /// Fibre channel ports.
     pub fibre_channel_ports: Vec<FibreChannelPort>,
     /// Network interfaces with hardware behind them.
     pub network_interfaces: Vec<NetworkInterface>,
@@ -69,11 +68,9 @@ pub struct Inventory {
     pub udev_rules: Option<Vec<UdevRule>>,
 }
 
-/// Which machine it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
-    /// Name of the host.
     pub host_name: Option<String>,
     /// Vendor and product, as the firmware says.
     pub product: Option<String>,

@@ -41,7 +41,6 @@ pub struct CpuOwners {
     pub processors: f64,
     /// The servers of the database.
     pub servers_pct: f64,
-    /// This process.
     pub process_pct: f64,
     /// Interrupts and the kernel's own threads; `None` where these cannot be seen.
     pub kernel_pct: Option<f64>,

@@ -55,7 +55,6 @@ pub struct Rates {
     pub swap_out_mb: Option<f64>,
     /// Share of time in which some task waited for a processor.
     pub pressure_cpu_pct: Option<f64>,
-    /// … for memory.
     pub pressure_memory_pct: Option<f64>,
     /// … for I/O.
     pub pressure_io_pct: Option<f64>,

@@ -5,7 +5,6 @@ use archive::{Missing, PointKey};
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agenda {
-    /// Points.
     pub points: Vec<PointKey>,
     /// Tests that a target cannot do.
     pub missing: Vec<Missing>,

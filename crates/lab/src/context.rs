@@ -34,7 +34,6 @@ pub struct RunContext<'a> {
     pub hardware_threads: Option<u32>,
     /// Fingerprint of machine and target, one per target.
     pub platforms: Vec<String>,
-    /// Wall clock.
     pub clock: Arc<dyn WallClock>,
     /// Stop flag.
     pub stop: &'a AtomicBool,

@@ -18,10 +18,8 @@ pub enum LabError {
     /// Something that a plan asks for cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The archive.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The target.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// The machine.

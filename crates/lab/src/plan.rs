@@ -25,11 +25,9 @@ static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 const FILE_BYTES_MAX: u64 = 4 << 20;
 /// Most repetitions of a plan.
 pub const REPEAT_MAX: u32 = 1000;
-/// A plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Name.
     pub name: String,
     /// One sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -21,19 +21,15 @@ use crate::{Plan, sessions, signal};
 pub struct RunOptions {
     /// The plan, checked.
     pub plan: Plan,
-    /// URLs of the targets.
     pub targets: Vec<TargetUrl>,
     /// Where the result goes.
     pub archive: PathBuf,
     /// Label; made up when `None`.
     pub label: Option<String>,
-    /// Seed.
     pub seed: u64,
     /// What plans can ask for.
     pub workloads: Registry,
-    /// Wall clock.
     pub clock: Arc<dyn WallClock>,
-    /// Version of the tool.
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,

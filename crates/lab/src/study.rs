@@ -44,9 +44,7 @@ pub struct StudyOptions {
     pub seed: u64,
     /// What plans can ask for.
     pub workloads: Registry,
-    /// Wall clock.
     pub clock: Arc<dyn WallClock>,
-    /// Version of the tool.
     pub tool_version: String,
     /// What the machine's owner states of it.
     pub stated: Stated,

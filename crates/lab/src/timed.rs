@@ -67,7 +67,6 @@ impl Source {
 pub struct Event {
     /// What people call it.
     pub name: String,
-    /// What it is.
     pub class: Class,
     /// How often, where that is counted.
     pub waits: Option<u64>,

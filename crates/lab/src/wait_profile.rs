@@ -41,7 +41,6 @@ impl WaitProfile {
         }
     }
 
-    /// The top timed events.
     pub fn top(&self) -> Vec<TimedEvent> {
         timed::top(&self.events, TOP)
     }

@@ -122,7 +122,6 @@ pub trait Measure {
 
 /// What the points of a step are laid on.
 pub struct Ground<'a> {
-    /// Which repetition.
     pub repetition: u32,
     /// Number of the step, from 1.
     pub step: u32,

@@ -16,7 +16,6 @@ pub const ERRORS_PCT_MAX: f64 = 1.0;
 pub struct Objective {
     /// The percentile, 0 < p < 100.
     pub percentile: f64,
-    /// Its limit.
     pub limit: Duration,
     /// Most failed operations in percent.
     pub errors_pct_max: f64,
@@ -32,7 +31,6 @@ pub struct ObjectiveError(String);
 /// How an outcome stands against an objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Held {
-    /// Whether it holds.
     pub holds: bool,
     /// Operations beyond the limit in percent, those that failed or were not done in time to be measured included.
     pub beyond_pct: f64,

@@ -38,7 +38,6 @@ pub enum Schedule {
         sessions_per_s: f64,
         /// How they are spaced.
         arrivals: Arrivals,
-        /// Operations of one session.
         operations_per_session: u32,
         /// The pause between two operations of a session.
         think: Think,

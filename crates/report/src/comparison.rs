@@ -29,7 +29,6 @@ pub use shifts::shifts;
 pub struct Shown {
     /// Columns of the terminal.
     pub width: usize,
-    /// Colours.
     pub colour: bool,
     /// Also every secondary metric.
     pub all: bool,

@@ -85,7 +85,6 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         .expect("the template writes plain values into a String, which cannot fail")
 }
 
-/// The page.
 #[derive(Template)]
 #[template(path = "report.html", whitespace = "minimize")]
 struct Page<'a> {

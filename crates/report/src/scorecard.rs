@@ -15,7 +15,6 @@ pub(crate) use evaluate::{published_figure, published_loads};
 
 use archive::Run;
 
-/// One row.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The metric.

@@ -9,7 +9,6 @@ pub const VALUES_MAX: usize = 1_000_000;
 /// An estimate with the interval that covers the truth at the stated confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The estimate.
     pub estimate: f64,
     /// Lower end.
     pub low: f64,

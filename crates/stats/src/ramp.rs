@@ -10,7 +10,6 @@ pub use stop::{Stop, StopRule};
 /// One step of a ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Users.
     pub users: u32,
     /// Operations completed per second.
     pub completed_per_s: f64,

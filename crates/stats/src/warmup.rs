@@ -26,7 +26,6 @@ pub enum Class {
 /// The class of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Classified {
-    /// The class.
     pub class: Class,
     /// First index of the steady part, counted among the finite values; `None` without a steady state.
     pub steady_from: Option<usize>,

@@ -42,7 +42,6 @@ pub enum Kind {
     MomentOfWorld,
     /// Text in UTF-8.
     Text,
-    /// Bytes.
     Bytes,
 }
 
@@ -98,7 +97,6 @@ pub enum Cell<'a> {
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceColumn {
-    /// Its name.
     pub name: String,
     /// Its type in the engine's own words.
     pub declared: String,
@@ -137,7 +135,6 @@ pub enum Stored {
 pub struct SourceTable {
     /// Schema or database it is in; empty where the engine has none.
     pub schema: String,
-    /// Its name.
     pub name: String,
     /// Its columns in their order.
     pub columns: Vec<SourceColumn>,

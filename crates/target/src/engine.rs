@@ -85,7 +85,6 @@ pub enum Reach {
 pub struct EngineInfo {
     /// Scheme in a target URL.
     pub scheme: &'static str,
-    /// What it is.
     pub title: &'static str,
     /// Its version, or the sentence that says how to get it.
     pub version: std::result::Result<String, String>,

@@ -9,7 +9,6 @@ use crate::engine::{Engine, Reach};
 use crate::level::Level;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl, UrlError};
 
-/// All engines.
 pub fn engines() -> &'static [&'static dyn Engine] {
     &[
         &crate::sqlite::Sqlite,

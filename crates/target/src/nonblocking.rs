@@ -53,7 +53,6 @@ pub enum Request<'a> {
     BeginRead,
     /// Executes a prepared statement; every row it returns is read.
     Execute(Statement, &'a [Value<'a>]),
-    /// Commits.
     Commit,
     /// Rolls back; alone in its group.
     Rollback,
@@ -62,7 +61,6 @@ pub enum Request<'a> {
 /// How far a group was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// All of it.
     All,
     /// The socket is full.
     Part,

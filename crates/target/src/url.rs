@@ -63,7 +63,6 @@ pub enum UrlError {
     /// The engine knows no such setting.
     #[error("engine {engine} has no setting \"{key}\"; it knows {known}")]
     UnknownSetting {
-        /// Engine.
         engine: &'static str,
         /// Setting asked for.
         key: String,

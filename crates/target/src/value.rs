@@ -9,7 +9,6 @@ use crate::Result;
 pub enum Value<'a> {
     /// Integer.
     Int(i64),
-    /// Text.
     Text(&'a str),
     /// Bytes.
     Blob(&'a [u8]),

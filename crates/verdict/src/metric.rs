@@ -36,7 +36,6 @@ pub enum MetricError {
     UnknownFigure {
         /// The whole metric.
         metric: String,
-        /// The figure.
         figure: String,
     },
 }

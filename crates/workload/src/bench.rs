@@ -15,7 +15,6 @@ pub struct Bench {
     pub target: Arc<dyn Target>,
     /// Name of its engine in the library's files.
     pub engine: String,
-    /// The test.
     pub test: Test,
     /// The library that it comes from.
     pub library: Arc<Library>,

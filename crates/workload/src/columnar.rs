@@ -72,19 +72,13 @@ pub enum ColumnarError {
         disk: String,
         /// What they may take.
         expected: String,
-        /// The level.
         level: Level,
         /// What there is for them.
         memory: String,
     },
     /// No sample can stand for a table.
     #[error("the size of {table} cannot be told: {why}")]
-    Unsized {
-        /// Table.
-        table: String,
-        /// Why.
-        why: String,
-    },
+    Unsized { table: String, why: String },
     /// The user asked to stop.
     #[error("interrupted; nothing of the lifted tables is left")]
     Interrupted,

@@ -33,7 +33,6 @@ pub struct Row {
     pub grp: i64,
     /// An amount in cents.
     pub amount: i64,
-    /// A day.
     pub day: i64,
 }
 

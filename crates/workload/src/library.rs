@@ -54,10 +54,7 @@ pub enum LibraryError {
     },
     /// Two scripts of one name.
     #[error("two different scripts are both called {code}; give one of them another name")]
-    TwoScripts {
-        /// Their code.
-        code: String,
-    },
+    TwoScripts { code: String },
     /// A size class that does not exist.
     #[error("there is no size \"{size}\"; there are {known}")]
     UnknownSize {
@@ -325,7 +322,6 @@ impl Test {
         }
     }
 
-    /// Its code.
     pub fn code(&self) -> &str {
         &self.definition.code
     }

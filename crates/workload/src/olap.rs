@@ -81,19 +81,13 @@ pub enum OlapError {
         "the analytical database of scale {scale} is not whole, its load was broken off; load it with: dbdyno olap \
          load --scale {scale}"
     )]
-    NotWhole {
-        /// Its scale.
-        scale: Scale,
-    },
+    NotWhole { scale: Scale },
     /// A refresh that was broken off has changed rows.
     #[error(
         "a refresh that was broken off has changed rows of the analytical database; put them back with: dbdyno olap \
          load --scale {scale}"
     )]
-    Refreshed {
-        /// Its scale.
-        scale: Scale,
-    },
+    Refreshed { scale: Scale },
     /// A refresh failed.
     #[error("the refresh failed: {0}")]
     Refresh(String),
@@ -104,7 +98,6 @@ pub enum OlapError {
     NotPutBack {
         /// What differs.
         what: String,
-        /// What it is.
         found: String,
         /// What it was before the refresh.
         right: String,
@@ -113,10 +106,7 @@ pub enum OlapError {
     #[error(
         "an analytical database of scale {scale} is loaded here already; keep it, or load anew with --replace"
     )]
-    Present {
-        /// Its scale.
-        scale: Scale,
-    },
+    Present { scale: Scale },
     /// A database is there, and it is another one.
     #[error(
         "what is here is an analytical database of other {what}: {there} instead of {asked}; ask for that one, or \
@@ -125,7 +115,6 @@ pub enum OlapError {
     Other {
         /// In what it differs.
         what: &'static str,
-        /// What is there.
         there: String,
         /// What was asked for.
         asked: String,
@@ -146,7 +135,6 @@ pub enum OlapError {
         "table {table} holds {found} rows after the load instead of {right}; load anew with --replace"
     )]
     Rows {
-        /// Table.
         table: &'static str,
         /// What it holds.
         found: u64,

@@ -146,7 +146,6 @@ pub enum OltpError {
     Other {
         /// In what it differs.
         what: &'static str,
-        /// What is there.
         there: String,
         /// What was asked for.
         asked: String,
@@ -162,7 +161,6 @@ pub enum OltpError {
         "table {table} does not say what is loaded ({what}); somebody changed it: load anew with --replace"
     )]
     Metadata {
-        /// Table.
         table: &'static str,
         /// What is wrong.
         what: String,
@@ -172,7 +170,6 @@ pub enum OltpError {
         "table {table} holds {found} rows after the load instead of {right}; load anew with --replace"
     )]
     Rows {
-        /// Table.
         table: &'static str,
         /// What it holds.
         found: u64,

@@ -51,7 +51,6 @@ pub struct Exported<'a> {
 }
 
 impl<'a> Exported<'a> {
-    /// All of a run.
     pub fn of(run: &'a Run) -> Self {
         Self {
             run,

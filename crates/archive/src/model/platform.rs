@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Platform {
-    /// Name of the host.
     pub host_name: Option<String>,
     /// Distribution as it calls itself, e.g. "Debian GNU/Linux 12 (bookworm)".
     pub distribution: Option<String>,
@@ -28,7 +27,6 @@ pub struct Platform {
     pub cores: Option<u32>,
     /// Hardware threads the kernel schedules on.
     pub threads: Option<u32>,
-    /// NUMA nodes.
     pub numa_nodes: Option<u32>,
     /// Main memory in bytes.
     pub memory_bytes: Option<u64>,
@@ -110,13 +108,11 @@ impl ControlGroup {
     }
 }
 
-/// One block device.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BlockDevice {
     /// Kernel name, e.g. "nvme0n1".
     pub name: String,
-    /// Size in bytes.
     pub size_bytes: Option<u64>,
     /// True for spinning disks.
     pub rotational: Option<bool>,

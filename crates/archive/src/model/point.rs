@@ -233,7 +233,6 @@ pub struct Point {
     pub definition: String,
     /// What was done.
     pub work: WorkDone,
-    /// The figures.
     pub figures: Figures,
     /// Service and response times; empty for tests without single operations.
     pub histograms: Histograms,

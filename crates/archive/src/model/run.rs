@@ -72,7 +72,6 @@ pub struct Run {
     pub finished_at: Option<String>,
     /// Version of dbdyno that measured.
     pub tool_version: String,
-    /// Name of the plan.
     pub plan_name: String,
     /// The plan as it was carried out, with every `--set` applied, as TOML.
     pub plan_toml: String,
@@ -82,7 +81,6 @@ pub struct Run {
     pub repetitions: u32,
     /// Points that a complete run has.
     pub points_planned: u32,
-    /// Targets.
     pub targets: Vec<TargetRecord>,
     /// The machine.
     pub platform: Platform,

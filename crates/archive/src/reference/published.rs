@@ -176,7 +176,6 @@ pub struct PublishedRow {
 pub enum Cell {
     /// Nothing is printed there.
     Empty,
-    /// A number.
     Number(f64),
     /// Anything else.
     Text(String),

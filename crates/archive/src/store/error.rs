@@ -27,10 +27,7 @@ pub enum ArchiveError {
     #[error(
         "there is no archive at {path}: measure something first, or name the right file with --archive"
     )]
-    Absent {
-        /// The path.
-        path: PathBuf,
-    },
+    Absent { path: PathBuf },
     /// The disk, the quota or the limit on file sizes is used up.
     #[error(
         "the archive {path} cannot grow, the disk is full (or a quota is used up): free some space and go on with --resume; every finished point is safe"
@@ -91,14 +88,10 @@ pub enum ArchiveError {
     },
     /// The label stands for an older run.
     #[error("the label {label:?} is taken by another run of this archive: choose another one")]
-    LabelTaken {
-        /// The label.
-        label: String,
-    },
+    LabelTaken { label: String },
     /// The label could not be used to find the run again.
     #[error("{label:?} cannot be the label of a run ({reason}): choose another one")]
     LabelUnusable {
-        /// The label.
         label: String,
         /// Why not.
         reason: &'static str,
@@ -112,7 +105,6 @@ pub enum ArchiveError {
     /// The run has to stay.
     #[error("run {label:?} is not deleted: {reason}; nothing was deleted")]
     NotDeleted {
-        /// Label.
         label: String,
         /// Why it stays, and what to do.
         reason: String,
@@ -125,34 +117,18 @@ pub enum ArchiveError {
         "run {run_id} already has the point {}: a finished point is never replaced",
         describe(key)
     )]
-    PointTwice {
-        /// Run.
-        run_id: i64,
-        /// The point.
-        key: Box<PointKey>,
-    },
+    PointTwice { run_id: i64, key: Box<PointKey> },
     /// The point is none of those the run was planned with.
     #[error("the point {} is not in the plan of run {run_id}", describe(key))]
-    NotPlanned {
-        /// Run.
-        run_id: i64,
-        /// The point.
-        key: Box<PointKey>,
-    },
+    NotPlanned { run_id: i64, key: Box<PointKey> },
     /// The point was not measured.
     #[error("run {run_id} has no point {}", describe(key))]
-    NotThere {
-        /// Run.
-        run_id: i64,
-        /// The point.
-        key: Box<PointKey>,
-    },
+    NotThere { run_id: i64, key: Box<PointKey> },
     /// A run cannot be complete while planned points are missing.
     #[error(
         "run {run_id} cannot be called complete: {missing} of its planned points are not finished; go on with --resume"
     )]
     NotComplete {
-        /// Run.
         run_id: i64,
         /// How many are missing.
         missing: usize,

@@ -7,7 +7,6 @@ use crate::{Inventory, Missing, Platform, PointKey, RunState, StudyPart, TargetR
 pub struct NewRun {
     /// Unique name; `None` becomes `run-ID`.
     pub label: Option<String>,
-    /// Name of the plan.
     pub plan_name: String,
     /// The plan as it will be carried out, as TOML.
     pub plan_toml: String,
@@ -40,7 +39,6 @@ pub struct RunSummary {
     pub id: i64,
     /// Unique name.
     pub label: String,
-    /// Name of the plan.
     pub plan_name: String,
     /// How far it came.
     pub state: RunState,
@@ -50,7 +48,6 @@ pub struct RunSummary {
     pub renamed_from: Option<String>,
     /// What its user noted of it.
     pub note: Option<String>,
-    /// Targets.
     pub targets: Vec<TargetRecord>,
     /// Points that are there.
     pub points_finished: usize,

@@ -8,7 +8,6 @@ use super::buckets::{BUCKETS, PARTS_BITS, TIME_BITS};
 
 /// Upper ends of the classes of sizes in bytes; the last class is open.
 pub(super) const SIZES: [u32; 5] = [4096, 8192, 32_768, 131_072, 524_288];
-/// Classes of sizes.
 pub(super) const CLASSES: usize = SIZES.len() + 1;
 /// Operations by the kernel's numbers: read, write, flush, discard.
 pub(super) const OPERATIONS: usize = 4;

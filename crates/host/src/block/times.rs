@@ -9,9 +9,7 @@ use super::{CLASSES, OPERATIONS, SIZES, TIMES};
 /// What a request asks of the device, by the kernel's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Reads.
     Read = 0,
-    /// Writes.
     Write = 1,
     /// Writes without data: they bring the device's own cache to where it lasts. Their time is all in one; it holds
     /// what they wait for each other.

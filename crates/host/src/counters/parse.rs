@@ -10,7 +10,6 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text[..end].split(|&byte| byte == b'\n')
 }
 
-/// The words of a line.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace())
         .filter(|word| !word.is_empty())

@@ -22,7 +22,6 @@ pub struct CpuTicks {
 pub struct DiskCounters {
     /// Reads completed.
     pub reads: u64,
-    /// Sectors read.
     pub read_sectors: u64,
     /// Sum of the times of all reads; the kernel lets it wrap at 32 bits.
     pub read_ms: u64,
@@ -50,7 +49,6 @@ pub struct NetworkCounters {
 /// Main memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryBytes {
-    /// All of it.
     pub total: u64,
     /// What programs could still have without swapping.
     pub available: u64,
@@ -72,7 +70,6 @@ pub struct PagingCounters {
 pub struct PressureUs {
     /// … for a processor.
     pub cpu: Option<u64>,
-    /// … for memory.
     pub memory: Option<u64>,
     /// … for I/O.
     pub io: Option<u64>,
@@ -91,7 +88,6 @@ pub struct Counters {
     pub network: Option<NetworkCounters>,
     /// TCP segments sent again.
     pub tcp_retransmits: Option<u64>,
-    /// Memory.
     pub memory: Option<MemoryBytes>,
     /// Faults and swap.
     pub paging: PagingCounters,

@@ -27,13 +27,11 @@ pub struct FibreChannelPort {
     pub supported_gbit_per_s_max: Option<f64>,
 }
 
-/// One network interface.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkInterface {
     /// Name, e.g. "eth0".
     pub name: String,
-    /// Driver.
     pub driver: Option<String>,
     /// State, e.g. "up".
     pub state: Option<String>,

@@ -41,7 +41,6 @@ pub struct Block {
     pub mapped_name: Option<String>,
     /// The name without its last digits: volumes of one series ("data") belong together.
     pub series: Option<String>,
-    /// Size.
     pub size_bytes: Option<u64>,
     /// Vendor, of a volume that of its paths.
     pub vendor: Option<String>,
@@ -57,7 +56,6 @@ pub struct Block {
     pub nr_requests: Option<u64>,
     /// Merging of requests: 0 all, 1 simple ones, 2 none.
     pub nomerges: Option<u64>,
-    /// Read-ahead.
     pub read_ahead_kib: Option<u64>,
     /// Devices it stands on.
     pub slaves: Vec<String>,

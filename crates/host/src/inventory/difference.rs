@@ -15,7 +15,6 @@ pub struct Changed {
     pub fact: String,
     /// What it was.
     pub before: Option<String>,
-    /// What it is.
     pub after: Option<String>,
 }
 

@@ -14,7 +14,6 @@ pub enum DocumentError {
     /// It is something else.
     #[error("{file} is not an inventory that `dbdyno host --json` wrote: {what}")]
     NotAnInventory {
-        /// The file.
         file: String,
         /// What is wrong.
         what: String,
@@ -23,12 +22,7 @@ pub enum DocumentError {
     #[error(
         "{file} is an inventory of version {version}, and this dbdyno knows version {VERSION}; write it again with this one"
     )]
-    OtherVersion {
-        /// The file.
-        file: String,
-        /// Its version.
-        version: u32,
-    },
+    OtherVersion { file: String, version: u32 },
 }
 
 /// What is compared of an inventory.

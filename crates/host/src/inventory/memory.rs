@@ -29,7 +29,6 @@ pub struct Memory {
     pub huge_pages_bytes: Option<u64>,
     /// Huge pages by size.
     pub huge_pages: Vec<HugePages>,
-    /// NUMA nodes.
     pub nodes: Vec<NumaNode>,
 }
 
@@ -49,7 +48,6 @@ pub struct HugePages {
     pub overcommit_pages: Option<u64>,
 }
 
-/// One NUMA node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NumaNode {
@@ -57,7 +55,6 @@ pub struct NumaNode {
     pub name: String,
     /// Its hardware threads, e.g. "0-17,72-89".
     pub threads: Option<String>,
-    /// Its memory.
     pub memory_bytes: Option<u64>,
 }
 

@@ -25,7 +25,6 @@ pub struct Processor {
     pub cores: Option<u32>,
     /// Hardware threads the kernel schedules on.
     pub threads: Option<u32>,
-    /// NUMA nodes.
     pub numa_nodes: Option<u32>,
     /// Several threads on a core, as the kernel says: on, off, forceoff, notsupported, notimplemented.
     pub smt: Option<String>,
@@ -33,7 +32,6 @@ pub struct Processor {
     pub turbo: Option<bool>,
     /// Frequency governor; several with commas, when processors differ.
     pub governor: Option<String>,
-    /// Driver of the frequency.
     pub frequency_driver: Option<String>,
     /// Preference between performance and energy, where the processor has one.
     pub energy_preference: Option<String>,

@@ -27,10 +27,8 @@ pub enum StatedError {
         /// What the system said.
         reason: std::io::Error,
     },
-    /// It is not TOML.
     #[error("the platform file {file} is not TOML: {what}")]
     NotToml {
-        /// The file.
         file: String,
         /// What the parser said.
         what: String,
@@ -40,11 +38,9 @@ pub enum StatedError {
         "the platform file {file} has the unknown {kind} \"{name}\"{hint}; docs/HOST.md lists them all"
     )]
     Unknown {
-        /// The file.
         file: String,
         /// "section" or "field".
         kind: &'static str,
-        /// Its name.
         name: String,
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
@@ -52,7 +48,6 @@ pub enum StatedError {
     /// A value of another kind.
     #[error("the platform file {file}: \"{name}\" must be {wanted}")]
     WrongKind {
-        /// The file.
         file: String,
         /// Section and field.
         name: String,

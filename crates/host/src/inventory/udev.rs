@@ -11,7 +11,6 @@ use crate::facts::text;
 const FOLDER: &str = "etc/udev/rules.d";
 const RULES_MAX: usize = 4096;
 
-/// One rule.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UdevRule {

@@ -26,7 +26,6 @@ pub enum Severity {
     Note,
 }
 
-/// One rule.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
@@ -120,7 +119,6 @@ struct File {
     rule: Vec<Rule>,
 }
 
-/// The rules of a text.
 pub(super) fn parse(text: &str) -> Result<Vec<Rule>, toml::de::Error> {
     toml::from_str(text).map(|file: File| file.rule)
 }

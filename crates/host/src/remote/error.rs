@@ -10,7 +10,6 @@ pub enum RemoteError {
         "the ssh client \"{program}\" cannot be started ({cause}); install it, or name another in $DBDYNO_SSH"
     )]
     NoClient {
-        /// The program.
         program: String,
         /// What the system said.
         cause: std::io::Error,

@@ -49,7 +49,6 @@ pub(super) struct Reader {
     offset_ns: Option<i64>,
 }
 
-/// One snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Snapshot {
     pub counters: Counters,

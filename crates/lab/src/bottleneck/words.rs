@@ -12,7 +12,6 @@ const LISTED_MAX: usize = 4;
 /// Stolen processor time that is worth a word.
 const STEAL_PCT_TOLD: f64 = 1.0;
 
-/// The sentence of a finding.
 pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
     let figures = evidence.figures;
     match finding {

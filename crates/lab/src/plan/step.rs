@@ -250,7 +250,6 @@ impl Step {
         }
     }
 
-    /// The schedule in words.
     pub fn schedule_words(&self) -> String {
         let arrivals = match self.arrivals {
             Some(ArrivalKind::Poisson) => "Poisson",

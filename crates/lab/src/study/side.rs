@@ -11,7 +11,6 @@ use crate::{Plan, Setting};
 pub struct Side {
     /// The plan with every setting applied.
     pub plan: Plan,
-    /// URLs of its targets.
     pub targets: Vec<TargetUrl>,
     /// What was set for this side, as it was written.
     pub settings: Vec<String>,

@@ -77,7 +77,6 @@ pub struct PopulationOutcome {
     pub started: Option<Instant>,
     /// Length of the window, by which rates are divided; shorter than asked for where the drive was stopped.
     pub elapsed: Duration,
-    /// Users.
     pub users: u32,
     /// Connections at the beginning.
     pub connections: usize,

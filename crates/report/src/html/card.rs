@@ -27,7 +27,6 @@ pub struct RowView {
     pub caution: usize,
     /// Metric.
     pub label: &'static str,
-    /// Unit.
     pub unit: &'static str,
     /// Test code.
     pub test: &'static str,
@@ -39,7 +38,6 @@ pub struct RowView {
 pub struct View {
     /// Heads.
     pub columns: Vec<Column>,
-    /// Rows.
     pub rows: Vec<RowView>,
     /// Notes, numbered from 1.
     pub notes: Vec<String>,

@@ -71,7 +71,6 @@ impl Sweep<'_> {
 pub struct Rate {
     /// Name in the archive.
     pub name: &'static str,
-    /// Unit.
     pub unit: &'static str,
 }
 

@@ -24,7 +24,6 @@ pub struct View {
     pub id: String,
     /// Test code.
     pub code: String,
-    /// Title.
     pub title: String,
     /// One sentence per curve: best level, efficiency, saturation.
     pub summaries: Vec<String>,
@@ -32,7 +31,6 @@ pub struct View {
     pub work: String,
     /// The result rows; of many figures the machine's stand in a table of their own.
     pub tables: Vec<ResultTable>,
-    /// What held it back.
     pub held_back: held_back::View,
     /// Times of each kind of operation.
     pub times: times::View,

@@ -37,7 +37,6 @@ pub struct Reason {
 pub struct View {
     /// "Valid", "Valid, with cautions", "Not valid" …
     pub headline: &'static str,
-    /// One sentence.
     pub sentence: String,
     /// Tone of the headline.
     pub tone: &'static str,

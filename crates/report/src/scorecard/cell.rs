@@ -49,7 +49,6 @@ pub enum Absence {
 /// One cell of the scorecard.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// A value.
     Value(Measured),
     /// "–", and why.
     Absent {

@@ -11,7 +11,6 @@ const TOP: f64 = 6.0;
 /// Beside a label: the distance to its bar, and what a browser's font may be wider than ours.
 const LABEL_GAP: f64 = 16.0;
 
-/// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// What it stands for.

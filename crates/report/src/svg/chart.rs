@@ -79,7 +79,6 @@ pub struct Series {
     pub colour: usize,
     /// Marker.
     pub shape: Shape,
-    /// Dash.
     pub dash: Dash,
     /// Points in ascending x; a `None` breaks the line.
     pub points: Vec<(f64, Option<f64>)>,
@@ -107,7 +106,6 @@ pub struct Mark {
 pub struct Trace {
     /// Colour class.
     pub colour: usize,
-    /// Dash.
     pub dash: Dash,
     /// Points in ascending x.
     pub points: Vec<(f64, f64)>,

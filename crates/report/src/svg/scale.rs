@@ -23,7 +23,6 @@ pub struct Tick {
 pub struct Axis {
     /// Title with the unit.
     pub title: String,
-    /// Scale.
     pub scale: Scale,
     /// Smallest value.
     pub low: f64,

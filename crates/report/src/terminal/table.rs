@@ -9,7 +9,6 @@ pub enum Align {
     Right,
 }
 
-/// One column.
 #[derive(Debug, Clone)]
 pub struct Column {
     /// Head in up to three lines; empty ones are left out when they are empty in every column that stays.

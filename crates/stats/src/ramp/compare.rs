@@ -26,7 +26,6 @@ pub struct RampQuestion {
 pub struct Figure {
     /// The figure of each repetition of A; `None` where its ramp does not tell it.
     pub a: Vec<Option<f64>>,
-    /// Of B.
     pub b: Vec<Option<f64>>,
     /// Ratio b/a of those that both tell, with its interval and verdict.
     pub comparison: Comparison,

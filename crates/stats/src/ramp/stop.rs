@@ -33,7 +33,6 @@ pub enum Stop {
         users: u32,
         /// Failed operations in percent.
         errors_pct: f64,
-        /// The limit.
         limit_pct: f64,
     },
     /// The response time was beyond its limit at the last two steps.
@@ -46,7 +45,6 @@ pub enum Stop {
         users: u32,
         /// Its response time.
         response_ms: f64,
-        /// The limit.
         limit_ms: f64,
     },
     /// Throughput rises no more.

@@ -13,7 +13,6 @@ pub enum EngineError {
     Open {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
         /// "reading" or "reading and writing".
         access: &'static str,
@@ -25,7 +24,6 @@ pub enum EngineError {
     Absent {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
     },
     /// More is to be made than there is room for.
@@ -49,7 +47,6 @@ pub enum EngineError {
     InUse {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
     },
     /// Two SDs are the same thing, and blocks of one would be found changed by the other.
@@ -59,7 +56,6 @@ pub enum EngineError {
         sd: String,
         /// Name of the SD that has it already.
         other: String,
-        /// Its path.
         path: PathBuf,
     },
     /// Neither a file nor a device.
@@ -67,9 +63,7 @@ pub enum EngineError {
     Kind {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
-        /// What it is.
         what: &'static str,
     },
     /// A block device through the page cache measures memory.
@@ -77,7 +71,6 @@ pub enum EngineError {
     NotDirect {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
     },
     /// The size is needed and not known.
@@ -85,7 +78,6 @@ pub enum EngineError {
     NoSize {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
     },
     /// Smaller than asked.
@@ -93,11 +85,9 @@ pub enum EngineError {
     TooSmall {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
         /// Bytes there are.
         have_bytes: u64,
-        /// Bytes asked for.
         asked_bytes: u64,
     },
     /// Addresses or sizes the device does not take.
@@ -105,7 +95,6 @@ pub enum EngineError {
     Unaligned {
         /// Name of the SD.
         sd: String,
-        /// Its path.
         path: PathBuf,
         /// What is not aligned.
         what: &'static str,
@@ -143,9 +132,7 @@ pub enum EngineError {
         run: String,
         /// How many.
         count: u64,
-        /// Of what.
         what: &'static str,
-        /// The limit.
         limit: u64,
     },
     /// Memory for the data in flight.
@@ -161,9 +148,7 @@ pub enum EngineError {
     /// A file that a list names beside what it works on (pattern, journal, monitor file).
     #[error("{} cannot be used as {purpose} ({reason}); check the path, its permissions and the room there", path.display())]
     SideFile {
-        /// Its path.
         path: PathBuf,
-        /// What it is for.
         purpose: &'static str,
         /// What the system said.
         reason: io::Error,
@@ -184,7 +169,6 @@ pub enum EngineError {
 /// What an I/O did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
-    /// It read.
     Read,
     /// It wrote.
     Write,
@@ -213,7 +197,6 @@ impl fmt::Display for Operation {
 pub struct IoFault {
     /// Name of the SD.
     pub sd: String,
-    /// Its path.
     pub path: PathBuf,
     /// Name of the WD.
     pub workload: String,

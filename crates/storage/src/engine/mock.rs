@@ -30,7 +30,6 @@ pub struct MockIo {
     pub operation: Operation,
     /// Address in the file, in bytes.
     pub offset_bytes: u64,
-    /// Its size.
     pub size_bytes: u64,
     /// Since the start of the run.
     pub at: Duration,

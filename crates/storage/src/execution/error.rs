@@ -11,7 +11,6 @@ pub enum ExecutionError {
     /// A run cannot be carried out.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A page.
     #[error(transparent)]
     Pages(#[from] PagesError),
     /// I/Os failed.

@@ -16,7 +16,6 @@ pub struct Lap {
     pub counted: bool,
     /// Its end, since the start of the run.
     pub end: Duration,
-    /// Its length.
     pub length: Duration,
     /// Reads, and writes.
     pub tallies: [Tally; 2],

@@ -39,7 +39,6 @@ pub struct Overrides {
     pub warmup_s: Option<u32>,
     /// Data validation.
     pub validation: Option<Validation>,
-    /// Its journal.
     pub journal: Option<Journal>,
     /// Of the whole list.
     pub repeat: Option<Repeat>,

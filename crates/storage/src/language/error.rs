@@ -40,7 +40,6 @@ pub enum LanguageError {
     /// A file cannot be read.
     #[error("the parameter file {} cannot be read: {reason}", path.display())]
     Unreadable {
-        /// Its path.
         path: PathBuf,
         /// Why.
         reason: io::Error,

@@ -11,7 +11,6 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 
 /// Files, inclusions counted.
 const FILES_MAX: usize = 64;
-/// Bytes of one file.
 pub(super) const FILE_BYTES_MAX: usize = 4 << 20;
 /// Lines that count, over all files.
 const LINES_MAX: usize = 100_000;
@@ -31,7 +30,6 @@ pub(super) struct Line {
 /// `name=value` of the command line, which stands for `$name` and `!name` in files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Name.
     pub name: String,
     /// What it stands for.
     pub value: String,

@@ -175,7 +175,6 @@ impl Parameter {
         ))
     }
 
-    /// The one number.
     pub fn number(&self, unit: Unit) -> Result<f64> {
         let word = self.word()?;
         number(word, unit).ok_or_else(|| self.wrong(format!("{word} is no number")))

@@ -56,7 +56,6 @@ pub(super) trait Section {
 
 /// An SD, WD or RD.
 pub(super) trait Definition: Section + Clone + Default {
-    /// Its name.
     fn name(&self) -> &str;
 
     /// Its name and where it was begun, to be filled in.

@@ -15,7 +15,6 @@ pub enum Rate {
         /// I/Os a second over all streams.
         iops: f64,
     },
-    /// A point of a curve.
     Curve(CurvePoint),
     /// A share of what the run before this one reached.
     PercentOfPrevious {
@@ -29,7 +28,6 @@ pub enum Rate {
     },
 }
 
-/// One point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
     /// Percent of the maximum.
@@ -68,9 +66,7 @@ pub enum Arrivals {
 pub struct Stop {
     /// Data read and written.
     pub data_max: Option<DataLimit>,
-    /// Data read.
     pub read_max: Option<DataLimit>,
-    /// Data written.
     pub written_max: Option<DataLimit>,
     /// A mean response time above this many milliseconds ends the whole list after this run.
     pub response_ms_max: Option<f64>,
@@ -79,7 +75,6 @@ pub struct Stop {
 /// An amount of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DataLimit {
-    /// Bytes.
     Bytes(u64),
     /// So many times the size of all SDs of the run together.
     TimesSize(f64),

@@ -57,7 +57,6 @@ pub struct OpenFlags {
 /// A part of the addresses of an SD (or of several that are concatenated).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Range {
-    /// All of it.
     #[default]
     Whole,
     /// Percent of the size; `high` up to 200, what is past 100 wraps round to the beginning.
@@ -67,7 +66,6 @@ pub enum Range {
         /// End, in percent.
         high_pct: f64,
     },
-    /// Bytes.
     Bytes {
         /// First address.
         low: u64,

@@ -13,7 +13,6 @@ const SEEDS: [u64; 4] = [
 /// Number and digest of rows. Two with other rows have the same digest by chance once in 2^64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Digest {
-    /// Rows.
     pub rows: u64,
     /// Sum of the hashes of the rows, so that their order does not matter.
     pub sum: u64,

@@ -13,7 +13,6 @@ macro_rules! opaque {
 opaque!(
     /// A database instance.
     RawDatabase,
-    /// A connection.
     RawConnection,
     /// Options for opening.
     RawConfig,

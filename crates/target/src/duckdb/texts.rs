@@ -16,7 +16,6 @@ pub(super) enum Unread {
 /// A row, null as `None`.
 type Row = Vec<Option<String>>;
 
-/// All rows of a result.
 pub(super) fn texts(answer: &mut Answer) -> Result<Vec<Row>, Unread> {
     let mut rows: Vec<Row> = Vec::new();
     while let Some(chunk) = answer.next_chunk() {

@@ -21,11 +21,9 @@ pub(super) struct Endpoint {
     pub socket: Option<PathBuf>,
     /// Host name or address, when there is no socket.
     pub host: String,
-    /// Port.
     pub port: u16,
     /// Who logs on.
     pub user: String,
-    /// The database.
     pub database: String,
     /// The schema in it that is dbdyno's own.
     pub schema: String,

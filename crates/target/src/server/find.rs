@@ -39,7 +39,6 @@ impl fmt::Display for Version {
 /// One server that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
-    /// Its version.
     pub version: Version,
     /// What the program says about itself, for the platform's description.
     pub title: String,

@@ -40,7 +40,6 @@ pub struct Segment {
     pub key: i32,
 }
 
-/// A kind of server.
 pub trait ServerKind: Sync {
     /// "PostgreSQL".
     fn title(&self) -> &'static str;
@@ -87,7 +86,6 @@ pub trait ServerKind: Sync {
     /// The server itself.
     fn serve(&self, layout: &Layout) -> Command;
 
-    /// The socket in its directory.
     fn socket_path(&self, socket_directory: &Path) -> PathBuf;
 
     /// Whether the server takes connections.

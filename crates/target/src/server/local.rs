@@ -100,12 +100,10 @@ impl LocalServer {
         Ok(server)
     }
 
-    /// Directory of its socket.
     pub fn socket_directory(&self) -> &Path {
         &self.layout.socket_directory
     }
 
-    /// Its socket.
     pub fn socket_path(&self) -> PathBuf {
         self.kind.socket_path(&self.layout.socket_directory)
     }
@@ -125,7 +123,6 @@ impl LocalServer {
         self.kind.superuser()
     }
 
-    /// Its data directory.
     pub fn data_directory(&self) -> &Path {
         &self.layout.data
     }
@@ -140,7 +137,6 @@ impl LocalServer {
         &self.layout.installation.title
     }
 
-    /// Its program.
     pub fn program(&self) -> &Path {
         &self.layout.installation.server
     }

@@ -63,7 +63,6 @@ impl RunDirectory {
         }
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -22,7 +22,6 @@ pub enum CompareError {
         "studies of this plan against itself scatter so much that a band learned for {metric} would be ±{pct:.0} %; measure them again while nothing else runs, or give --band a number"
     )]
     TooNoisy {
-        /// The metric.
         metric: Metric,
         /// Half the band, in percent.
         pct: f64,

@@ -12,9 +12,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 pub const LIMITS_MAX: usize = 1_000;
 /// Longest reason, in characters: it stands in one line.
 const REASON_CHARS_MAX: usize = 500;
-/// Keys of a file.
 const FILE_KEYS: [&str; 1] = ["limit"];
-/// Keys of a limit.
 const LIMIT_KEYS: [&str; 4] = ["metric", "at_least", "at_most", "reason"];
 
 /// What a run is held against.
@@ -24,7 +22,6 @@ pub struct Sla {
     pub limits: Vec<Limit>,
 }
 
-/// One limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// What is limited.
@@ -51,7 +48,6 @@ pub enum SlaError {
     /// Its content is wrong.
     #[error("the file of limits {file}: {what}")]
     Wrong {
-        /// The file.
         file: String,
         /// Place, fault and remedy.
         what: String,

@@ -62,10 +62,7 @@ pub enum Outcome {
         limit: f64,
     },
     /// There is no valid figure to judge, which is never a pass.
-    Unjudged {
-        /// Why.
-        why: String,
-    },
+    Unjudged { why: String },
 }
 
 /// One of the two bounds of a limit.

@@ -58,9 +58,7 @@ pub struct Selection {
 /// A table or column that is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name.
     pub name: String,
-    /// Why.
     pub why: String,
 }
 

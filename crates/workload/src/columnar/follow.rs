@@ -99,7 +99,6 @@ pub struct Lag {
 pub struct Follower<'s> {
     /// What changes the source.
     pub change: Box<dyn BlockingClient + 's>,
-    /// The source.
     pub source: Arc<dyn Target>,
     /// The copy.
     pub store: Arc<Store>,

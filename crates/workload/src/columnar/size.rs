@@ -33,7 +33,6 @@ use sample::{Limits, Sample};
 pub struct SizeOptions {
     /// Which tables and columns.
     pub chosen: Chosen,
-    /// For which levels.
     pub levels: Vec<Level>,
     /// How much is read.
     pub budget: Budget,
@@ -61,7 +60,6 @@ pub struct SizedTable {
     pub label: String,
     /// Bytes of its rows on the source's disk.
     pub disk_bytes: Option<u64>,
-    /// Its rows.
     pub rows: Option<Interval>,
     /// Bytes that it takes at each level, or why that is not known.
     pub levels: Vec<(Level, std::result::Result<Interval, String>)>,

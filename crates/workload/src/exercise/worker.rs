@@ -12,7 +12,6 @@ const RETRIES_MAX: u32 = 1000;
 
 /// A job's session, which leaves its counters behind when the job is over.
 pub struct Worker {
-    /// The session.
     pub session: Box<dyn Session>,
     /// Rows changed by committed transactions.
     pub changed: u64,

@@ -63,7 +63,6 @@ pub struct Importance {
 pub enum Weight {
     /// Less important.
     Less,
-    /// Important.
     Important,
     /// Very important.
     Very,
@@ -175,7 +174,6 @@ pub enum Kind {
     },
     /// Reads rows by key.
     Lookup {
-        /// Table.
         table: Table,
         /// Choice of keys.
         keys: Keys,
@@ -190,15 +188,9 @@ pub enum Kind {
         transaction: bool,
     },
     /// A query over whole tables.
-    Query {
-        /// Table.
-        table: Table,
-        /// Its answer.
-        answer: Expectation,
-    },
+    Query { table: Table, answer: Expectation },
     /// Transactions that update rows by primary key.
     Update {
-        /// Table.
         table: Table,
         /// Whether writing the changes to the data files belongs to the timing.
         checkpoint: bool,
@@ -225,10 +217,7 @@ pub enum Kind {
     #[serde(skip)]
     Script(Arc<Script>),
     /// Creates an index over a table, and drops it after it was checked.
-    CreateIndex {
-        /// Table.
-        table: Table,
-    },
+    CreateIndex { table: Table },
 }
 
 impl Kind {
@@ -272,7 +261,6 @@ pub struct Work {
     /// `quick` for engines that are far faster or slower than the others.
     #[serde(default)]
     pub quick_on: BTreeMap<String, Amount>,
-    /// The published amount.
     pub published: Amount,
     /// Part of the operations done before as ramp-up, unrecorded.
     #[serde(default)]

@@ -222,7 +222,6 @@ impl MixedPoint<'_> {
         Ok(point)
     }
 
-    /// The point of the queries.
     fn of_queries(&self, measured: Measured) -> Result<Point, Measured> {
         match measured {
             Measured::Points(mut points) if points.len() == 1 => {

@@ -14,14 +14,12 @@ const NULL: &str = "NULL";
 /// An answer: its cells in the order in which they came, as texts without blanks around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Rows.
     pub rows: Vec<Vec<String>>,
 }
 
 /// An answer that is known to be right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Right {
-    /// The answer.
     pub answer: Answer,
     /// A column of it that is not known.
     pub unknown_column: Option<usize>,

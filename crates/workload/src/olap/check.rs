@@ -31,7 +31,6 @@ impl Checked {
 pub struct Finding {
     /// Number of the query; 0 for the row counts.
     pub number: u32,
-    /// What it is.
     pub title: String,
     /// How it is.
     pub verdict: Verdict,
@@ -40,7 +39,6 @@ pub struct Finding {
 /// How something was found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// Right.
     Right,
     /// An answer came, and nobody knows the right one.
     Unknown(Answer),

@@ -23,7 +23,6 @@ pub(crate) const OWNED: Owned = Owned {
 /// What the database says of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metadata {
-    /// Its scale.
     pub scale: Scale,
     /// What made its rows.
     pub generator: String,

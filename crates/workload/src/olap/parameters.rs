@@ -103,7 +103,6 @@ impl Parameters {
         }
     }
 
-    /// In words.
     pub fn words(&self) -> String {
         let words = self.0.iter().map(|(name, value)| format!("{name} {value}"));
         words.collect::<Vec<_>>().join(", ")

@@ -26,7 +26,6 @@ pub struct Query {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Its name.
     pub name: String,
     /// How it is compared.
     pub compared: Compared,

@@ -22,7 +22,6 @@ pub const SETS_MAX: u32 = 1000;
 const EIGHT: u32 = 3;
 const FOUR: u32 = 2;
 
-/// One of the functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Function {
     /// Orders come in.
@@ -46,7 +45,6 @@ impl Function {
         }
     }
 
-    /// What it is.
     pub fn title(self) -> &'static str {
         match self {
             Self::NewSales => "New Sales",

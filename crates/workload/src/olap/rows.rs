@@ -34,7 +34,6 @@ const ROWS_AHEAD: usize = 16;
 /// A part of a table: `part` of `of`, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// Table.
     pub table: &'static str,
     /// Which part, from 1.
     pub part: i32,

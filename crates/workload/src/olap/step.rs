@@ -15,7 +15,6 @@ pub(crate) const TABLE: TableKind = TableKind {
     keys: KEYS,
     read: lab::plan::read::<OlapStep>,
 };
-/// Its keys.
 const KEYS: Keys = Keys {
     of_more: &["do", "scale", "load_jobs"],
     of_a_run: &[

@@ -19,7 +19,6 @@ use super::{Answer, OlapError, Parameters, Query, Result, Scale, Source, query, 
 use crate::bench::Meter;
 use crate::exercise::Worker;
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked {
     /// The scale that the database must have; any when nothing is said.

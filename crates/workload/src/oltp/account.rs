@@ -17,7 +17,6 @@ pub struct Inputs {
     pub lines_remote: u64,
     /// New-Orders that name an item that there is not.
     pub orders_mistyped: u64,
-    /// Payments.
     pub payments: u64,
     /// Payments of customers of another warehouse.
     pub payments_remote: u64,
@@ -88,7 +87,6 @@ impl Inputs {
 /// Counts of one connection, or of all. Ramp-up and measurement alike: what is audited is the whole run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
-    /// By kind.
     pub kinds: [KindAccount; KINDS],
     /// What was drawn.
     pub inputs: Inputs,

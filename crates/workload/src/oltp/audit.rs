@@ -20,7 +20,6 @@ const EXPECTED_MIN: u64 = 5;
 pub struct Audited {
     /// What is bounded.
     pub what: &'static str,
-    /// Its bounds.
     pub bounds: RangeInclusive<f64>,
     /// Its value; `None` where nothing was drawn.
     pub value: Option<f64>,

@@ -69,7 +69,6 @@ pub(super) struct Five {
 }
 
 impl Five {
-    /// The one of a kind.
     pub(super) fn of(&mut self, kind: Kind) -> &mut dyn Transaction {
         match kind {
             Kind::NewOrder => &mut self.new_order,

@@ -60,7 +60,6 @@ pub enum JournalError {
 pub struct Header {
     /// Number of the run, as in the marks of its payments.
     pub run: u32,
-    /// Warehouses.
     pub warehouses: u32,
     /// Σ d_next_o_id.
     pub next_orders: u64,
@@ -90,9 +89,7 @@ pub enum Record<'a> {
         c_d: u8,
         /// The customer; 0 when it is not known.
         c_id: u16,
-        /// The amount.
         amount_cents: i64,
-        /// The user.
         user: u32,
         /// The number of the user's payment.
         sequence: u32,
@@ -101,7 +98,6 @@ pub enum Record<'a> {
     Delivery {
         /// The warehouse.
         w: u32,
-        /// The carrier.
         carrier: u8,
         /// The order of each district, 0 where there was none.
         orders: &'a [u32; DISTRICTS as usize],

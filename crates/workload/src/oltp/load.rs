@@ -21,7 +21,6 @@ use crate::owned::{count, placed};
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadOptions {
-    /// Warehouses.
     pub warehouses: u32,
     /// Sessions that load; [`JOBS_DEFAULT`] when nothing is said, one where the engine has one writer.
     pub jobs: Option<u32>,

@@ -47,7 +47,6 @@ impl Side {
 pub struct Reconciled {
     /// Orders entered.
     pub orders: Side,
-    /// Payments.
     pub payments: Side,
     /// Orders delivered.
     pub deliveries: Side,

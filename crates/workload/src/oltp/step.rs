@@ -15,7 +15,6 @@ pub(crate) const TABLE: TableKind = TableKind {
     keys: KEYS,
     read: lab::plan::read::<OltpStep>,
 };
-/// Its keys.
 const KEYS: Keys = Keys {
     of_more: &["do", "warehouses", "load_jobs", "foreign_keys", "check"],
     of_a_run: &[

@@ -24,7 +24,6 @@ pub struct Constants {
     pub c_last_run: u64,
     /// Customers.
     pub c_id: u64,
-    /// Items.
     pub c_item: u64,
 }
 

@@ -128,7 +128,6 @@ pub(super) struct Group {
 /// One step of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// Which one.
     pub step: Step,
     /// The line, or the district, whose values it takes.
     pub line: u8,

@@ -13,12 +13,10 @@ use super::{
     Terminals, World, note_transactions, procedures, reconcile, terminal,
 };
 
-/// What is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     /// Size that the database has to have; any when nothing is said.
     pub warehouses: Option<u32>,
-    /// Users.
     pub users: u32,
     /// Connections that they share.
     pub connections: u32,
@@ -39,7 +37,6 @@ pub struct Work {
     connections: u32,
 }
 
-/// Users and their connections.
 pub type Opened<'w> = (Arc<dyn UserPopulation>, ConnectionPool<'w>);
 
 impl Work {

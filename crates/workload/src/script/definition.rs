@@ -65,11 +65,9 @@ pub struct PerEngine {
 /// One kind of transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    /// Its name.
     pub name: String,
     /// How often it is chosen, in proportion to the others.
     pub weight: u64,
-    /// Whether it only reads.
     pub read_only: bool,
     /// Whether every statement is a transaction of its own.
     pub autocommit: bool,

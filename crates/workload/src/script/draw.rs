@@ -45,7 +45,6 @@ pub enum Drawn {
     Nothing,
     /// A number.
     Int(i64),
-    /// A text.
     Text(String),
 }
 

@@ -6,7 +6,6 @@ use toml::{Table, Value};
 pub struct Place<'a> {
     /// What a message begins with, e.g. "transaction \"buy\"".
     pub name: String,
-    /// The table.
     pub table: &'a Table,
 }
 
@@ -34,7 +33,6 @@ impl<'a> Place<'a> {
         format!("{}: {what}", self.name)
     }
 
-    /// A text.
     pub fn text(&self, key: &str) -> Result<Option<&'a str>, String> {
         self.get(key, "a text", Value::as_str)
     }
@@ -71,7 +69,6 @@ impl<'a> Place<'a> {
         self.get(key, "a number", real)
     }
 
-    /// A table.
     pub fn table(&self, key: &str) -> Result<Option<&'a Table>, String> {
         self.get(key, "a table", Value::as_table)
     }

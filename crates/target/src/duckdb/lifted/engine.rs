@@ -143,7 +143,6 @@ impl Replica {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tables as a target.
     fn tables(&self) -> Result<Arc<dyn Target>> {
         let state = self.state();
         let tables = state.filled.as_ref().map(|(_, target)| Arc::clone(target));

@@ -27,7 +27,6 @@ pub fn available() -> Option<String> {
 /// How a column is kept, read back from the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Codec {
-    /// Column.
     pub column: String,
     /// Codec in the engine's own words.
     pub codec: String,

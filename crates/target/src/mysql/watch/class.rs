@@ -5,7 +5,6 @@ use crate::WaitClass;
 /// What a session in a state is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// It waits.
     Wait(WaitClass),
     /// It is at work, or waits for something that the state does not tell: a row lock, a page.
     Unclear,
@@ -22,7 +21,6 @@ const OF_COMMIT: &[&str] = &[
 ];
 const OF_CLIENT: &[&str] = &["sending to client", "writing to net", "reading from net"];
 
-/// The meaning of a state.
 pub(super) fn of(state: &str) -> Meaning {
     let name = state.to_ascii_lowercase();
     if OF_COMMIT.contains(&name.as_str()) {

@@ -31,7 +31,6 @@ pub struct StatementId(pub usize);
 pub enum Event {
     /// The login is through.
     Connected,
-    /// The statement is prepared.
     Prepared(StatementId),
     /// A row came; [`Wire::row`] shows it until more bytes are fed in.
     Row,

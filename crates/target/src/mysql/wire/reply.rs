@@ -24,7 +24,6 @@ const MESSAGE_BYTES_MAX: usize = 1024;
 pub struct Finished {
     /// Rows changed.
     pub changed: u64,
-    /// Warnings.
     pub warnings: u16,
     /// Whether another result of the same request follows.
     pub more: bool,

@@ -10,12 +10,7 @@ pub enum Event<'a> {
     /// A step of the logon, for [`super::Logon`].
     Authentication(Authentication),
     /// A setting that the server reports, e.g. its version.
-    Setting {
-        /// Its name.
-        name: &'a str,
-        /// Its value.
-        value: &'a str,
-    },
+    Setting { name: &'a str, value: &'a str },
     /// The number of the server's process.
     Process(i32),
     /// Everything up to a synchronisation was done; the server waits.
@@ -68,7 +63,6 @@ pub enum Transaction {
     /// There is none.
     #[default]
     Idle,
-    /// In one.
     Open,
     /// In one that failed and takes nothing but a rollback.
     Failed,

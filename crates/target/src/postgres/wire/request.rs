@@ -40,12 +40,7 @@ pub enum RequestError {
     Text(String),
     /// A number of parameters that is not the statement's.
     #[error("the statement takes {takes} parameters and got {got}")]
-    Parameters {
-        /// What it takes.
-        takes: usize,
-        /// What it got.
-        got: usize,
-    },
+    Parameters { takes: usize, got: usize },
     /// A number that does not fit into its type.
     #[error("{0} does not fit into the type of its column")]
     Range(i64),

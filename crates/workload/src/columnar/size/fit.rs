@@ -10,7 +10,6 @@ pub const THREADS_PER_CORE: u32 = 2;
 /// Tables that a memory holds at a level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The level.
     pub level: Level,
     /// Tables that fit together, in the order in which they were chosen.
     pub tables: Vec<String>,

@@ -79,7 +79,6 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Rows in it.
     pub fn rows(&self) -> u64 {
         self.pieces.iter().map(Piece::count).sum()
     }
@@ -369,7 +368,6 @@ impl Taker<'_> {
         Ok((seen as f64 / looked as f64 * space.extent() as f64) as u64)
     }
 
-    /// Rows of a piece.
     fn piece_rows(&self, rows: u64) -> u64 {
         let row_bytes = (self.table.disk_bytes).map_or(ROW_BYTES, |bytes| bytes / rows.max(1));
         (PIECE_BYTES / row_bytes.max(1)).clamp(1, PIECE_ROWS)

@@ -25,7 +25,6 @@ pub struct Client {
 /// What is under way.
 #[derive(Debug)]
 enum Group {
-    /// Nothing.
     Nothing,
     /// The group of this number of the transaction at hand.
     Of(usize),

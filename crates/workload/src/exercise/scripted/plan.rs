@@ -9,7 +9,6 @@ use crate::script::sql;
 /// What the jobs of a point share.
 #[derive(Debug)]
 pub struct Ready {
-    /// The transactions.
     pub transactions: Vec<ReadyTransaction>,
     /// Sum of their weights.
     pub weights: u64,
@@ -20,13 +19,10 @@ pub struct Ready {
 /// One kind of transaction.
 #[derive(Debug)]
 pub struct ReadyTransaction {
-    /// Its name.
     pub name: String,
-    /// Its weight.
     pub weight: u64,
     /// What is drawn for it.
     pub draws: Vec<Draw>,
-    /// Its statements.
     pub statements: Vec<ReadyStatement>,
     /// Everything that is asked, BEGIN and COMMIT among it, in groups that travel together.
     pub groups: Vec<Vec<Ask>>,
@@ -39,7 +35,6 @@ pub struct ReadyTransaction {
 pub enum Opening {
     /// Not at all: every statement is one.
     Autocommit,
-    /// As one that writes.
     Write,
     /// As one that only reads.
     Read,
@@ -56,7 +51,6 @@ pub enum Ask {
     Commit,
 }
 
-/// One statement.
 #[derive(Debug)]
 pub struct ReadyStatement {
     /// With `?` for its parameters.
@@ -78,7 +72,6 @@ pub enum Source {
     Kept {
         /// Number of the statement.
         statement: usize,
-        /// Its column.
         column: usize,
         /// Its name, for messages.
         name: String,

@@ -27,7 +27,6 @@ pub(crate) struct PointContext<'a> {
 }
 
 impl PointContext<'_> {
-    /// The target.
     pub fn target(&self) -> &Nodes {
         &self.context.targets[self.key.target as usize]
     }

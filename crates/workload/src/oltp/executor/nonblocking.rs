@@ -20,7 +20,6 @@ pub struct NonblockingExecutor {
 /// What is under way.
 #[derive(Debug)]
 enum Part {
-    /// Nothing.
     Nothing,
     /// The group of this number of the transaction at hand.
     Group(usize),

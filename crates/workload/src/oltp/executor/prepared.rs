@@ -116,7 +116,6 @@ impl PreparedSession {
         session.send().map_err(TransactionError::Target)
     }
 
-    /// Sends a rollback.
     pub(super) fn send_rollback(&mut self) -> TargetResult<Sent> {
         self.forget_answers();
         let session = self.session.nonblocking().ok_or_else(blocks)?;

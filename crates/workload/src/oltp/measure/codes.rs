@@ -49,7 +49,6 @@ pub(crate) fn is_sound(points: &[Point]) -> bool {
 /// A step on a target in a repetition.
 pub(crate) type Ramp = (u32, u32, u32);
 
-/// What a key is of.
 pub(crate) fn ramp_of(key: &PointKey) -> Ramp {
     (key.repetition, key.step, key.target)
 }

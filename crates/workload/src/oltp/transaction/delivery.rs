@@ -18,7 +18,6 @@ use crate::transaction_error::TransactionError;
 
 const PLACES: usize = DISTRICTS as usize;
 
-/// One delivery.
 #[derive(Debug, Default)]
 pub(in crate::oltp) struct Delivery {
     w: u32,

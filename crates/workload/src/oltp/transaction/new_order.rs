@@ -26,7 +26,6 @@ const UNUSED_ITEM: u32 = ITEMS as u32 + 1;
 const CUSTOMER: usize = 0;
 const FIRST_LINE: usize = 1;
 
-/// One order.
 #[derive(Debug, Default)]
 pub(in crate::oltp) struct NewOrder {
     w: u32,

@@ -22,7 +22,6 @@ use crate::transaction_error::TransactionError;
 /// Smallest and largest payment, in cents.
 const AMOUNT_CENTS: std::ops::RangeInclusive<u64> = 100..=500_000;
 
-/// One payment.
 #[derive(Debug)]
 pub(in crate::oltp) struct Payment {
     w: u32,
