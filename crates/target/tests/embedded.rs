@@ -129,3 +129,14 @@ fn ours_are_known_again() {
         assert!(session.drop_table("customer").unwrap());
     }
 }
+
+/// What brings the log into the file is its connection's first look at a database that another one has written to.
+#[test]
+fn the_first_checkpoint_does_not_wait_for_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let target = opened("sqlite", &directory.path().join("main.db")).unwrap();
+    let mut session = target.open_session().unwrap();
+    session.create_table("customer", MAKE).unwrap();
+    target.checkpoint().unwrap();
+    assert_eq!(count(session.as_mut(), "customer"), "0");
+}

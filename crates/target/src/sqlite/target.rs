@@ -320,6 +320,9 @@ impl Target for SqliteTarget {
 
     fn checkpoint(&self) -> Result<()> {
         let busy = self.with_anchor("checkpoint", |c| {
+            // A connection that has not looked at the database yet would do so within the checkpoint, and wait for its
+            // own lock until it gives up.
+            c.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
             c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
                 row.get::<_, i64>(0)
             })

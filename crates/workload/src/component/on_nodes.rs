@@ -61,7 +61,8 @@ impl Exercise for OnNodes {
         for (node, exercise) in self.exercises.iter_mut().enumerate() {
             let mut share = outcome.clone();
             let jobs = outcome.jobs.iter().skip(node).step_by(nodes);
-            share.rows = jobs.map(|job| job.rows).sum();
+            share.jobs = jobs.cloned().collect();
+            share.rows = share.jobs.iter().map(|job| job.rows).sum();
             reasons.extend(exercise.verify(&share)?);
         }
         Ok(reasons)
