@@ -24,6 +24,7 @@ use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::{Archive, Run, RunName};
 use lab::HostAsked;
+use terminal_size::{Width, terminal_size_of};
 use workload::Library;
 
 use crate::arguments::ServerHost;
@@ -82,15 +83,8 @@ fn terminal_columns() -> usize {
 }
 
 fn window_columns() -> Option<usize> {
-    let mut size = libc::winsize {
-        ws_row: 0,
-        ws_col: 0,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    // SAFETY: the request fills the struct given, which lives for the whole call.
-    let status = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &mut size) };
-    (status == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+    let (Width(columns), _) = terminal_size_of(io::stdout())?;
+    Some(usize::from(columns))
 }
 
 fn wants_colour() -> bool {

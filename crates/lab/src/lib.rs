@@ -4,7 +4,7 @@
 //! * [`workload`] and [`registry`]: what a plan can ask for, behind one trait.
 //! * [`agenda`], [`volume`]: the points to measure, what cannot be, and what all of it writes.
 //! * [`mod@observe`]: the recipe of a point, from start to verdict.
-//! * [`watcher`], [`timed`], [`profile`], [`bottleneck`]: what the target was seen doing, where the time went, and
+//! * [`session_sampler`], [`timed`], [`wait_profile`], [`bottleneck`]: what the target was seen doing, where the time went, and
 //!   what held the point back.
 //! * [`checks`]: what makes a point invalid, and what a reader should know about it.
 //! * [`mod@run`]: one plan measured: measure, archive, next.

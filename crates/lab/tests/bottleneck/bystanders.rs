@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Bit of the kernel's own threads among a process's flags.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -15,6 +15,9 @@ pub struct Used {
     pub servers_pct: f64,
     /// Everybody but these, this process and the kernel.
     pub bystanders_pct: f64,
+    /// Part of the window in which nobody knows which of it was still, or already, counted: to look at all processes takes
+    /// time, and on a machine that others keep busy it takes long.
+    pub uncertain_pct: f64,
 }
 
 pub struct Accounts {
@@ -26,6 +29,7 @@ pub struct Accounts {
 #[derive(Debug, Clone, Copy)]
 struct Look {
     at: Instant,
+    took: Duration,
     ticks: Ticks,
 }
 
@@ -51,9 +55,12 @@ impl Accounts {
         }
     }
 
-    pub fn finish(self) -> Used {
+    /// Of a window of this length, which lies within the accounts'.
+    pub fn finish(self, window: Duration) -> Used {
         let now = middle_of_three(&self.servers);
-        let elapsed_s = (now.at - self.before.at).as_secs_f64();
+        let elapsed = now.at - self.before.at;
+        let elapsed_s = elapsed.as_secs_f64();
+        let uncertain = self.before.took + now.took + elapsed.saturating_sub(window);
         // Who ended unseen by its parent takes its time along.
         let rise = |of: fn(&Ticks) -> u64| {
             let ticks = of(&now.ticks).saturating_sub(of(&self.before.ticks));
@@ -62,6 +69,7 @@ impl Accounts {
         Used {
             servers_pct: rise(|t| t.servers),
             bystanders_pct: rise(|t| t.bystanders),
+            uncertain_pct: 100.0 * uncertain.as_secs_f64() / elapsed_s,
         }
     }
 }
@@ -105,7 +113,11 @@ fn look(servers: &[u32]) -> Look {
             p => ticks.bystanders += p.ticks,
         }
     }
-    Look { at, ticks }
+    Look {
+        at,
+        took: at.elapsed(),
+        ticks,
+    }
 }
 
 fn process(pid: u32) -> Option<Process> {

@@ -189,7 +189,7 @@ pub fn drive(
     );
     assert_eq!(outcome.fatal, None);
     let used = watch.finish(mark);
-    let own_accounts = accounts.finish();
+    let own_accounts = accounts.finish(outcome.elapsed);
     let watched = watcher.map(SessionSampler::finish);
     let round_trip = watched.as_ref().and_then(|watched| watched.link);
     let round_trip = round_trip.map(|link| link.round_trip);

@@ -80,7 +80,7 @@ impl Judged {
         let sum: f64 = shares.into_iter().map(pct).sum();
         let [database, .., others, steal] = shares.map(pct);
         // Clocks of processes hold a part of what the hypervisor took.
-        let tolerance = ACCOUNTS_PCT + steal;
+        let tolerance = ACCOUNTS_PCT + steal + self.used.uncertain_pct;
         let agree = |one: f64, other: f64| {
             assert!((one - other).abs() < tolerance, "{one} {other} {self:#?}");
         };
