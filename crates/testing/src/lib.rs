@@ -15,6 +15,30 @@ pub use fuzz::{Source, each_seed};
 pub use memory::{Counting, peak_bytes};
 pub use shared::{Shared, at_end};
 
+/// Whether the C library's syncs reach a device: they may have been made to do nothing, as by `repeat-tests.sh --sync-us 0`.
+/// What is asked takes no sync.
+pub fn syncs_work() -> bool {
+    let zero = std::fs::File::open("/dev/zero");
+    zero.and_then(|zero| zero.sync_data()).is_err()
+}
+
+/// Writes everything on this machine to its devices, whatever became of the C library's other syncs.
+pub fn sync_all() {
+    // SAFETY: it takes nothing and always succeeds.
+    unsafe { libc::sync() };
+}
+
+/// Writes a file's data to its device, by the kernel itself.
+///
+/// # Panics
+/// When the device fails.
+pub fn sync_data(file: &std::fs::File) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the descriptor is open for the whole call.
+    let status = unsafe { libc::syscall(libc::SYS_fdatasync, file.as_raw_fd()) };
+    assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
+}
+
 /// How the line of a skipped test begins. The test's name, a colon and the reason follow.
 pub const SKIPPED: &str = "SKIPPED ";
 

@@ -49,7 +49,7 @@ fn a_synced_file_shows_as_writes_of_its_device() {
     for _ in 0..WRITTEN_BYTES / block.len() {
         file.write_all(&block).unwrap();
     }
-    file.sync_all().unwrap();
+    testing::sync_data(&file);
     let used = sampler.finish(mark);
     assert_eq!(used.io_reason, None);
     let rates = used.rates;

@@ -139,6 +139,8 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
         )
         .unwrap();
     target.checkpoint().unwrap();
+    // What has not reached the device cannot leave the page cache.
+    testing::sync_all();
     turn.slow_reads(Duration::from_millis(5));
     let judged = drive(&target, 2, 1.5, 0, |session, job| {
         let lookups = session.prepare(

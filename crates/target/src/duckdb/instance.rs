@@ -11,7 +11,7 @@ use super::redo::RedoMeter;
 use super::set_up::{SetUp, options_read_only};
 use crate::register;
 use crate::value::Identities;
-use crate::{ErrorKind, OWN_TABLES, Result, TargetError, files};
+use crate::{Cooled, ErrorKind, OWN_TABLES, Result, TargetError, files};
 
 /// Tables and views, and the comments by which tables of ours are known.
 pub(super) const RELATIONS: &str = "SELECT CASE schema_name WHEN 'main' THEN name ELSE schema_name || '.' || name END, \
@@ -226,7 +226,7 @@ impl Instance {
     /// Closes the database file at `path`, lets the kernel forget it and opens it again.
     ///
     /// Opening reads the headers and the catalog, a few blocks; no table's data.
-    pub(super) fn forget(&self, path: &Path) -> Result<()> {
+    pub(super) fn cool(&self, path: &Path) -> Result<Cooled> {
         let mut state = self.state();
         if state.sessions > 0 {
             return Err(TargetError::new(
@@ -242,12 +242,16 @@ impl Instance {
         // Its own buffer pool has no other way to be emptied that is sure. Closing also gives up the
         // lock, which opening the file for the advice would release behind DuckDB's back.
         state.open = None;
+        let mut cooled = Cooled::Cold;
         for file in [Some(path), self.redo.as_ref().map(RedoMeter::log)] {
             if let Some(file) = file.filter(|f| f.exists()) {
-                files::forget_cached_pages(file).map_err(|e| cannot_drop(file, &e))?;
+                let found = files::cool(file).map_err(|e| cannot_drop(file, &e))?;
+                if cooled == Cooled::Cold {
+                    cooled = found;
+                }
             }
         }
-        self.opened(&mut state).map(|_| ())
+        self.opened(&mut state).map(|_| cooled)
     }
 }
 

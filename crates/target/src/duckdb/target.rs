@@ -159,7 +159,7 @@ impl Target for DuckDbTarget {
 
     fn cool(&self) -> Result<Cooled> {
         match &self.instance.path {
-            Some(path) => self.instance.forget(path).map(|()| Cooled::Cold),
+            Some(path) => self.instance.cool(path),
             None => Ok(Cooled::Lukewarm(
                 "a database in memory has no cold state".into(),
             )),

@@ -6,11 +6,10 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use crate::Cooled;
+use crate::files::cached_bytes;
 
 /// Directories inside each other in a data directory.
 const DEPTH_MAX: u32 = 16;
-/// Part of a file that is mapped at once to count its pages.
-const WINDOW_BYTES: usize = 1 << 30;
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 /// Writes everything on the file system of `directory` to its device.
@@ -95,41 +94,6 @@ fn for_each_file(
         }
     }
     Ok(sum)
-}
-
-fn cached_bytes(file: &File) -> io::Result<u64> {
-    // SAFETY: sysconf reads a constant of the running system.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-    let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    let mut pages = 0;
-    let mut begin = 0;
-    while begin < length {
-        let window = WINDOW_BYTES.min(length - begin);
-        let mut resident = vec![0_u8; window.div_ceil(page_bytes)];
-        // SAFETY: a new mapping that nobody reads through; the vector has a byte for each of its pages.
-        let code = unsafe {
-            let address = libc::mmap(
-                std::ptr::null_mut(),
-                window,
-                libc::PROT_READ,
-                libc::MAP_SHARED,
-                file.as_raw_fd(),
-                begin as libc::off_t,
-            );
-            if address == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let code = libc::mincore(address, window, resident.as_mut_ptr());
-            libc::munmap(address, window);
-            code
-        };
-        if code != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        pages += resident.iter().filter(|page| **page & 1 == 1).count();
-        begin += window;
-    }
-    Ok((pages * page_bytes) as u64)
 }
 
 #[cfg(test)]

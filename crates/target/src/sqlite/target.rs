@@ -347,7 +347,7 @@ impl Target for SqliteTarget {
         self.with_anchor("release memory", |c| {
             c.execute_batch("PRAGMA shrink_memory")
         })?;
-        files::forget_cached_pages(path).map_err(|e| {
+        files::cool(path).map_err(|e| {
             TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
@@ -355,8 +355,7 @@ impl Target for SqliteTarget {
                     path.display()
                 ),
             )
-        })?;
-        Ok(Cooled::Cold)
+        })
     }
 
     fn source(&self) -> Result<Box<dyn Source>> {

@@ -37,8 +37,7 @@ fn the_page_cache_of_a_server_is_charged_to_it() {
         // The files that a start finds are not in the cache already, where nobody is charged for them. What the server
         // has left unsynchronized at its end would stay there.
         server.cool().unwrap();
-        // SAFETY: it takes nothing and always succeeds.
-        unsafe { libc::sync() };
+        testing::sync_all();
         server.cool().unwrap();
         let before = server.memory_used_bytes().unwrap();
         assert_eq!(ask(&server, count), "100000");

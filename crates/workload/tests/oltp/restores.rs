@@ -69,6 +69,16 @@ fn restored(database: &Database) -> Result<Restored, OltpError> {
     restore(target, database.engine, None, &never, &|_| ())
 }
 
+/// What has not reached the device cannot leave the page cache.
+fn assert_cold(restored: &Restored, engine: &str) {
+    let is_cold = restored.cooled == Cooled::Cold;
+    assert!(
+        is_cold || !testing::syncs_work(),
+        "{engine}: {:?}",
+        restored.cooled
+    );
+}
+
 #[test]
 fn every_engine_comes_back_to_the_same_rows() {
     for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
@@ -76,19 +86,16 @@ fn every_engine_comes_back_to_the_same_rows() {
         database.load(&options(1)).unwrap();
         let right = rows(database.session().as_mut());
         let first = restored(&database).unwrap();
-        assert_eq!((first.way, first.cooled), (Way::CopyTaken, Cooled::Cold));
+        assert_eq!(first.way, Way::CopyTaken);
+        assert_cold(&first, database.engine);
         for _ in 0..2 {
             let mut session = database.session();
             use_up(session.as_mut());
             assert!(!right.ends_with(&sums(session.as_mut())));
             drop(session);
             let again = restored(&database).unwrap();
-            assert_eq!(
-                (&again.way, &again.cooled),
-                (&Way::CopyRestored, &Cooled::Cold),
-                "{}",
-                database.engine
-            );
+            assert_eq!(again.way, Way::CopyRestored, "{}", database.engine);
+            assert_cold(&again, database.engine);
             assert!(again.metadata.whole && !again.metadata.transactions_since_load);
             assert_eq!(
                 rows(database.session().as_mut()),
