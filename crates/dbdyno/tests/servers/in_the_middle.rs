@@ -22,7 +22,7 @@ pub struct InTheMiddle {
 
 impl InTheMiddle {
     /// Begins it, and returns when `is_reading` says that the second point is at work.
-    pub fn begin(url: &str, is_reading: impl Fn() -> bool) -> Self {
+    pub fn begin(url: &str, mut is_reading: impl FnMut() -> bool) -> Self {
         let place = Place::new();
         let plan = place.file("plan.toml", LONG);
         let mut command = place.command(&["run", &plan, "--target", url, "--name", "long"]);
