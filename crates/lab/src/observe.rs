@@ -147,7 +147,7 @@ impl Observed<'_> {
         notes.extend(checks::clock_note(&self.stopwatch));
         Point {
             started_at: self.stopwatch.started_at(),
-            steady: steady(&outcome),
+            steady: steady(&outcome.interval_rates_per_s()),
             timed_events: self.profile.top(),
             held_back,
             samples: series(&used.samples, &outcome, context.interval),

@@ -118,6 +118,9 @@ fn check_step(workloads: &Registry, step: &Step) -> std::result::Result<(), Stri
     if let Some(table) = needed.find(|t| !said.iter().any(|(name, _)| t.name == *name)) {
         return Err(format!("use = \"{uses}\" needs [step.{}]", table.name));
     }
+    if !workload.takes_keys_of_tests() {
+        step.refuse_keys_of_tests()?;
+    }
     workload.check(step)?;
     step.check(workload.is_timed())
 }

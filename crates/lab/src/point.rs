@@ -69,8 +69,9 @@ pub fn figures_of(
     figures
 }
 
-pub fn steady(outcome: &Outcome) -> Option<Steady> {
-    match stats::steady::judge(&outcome.interval_rates_per_s(), STEADY_LIMIT) {
+/// Whether rates of intervals of equal length were steady; `None` where they are too few to say.
+pub fn steady(rates_per_s: &[f64]) -> Option<Steady> {
+    match stats::steady::judge(rates_per_s, STEADY_LIMIT) {
         stats::steady::Steady::Yes => Some(Steady::Yes),
         stats::steady::Steady::No => Some(Steady::No),
         stats::steady::Steady::Trend => Some(Steady::Trend),

@@ -27,6 +27,11 @@ pub trait Workload: Send + Sync {
         false
     }
 
+    /// Whether a step may say what component tests take: tests, jobs, threads and the like.
+    fn takes_keys_of_tests(&self) -> bool {
+        false
+    }
+
     /// Finds what contradicts itself in a step that was read.
     ///
     /// # Errors

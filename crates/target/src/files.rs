@@ -20,6 +20,14 @@ pub fn forget_cached_pages(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     // Dirty pages cannot be dropped, so they are written first.
     file.sync_all()?;
+    forget_clean_pages(&file)
+}
+
+/// Asks the kernel to forget the pages of a file that are on its device.
+///
+/// # Errors
+/// When the file system refuses the advice.
+pub fn forget_clean_pages(file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open for the whole call and the advice touches no memory of ours.
     match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
         0 => Ok(()),

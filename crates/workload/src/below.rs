@@ -11,7 +11,7 @@ use storage::execution::{Done, Lap, Steadiness};
 use storage::language::{heading, workloads};
 use storage::run::{Rate, Run};
 
-use lab::point::STEADY_LIMIT;
+use lab::point::steady;
 use lab::requests;
 
 const MB: f64 = 1e6;
@@ -199,15 +199,6 @@ fn sample(lap: &Lap) -> Sample {
         read_mb_per_s: rates.read_mb_per_s,
         write_mb_per_s: rates.write_mb_per_s,
         ..Sample::default()
-    }
-}
-
-fn steady(rates: &[f64]) -> Option<Steady> {
-    match stats::steady::judge(rates, STEADY_LIMIT) {
-        stats::steady::Steady::Yes => Some(Steady::Yes),
-        stats::steady::Steady::No => Some(Steady::No),
-        stats::steady::Steady::Trend => Some(Steady::Trend),
-        stats::steady::Steady::Unknown => None,
     }
 }
 

@@ -49,6 +49,10 @@ impl Workload for ComponentTests {
         &["library", "script"]
     }
 
+    fn takes_keys_of_tests(&self) -> bool {
+        true
+    }
+
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
         match (step.uses.as_str(), &step.script) {
             ("script", None) => Err("use = \"script\" needs script = \"FILE.toml\"".into()),

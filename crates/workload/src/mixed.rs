@@ -78,7 +78,6 @@ impl Workload for Mixed {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.refuse_keys_of_tests()?;
         let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
         oltp.check(step)?;
         olap.check()?;

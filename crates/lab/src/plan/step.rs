@@ -139,9 +139,11 @@ impl Step {
     ///
     /// # Errors
     /// The first key that is said.
-    pub fn refuse_keys_of_tests(&self) -> std::result::Result<(), String> {
+    pub(crate) fn refuse_keys_of_tests(&self) -> std::result::Result<(), String> {
+        if self.script.is_some() {
+            return Err("script needs use = \"script\"".into());
+        }
         let foreign = [
-            ("script", self.script.is_some()),
             ("tests", !self.tests.is_empty()),
             ("jobs", !self.jobs.is_empty()),
             ("threads", !self.threads.is_empty()),

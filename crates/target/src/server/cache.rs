@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use crate::Cooled;
-use crate::files::cached_bytes;
+use crate::files::{cached_bytes, forget_clean_pages};
 
 /// Directories inside each other in a data directory.
 const DEPTH_MAX: u32 = 16;
@@ -31,14 +31,8 @@ pub(super) fn sync(directory: &Path) -> io::Result<()> {
 /// When the files cannot be read.
 pub(super) fn forget(directory: &Path) -> io::Result<Cooled> {
     sync(directory)?;
-    let advise = |file: &File| {
-        // SAFETY: the descriptor is open for the whole call and the advice touches no memory of ours.
-        match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
-            0 => Ok(0),
-            code => Err(io::Error::from_raw_os_error(code)),
-        }
-    };
-    for_each_file(directory, DEPTH_MAX, &advise)?;
+    let forget = |file: &File| forget_clean_pages(file).map(|()| 0);
+    for_each_file(directory, DEPTH_MAX, &forget)?;
     let mut bytes = for_each_file(directory, DEPTH_MAX, &cached_bytes)?;
     if bytes > 0 && !is_memory(directory)? && drop_caches().is_ok() {
         bytes = for_each_file(directory, DEPTH_MAX, &cached_bytes)?;

@@ -23,7 +23,6 @@ use lab::Result;
 use lab::RunContext;
 use lab::Step;
 use lab::nodes::urls_of;
-use lab::point::point_seed;
 
 /// Name of the file; it is there while a point is measured and not longer.
 const FILE: &str = "dbdyno-below.tmp";
@@ -209,20 +208,13 @@ fn blank(
     key: &PointKey,
     (target, test): (&Nodes, &Test),
 ) -> Point {
-    let definition = test.fingerprint(&target.engine);
+    let about = (test.definition.title.clone(), test.definition.component);
     Point {
-        seed: point_seed(context.seed, key),
-        configuration: context.configuration(step, key, &definition),
-        definition,
         work: WorkDone {
             below_database: true,
             ..WorkDone::default()
         },
-        ..Point::blank(
-            key.clone(),
-            test.definition.title.clone(),
-            test.definition.component,
-        )
+        ..context.blank(step, key.clone(), test.fingerprint(&target.engine), about)
     }
 }
 

@@ -12,7 +12,6 @@ use ::load::Progress;
 use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
-use lab::point::point_seed;
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Step, Workload};
 use target::TargetUrl;
@@ -94,7 +93,6 @@ impl Workload for Columnar {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.refuse_keys_of_tests()?;
         step.asked::<ColumnarStep>().check()
     }
 
@@ -271,13 +269,8 @@ impl Copies<'_> {
     fn blank(&self, step: &Step, key: &PointKey) -> Point {
         let target = &self.context.targets[key.target as usize];
         let definition = olap::fingerprint(&target.engine);
-        Point {
-            started_at: host::clock::rfc3339(self.context.clock.now()),
-            seed: point_seed(self.context.seed, key),
-            configuration: self.context.configuration(step, key, &definition),
-            definition,
-            ..Point::blank(key.clone(), title(&key.test), Component::Database)
-        }
+        let about = (title(&key.test), Component::Database);
+        self.context.blank(step, key.clone(), definition, about)
     }
 }
 

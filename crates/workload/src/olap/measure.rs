@@ -91,7 +91,6 @@ impl Workload for Analytical {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.refuse_keys_of_tests()?;
         step.asked::<OlapStep>().check()
     }
 

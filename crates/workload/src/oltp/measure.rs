@@ -98,7 +98,6 @@ impl Workload for OrderEntry {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.refuse_keys_of_tests()?;
         step.asked::<OltpStep>().check(step)
     }
 

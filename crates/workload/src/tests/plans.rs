@@ -116,6 +116,9 @@ fn what_contradicts_itself_is_refused() {
         let message = error(MINIMAL, &[setting]);
         assert!(message.contains(expected), "{setting}: {message}");
     }
+    let foreign =
+        "name = 'p'\n[[step]]\nuse = 'olap'\nscript = 's.toml'\n[step.olap]\ndo = 'run'\n";
+    assert_eq!(error(foreign, &[]), "step 1: script needs use = \"script\"");
     assert!(error("name = ", &[]).contains("not TOML"));
     assert!(error("name = \"x\"\nstep = []\n", &[]).contains("no [[step]]"));
 }

@@ -13,7 +13,6 @@ use lab::Measured;
 use lab::Nodes;
 use lab::RunContext;
 use lab::Step;
-use lab::point::point_seed;
 
 /// Where a point is measured: its step, and its key in the plan.
 pub(crate) struct PointContext<'a> {
@@ -88,14 +87,8 @@ impl PointContext<'_> {
     /// A point of this place without figures.
     pub fn blank(&self) -> Point {
         let definition = olap::fingerprint(&self.target().engine);
-        let code = &self.key.test;
-        Point {
-            started_at: host::clock::rfc3339(self.context.clock.now()),
-            seed: point_seed(self.context.seed, self.key),
-            configuration: self.context.configuration(self.step, self.key, &definition),
-            definition,
-            ..Point::blank(self.key.clone(), title(code), Component::Database)
-        }
+        let about = (title(&self.key.test), Component::Database);
+        (self.context).blank(self.step, self.key.clone(), definition, about)
     }
 
     /// What goes wrong here: a finding about the target, the end of the run, or the user's wish.
