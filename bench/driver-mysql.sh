@@ -6,7 +6,8 @@
 #                            takes, dbdyno's from the clocks of its driver's and its samplers' threads
 # and the system calls of both for each transaction, counted once by strace.
 # Usage: bench/driver-mysql.sh [PAIRS]     (default 20; ten minutes)
-#   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory)
+#   DBDYNO=PATH  the command (default bin/dbdyno)     AGAINST=PATH  another build of it in the place of sysbench
+#       OUT=DIR  where everything goes (default: a new directory)
 #   CLIENTS="1 8 32"     ONLY=strace leaves the pairs out
 #   REALTIME=1   server and clients in the kernel's real-time class, see bench/driver/block.sh
 set -euo pipefail
@@ -16,6 +17,7 @@ pairs=${1:-20}
 dbdyno=${DBDYNO:-bin/dbdyno}
 clients=${CLIENTS:-1 8 32}
 rows=1000000
+against=${AGAINST:-}
 out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-driver.XXXXXX")}
 mkdir -p "$out"
 table=$out/pairs.csv
@@ -69,27 +71,22 @@ sysbench_block() {
 if [ "${ONLY:-}" != strace ]; then
     declare -A start
     # What loading its Lua scripts and connecting takes, which is no transaction's: the median of five starts.
-    for c in $clients; do
+    [ -n "$against" ] || for c in $clients; do
         start[$c]=$(for _ in 1 2 3 4 5; do sysbench_cpu "$c" --events="$c"; done | sort -n | sed -n 3p)
     done
     for pair in $(seq "$pairs"); do
         for c in $clients; do
-            if ((RANDOM % 2)); then
-                a=$(sysbench_block "$c"); b=$(dbdyno_block point-select "$c")
-            else
-                b=$(dbdyno_block point-select "$c"); a=$(sysbench_block "$c")
-            fi
-            printf 'c=%s throughput,%s,%s\nc=%s CPU,%s,%s\n' "$c" "${a% *}" "${b% *}" "$c" "${a#* }" "${b#* }" >>"$table"
+            pair_of_blocks "c=$c" point-select "$c" sysbench_block "$c" >>"$table"
         done
         echo "pair $pair of $pairs" >&2
     done
-    echo "A sysbench, B dbdyno; throughput in transactions/s, client CPU in µs/transaction"
-    for c in $clients; do echo "start of sysbench, c=$c: ${start[$c]} s of CPU, left out"; done
+    echo "A ${against:-sysbench}, B $dbdyno; throughput in transactions/s, client CPU in µs/transaction"
+    [ -n "$against" ] || for c in $clients; do echo "start of sysbench, c=$c: ${start[$c]} s of CPU, left out"; done
     "$judge" <"$table"
 fi
 
 # System calls for each transaction, those for talking and waiting; starting is in them and adds little.
-if command -v strace >/dev/null; then
+if [ -z "$against" ] && command -v strace >/dev/null; then
     for c in $clients; do
         traced "${sb[@]}" --threads="$c" --time=0 --events=6400 run >"$out/sysbench.txt" 2>&1
         a=$(calls_for_each 6400)

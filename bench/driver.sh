@@ -6,7 +6,8 @@
 #                            of its driver's and its samplers' threads
 # and the system calls of both for each transaction, counted once by strace.
 # Usage: bench/driver.sh [PAIRS]     (default 20; a quarter of an hour)
-#   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory)
+#   DBDYNO=PATH  the command (default bin/dbdyno)     AGAINST=PATH  another build of it in the place of pgbench
+#       OUT=DIR  where everything goes (default: a new directory)
 #   CLIENTS="1 8 32"     SCRIPTS="select-only simple-update"     ONLY=strace leaves the pairs out
 #   REALTIME=1   server and clients in the kernel's real-time class, see bench/driver/block.sh
 # simple-update-joined is simple-update with BEGIN and COMMIT beside their neighbours: fewer round trips than pgbench.
@@ -17,6 +18,7 @@ pairs=${1:-20}
 dbdyno=${DBDYNO:-bin/dbdyno}
 clients=${CLIENTS:-1 8 32}
 scripts=${SCRIPTS:-select-only simple-update}
+against=${AGAINST:-}
 out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/dbdyno-driver.XXXXXX")}
 mkdir -p "$out"
 table=$out/pairs.csv
@@ -62,23 +64,17 @@ if [ "${ONLY:-}" != strace ]; then
     for pair in $(seq "$pairs"); do
         for script in $scripts; do
             for c in $clients; do
-                if ((RANDOM % 2)); then
-                    a=$(pgbench_block "$script" "$c" -T 2); b=$(dbdyno_block "$script" "$c")
-                else
-                    b=$(dbdyno_block "$script" "$c"); a=$(pgbench_block "$script" "$c" -T 2)
-                fi
-                printf '%s c=%s throughput,%s,%s\n%s c=%s CPU,%s,%s\n' \
-                    "$script" "$c" "${a% *}" "${b% *}" "$script" "$c" "${a#* }" "${b#* }" >>"$table"
+                pair_of_blocks "$script c=$c" "$script" "$c" pgbench_block "$script" "$c" -T 2 >>"$table"
             done
         done
         echo "pair $pair of $pairs" >&2
     done
-    echo "A pgbench, B dbdyno; throughput in transactions/s, client CPU in µs/transaction"
+    echo "A ${against:-pgbench}, B $dbdyno; throughput in transactions/s, client CPU in µs/transaction"
     "$judge" <"$table"
 fi
 
 # System calls for each transaction, those for talking and waiting; starting is in them and adds little.
-if command -v strace >/dev/null; then
+if [ -z "$against" ] && command -v strace >/dev/null; then
     for script in $scripts; do
         for c in $clients; do
             kind=-S; [ "$script" = select-only ] || kind=-N

@@ -1,5 +1,5 @@
 # What the scripts that compare dbdyno with another driver share; to be sourced.
-# They set: dbdyno (the command), url (the target), out (a directory).
+# They set: dbdyno (the command), against (another build of it, or nothing), url (the target), out (a directory).
 
 # dbdyno_block SCRIPT CLIENTS: prints throughput and µs of CPU for each transaction, from the result of the point.
 dbdyno_block() {
@@ -14,6 +14,23 @@ dbdyno_block() {
         NR == 2 { printf "%s %.4f\n", $at["operations_per_s"],
                   $at["driver_cpu_pct"] / 100 * $at["elapsed_s"] / $at["operations"] * 1e6 }'
 }
+
+# pair_of_blocks TITLE SCRIPT CLIENTS PEER…: a pair of blocks of dbdyno and of its peer, whose order is drawn; written as lines
+# of the table. The peer is another build of dbdyno where the user named one, else the command PEER.
+pair_of_blocks() {
+    local a b title=$1 script=$2 c=$3
+    local peer=("${@:4}")
+    [ -z "$against" ] || peer=(older_block "$script" "$c")
+    if ((RANDOM % 2)); then
+        a=$("${peer[@]}"); b=$(dbdyno_block "$script" "$c")
+    else
+        b=$(dbdyno_block "$script" "$c"); a=$("${peer[@]}")
+    fi
+    printf '%s throughput,%s,%s\n%s CPU,%s,%s\n' "$title" "${a% *}" "${b% *}" "$title" "${a#* }" "${b#* }"
+}
+
+# older_block SCRIPT CLIENTS: as dbdyno_block, by the other build.
+older_block() { local dbdyno=$against; dbdyno_block "$@"; }
 
 # real_time PID: puts a server and whatever the script starts from here on into the kernel's real-time class, so that
 # other programs of the machine hardly count. Needs root; the others nearly stand still meanwhile.
