@@ -138,13 +138,13 @@ impl Nodes {
     ///
     /// # Errors
     /// When it has none.
-    pub fn annex(&self, name: &str) -> target::Result<Self> {
-        let annex = self.first().annex(name)?;
+    pub fn secondary_schema(&self, name: &str) -> target::Result<Self> {
+        let secondary = self.first().secondary_schema(name)?;
         Ok(Self {
             engine: self.engine.clone(),
-            threads: vec![annex.threads()],
+            threads: vec![secondary.threads()],
             is_embedded: self.is_embedded,
-            nodes: vec![annex],
+            nodes: vec![secondary],
         })
     }
 

@@ -52,7 +52,7 @@ pub trait Engine: Sync {
         // A server that is started for it lives as long as its target.
         let target = self.open(url)?;
         let source = target.source()?;
-        Ok(Box::new(Kept {
+        Ok(Box::new(OwningSource {
             source,
             _target: target,
         }))
@@ -91,12 +91,12 @@ pub struct EngineInfo {
 }
 
 /// A source, and the target that it would not outlive.
-struct Kept {
+struct OwningSource {
     source: Box<dyn Source>,
     _target: Arc<dyn Target>,
 }
 
-impl Source for Kept {
+impl Source for OwningSource {
     fn title(&self) -> String {
         self.source.title()
     }

@@ -6,15 +6,15 @@
 
 mod about;
 mod account;
-mod anchor;
 mod asked;
 mod cache;
 mod choose;
+mod control_connection;
 mod find;
 mod group;
 mod janitor;
-mod keeper;
 mod kind;
+mod launcher;
 mod local;
 mod place;
 mod process;
@@ -23,7 +23,7 @@ mod spec;
 mod staging;
 
 pub use account::Account;
-pub(crate) use anchor::Anchor;
+pub(crate) use control_connection::ControlConnection;
 pub use find::{Installation, Surroundings, Version};
 pub(crate) use find::{ask_all, newest_first};
 pub use kind::{Layout, Segment, ServerKind, Signals};

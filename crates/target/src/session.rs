@@ -280,7 +280,7 @@ pub trait Target: Send + Sync {
     ///
     /// # Errors
     /// When there is no such place, or it holds what is somebody else's.
-    fn annex(&self, _name: &str) -> Result<Arc<dyn Target>> {
+    fn secondary_schema(&self, _name: &str) -> Result<Arc<dyn Target>> {
         Err(TargetError::new(
             ErrorKind::Statement,
             "this engine has no second place for tables of the same names: use another engine",

@@ -1,7 +1,7 @@
 //! Order entry with analytical queries beside it as steps of a plan: what each of them does on its own, and what is
 //! left of it while the other goes on.
 //!
-//! Both stand in one server: the analytical tables where they always are, those of order entry in an annex of that
+//! Both stand in one server: the analytical tables where they always are, those of order entry in a secondary schema of that
 //! database, because they bear the same names. Queries beside order entry are asked of the rows themselves, or of a
 //! copy that was lifted out of their server.
 
@@ -105,7 +105,7 @@ impl Workload for Mixed {
         let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
         let users = u64::from(oltp.connections(oltp.users()[0]));
         Sessions {
-            // The annex in which users work holds a session of its own.
+            // The secondary schema in which users work holds a session of its own.
             count: users + u64::from(olap.streams().max(1)) + 1,
             who: "user",
             remedy: oltp::measure::SHARE_CONNECTIONS,

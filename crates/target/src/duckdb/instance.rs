@@ -28,14 +28,14 @@ pub(super) struct Instance {
     pub redo: Option<RedoMeter>,
     state: Mutex<State>,
     /// What is done first where tables of another database are going to be kept.
-    shelf: Option<Shelf>,
+    attachment: Option<MemoryAttachment>,
     // Given back after the state, and with it the database, is dropped.
     _claim: Option<Claim>,
 }
 
 /// A database in memory for the tables of another one.
 #[derive(Debug, Clone)]
-pub(super) struct Shelf {
+pub(super) struct MemoryAttachment {
     /// Statements after it is opened.
     pub opening: Vec<String>,
     /// The database that every connection uses.
@@ -53,7 +53,7 @@ struct State {
 /// An open database; fields are dropped in this order.
 struct Open {
     /// For everything that is not a job's.
-    anchor: Connection,
+    control: Connection,
     database: Database,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct SessionGuard(Arc<Instance>);
 impl SessionGuard {
     /// Whether the session is of an attachment in memory that only this process can reach.
     pub(super) fn is_of_memory(&self) -> bool {
-        self.0.shelf.is_some()
+        self.0.attachment.is_some()
     }
 }
 
@@ -88,7 +88,7 @@ impl Instance {
             loaded,
             redo: path.as_deref().map(RedoMeter::new),
             path,
-            shelf: None,
+            attachment: None,
             state: Mutex::new(State {
                 set_up,
                 compressed: true,
@@ -102,12 +102,16 @@ impl Instance {
     }
 
     /// Opens a database in memory for the tables of another one; files can be reached until it is sealed.
-    pub(super) fn open_shelf(loaded: &'static Loaded, set_up: SetUp, shelf: Shelf) -> Result<Self> {
+    pub(super) fn open_shelf(
+        loaded: &'static Loaded,
+        set_up: SetUp,
+        attachment: MemoryAttachment,
+    ) -> Result<Self> {
         let instance = Self {
             loaded,
             redo: None,
             path: None,
-            shelf: Some(shelf),
+            attachment: Some(attachment),
             state: Mutex::new(State {
                 set_up,
                 compressed: true,
@@ -143,24 +147,24 @@ impl Instance {
         let open = || {
             let path = self.path.as_deref();
             let database = Database::open(&self.loaded.api, path, &state.set_up.options())?;
-            let anchor = database.connect()?;
+            let control = database.connect()?;
             if self.path.is_none() {
                 // A database in memory would spill into the working directory.
-                anchor.query("SET GLOBAL temp_directory = ''")?;
+                control.query("SET GLOBAL temp_directory = ''")?;
             }
             if !state.compressed {
-                anchor.query(compression_sql(false))?;
+                control.query(compression_sql(false))?;
             }
-            if let Some(shelf) = &self.shelf {
-                for sql in &shelf.opening {
-                    anchor.query(sql)?;
+            if let Some(attachment) = &self.attachment {
+                for sql in &attachment.opening {
+                    control.query(sql)?;
                 }
-                anchor.query(&format!("USE {}", shelf.database))?;
-                return Ok(Open { anchor, database });
+                control.query(&format!("USE {}", attachment.database))?;
+                return Ok(Open { control, database });
             }
             // Last, for it forbids changing paths too. Nothing here needs another file.
-            anchor.query("SET GLOBAL enable_external_access = false")?;
-            Ok(Open { anchor, database })
+            control.query("SET GLOBAL enable_external_access = false")?;
+            Ok(Open { control, database })
         };
         open().map_err(|message: String| explain(&context, &message))
     }
@@ -168,7 +172,7 @@ impl Instance {
     /// Does something with the connection that belongs to no job.
     pub(super) fn with_anchor<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let mut state = self.state();
-        work(&self.opened(&mut state)?.anchor)
+        work(&self.opened(&mut state)?.control)
     }
 
     /// A connection for one more session, with the guard that counts it.
@@ -179,8 +183,8 @@ impl Instance {
             .database
             .connect()
             .map_err(|m| explain("cannot open a session", &m))?;
-        if let Some(shelf) = &self.shelf {
-            run(&connection, &format!("USE {}", shelf.database))?;
+        if let Some(attachment) = &self.attachment {
+            run(&connection, &format!("USE {}", attachment.database))?;
         }
         state.sessions += 1;
         Ok((connection, SessionGuard(Arc::clone(self))))
@@ -193,7 +197,7 @@ impl Instance {
             None => "RESET GLOBAL threads".to_owned(),
         };
         let mut state = self.state();
-        run(&self.opened(&mut state)?.anchor, &sql)?;
+        run(&self.opened(&mut state)?.control, &sql)?;
         state.set_up.threads = threads;
         Ok(())
     }
@@ -202,7 +206,7 @@ impl Instance {
     pub(super) fn set_compression(&self, compressed: bool) -> Result<()> {
         let mut state = self.state();
         run(
-            &self.opened(&mut state)?.anchor,
+            &self.opened(&mut state)?.control,
             compression_sql(compressed),
         )?;
         state.compressed = compressed;
@@ -212,11 +216,11 @@ impl Instance {
     /// Writes everything to the data file and empties the log.
     pub(super) fn checkpoint(&self) -> Result<()> {
         let mut state = self.state();
-        self.checkpoint_of(&self.opened(&mut state)?.anchor)
+        self.checkpoint_of(&self.opened(&mut state)?.control)
     }
 
-    fn checkpoint_of(&self, anchor: &Connection) -> Result<()> {
-        let work = || run(anchor, "CHECKPOINT");
+    fn checkpoint_of(&self, control: &Connection) -> Result<()> {
+        let work = || run(control, "CHECKPOINT");
         match &self.redo {
             Some(redo) => redo.around(work),
             None => work(),
@@ -238,7 +242,7 @@ impl Instance {
                 ),
             ));
         }
-        self.checkpoint_of(&self.opened(&mut state)?.anchor)?;
+        self.checkpoint_of(&self.opened(&mut state)?.control)?;
         // Its own buffer pool has no other way to be emptied that is sure. Closing also gives up the
         // lock, which opening the file for the advice would release behind DuckDB's back.
         state.open = None;

@@ -16,7 +16,7 @@ use super::source::MySqlSource;
 use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, watch};
 use crate::catalogue::Source;
-use crate::server::{Anchor, LocalServer};
+use crate::server::{ControlConnection, LocalServer};
 use crate::session_settings::{self, SessionSettings};
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
@@ -38,7 +38,7 @@ pub(super) struct MySqlTarget {
     compression: AtomicBool,
     /// Settings of the server for the sessions that are measured, as it writes them.
     session: SessionSettings,
-    anchor: Anchor<Client>,
+    control: ControlConnection<Client>,
 }
 
 impl MySqlTarget {
@@ -50,8 +50,8 @@ impl MySqlTarget {
         others_allowed: bool,
         server: Option<LocalServer>,
     ) -> Result<Self> {
-        let anchor = Anchor::new(None, server);
-        let mut target = Self::open_with(url, access, others_allowed, anchor)?;
+        let control = ControlConnection::new(None, server);
+        let mut target = Self::open_with(url, access, others_allowed, control)?;
         if !session.is_empty() {
             // On a connection that goes at once.
             let mut trial = target.connect()?;
@@ -64,7 +64,7 @@ impl MySqlTarget {
         url: &TargetUrl,
         mut access: Access,
         others_allowed: bool,
-        anchor: Anchor<Client>,
+        control: ControlConnection<Client>,
     ) -> Result<Self> {
         let mut login = access.login();
         // The database may not be there yet.
@@ -78,7 +78,7 @@ impl MySqlTarget {
             guard::refuse_busy(&mut client, &access)?;
         }
         guard::lock(&mut client, &access)?;
-        let is_read_only = anchor.server().is_none() && guard::is_read_only(&mut client)?;
+        let is_read_only = control.server().is_none() && guard::is_read_only(&mut client)?;
         if !is_read_only {
             guard::own_database(&mut client, &access)?;
         } else if !guard::is_there(&mut client, &access.database)? {
@@ -96,7 +96,7 @@ impl MySqlTarget {
             is_read_only,
             compression: AtomicBool::new(false),
             session: SessionSettings::new(),
-            anchor,
+            control,
         };
         // Whoever cannot do this can measure nothing that is written: it is said now, not after an hour.
         if !is_read_only {
@@ -111,17 +111,17 @@ impl MySqlTarget {
             guard::lock(&mut fresh, &self.access)?;
             Ok(fresh)
         };
-        self.anchor.with(connect, work)
+        self.control.with(connect, work)
     }
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Client> {
-        connect(&self.access).map_err(|error| self.anchor.because(error))
+        connect(&self.access).map_err(|error| self.control.because(error))
     }
 
     /// Does something to the server that ends all its sessions, and tells whether it comes back cold.
     fn restarted(&self, work: impl FnOnce() -> Result<Cooled>) -> Result<Cooled> {
-        let cooled = self.anchor.without_sessions(work)?;
+        let cooled = self.control.without_sessions(work)?;
         let loads =
             self.with_anchor(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
         if loads.as_deref() == Some("ON") {
@@ -171,7 +171,7 @@ impl Target for MySqlTarget {
         let mut settings = self
             .with_anchor(|client| facts::settings(client, self.flavour))
             .unwrap_or_default();
-        if let Some(server) = self.anchor.server() {
+        if let Some(server) = self.control.server() {
             settings.extend(server.about());
         }
         session_settings::record(&self.session, &mut settings);
@@ -221,7 +221,7 @@ impl Target for MySqlTarget {
     }
 
     fn data_path(&self) -> Option<&Path> {
-        self.anchor.server().map(LocalServer::data_directory)
+        self.control.server().map(LocalServer::data_directory)
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
@@ -233,11 +233,11 @@ impl Target for MySqlTarget {
 
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
         let find = || self.with_anchor(|client| Ok(watch::server_process(client)));
-        Some(self.anchor.process(find))
+        Some(self.control.process(find))
     }
 
     fn running_since(&self) -> Option<String> {
-        if self.anchor.server().is_some() {
+        if self.control.server().is_some() {
             return None;
         }
         let ask = || self.with_anchor(|client| facts::running_since(client, self.flavour));
@@ -266,7 +266,7 @@ impl Target for MySqlTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match (self.anchor).own_server_to("restart it nor empty its buffer pool") {
+        match (self.control).own_server_to("restart it nor empty its buffer pool") {
             Ok(server) => self.restarted(|| server.cool()),
             Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }
@@ -277,21 +277,21 @@ impl Target for MySqlTarget {
         Ok(Box::new(MySqlSource::open(access, self.url.to_string())?))
     }
 
-    fn annex(&self, name: &str) -> Result<Arc<dyn Target>> {
+    fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
         let mut access = self.access.as_ref().clone();
         access.database = format!("{}_{name}", access.database);
         refuse_odd_name(&access.database)?;
         // Whether others are at work was looked at when this target was opened.
-        let anchor = self.anchor.of_annex(None);
-        let annex = Self::open_with(&self.url, access, true, anchor)?;
+        let control = self.control.of_secondary_schema(None);
+        let secondary = Self::open_with(&self.url, access, true, control)?;
         Ok(Arc::new(Self {
             session: self.session.clone(),
-            ..annex
+            ..secondary
         }))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        let server = self.anchor.own_server();
+        let server = self.control.own_server();
         server
             .map(|_| self as &dyn Snapshot)
             .map_err(|foreign| foreign.message)
@@ -335,20 +335,20 @@ impl Target for MySqlTarget {
 
 impl Snapshot for MySqlTarget {
     fn label(&self) -> Result<Option<String>> {
-        self.anchor.own_server()?.snapshot_label()
+        self.control.own_server()?.snapshot_label()
     }
 
     fn take(&self, label: &str) -> Result<Cooled> {
-        let server = self.anchor.own_server()?;
+        let server = self.control.own_server()?;
         self.restarted(|| server.take_snapshot(label))
     }
 
     fn restore(&self) -> Result<Cooled> {
-        let server = self.anchor.own_server()?;
+        let server = self.control.own_server()?;
         self.restarted(|| server.restore_snapshot())
     }
 
     fn remove(&self) -> Result<()> {
-        self.anchor.own_server()?.remove_snapshot()
+        self.control.own_server()?.remove_snapshot()
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct PostgresSource {
     only: Option<String>,
     snapshot: String,
     /// In the transaction that has exported the snapshot.
-    keeper: Mutex<Connection>,
+    launcher: Mutex<Connection>,
 }
 
 impl PostgresSource {
@@ -67,22 +67,22 @@ impl PostgresSource {
     /// # Errors
     /// When the server cannot be reached.
     pub(super) fn open(endpoint: Endpoint, url: String, only: Option<String>) -> Result<Self> {
-        let mut keeper = Connection::open(&endpoint, OF_SESSIONS)?;
-        keeper.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-        let snapshot = keeper.texts("SELECT pg_export_snapshot()", &[])?;
+        let mut launcher = Connection::open(&endpoint, OF_SESSIONS)?;
+        launcher.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+        let snapshot = launcher.texts("SELECT pg_export_snapshot()", &[])?;
         let snapshot = snapshot.into_iter().flatten().flatten().next();
         Ok(Self {
             endpoint,
             url,
-            version: keeper.version().to_owned(),
+            version: launcher.version().to_owned(),
             only,
             snapshot: snapshot.unwrap_or_default(),
-            keeper: Mutex::new(keeper),
+            launcher: Mutex::new(launcher),
         })
     }
 
-    fn keeper(&self) -> MutexGuard<'_, Connection> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    fn launcher(&self) -> MutexGuard<'_, Connection> {
+        self.launcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has_ranges(&self) -> bool {
@@ -111,7 +111,7 @@ impl Source for PostgresSource {
     }
 
     fn tables(&self) -> Result<Vec<SourceTable>> {
-        let rows = self.keeper().texts(CATALOGUE, &[])?;
+        let rows = self.launcher().texts(CATALOGUE, &[])?;
         let mut tables: Vec<SourceTable> = Vec::new();
         for row in rows {
             let mut cells = row.into_iter().map(Option::unwrap_or_default);

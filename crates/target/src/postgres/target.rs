@@ -17,7 +17,7 @@ use super::settings::settings;
 use super::source::PostgresSource;
 use super::watch::PostgresWatch;
 use crate::catalogue::Source;
-use crate::server::{Anchor, LocalServer};
+use crate::server::{ControlConnection, LocalServer};
 use crate::session_settings;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
@@ -35,7 +35,7 @@ pub(super) struct PostgresTarget {
     facts: Facts,
     version: String,
     threads: AtomicU32,
-    anchor: Anchor<Connection>,
+    control: ControlConnection<Connection>,
 }
 
 impl PostgresTarget {
@@ -47,12 +47,12 @@ impl PostgresTarget {
         set_up: SetUp,
         server: Option<LocalServer>,
     ) -> Result<Self> {
-        let mut anchor = Connection::open(&endpoint, OF_SESSIONS)?;
-        let mut facts = guard::claim(&mut anchor, set_up.others_allowed)?;
+        let mut control = Connection::open(&endpoint, OF_SESSIONS)?;
+        let mut facts = guard::claim(&mut control, set_up.others_allowed)?;
         if !facts.is_standby {
-            guard::own_schema(&mut anchor, &endpoint.schema)?;
+            guard::own_schema(&mut control, &endpoint.schema)?;
         }
-        facts.is_pooled = anchor.is_pooled();
+        facts.is_pooled = control.is_pooled();
         let mut set_up = set_up;
         if !set_up.session.is_empty() {
             // On a connection that goes at once: this one reads the server's own settings.
@@ -63,18 +63,18 @@ impl PostgresTarget {
             scheme,
             url,
             endpoint,
-            version: anchor.version().to_owned(),
+            version: control.version().to_owned(),
             threads: AtomicU32::new(1),
             set_up,
             facts,
-            anchor: Anchor::new(Some(anchor), server),
+            control: ControlConnection::new(Some(control), server),
         })
     }
 
     fn with_anchor<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
         let connect = || {
             let mut fresh = self.connect()?;
-            if !self.anchor.is_annex() {
+            if !self.control.is_secondary() {
                 guard::claim(&mut fresh, self.set_up.others_allowed)?;
             }
             if !self.facts.is_standby {
@@ -82,12 +82,12 @@ impl PostgresTarget {
             }
             Ok(fresh)
         };
-        self.anchor.with(connect, work)
+        self.control.with(connect, work)
     }
 
     /// One more connection; a local server that has ended tells why.
     fn connect(&self) -> Result<Connection> {
-        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| self.anchor.because(error))
+        Connection::open(&self.endpoint, OF_SESSIONS).map_err(|error| self.control.because(error))
     }
 
     fn has_current_statistics(&self) -> bool {
@@ -113,7 +113,7 @@ impl Target for PostgresTarget {
             let what = "it replays what its primary writes, in every figure";
             recorded.insert("dbdyno.standby".into(), what.into());
         }
-        if let Some(server) = self.anchor.server() {
+        if let Some(server) = self.control.server() {
             recorded.extend(server.about());
         }
         session_settings::record(&self.set_up.session, &mut recorded);
@@ -160,13 +160,13 @@ impl Target for PostgresTarget {
     }
 
     fn data_path(&self) -> Option<&Path> {
-        self.anchor.server().map(LocalServer::data_directory)
+        self.control.server().map(LocalServer::data_directory)
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
         // Who may not see it gets no row here; asked by name, the server would log an error.
         let sql = "SELECT setting FROM pg_settings WHERE name = 'data_directory'";
-        let rows = self.with_anchor(|anchor| anchor.texts(sql, &[]));
+        let rows = self.with_anchor(|control| control.texts(sql, &[]));
         let rows = rows.map_err(|error| error.to_string())?;
         match rows.into_iter().flatten().next().flatten() {
             Some(directory) => Ok(PathBuf::from(directory)),
@@ -179,17 +179,17 @@ impl Target for PostgresTarget {
     }
 
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
-        let find = || self.with_anchor(|anchor| Ok(postmaster(anchor)));
-        Some(self.anchor.process(find))
+        let find = || self.with_anchor(|control| Ok(postmaster(control)));
+        Some(self.control.process(find))
     }
 
     fn running_since(&self) -> Option<String> {
-        if self.anchor.server().is_some() {
+        if self.control.server().is_some() {
             return None;
         }
         let sql = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', \
                    'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
-        let ask = || self.with_anchor(|anchor| anchor.texts(sql, &[]));
+        let ask = || self.with_anchor(|control| control.texts(sql, &[]));
         // The session may have ended with the server's last life; the next one is of this life.
         let rows = ask().or_else(|_| ask()).ok()?;
         rows.into_iter().flatten().next().flatten()
@@ -222,7 +222,7 @@ impl Target for PostgresTarget {
              THEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text END \
              FROM pg_stat_database WHERE datname = current_database()"
         );
-        let rows = self.with_anchor(|anchor| anchor.texts(&sql, &[]));
+        let rows = self.with_anchor(|control| control.texts(&sql, &[]));
         let Some(row) = rows.ok().and_then(|rows| rows.into_iter().next()) else {
             return Counters::default();
         };
@@ -234,12 +234,12 @@ impl Target for PostgresTarget {
     }
 
     fn checkpoint(&self) -> Result<()> {
-        self.with_anchor(|anchor| anchor.batch("CHECKPOINT"))
+        self.with_anchor(|control| control.batch("CHECKPOINT"))
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match (self.anchor).own_server_to("restart it nor empty its page cache") {
-            Ok(server) => self.anchor.without_sessions(|| server.cool()),
+        match (self.control).own_server_to("restart it nor empty its page cache") {
+            Ok(server) => self.control.without_sessions(|| server.cool()),
             Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }
     }
@@ -250,13 +250,13 @@ impl Target for PostgresTarget {
         Ok(Box::new(source))
     }
 
-    fn annex(&self, name: &str) -> Result<Arc<dyn Target>> {
+    fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
         let endpoint = Endpoint {
             schema: format!("{}_{name}", self.endpoint.schema),
             ..self.endpoint.clone()
         };
         let connection = Connection::open(&endpoint, OF_SESSIONS);
-        let mut connection = connection.map_err(|error| self.anchor.because(error))?;
+        let mut connection = connection.map_err(|error| self.control.because(error))?;
         guard::own_schema(&mut connection, &endpoint.schema)?;
         Ok(Arc::new(Self {
             scheme: self.scheme,
@@ -266,12 +266,12 @@ impl Target for PostgresTarget {
             facts: self.facts.clone(),
             version: self.version.clone(),
             threads: AtomicU32::new(1),
-            anchor: self.anchor.of_annex(Some(connection)),
+            control: self.control.of_secondary_schema(Some(connection)),
         }))
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        let server = self.anchor.own_server();
+        let server = self.control.own_server();
         server
             .map(|_| self as &dyn Snapshot)
             .map_err(|foreign| foreign.message)
@@ -312,7 +312,7 @@ impl Target for PostgresTarget {
     }
 
     fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
-        let is_own_server = self.anchor.server().is_some();
+        let is_own_server = self.control.server().is_some();
         let watch = PostgresWatch::open(&self.endpoint, self.facts.major, is_own_server)?;
         Ok(Some(Box::new(watch)))
     }
@@ -328,20 +328,21 @@ impl Target for PostgresTarget {
 
 impl Snapshot for PostgresTarget {
     fn label(&self) -> Result<Option<String>> {
-        self.anchor.own_server()?.snapshot_label()
+        self.control.own_server()?.snapshot_label()
     }
 
     fn take(&self, label: &str) -> Result<Cooled> {
-        let server = self.anchor.own_server()?;
-        self.anchor.without_sessions(|| server.take_snapshot(label))
+        let server = self.control.own_server()?;
+        self.control
+            .without_sessions(|| server.take_snapshot(label))
     }
 
     fn restore(&self) -> Result<Cooled> {
-        let server = self.anchor.own_server()?;
-        self.anchor.without_sessions(|| server.restore_snapshot())
+        let server = self.control.own_server()?;
+        self.control.without_sessions(|| server.restore_snapshot())
     }
 
     fn remove(&self) -> Result<()> {
-        self.anchor.own_server()?.remove_snapshot()
+        self.control.own_server()?.remove_snapshot()
     }
 }

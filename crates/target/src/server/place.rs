@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::kind::ServerKind;
 use super::{Account, failed, run_directory};
-use crate::kept::Kept;
+use crate::file_snapshot::FileSnapshot;
 use crate::{ErrorKind, Result, TargetError};
 
 /// Stands in every given directory that dbdyno made a server in.
@@ -107,7 +107,7 @@ impl Place {
         };
         let data = directory.join(DATA);
         if is_initialised {
-            Kept::beside(&data, &[]).finish_restore()?;
+            FileSnapshot::beside(&data, &[]).finish_restore()?;
         } else {
             // Half made, by a dbdyno that was killed.
             remove_if_there(&data).map_err(|e| cannot(&e))?;

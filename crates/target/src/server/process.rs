@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::account::Account;
-use super::keeper::on_keeper;
+use super::launcher::on_launcher;
 
 /// Where the kernel has its files of shared memory.
 pub(super) const SHARED_MEMORY: &str = "/dev/shm";
@@ -45,7 +45,7 @@ pub(super) fn spawn(mut command: Command, bonds: Bonds, log: &File) -> io::Resul
     let parent = std::process::id();
     // SAFETY: `settle` makes system calls only, as is right between fork and exec.
     unsafe { command.pre_exec(move || settle(&bonds, parent)) };
-    on_keeper(move || command.spawn())?
+    on_launcher(move || command.spawn())?
 }
 
 /// The library that servers load before all others.

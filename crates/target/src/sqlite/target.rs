@@ -15,7 +15,7 @@ use super::source::SqliteSource;
 use super::{configure_library, explain};
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo};
-use crate::kept::Kept;
+use crate::file_snapshot::FileSnapshot;
 use crate::register;
 use crate::value::Identities;
 use crate::{
@@ -78,19 +78,19 @@ impl Engine for Sqlite {
             None => Place::Memory(memory_name()),
         };
         if let Place::File(path) = &place {
-            kept(path).finish_restore()?;
+            file_snapshot(path).finish_restore()?;
         }
-        let anchor = open_connection(&place)?;
+        let control = open_connection(&place)?;
         if let Place::File(path) = &place {
             // Before anything is set: the journal mode stays in the file.
-            refuse_foreign_tables(&anchor, path)?;
+            refuse_foreign_tables(&control, path)?;
         }
-        set_up.apply(&anchor, &place)?;
+        set_up.apply(&control, &place)?;
         Ok(Arc::new(SqliteTarget {
             url: url.to_string(),
             place,
             set_up,
-            anchor: Mutex::new(anchor),
+            control: Mutex::new(control),
         }))
     }
 }
@@ -105,8 +105,8 @@ fn memory_name() -> String {
 }
 
 /// The copy of a database file. A log that outlived its file would be taken for that of the copy.
-fn kept(path: &Path) -> Kept {
-    Kept::beside(path, &["-wal", "-shm", "-journal"])
+fn file_snapshot(path: &Path) -> FileSnapshot {
+    FileSnapshot::beside(path, &["-wal", "-shm", "-journal"])
 }
 
 /// Where the database is.
@@ -225,7 +225,7 @@ struct SqliteTarget {
     place: Place,
     set_up: SetUp,
     /// Keeps a database in memory alive, and serves for everything that is not a job's.
-    anchor: Mutex<Connection>,
+    control: Mutex<Connection>,
 }
 
 impl SqliteTarget {
@@ -235,7 +235,7 @@ impl SqliteTarget {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
         let connection = self
-            .anchor
+            .control
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         work(&connection).map_err(|e| explain(context, &e))
@@ -343,7 +343,7 @@ impl Target for SqliteTarget {
             ));
         };
         self.checkpoint()?;
-        // The anchor's own page cache is the engine's only cache while no session is open.
+        // The control's own page cache is the engine's only cache while no session is open.
         self.with_anchor("release memory", |c| {
             c.execute_batch("PRAGMA shrink_memory")
         })?;
@@ -369,7 +369,7 @@ impl Target for SqliteTarget {
     }
 
     /// A file of its own beside this one: with its own writer, its own log and its own cache.
-    fn annex(&self, name: &str) -> Result<Arc<dyn Target>> {
+    fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
         let url = TargetUrl::parse(&self.url);
         let mut url = url.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
         if url.path.is_empty() {

@@ -65,10 +65,10 @@ fn the_anchor_is_connected_again() {
     let mut session = target.open_session().unwrap();
     let others = "SELECT id FROM information_schema.processlist \
          WHERE user = 'root' AND id <> connection_id()";
-    let anchor = number(session.as_mut(), others);
-    session.batch(&format!("KILL {anchor}")).unwrap();
+    let control = number(session.as_mut(), others);
+    session.batch(&format!("KILL {control}")).unwrap();
     let again = (0..3).find_map(|_| target.checkpoint().ok());
-    assert!(again.is_some(), "the anchor did not connect again");
+    assert!(again.is_some(), "the control did not connect again");
     assert!(target.counters().redo_bytes.is_some());
 }
 

@@ -20,11 +20,11 @@ fn every_session_has_them_and_the_server_keeps_its_own() {
         "&sort_buffer_size=3M&Join_Cache_Level=4&optimizer_switch=mrr=on&innodb_strict_mode=OFF";
     let url = format!("{}{asked}", url_of(&server, "root", "dbdyno"));
     let target = opened(&url).unwrap();
-    let annex = target.annex("x").unwrap();
+    let secondary = target.secondary_schema("x").unwrap();
     let mut sessions = [
         target.open_session().unwrap(),
         target.open_session().unwrap(),
-        annex.open_session().unwrap(),
+        secondary.open_session().unwrap(),
     ];
     for session in &mut sessions {
         let session = session.as_mut();
@@ -40,7 +40,7 @@ fn every_session_has_them_and_the_server_keeps_its_own() {
         "innodb_strict_mode, join_cache_level, optimizer_switch, sort_buffer_size"
     );
     assert_eq!(other.texts(global).unwrap(), before);
-    drop((sessions, annex, target));
+    drop((sessions, secondary, target));
     assert_eq!(other.texts(global).unwrap(), before);
 }
 

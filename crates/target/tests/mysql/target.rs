@@ -142,10 +142,10 @@ fn a_cold_server_reads_from_its_files() {
 
 /// Two tables of one name stand in one server.
 #[test]
-fn an_annex_has_tables_of_the_same_names() {
+fn a_secondary_schema_has_tables_of_the_same_names() {
     let target = local("");
-    let annex = target.annex("more").unwrap();
-    let mut sessions = [&target, &annex].map(|place| place.open_session().unwrap());
+    let secondary = target.secondary_schema("more").unwrap();
+    let mut sessions = [&target, &secondary].map(|place| place.open_session().unwrap());
     for (session, rows) in sessions.iter_mut().zip([2, 3]) {
         loaded(session.as_mut(), "dbdyno_same", rows);
     }
@@ -156,10 +156,16 @@ fn an_annex_has_tables_of_the_same_names() {
     let tables = target.source().unwrap().tables().unwrap();
     let same = tables.iter().filter(|table| table.name == "dbdyno_same");
     assert_eq!(same.count(), 1);
-    assert!(annex.snapshot().err().unwrap().contains("another database"));
+    assert!(
+        secondary
+            .snapshot()
+            .err()
+            .unwrap()
+            .contains("another database")
+    );
     // The server is the first target's as well, and outlives neither of them.
     drop((sessions, target));
-    let mut session = annex.open_session().unwrap();
+    let mut session = secondary.open_session().unwrap();
     let count = number(session.as_mut(), "SELECT count(*) FROM dbdyno_same");
     assert_eq!(count, 3);
 }

@@ -44,11 +44,11 @@ fn a_schema_that_is_not_ours_is_refused() {
 
 /// Two tables of one name stand in one database; the second place is found again by a URL, and guarded as the first.
 #[test]
-fn an_annex_has_tables_of_the_same_names() {
+fn a_secondary_schema_has_tables_of_the_same_names() {
     let server = server();
     let target = opened(&url_of(&server, "dbdyno", "")).unwrap();
-    let annex = target.annex("more").unwrap();
-    let mut sessions = [&target, &annex].map(|place| place.open_session().unwrap());
+    let secondary = target.secondary_schema("more").unwrap();
+    let mut sessions = [&target, &secondary].map(|place| place.open_session().unwrap());
     for (session, rows) in sessions.iter_mut().zip([2, 3]) {
         session.batch("CREATE TABLE dbdyno_same (id INT)").unwrap();
         let fill = format!("INSERT INTO dbdyno_same SELECT generate_series(1, {rows})");
@@ -62,8 +62,14 @@ fn an_annex_has_tables_of_the_same_names() {
     let tables = target.source().unwrap().tables().unwrap();
     let places: Vec<&str> = tables.iter().map(|table| table.schema.as_str()).collect();
     assert_eq!(places, ["dbdyno"]);
-    assert!(annex.snapshot().err().unwrap().contains("did not start"));
-    drop((sessions, annex, target));
+    assert!(
+        secondary
+            .snapshot()
+            .err()
+            .unwrap()
+            .contains("did not start")
+    );
+    drop((sessions, secondary, target));
     let again = opened(&url_of(&server, "dbdyno", "?schema=dbdyno_more")).unwrap();
     let mut session = again.open_session().unwrap();
     let count = number(session.as_mut(), "SELECT count(*) FROM dbdyno_same");
@@ -71,7 +77,7 @@ fn an_annex_has_tables_of_the_same_names() {
     session.batch("CREATE TABLE payroll (x INT)").unwrap();
     drop((session, again));
     let target = opened(&url_of(&server, "dbdyno", "")).unwrap();
-    let error = target.annex("more").err().unwrap();
+    let error = target.secondary_schema("more").err().unwrap();
     assert!(error.message.contains("payroll"), "{error}");
     for odd in ["a-b", "Big", "1st", "pg_own", ""] {
         let error = refused(&url_of(&server, "dbdyno", &format!("?schema={odd}")));

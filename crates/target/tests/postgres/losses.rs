@@ -34,7 +34,7 @@ fn a_killed_backend_ends_the_session_and_the_server_comes_back() {
     });
     assert_eq!(number(again.unwrap().as_mut(), "SELECT 2"), 2);
     let checkpoint = (0..3).find_map(|_| target.checkpoint().ok());
-    assert!(checkpoint.is_some(), "the anchor did not connect again");
+    assert!(checkpoint.is_some(), "the control did not connect again");
 }
 
 #[test]

@@ -19,10 +19,10 @@ fn every_session_has_them_and_the_server_keeps_its_own() {
     let target = opened(&url_of(&server, "dbdyno", ASKED)).unwrap();
     let mut sessions = [0; 2].map(|_| target.open_session().unwrap());
     target.set_threads(3).unwrap();
-    let annex = target.annex("x").unwrap();
+    let secondary = target.secondary_schema("x").unwrap();
     let further = [
         target.open_session().unwrap(),
-        annex.open_session().unwrap(),
+        secondary.open_session().unwrap(),
     ];
     for session in sessions
         .iter_mut()

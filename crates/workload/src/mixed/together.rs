@@ -19,8 +19,8 @@ use lab::Nodes;
 use lab::RunContext;
 use lab::Step;
 
-/// What the annex with the order-entry database is called.
-const ANNEX: &str = "oltp";
+/// What the schema with the order-entry database is called.
+const ORDER_ENTRY_SCHEMA: &str = "oltp";
 /// Who waits for the users looks so often whether all is to be stopped.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -156,7 +156,7 @@ impl MixedPoint<'_> {
     /// Every measurement begins with the same rows.
     fn fresh(&self) -> Result<Fresh, Measured> {
         let source = &self.context.targets[self.source];
-        let nodes = source.annex(ANNEX);
+        let nodes = source.secondary_schema(ORDER_ENTRY_SCHEMA);
         let nodes = nodes.map_err(|error| self.failed(error.into()))?;
         let renewed = oltp::renew(
             nodes.first().as_ref(),

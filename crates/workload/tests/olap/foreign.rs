@@ -99,7 +99,7 @@ fn a_table_of_our_name_elsewhere_is_never_changed() {
 
 /// The place beside a database where order entry would stand.
 #[test]
-fn an_annex_that_is_somebody_elses_is_refused() {
+fn a_secondary_schema_that_is_somebody_elses_is_refused() {
     for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
         let (engine, target) = (database.engine, database.target.as_ref());
         let mut theirs = database.session();
@@ -117,7 +117,7 @@ fn an_annex_that_is_somebody_elses_is_refused() {
                 "{before}; CREATE TABLE {place}.customer (x INTEGER); INSERT INTO {place}.customer VALUES (7); {after}"
             ))
             .unwrap();
-        let error = target.annex("oltp").err();
+        let error = target.secondary_schema("oltp").err();
         let error = error.unwrap_or_else(|| panic!("{engine}: {place} was taken"));
         assert_eq!(error.kind, ErrorKind::Foreign, "{engine}: {error}");
         if !after.is_empty() {

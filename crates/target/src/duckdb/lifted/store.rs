@@ -8,7 +8,7 @@ use super::left_out::{LeftOut, beside};
 use super::memory_file::MemoryFile;
 use crate::catalogue::{Source, SourceTable};
 use crate::duckdb::explain::explain;
-use crate::duckdb::instance::{Instance, Shelf};
+use crate::duckdb::instance::{Instance, MemoryAttachment};
 use crate::duckdb::library::library;
 use crate::duckdb::set_up::SetUp;
 use crate::duckdb::source::{DIALECT, DuckDbSource, type_of};
@@ -67,8 +67,8 @@ impl Store {
                 "lifted"
             }
         };
-        let shelf = Shelf { opening, database };
-        let instance = Instance::open_shelf(library()?, set_up, shelf)?;
+        let attachment = MemoryAttachment { opening, database };
+        let instance = Instance::open_shelf(library()?, set_up, attachment)?;
         Ok(Self {
             instance: Arc::new(instance),
             level,
@@ -284,7 +284,7 @@ impl Store {
             let answer = connection.query(sql).map(drop);
             answer.map_err(|m| explain("the lifted tables", &m))
         };
-        // A session of its own: packing takes long, and the anchor is everybody's.
+        // A session of its own: packing takes long, and the control is everybody's.
         let (connection, _guard) = self.instance.connect()?;
         run(&connection)
     }

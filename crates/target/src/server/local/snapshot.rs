@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::LocalServer;
-use crate::kept::Kept;
+use crate::file_snapshot::FileSnapshot;
 use crate::server::{cache, process};
 use crate::{Cooled, Result};
 
@@ -16,7 +16,7 @@ impl LocalServer {
     /// # Errors
     /// When it cannot be read.
     pub fn snapshot_label(&self) -> Result<Option<String>> {
-        self.kept().label()
+        self.files().label()
     }
 
     /// Stops it in order, copies its data, and starts it with nothing of it in memory.
@@ -25,7 +25,7 @@ impl LocalServer {
     /// When it cannot be stopped or started, or there is no room; it runs then all the same.
     pub fn take_snapshot(&self, label: &str) -> Result<Cooled> {
         self.stop()?;
-        let taken = self.kept().take(label);
+        let taken = self.files().take(label);
         let cooled = self.forget_all();
         self.launch()?;
         taken.and(cooled)
@@ -43,7 +43,7 @@ impl LocalServer {
         process::kill_all(ORPHANS_TIME_MAX, || {
             process::working_in(&[data], &[program])
         });
-        self.kept().restore()?;
+        self.files().restore()?;
         let cooled = self.forget_all()?;
         self.launch()?;
         Ok(cooled)
@@ -54,20 +54,20 @@ impl LocalServer {
     /// # Errors
     /// When it cannot be removed.
     pub fn remove_snapshot(&self) -> Result<()> {
-        self.kept().remove()
+        self.files().remove()
     }
 
     /// Pages of the copy would take memory from those of the server.
     fn forget_all(&self) -> Result<Cooled> {
-        let kept = self.kept();
-        if kept.copy().is_dir() {
+        let files = self.files();
+        if files.copy().is_dir() {
             // What stays of them is little, and not of the data that are measured.
-            let _ = cache::forget(kept.copy());
+            let _ = cache::forget(files.copy());
         }
         self.forget_files()
     }
 
-    fn kept(&self) -> Kept {
-        Kept::beside(&self.layout.data, &[])
+    fn files(&self) -> FileSnapshot {
+        FileSnapshot::beside(&self.layout.data, &[])
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{Place, SqliteTarget, kept};
-use crate::kept::Kept;
+use super::{Place, SqliteTarget, file_snapshot};
+use crate::file_snapshot::FileSnapshot;
 use crate::sqlite::explain;
 use crate::{Cooled, ErrorKind, Result, Snapshot, TargetError, files};
 
@@ -22,23 +22,27 @@ impl SqliteTarget {
     }
 
     /// Does something to the file while it is closed. `whole` says that the file has to be sound.
-    fn closed(&self, whole: bool, work: impl FnOnce(&Kept) -> Result<()>) -> Result<Cooled> {
+    fn closed(
+        &self,
+        whole: bool,
+        work: impl FnOnce(&FileSnapshot) -> Result<()>,
+    ) -> Result<Cooled> {
         let path = self.file()?;
-        let kept = kept(path);
-        let mut anchor = self
-            .anchor
+        let files = file_snapshot(path);
+        let mut control = self
+            .control
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Err(error) = leave_log(&anchor, path, whole) {
-            self.set_up.apply(&anchor, &self.place)?;
+        if let Err(error) = leave_log(&control, path, whole) {
+            self.set_up.apply(&control, &self.place)?;
             return Err(error);
         }
         let nothing = Connection::open_in_memory()
             .map_err(|e| explain("cannot open a database in memory", &e))?;
-        drop(std::mem::replace(&mut *anchor, nothing));
-        let outcome = work(&kept).and_then(|()| forget(path, &kept));
+        drop(std::mem::replace(&mut *control, nothing));
+        let outcome = work(&files).and_then(|()| forget(path, &files));
         if path.exists() {
-            *anchor = self.set_up.connect(&self.place)?;
+            *control = self.set_up.connect(&self.place)?;
         }
         outcome.map(|()| Cooled::Cold)
     }
@@ -70,10 +74,10 @@ fn leave_log(connection: &Connection, path: &Path, whole: bool) -> Result<()> {
     }
 }
 
-fn forget(path: &Path, kept: &Kept) -> Result<()> {
+fn forget(path: &Path, files: &FileSnapshot) -> Result<()> {
     let mut paths = vec![path];
-    if kept.copy().exists() {
-        paths.push(kept.copy());
+    if files.copy().exists() {
+        paths.push(files.copy());
     }
     for path in paths {
         files::forget_cached_pages(path).map_err(|e| {
@@ -91,18 +95,18 @@ fn forget(path: &Path, kept: &Kept) -> Result<()> {
 
 impl Snapshot for SqliteTarget {
     fn label(&self) -> Result<Option<String>> {
-        kept(self.file()?).label()
+        file_snapshot(self.file()?).label()
     }
 
     fn take(&self, label: &str) -> Result<Cooled> {
-        self.closed(true, |kept| kept.take(label))
+        self.closed(true, |files| files.take(label))
     }
 
     fn restore(&self) -> Result<Cooled> {
-        self.closed(false, Kept::restore)
+        self.closed(false, FileSnapshot::restore)
     }
 
     fn remove(&self) -> Result<()> {
-        kept(self.file()?).remove()
+        file_snapshot(self.file()?).remove()
     }
 }

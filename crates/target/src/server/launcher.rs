@@ -9,10 +9,10 @@ use std::sync::mpsc::{Sender, channel};
 
 type Work = Box<dyn FnOnce() + Send>;
 
-static KEEPER: Mutex<Option<Sender<Work>>> = Mutex::new(None);
+static LAUNCHER: Mutex<Option<Sender<Work>>> = Mutex::new(None);
 
 /// Does `work` on the thread that lives as long as this process.
-pub(super) fn on_keeper<T: Send + 'static>(
+pub(super) fn on_launcher<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
     let gone = || io::Error::other("the thread that starts servers has ended");
@@ -21,14 +21,14 @@ pub(super) fn on_keeper<T: Send + 'static>(
         // Nobody to tell means that the asker is gone, and with it what was asked for.
         let _ = answer.send(work());
     });
-    let mut keeper = KEEPER.lock().unwrap_or_else(|e| e.into_inner());
-    let sender = match keeper.take() {
+    let mut launcher = LAUNCHER.lock().unwrap_or_else(|e| e.into_inner());
+    let sender = match launcher.take() {
         Some(sender) => sender,
         None => start()?,
     };
     let sent = sender.send(work);
-    *keeper = Some(sender);
-    drop(keeper);
+    *launcher = Some(sender);
+    drop(launcher);
     sent.map_err(|_| gone())?;
     answered.recv().map_err(|_| gone())
 }
@@ -36,7 +36,7 @@ pub(super) fn on_keeper<T: Send + 'static>(
 fn start() -> io::Result<Sender<Work>> {
     let (sender, work) = channel::<Work>();
     std::thread::Builder::new()
-        .name("server-keeper".into())
+        .name("server-launcher".into())
         .spawn(move || work.into_iter().for_each(|work| work()))?;
     Ok(sender)
 }

@@ -26,7 +26,7 @@ const ABSENT: &str = "none";
 
 /// A database file or directory, and where its copy is.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
+pub(crate) struct FileSnapshot {
     original: PathBuf,
     /// Files of the original that a copy does without and that must not outlive it.
     companions: Vec<PathBuf>,
@@ -38,7 +38,7 @@ pub(crate) struct Kept {
     fresh: PathBuf,
 }
 
-impl Kept {
+impl FileSnapshot {
     /// The copy of `original`, whose companions are called as it is with something behind.
     pub(crate) fn beside(original: &Path, companions: &[&str]) -> Self {
         let with = |end: &str| {

@@ -7,36 +7,36 @@ use crate::{ErrorKind, Result, TargetError};
 
 /// One connection that holds the lock on the database and serves for everything that is not a job's, and the server
 /// under it, where dbdyno started that.
-pub(crate) struct Anchor<C> {
+pub(crate) struct ControlConnection<C> {
     /// None while the server rests, and after it was lost.
     connection: Mutex<Option<C>>,
-    /// Whether it is that of an annex: its first target holds the lock, and alone restarts the server.
-    is_annex: bool,
+    /// Whether it is that of an secondary: its first target holds the lock, and alone restarts the server.
+    is_secondary: bool,
     /// Dropped last.
     server: Option<Arc<LocalServer>>,
 }
 
-impl<C> Anchor<C> {
+impl<C> ControlConnection<C> {
     pub fn new(connection: Option<C>, server: Option<LocalServer>) -> Self {
         Self {
             connection: Mutex::new(connection),
-            is_annex: false,
+            is_secondary: false,
             server: server.map(Arc::new),
         }
     }
 
-    /// That of an annex of the target that has this one.
-    pub fn of_annex(&self, connection: Option<C>) -> Self {
+    /// That of a secondary schema of the target that has this one.
+    pub fn of_secondary_schema(&self, connection: Option<C>) -> Self {
         Self {
             connection: Mutex::new(connection),
-            is_annex: true,
+            is_secondary: true,
             server: self.server.clone(),
         }
     }
 
-    /// Whether it is that of an annex.
-    pub fn is_annex(&self) -> bool {
-        self.is_annex
+    /// Whether it is that of a secondary schema.
+    pub fn is_secondary(&self) -> bool {
+        self.is_secondary
     }
 
     /// Does something on the connection; `connect`s it again, lock and all, when the server was restarted or has ended
@@ -108,7 +108,7 @@ impl<C> Anchor<C> {
         let foreign = || format!("dbdyno did not start this server: it can neither {wanted}");
         let shared = "the server's files and caches are another database's of this run as well";
         match self.server() {
-            Some(_) if self.is_annex => Err(TargetError::new(ErrorKind::Statement, shared)),
+            Some(_) if self.is_secondary => Err(TargetError::new(ErrorKind::Statement, shared)),
             Some(server) => Ok(server),
             None => Err(TargetError::new(ErrorKind::Statement, foreign())),
         }
