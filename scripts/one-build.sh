@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks that the command and the tests ask for the same features of every dependency, because cargo
-# compiles a dependency again for every other set of features. What differs is added to the list at the
-# end of crates/dbdyno/Cargo.toml.
+# compiles a dependency again for every other set of features. What differs is added to the list in
+# crates/workspace-hack/Cargo.toml.
 set -eu
 
 folder=$(mktemp -d)

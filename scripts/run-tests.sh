@@ -18,6 +18,17 @@ for argument in "$@"; do
     [ "$argument" != --only ] || more=
     [ "$argument" != --unit ] || which="--lib --bins --test suite --test tidy" more=
 done
+# Loaded databases, their copies and files for I/O: some 5 GB were seen at once. Better said now than by whatever test is the
+# first to find the disk full.
+gigabytes=6
+for directory in "${TMPDIR:-/tmp}" /var/tmp; do
+    free=$(df --output=avail --block-size=1GB "$directory" | tail -n 1)
+    [ -z "$more" ] || [ "$free" -ge "$gigabytes" ] || {
+        echo "run-tests: $directory has $free GB free, and the tests need $gigabytes: make room" >&2
+        exit 1
+    }
+done
+
 # The same cases by chance in every run; another seed brings others.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-1}"
 # shellcheck disable=SC2086 # lists of words, or nothing

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{LabError, Result};
 
-mod asked;
 mod step;
+mod table;
 mod validity;
 
-pub(crate) use asked::Tables;
 pub(crate) use step::STEP_KEYS;
+pub(crate) use table::Tables;
 pub(crate) use validity::KEYS as VALIDITY_KEYS;
 
-pub use asked::{Asked, Keys, TableKind, bounded, is_default, read};
 pub use step::{ArrivalKind, JOBS_MAX, Mode, Step};
+pub use table::{Keys, StepTable, TableKind, bounded, is_default, read};
 pub use validity::Validity;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");

@@ -34,7 +34,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-pub use command_line::{Asked, Overrides, command_line};
+pub use command_line::{CommandLine, Overrides, command_line};
 pub use error::{LanguageError, Place, Result};
 pub use format::{Format, FormatPolicy};
 pub use general::Repeat;
@@ -64,7 +64,7 @@ pub struct Script {
 }
 
 /// Reads what was asked for. `read` gives the text of a file.
-pub fn script(asked: &Asked, read: ReadFile<'_>) -> Result<Script> {
+pub fn script(asked: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
     let lines = source::Sources::new(read, &asked.variables, &asked.extra).lines(&asked.files)?;
     let parameters = lexer::parameters(&lines)?;
     let sections = sections::Sections::read(&parameters)?;

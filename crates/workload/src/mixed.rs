@@ -78,14 +78,14 @@ impl Workload for Mixed {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+        let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
         oltp.check(step)?;
         olap.check()?;
         step::check(oltp, olap)
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
-        let asked: (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+        let asked: (&OltpStep, &OlapStep) = (step.table(), step.table());
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
             let obstacle = obstacle(asked.1, ground.targets, target);
@@ -102,7 +102,7 @@ impl Workload for Mixed {
     }
 
     fn sessions(&self, step: &Step, _key: &PointKey) -> Sessions {
-        let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+        let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
         let users = u64::from(oltp.connections(oltp.users()[0]));
         Sessions {
             // The secondary schema in which users work holds a session of its own.
@@ -142,7 +142,7 @@ impl Workload for Mixed {
 /// Order entry goes on alone, and at each degree beside queries of the target and of every copy that there may be; each
 /// time behind a load, of which a copy may be kept.
 fn volume(step: &Step) -> Volume {
-    let (oltp, olap): (&OltpStep, &OlapStep) = (step.asked(), step.asked());
+    let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
     let sides = 1 + Level::ALL.len() as u64;
     let times = 1 + sides * olap.dop.len().max(1) as u64;
     let load = of_order_entry_load(oltp.warehouses.unwrap_or(1));
@@ -182,8 +182,8 @@ impl Measure for Together<'_> {
             context,
             analytical: &self.analytical,
             step,
-            oltp: step.asked(),
-            olap: step.asked(),
+            oltp: step.table(),
+            olap: step.table(),
             key,
             source: source.unwrap_or(own),
             progress,

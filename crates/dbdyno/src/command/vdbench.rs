@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use load::Objective;
 use storage::engine::{self, Options, format_run};
 use storage::execution::{self, Audience, Completion, Done, Execution, Slo};
-use storage::language::{self, Asked, FormatPolicy, Script, command_line, script};
+use storage::language::{self, CommandLine, FormatPolicy, Script, command_line, script};
 use storage::pages::{Pages, folder};
 use storage::profile::Profile;
 use storage::run::Run;
@@ -132,7 +132,7 @@ fn options(arguments: &VdbenchArguments, profile: Option<Profile>) -> Vec<String
 }
 
 /// A blank ends what counts of a line, and may well stand in the path that is named to a profile.
-fn quote(asked: &mut Asked) {
+fn quote(asked: &mut CommandLine) {
     for variable in &mut asked.variables {
         if variable.value.contains(' ') {
             variable.value = format!("\"{}\"", variable.value);
@@ -165,7 +165,7 @@ fn spare_files(script: &Script) -> Result<()> {
 }
 
 /// The script, and the text of all its files.
-fn read(asked: &Asked, profile: Option<Profile>) -> Result<(Script, String)> {
+fn read(asked: &CommandLine, profile: Option<Profile>) -> Result<(Script, String)> {
     let texts: RefCell<Vec<(PathBuf, String)>> = RefCell::default();
     let script = script(asked, &|path| {
         let text = match profile.filter(|profile| profile.path() == path) {

@@ -72,7 +72,7 @@ impl Workload for Sleep {
 }
 
 fn list(step: &Step) -> Vec<u32> {
-    let sleepers = step.asked::<toml::Table>()["sleepers"].as_array();
+    let sleepers = step.table::<toml::Table>()["sleepers"].as_array();
     let numbers = sleepers
         .into_iter()
         .flatten()
@@ -81,7 +81,7 @@ fn list(step: &Step) -> Vec<u32> {
 }
 
 fn naps(step: &Step) -> u64 {
-    let naps = step.asked::<toml::Table>()["naps"].as_integer();
+    let naps = step.table::<toml::Table>()["naps"].as_integer();
     naps.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
 }
 

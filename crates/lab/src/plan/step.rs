@@ -7,7 +7,7 @@ use std::time::Duration;
 use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
-use super::asked::{Asked, Tables};
+use super::table::{StepTable, Tables};
 
 /// Keys of a step beside the tables of its workload.
 pub(crate) const STEP_KEYS: [&str; 15] = [
@@ -197,7 +197,7 @@ impl Step {
     ///
     /// # Panics
     /// When it has no such table; of a step that was read, its workload's tables are there.
-    pub fn asked<T: Asked>(&self) -> &T {
+    pub fn table<T: StepTable>(&self) -> &T {
         let found = self.tables.find();
         found.expect("a step that was read has the tables of its workload")
     }

@@ -11,9 +11,9 @@ use super::rd::{Rd, seconds};
 use super::source::Variable;
 use crate::run::{Journal, Validation};
 
-/// Everything that was asked for.
+/// What the command line says.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Asked {
+pub struct CommandLine {
     /// Parameter files, in the order they are read.
     pub files: Vec<PathBuf>,
     /// Where reports go, as it was written: `DIR`, `DIR+`, `DIR.tod`; none: the default.
@@ -53,8 +53,8 @@ impl Overrides {
 }
 
 /// Reads the options.
-pub fn command_line(arguments: &[String]) -> Result<Asked> {
-    let mut asked = Asked::default();
+pub fn command_line(arguments: &[String]) -> Result<CommandLine> {
+    let mut asked = CommandLine::default();
     let mut rest = arguments.iter().map(String::as_str).peekable();
     while let Some(argument) = rest.next() {
         if argument == "+" {
@@ -112,7 +112,7 @@ pub fn command_line(arguments: &[String]) -> Result<Asked> {
     Ok(asked)
 }
 
-impl Asked {
+impl CommandLine {
     fn take(&mut self, letter: &str, value: &str) -> Result<()> {
         let parameter = Parameter {
             key: format!("-{letter}"),

@@ -125,7 +125,7 @@ fn an_included_fifo_is_refused() {
     std::fs::write(&file, "include=more\n").unwrap();
     let (sender, answer) = channel();
     std::thread::spawn(move || {
-        let asked = storage::language::Asked {
+        let asked = storage::language::CommandLine {
             files: vec![file],
             ..Default::default()
         };

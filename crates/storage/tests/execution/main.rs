@@ -25,7 +25,7 @@ use host::Reader;
 use jiff::Timestamp;
 use storage::engine::{self, Carrier, MockDevice, Options, format_run};
 use storage::execution::{Audience, Completion, Done, Execution, ExecutionError, Slo, Steadiness};
-use storage::language::{Asked, FormatPolicy, Script, read_file, script};
+use storage::language::{CommandLine, FormatPolicy, Script, read_file, script};
 use storage::pages::{Pages, folder};
 use storage::run::Run;
 use tempfile::TempDir;
@@ -133,9 +133,9 @@ impl Place {
 
     fn script(&self, text: &str) -> Script {
         let text = text.replace("$dir", &self.folder.path().display().to_string());
-        let asked = Asked {
+        let asked = CommandLine {
             files: vec![PathBuf::from("p")],
-            ..Asked::default()
+            ..CommandLine::default()
         };
         let read = |path: &Path| match path == Path::new("p") {
             true => Ok(text.clone()),

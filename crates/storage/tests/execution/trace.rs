@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use storage::engine::{self, MockDevice, Options, Outcome};
-use storage::language::{Asked, Script, Variable, heading, script, simulation};
+use storage::language::{CommandLine, Script, Variable, heading, script, simulation};
 use storage::run::{Rate, Run};
 
 use super::Place;
@@ -40,10 +40,10 @@ fn read(place: &Place, name: &str) -> Script {
         text = text.replace("/data/", &format!("{folder}/"));
         text = text.replace("size=64m", &format!("size={SD_BYTES}"));
     }
-    let asked = Asked {
+    let asked = CommandLine {
         files: vec![PathBuf::from(name)],
         variables,
-        ..Asked::default()
+        ..CommandLine::default()
     };
     script(&asked, &|_| Ok(text.clone())).unwrap()
 }

@@ -12,7 +12,7 @@ mod traps;
 
 use std::path::{Path, PathBuf};
 
-use storage::language::{Asked, LanguageError, Script, command_line, read_file, script};
+use storage::language::{CommandLine, LanguageError, Script, command_line, read_file, script};
 use storage::run::Run;
 
 #[global_allocator]
@@ -38,9 +38,9 @@ fn read_example(name: &str, also: &[&str]) -> Script {
 
 /// What a text means, as the file `p`.
 fn read(text: &str) -> Result<Script, LanguageError> {
-    let asked = Asked {
+    let asked = CommandLine {
         files: vec![PathBuf::from("p")],
-        ..Asked::default()
+        ..CommandLine::default()
     };
     script(&asked, &|_| Ok(text.to_owned()))
 }

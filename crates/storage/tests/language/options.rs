@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use storage::language::{Asked, Repeat, Script, command_line, script};
+use storage::language::{CommandLine, Repeat, Script, command_line, script};
 
-fn asked(line: &str) -> Result<Asked, String> {
+fn asked(line: &str) -> Result<CommandLine, String> {
     let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     command_line(&arguments).map_err(|error| error.to_string())
 }

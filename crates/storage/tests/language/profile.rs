@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use storage::language::{Asked, Variable, script};
+use storage::language::{CommandLine, Variable, script};
 use storage::profile::Profile;
 use storage::run::{Run, Seek, Sizes};
 
@@ -11,10 +11,10 @@ fn runs(size: &str) -> Vec<Run> {
         name: name.to_owned(),
         value: value.to_owned(),
     };
-    let asked = Asked {
+    let asked = CommandLine {
         files: vec![PathBuf::from("profile")],
         variables: vec![variable("lun", "/d/f"), variable("size", size)],
-        ..Asked::default()
+        ..CommandLine::default()
     };
     let text = Profile::named("database").unwrap().text();
     script(&asked, &|_| Ok(text.to_owned())).unwrap().runs

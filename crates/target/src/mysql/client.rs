@@ -12,7 +12,7 @@ use crate::session::{TEXTS_MAX, too_many_texts};
 use crate::stream::Stream;
 use crate::{ErrorKind, Result, TargetError, Transport, Value};
 
-pub(super) use nonblocking::{Asked, Came};
+pub(super) use nonblocking::{Came, ClientRequest};
 
 /// A server that takes longer to greet or to log in is called unreachable.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);

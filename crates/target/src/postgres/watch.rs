@@ -17,7 +17,7 @@ use super::set_up::OF_SESSIONS;
 use super::wire::Prepared;
 use crate::process;
 use crate::{Result, ServerCounts, Tally, TargetError, Transport, Watch};
-use activity::{Asked, Seen};
+use activity::{Scope, Seen};
 use profile::Profile;
 
 /// Why there are no histograms.
@@ -58,11 +58,11 @@ impl PostgresWatch {
             Ok(profile) => (profile, None),
             Err(why) => (None, Some(why)),
         };
-        let asked = match profile {
-            Some(_) => Asked::All,
-            None => Asked::AtWork,
+        let scope = match profile {
+            Some(_) => Scope::All,
+            None => Scope::AtWork,
         };
-        let look = prepare(&mut connection, major, asked)?;
+        let look = prepare(&mut connection, major, scope)?;
         Ok(Self {
             look,
             major,
@@ -78,13 +78,13 @@ impl PostgresWatch {
         self.profile = None;
         self.unusable = Some(error.message);
         self.connection.batch("SET statement_timeout = 0")?;
-        self.look = prepare(&mut self.connection, self.major, Asked::AtWork)?;
+        self.look = prepare(&mut self.connection, self.major, Scope::AtWork)?;
         Ok(())
     }
 }
 
-fn prepare(connection: &mut Connection, major: u32, asked: Asked) -> Result<Prepared> {
-    let mut look = connection.prepare(&activity::sql(major, asked))?;
+fn prepare(connection: &mut Connection, major: u32, scope: Scope) -> Result<Prepared> {
+    let mut look = connection.prepare(&activity::sql(major, scope))?;
     // An unknown type is asked for as text.
     look.columns.fill(0);
     Ok(look)

@@ -93,14 +93,14 @@ impl Workload for Columnar {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.asked::<ColumnarStep>().check()
+        step.table::<ColumnarStep>().check()
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
             let obstacle = obstacle(ground.targets).or_else(|| target.first().read_only());
-            agenda.add(keys(step.asked(), &base, target), obstacle, title);
+            agenda.add(keys(step.table(), &base, target), obstacle, title);
         }
         Ok(agenda)
     }
@@ -115,7 +115,7 @@ impl Workload for Columnar {
     }
 
     fn reads_replicas(&self, step: &Step) -> bool {
-        step.asked::<ColumnarStep>().order == ColumnarOrder::Change
+        step.table::<ColumnarStep>().order == ColumnarOrder::Change
     }
 
     /// A replica ends with its process: what a run that was interrupted had lifted into it is lifted again.
@@ -171,7 +171,7 @@ impl Measure for Copies<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        let columnar: &ColumnarStep = step.asked();
+        let columnar: &ColumnarStep = step.table();
         let measured = match columnar.order {
             ColumnarOrder::Lift => self.lift((step, columnar), key),
             ColumnarOrder::Change => self.change((step, columnar), key, progress),

@@ -91,11 +91,11 @@ impl Workload for Analytical {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.asked::<OlapStep>().check()
+        step.table::<OlapStep>().check()
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
-        let olap: &OlapStep = step.asked();
+        let olap: &OlapStep = step.table();
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
             // A replica holds what was lifted, and nothing is loaded into it.
@@ -110,7 +110,7 @@ impl Workload for Analytical {
 
     fn written(&self, steps: &[&Step], _engine: &str) -> Result<Written> {
         let mut written = Written::default();
-        for olap in steps.iter().map(|step| step.asked::<OlapStep>()) {
+        for olap in steps.iter().map(|step| step.table::<OlapStep>()) {
             if let (OlapOrder::Load, Some(scale)) = (olap.order, olap.scale) {
                 written.add(of_analytical_load(scale));
             }
@@ -151,7 +151,7 @@ impl Measure for Asks<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        let olap: &OlapStep = step.asked();
+        let olap: &OlapStep = step.table();
         let place = self.place((step, olap), key);
         let measured = match key.test.as_str() {
             LOAD => load::load(&place),

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_is_told() {
-        let step = |olap: &str| plan(olap).unwrap().step[0].asked::<OlapStep>().clone();
+        let step = |olap: &str| plan(olap).unwrap().step[0].table::<OlapStep>().clone();
         assert_eq!(step("do = 'run'").queries().len(), 22);
         assert_eq!(step("do = 'run'\nqueries = '14,6'").queries(), [14, 6]);
         assert_eq!(step("do = 'run'\nqueries = [14, 6]").queries(), [14, 6]);

@@ -98,7 +98,7 @@ impl Workload for OrderEntry {
     }
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
-        step.asked::<OltpStep>().check(step)
+        step.table::<OltpStep>().check(step)
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
@@ -107,7 +107,7 @@ impl Workload for OrderEntry {
         let places = ground.places().filter(|(target, _)| !target.is_replica());
         for (target, base) in places {
             let obstacle = obstacle(target).or_else(|| target.first().read_only());
-            agenda.add(keys(step.asked(), &base), obstacle, title);
+            agenda.add(keys(step.table(), &base), obstacle, title);
         }
         Ok(agenda)
     }
@@ -116,13 +116,13 @@ impl Workload for OrderEntry {
         let mut written = Written::default();
         steps
             .iter()
-            .for_each(|step| written.add(volume(step, step.asked())));
+            .for_each(|step| written.add(volume(step, step.table())));
         Ok(written)
     }
 
     fn sessions(&self, step: &Step, key: &PointKey) -> Sessions {
         Sessions {
-            count: step.asked::<OltpStep>().connections(key.jobs).into(),
+            count: step.table::<OltpStep>().connections(key.jobs).into(),
             who: "user",
             remedy: SHARE_CONNECTIONS,
         }
@@ -185,7 +185,7 @@ impl Measure for Levels<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        let oltp: &OltpStep = step.asked();
+        let oltp: &OltpStep = step.table();
         let place = PointContext {
             context: self.context,
             step,

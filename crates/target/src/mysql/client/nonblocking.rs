@@ -20,7 +20,7 @@ pub(in crate::mysql) enum Came {
 
 /// A request of a group.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::mysql) enum Asked<'a> {
+pub(in crate::mysql) enum ClientRequest<'a> {
     Text(&'static str),
     Execution(StatementId, &'a [Value<'a>]),
 }
@@ -48,10 +48,10 @@ impl Client {
     /// # Errors
     /// When it cannot be encoded; the group is forgotten then.
     #[inline]
-    pub(in crate::mysql) fn queue(&mut self, asked: Asked<'_>, join: bool) -> Result<()> {
+    pub(in crate::mysql) fn queue(&mut self, asked: ClientRequest<'_>, join: bool) -> Result<()> {
         let encoded = match asked {
-            Asked::Text(sql) => self.encoded(|wire| wire.queue_query(sql, join)),
-            Asked::Execution(statement, parameters) => {
+            ClientRequest::Text(sql) => self.encoded(|wire| wire.queue_query(sql, join)),
+            ClientRequest::Execution(statement, parameters) => {
                 self.check_count(statement, parameters).and_then(|()| {
                     self.encoded(|wire| wire.queue_execution(statement, parameters, join))
                 })

@@ -9,7 +9,7 @@ use std::os::fd::RawFd;
 
 use super::{BEGIN, BEGIN_READ, COMMIT, MySqlSession, ROLLBACK};
 use crate::Result;
-use crate::mysql::client::{Asked, Came};
+use crate::mysql::client::{Came, ClientRequest};
 use crate::mysql::wire::StatementId;
 use crate::nonblocking::{Nonblocking, Replies, Request, Sent};
 
@@ -27,19 +27,19 @@ impl Nonblocking for MySqlSession {
         let (asked, joins) = match request {
             Request::Begin => {
                 group.reads_only = false;
-                (Asked::Text(BEGIN), group.may_join(true, false))
+                (ClientRequest::Text(BEGIN), group.may_join(true, false))
             }
             Request::BeginRead => {
                 group.reads_only = true;
-                (Asked::Text(BEGIN_READ), group.may_join(true, false))
+                (ClientRequest::Text(BEGIN_READ), group.may_join(true, false))
             }
-            Request::Commit => (Asked::Text(COMMIT), group.may_join(false, true)),
-            Request::Rollback => (Asked::Text(ROLLBACK), group.may_join(false, false)),
+            Request::Commit => (ClientRequest::Text(COMMIT), group.may_join(false, true)),
+            Request::Rollback => (ClientRequest::Text(ROLLBACK), group.may_join(false, false)),
             Request::Execute(statement, parameters) => {
                 let id = StatementId(statement.0);
                 let is_query = !self.client.columns(id).is_empty();
                 let joins = group.may_join(false, is_query);
-                (Asked::Execution(id, parameters), joins)
+                (ClientRequest::Execution(id, parameters), joins)
             }
         };
         self.client.queue(asked, joins)

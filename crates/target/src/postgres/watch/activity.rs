@@ -25,7 +25,7 @@ const WORKER: &str = "parallel worker";
 
 /// Which processes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Scope {
     /// Those at work.
     AtWork,
     /// Idle ones as well, whose waits somebody else has counted.
@@ -33,7 +33,7 @@ pub(super) enum Asked {
 }
 
 /// The function below the view, because the view joins names of databases and users to every session.
-pub(super) fn sql(major: u32, asked: Asked) -> String {
+pub(super) fn sql(major: u32, scope: Scope) -> String {
     let leader = if major >= VERSION_OF_LEADERS {
         "coalesce(leader_pid, pid)"
     } else {
@@ -46,9 +46,9 @@ pub(super) fn sql(major: u32, asked: Asked) -> String {
         list(&BACKGROUND),
         list(&IDLE_KINDS)
     );
-    let wanted = match asked {
-        Asked::AtWork => at_work.as_str(),
-        Asked::All => "true",
+    let wanted = match scope {
+        Scope::AtWork => at_work.as_str(),
+        Scope::All => "true",
     };
     format!(
         "SELECT pid::text, {leader}::text, backend_type, ({at_work})::text, wait_event_type, wait_event \

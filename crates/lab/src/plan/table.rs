@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// What a step asks of its workload in one table.
-pub trait Asked: Any + Debug + Send + Sync {
+pub trait StepTable: Any + Debug + Send + Sync {
     /// The table's keys as TOML.
     fn to_toml(&self) -> String;
 }
 
-impl<T: Any + Debug + Send + Sync + Serialize> Asked for T {
+impl<T: Any + Debug + Send + Sync + Serialize> StepTable for T {
     fn to_toml(&self) -> String {
         toml::to_string(self)
             .expect("a table holds only strings, numbers and arrays, which TOML can write")
@@ -25,28 +25,28 @@ impl<T: Any + Debug + Send + Sync + Serialize> Asked for T {
 pub struct TableKind {
     pub name: &'static str,
     pub keys: Keys,
-    pub read: fn(toml::Table) -> Result<Arc<dyn Asked>, toml::de::Error>,
+    pub read: fn(toml::Table) -> Result<Arc<dyn StepTable>, toml::de::Error>,
 }
 
 /// Reads a table of one type.
 ///
 /// # Errors
 /// A key or value that it does not have.
-pub fn read<T: Asked + DeserializeOwned>(
+pub fn read<T: StepTable + DeserializeOwned>(
     table: toml::Table,
-) -> Result<Arc<dyn Asked>, toml::de::Error> {
-    let asked: T = toml::Value::Table(table).try_into()?;
-    Ok(Arc::new(asked))
+) -> Result<Arc<dyn StepTable>, toml::de::Error> {
+    let table: T = toml::Value::Table(table).try_into()?;
+    Ok(Arc::new(table))
 }
 
 /// The tables of one step.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tables(pub Vec<(&'static str, Arc<dyn Asked>)>);
+pub(crate) struct Tables(pub Vec<(&'static str, Arc<dyn StepTable>)>);
 
 impl Tables {
-    pub fn find<T: Asked>(&self) -> Option<&T> {
-        self.0.iter().find_map(|(_, asked)| {
-            let any: &dyn Any = &**asked;
+    pub fn find<T: StepTable>(&self) -> Option<&T> {
+        self.0.iter().find_map(|(_, table)| {
+            let any: &dyn Any = &**table;
             any.downcast_ref()
         })
     }
@@ -55,7 +55,7 @@ impl Tables {
         let texts = self
             .0
             .iter()
-            .map(|(name, asked)| format!("\n[{root}{name}]\n{}", asked.to_toml()));
+            .map(|(name, table)| format!("\n[{root}{name}]\n{}", table.to_toml()));
         texts.collect()
     }
 }
