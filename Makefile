@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check bench clean trials
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check audit oldest bench clean trials
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -62,6 +62,12 @@ check: ## formatting, lints, documentation, one build of every dependency
 	cargo clippy $(profile) --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc $(profile) --workspace --no-deps
 	@scripts/one-build.sh
+
+audit: ## licences, sources and known vulnerabilities of the dependencies
+	@scripts/audit.sh
+
+oldest: ## compile with the oldest Rust that is promised
+	@scripts/oldest-rust.sh
 
 bench: ## what recording one latency costs (meant: 25 ns at most)
 	cargo bench --locked --workspace --bench recorder

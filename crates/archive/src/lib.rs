@@ -10,6 +10,8 @@
 //! Figures flow one way: `lab` writes, `report` and the exports read. Percentiles are not stored;
 //! they are read from the histograms, so that they cannot contradict them.
 
+#![forbid(unsafe_code)]
+
 pub mod array;
 pub mod export;
 pub mod integrity;

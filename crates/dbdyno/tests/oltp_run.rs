@@ -422,10 +422,8 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
         victim = postgres::psql(&server, worker);
     }
     // SAFETY: the number is that of a process of this test's server.
-    assert_eq!(
-        unsafe { libc::kill(victim.parse().unwrap(), libc::SIGKILL) },
-        0
-    );
+    let killed = unsafe { libc::kill(victim.parse().unwrap(), libc::SIGKILL) };
+    assert_eq!(killed, 0);
     assert_eq!(child.wait().unwrap().code(), Some(1), "{}", told());
     let sentence = told().lines().last().unwrap().to_owned();
     assert!(

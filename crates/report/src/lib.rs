@@ -9,6 +9,8 @@
 //! * [`svg`]: the small writer behind every chart.
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
+#![forbid(unsafe_code)]
+
 mod comparison;
 mod delivered;
 mod held_back;

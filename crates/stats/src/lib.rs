@@ -4,6 +4,8 @@
 //! beside it holds a golden number. A result carries its [`Warning`]s with it; an odd series gives a
 //! warning, never a panic.
 
+#![forbid(unsafe_code)]
+
 pub mod autocorrelation;
 pub mod changepoint;
 pub mod cluster;

@@ -7,6 +7,8 @@
 //! * [`mod@shift`]: times of I/Os below a database, before and after.
 //! * [`sla`]: a run held against limits.
 
+#![forbid(unsafe_code)]
+
 pub mod compare;
 pub mod difference;
 pub mod metric;

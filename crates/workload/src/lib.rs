@@ -6,6 +6,8 @@
 //! knows how to prepare the tables, do the operations of a job and prove the answers right. A user's own SQL
 //! is a [`script`], which becomes a test like the others.
 
+#![forbid(unsafe_code)]
+
 pub mod below;
 pub mod bench;
 pub mod columnar;

@@ -219,6 +219,7 @@ impl LockedElsewhere {
             .open(path)
             .unwrap();
         let (mut reader, writer) = std::io::pipe().unwrap();
+        // SAFETY: zeros are a valid flock.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
         lock.l_type = libc::F_WRLCK as _;
         // SAFETY: between fork and its end the child only calls async-signal-safe functions.
