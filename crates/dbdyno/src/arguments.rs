@@ -11,7 +11,7 @@ mod vdbench;
 use std::path::PathBuf;
 
 use crate::consent::Permission;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use olap::{OlapArguments, OlapVerb};
@@ -24,70 +24,107 @@ pub use runs::{RunsArguments, RunsVerb};
 pub use secret::{SecretText, urls};
 pub use vdbench::VdbenchArguments;
 
-/// A dynamometer for database platforms: loads the whole platform through the database and prints
-/// one page of figures that can be trusted.
+/// A dynamometer for database platforms: load the whole platform through the database, and get one page of
+/// figures that you can trust
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit status: 0 measured and valid · 1 the environment failed · 2 wrong in itself \
-(flag, plan, scheme, name) · 3 measured but a gate failed · 4 measured but judged below what was asked \
-for · 130 interrupted"
+    after_help = "Exit status: 0 measured and valid · 1 environment failed · 2 invalid input (flag, plan, URL, name) · \
+3 measured, but a check failed · 4 measured, but a limit or verdict was missed · 130 interrupted"
 )]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
-    /// Archive of all results (default: $DBDYNO_ARCHIVE, else archive.dbdyno in the user's data directory)
+    /// Archive of results (default: $DBDYNO_ARCHIVE, or archive.dbdyno in your data directory)
     // Behind the arguments of every verb, however many verbs there are: clap counts both together.
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub archive: Option<PathBuf>,
 }
 
+/// The verbs by what their user wants, as the help lists them.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Measure", &["run", "ab"]),
+    ("Workloads", &["oltp", "olap", "columnar", "vdbench"]),
+    ("Compare", &["compare", "judge"]),
+    ("Results", &["report", "list", "runs", "export"]),
+    ("Platform", &["host"]),
+];
+
+impl Arguments {
+    /// What was typed; ends the process where that is a question or makes no sense.
+    pub fn typed() -> Self {
+        let matches = Self::grouped().get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// The command, whose help lists the verbs in groups; clap has groups for options alone.
+    fn grouped() -> clap::Command {
+        let command = Self::command();
+        let about = |name: &str| {
+            let verb = command.find_subcommand(name);
+            verb.and_then(clap::Command::get_about)
+                .map(ToString::to_string)
+                .unwrap_or_default()
+        };
+        let mut verbs = String::new();
+        for (title, names) in GROUPS {
+            verbs.push_str(&format!("{title}:\n"));
+            for name in *names {
+                verbs.push_str(&format!("  {name:<9} {}\n", about(name)));
+            }
+            verbs.push('\n');
+        }
+        command.help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}\n"
+        ))
+    }
+}
+
 /// The verbs; their names are a contract.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Measure a plan on one or more targets
+    /// Run a plan on one or more targets
     Run(RunArguments),
-    /// Measure two configurations in turn, pair by pair, and say what the difference is worth
+    /// Measure two configurations in alternating blocks and say what the difference is worth
     Ab(AbArguments),
-    /// Set two runs against each other: ratios with intervals, and verdicts
+    /// Compare two runs: ratios with confidence intervals, and verdicts
     Compare(CompareArguments),
-    /// Hold a run against limits, for a person or a build server
+    /// Check a run against SLA limits (text, JSON or JUnit)
     Judge(JudgeArguments),
-    /// Show what there is
+    /// List tests, plans, engines, references or runs
     List(ListArguments),
-    /// Rename, annotate or delete runs of the archive
+    /// Rename, annotate or delete runs
     Runs(RunsArguments),
-    /// Print a run as JSON, CSV or Markdown
+    /// Export a run as JSON, CSV or Markdown
     Export(ExportArguments),
-    /// Write a run as one self-contained HTML page
+    /// Write a run to a self-contained HTML page
     Report(ReportArguments),
-    /// The analytical workload: load its database, ask its 22 queries, check their answers, remove it
+    /// Analytical workload, 22 queries: load, run, check or drop its database
     Olap(OlapArguments),
-    /// Lift tables of any database into memory by columns: their sizes, and what that is worth
+    /// Load tables into an in-memory column store; measure size and speed-up
     Columnar(ColumnarArguments),
-    /// The order-entry workload: load its database, let users work on it, check it, remove it
+    /// Order-entry workload: load, run, check, restore or drop its database
     Oltp(OltpArguments),
-    /// Storage below the database: carry out vdbench parameter files
+    /// Run vdbench parameter files on the storage below the database
     Vdbench(VdbenchArguments),
-    /// Show what this machine is, and what published practice advises for it
+    /// Show this machine's inventory and how it departs from published advice
     Host(HostArguments),
 }
 
 /// `dbdyno compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// The run that is the measure: its number or label, or "last"
+    /// Baseline run: number, label, or "last"
     #[arg(value_name = "RUN-A")]
     pub a: String,
-    /// The run that is judged
+    /// Run to judge against it
     #[arg(value_name = "RUN-B")]
     pub b: String,
-    /// Compare also what was measured differently (size, schedule, cache …), labelled
+    /// Also compare points measured differently (size, schedule, cache …); they are labelled
     #[arg(long)]
     pub anyway: bool,
-    /// Histograms of the storage array's own reporter, as CSV (docs/VDBENCH.md); of the second run as
-    /// RUN=FILE
+    /// Histograms from the storage array's own reporter, as CSV (docs/VDBENCH.md); RUN=FILE for the second run
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
     #[command(flatten)]
@@ -97,20 +134,19 @@ pub struct CompareArguments {
 /// How two runs are judged, for `compare` and `ab`.
 #[derive(Debug, Args)]
 pub struct Judging {
-    /// Practical band in percent within which two count as alike, or "learned" from the archive's
-    /// studies of the same plan against itself
+    /// Equivalence band in percent, or "learned" from A/A studies of the same plan in the archive
     #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
     pub band: BandAsked,
-    /// Smallest effect in percent that must be found: pairs are advised for it
+    /// Smallest effect in percent that you want to detect; the number of pairs is advised for it
     #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
     pub effect: f64,
-    /// Metric to decide on instead of the plan's, as `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
+    /// Primary metric, instead of the plan's: `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
     #[arg(long, value_name = "METRIC")]
     pub primary: Vec<String>,
-    /// Exit with status 4 when a primary metric is worse (or not even conclusive)
+    /// Exit with status 4 if a primary metric is worse (or inconclusive)
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
-    /// Show every secondary metric and every difference
+    /// Show all secondary metrics and all configuration differences
     #[arg(long)]
     pub all: bool,
     /// Print JSON (docs/FORMAT.md)
@@ -149,25 +185,25 @@ fn share(text: &str) -> Result<f64, String> {
     number
         .filter(|pct| *pct > 0.0 && *pct < 100.0)
         .map(|pct| pct / 100.0)
-        .ok_or_else(|| "give percent above 0 and below 100".to_owned())
+        .ok_or_else(|| "expected a percentage above 0 and below 100".to_owned())
 }
 
 /// `dbdyno judge`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 all limits are met · 3 the run is incomplete or its record was changed, \
-whatever its limits say · 4 a limit is missed, or cannot be judged because nothing valid was measured under it"
+    after_help = "Exit status: 0 all limits met · 3 the run is incomplete or was altered after it was measured, whatever \
+the limits say · 4 a limit was missed, or nothing valid was measured to judge it by"
 )]
 pub struct JudgeArguments {
-    /// Number or label of a run, or "last"
+    /// Run: number, label, or "last"
     pub run: String,
-    /// File of limits (docs/FORMAT.md)
+    /// File with the limits (docs/FORMAT.md)
     #[arg(long, value_name = "FILE.toml")]
     pub sla: PathBuf,
-    /// Also write JUnit XML, which build servers read
+    /// Also write JUnit XML, for build servers
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
-    /// Print JSON (docs/FORMAT.md) instead of lines
+    /// Print JSON (docs/FORMAT.md)
     #[arg(long)]
     pub json: bool,
 }
@@ -175,43 +211,43 @@ pub struct JudgeArguments {
 /// `dbdyno ab`.
 #[derive(Debug, Args)]
 pub struct AbArguments {
-    /// Name of a built-in plan or path of a plan file
+    /// Built-in plan or path of a plan file
     #[arg(required_unless_present = "resume", default_value = "")]
     pub plan: String,
-    /// Sets something for side A alone: a key of the plan as in --set, target.KEY=VALUE (a setting of
-    /// the target's URL; of a running server, for the sessions that are measured) or target=URL; without --a
-    /// and --b the plan is measured against itself
+    /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
+    /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
+    /// itself (A/A)
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub a: Vec<SecretText>,
-    /// Sets something for side B alone
+    /// Change side B only
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub b: Vec<SecretText>,
-    /// Pairs of blocks; each block is the plan once, from the same start
+    /// Pairs of blocks; each block runs the plan once, from the same starting state
     #[arg(long, value_name = "N", default_value_t = lab::study::PAIRS_DEFAULT,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub pairs: u32,
-    /// Database to measure, for both sides; without it SQLite and DuckDB in files of their own
+    /// Database to measure, on both sides (default: SQLite and DuckDB in temporary files)
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
-    /// Name of the study; its runs are called NAME-a and NAME-b
+    /// Name of the study; its runs are NAME-a and NAME-b
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Sets a key of the plan for both sides
+    /// Set a plan key on both sides
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
-    /// Seed of everything random, the order of the blocks included
+    /// Random seed; also decides the order of the blocks
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Go on with a study that was interrupted or killed
+    /// Resume an interrupted study
     #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "targets", "name", "settings", "seed", "platform", "address", "device", "yes", "shared"])]
     pub resume: Option<String>,
-    /// Directory with a test library to use instead of the built-in one
+    /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
     pub library: Option<PathBuf>,
-    /// Directory for the files of the default targets (default: the user's cache directory)
+    /// Directory for the default targets' files (default: your cache directory)
     #[arg(long, value_name = "DIR")]
     pub work_dir: Option<PathBuf>,
-    /// File that states what a machine cannot discover: array, RAID, cache, options
+    /// File stating what cannot be discovered: array, RAID, cache, options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
     #[command(flatten)]
@@ -227,13 +263,13 @@ pub struct AbArguments {
 pub struct ListArguments {
     /// What to list
     pub what: Listing,
-    /// Runs of this plan alone
+    /// Only runs of this plan
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<String>,
-    /// Runs on this target alone: its engine (sqlite, postgres) or the beginning of its URL
+    /// Only runs on this target: its engine (sqlite, postgres) or the start of its URL
     #[arg(long, value_name = "TARGET")]
     pub target: Option<String>,
-    /// Runs begun then or later: a date or a time of UTC, as `list runs` shows them
+    /// Only runs started at or after this date or time (UTC)
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub since: Option<String>,
 }
@@ -245,7 +281,7 @@ fn since(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let time = text.parse::<jiff::Timestamp>().map_err(|_| {
-        "write a date or a time of UTC, like 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
+        "expected a date or a time in UTC, such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
     })?;
     Ok(time.to_string())
 }
@@ -253,24 +289,24 @@ fn since(text: &str) -> Result<String, String> {
 /// What `dbdyno list` can show.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Listing {
-    /// The component tests
+    /// Component tests
     Tests,
-    /// The built-in plans
+    /// Built-in plans
     Plans,
-    /// The kinds of databases
+    /// Database engines
     Engines,
-    /// The published figures of other platforms
+    /// Published figures of other platforms
     References,
-    /// The runs in the archive
+    /// Runs in the archive
     Runs,
 }
 
 /// `dbdyno export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// Number or label of a run, or "last"
+    /// Run: number, label, or "last"
     pub run: String,
-    /// Form of the export
+    /// Format
     #[arg(long, value_enum, default_value = "json")]
     pub format: Format,
 }
@@ -280,7 +316,7 @@ pub struct ExportArguments {
 pub enum Format {
     /// Everything, histograms included (docs/FORMAT.md)
     Json,
-    /// One line per point
+    /// One row per point
     Csv,
     /// One table per test
     Markdown,
@@ -289,16 +325,16 @@ pub enum Format {
 /// `dbdyno report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Number or label of a run, or "last"
+    /// Run: number, label, or "last"
     pub run: String,
-    /// Another run, or ref:NAME, to set beside it
+    /// Run, or reference as ref:NAME, to show beside it
     #[arg(long, value_name = "RUN-or-REFERENCE")]
     pub against: Vec<String>,
-    /// Histograms of the storage array's own reporter, as CSV (docs/VDBENCH.md); of another run than the
-    /// first as RUN=FILE
+    /// Histograms from the storage array's own reporter, as CSV (docs/VDBENCH.md); RUN=FILE for a run given
+    /// with --against
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
-    /// File to write
+    /// Output file
     #[arg(
         short,
         long,
@@ -311,19 +347,41 @@ pub struct ReportArguments {
 /// `dbdyno host`.
 #[derive(Debug, Args)]
 pub struct HostArguments {
-    /// Print JSON (docs/HOST.md) instead of sections
+    /// Print JSON (docs/HOST.md)
     #[arg(long)]
     pub json: bool,
-    /// Directory that holds the machine's proc, sys and etc: the copied tree of another one, say
+    /// Directory with proc, sys and etc, such as a tree copied from another machine
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
-    /// Another machine through ssh, as `ssh://USER@HOST[:PORT]`
+    /// Another machine, over ssh: `ssh://USER@HOST[:PORT]`
     #[arg(long, value_name = "URL", conflicts_with = "root")]
     pub host: Option<String>,
-    /// Show what differs from a run, or from a file that --json wrote
+    /// Show differences from a run, or from a file written by --json
     #[arg(long, value_name = "RUN-or-FILE.json")]
     pub against: Option<String>,
-    /// File that states what a machine cannot discover: array, RAID, cache, options
+    /// File stating what cannot be discovered: array, RAID, cache, options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_stands_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let command = Arguments::command();
+        let mut verbs: Vec<&str> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
 }

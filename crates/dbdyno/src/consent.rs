@@ -22,13 +22,13 @@ const ASK_ABOVE_GB_DEFAULT: f64 = 10.0;
 /// What its user allows before anything is touched.
 #[derive(Debug, Clone, Args)]
 pub struct Permission {
-    /// Begin without asking, however much is going to be written
+    /// Start without asking, however much will be written
     #[arg(long)]
     pub yes: bool,
-    /// Ask when more than this is going to be written (10^9 bytes), or more than half of the free room
+    /// Ask before writing more than this (10^9 bytes), or more than half of the free space
     #[arg(long, value_name = "GB", default_value_t = ASK_ABOVE_GB_DEFAULT, value_parser = gigabytes)]
     pub ask_above: f64,
-    /// Measure servers on which others are at work: their work and the figures disturb each other
+    /// Allow servers with other active sessions; they and the results will disturb each other
     #[arg(long)]
     pub shared: bool,
 }
@@ -47,7 +47,7 @@ fn gigabytes(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     number
         .filter(|gb| gb.is_finite() && *gb >= 0.0)
-        .ok_or_else(|| "give a number of 10^9 bytes, 0 or more".to_owned())
+        .ok_or_else(|| "expected a number of 10^9 bytes, 0 or more".to_owned())
 }
 
 impl Permission {
@@ -72,7 +72,7 @@ impl Permission {
         }
         match servers {
             0 => Err(Wrong(
-                "--shared is for servers that others use as well, and no target is one".into(),
+                "--shared applies to servers that others can use, and no target is one".into(),
             )
             .into()),
             _ => Ok(urls),
@@ -106,18 +106,16 @@ impl Permission {
         }
         if !std::io::stdin().is_terminal() {
             return Err(Wrong(format!(
-                "{reason}; say --yes when that is meant, {otherwise}"
+                "{reason}; if that is intended, add --yes; otherwise {otherwise}"
             ))
             .into());
         }
-        say(&format!("{reason}. Go on? [y/N]"));
+        say(&format!("{reason}. Continue? [y/N]"));
         let mut answer = String::new();
         let _ = std::io::stdin().lock().read_line(&mut answer);
         match answer.trim() {
             "y" | "Y" | "yes" => Ok(()),
-            _ => Err(
-                Wrong("not begun, because you did not agree; nothing was touched".into()).into(),
-            ),
+            _ => Err(Wrong("aborted; nothing was changed".into()).into()),
         }
     }
 
@@ -144,7 +142,7 @@ impl Permission {
             .find(|((_, free), (needed, _))| *needed as f64 > *free as f64 * ROOM_SHARE);
         full.map(|((_, free), (needed, place))| {
             format!(
-                "the plan needs up to {} at once, more than half of the {} that are free in {}",
+                "the plan needs up to {} at once, more than half of the {} free in {}",
                 size(needed),
                 size(free),
                 place.display()

@@ -12,13 +12,11 @@ mod say;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use arguments::{Arguments, Verb};
 
 fn main() -> ExitCode {
     target::before_first_use();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::typed();
     let result = match arguments.verb {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),

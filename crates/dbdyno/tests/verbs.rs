@@ -216,17 +216,35 @@ fn default_targets_are_removed_when_the_run_is_complete() {
     assert_eq!(left, 0, "files of a complete run are left");
 }
 
+/// Every help text, so that words are reviewed as such.
 #[test]
 fn the_help_says_what_there_is() {
     let place = Place::new();
-    for verb in ["", "run", "judge", "list", "export", "report"] {
-        let arguments: Vec<&str> = [verb, "--help"]
-            .into_iter()
-            .filter(|a| !a.is_empty())
-            .collect();
-        let help = place.fine(&arguments).stdout;
-        insta::assert_snapshot!(format!("help_{verb}").trim_end_matches('_'), help);
+    let help_of = |words: &[&str]| place.fine(&[words, &["--help"]].concat()).stdout;
+    let help = help_of(&[]);
+    let verbs = verbs_of(&help);
+    assert!(verbs.len() > 10, "{verbs:?}");
+    insta::assert_snapshot!("help", help);
+    for verb in verbs {
+        let mut help = help_of(&[&verb]);
+        for below in verbs_of(&help).iter().filter(|name| *name != "help") {
+            help.push_str(&format!(
+                "\n## dbdyno {verb} {below}\n\n{}",
+                help_of(&[&verb, below])
+            ));
+        }
+        insta::assert_snapshot!(format!("help_{verb}"), help);
     }
+}
+
+/// The verbs that a help text lists, above the options.
+fn verbs_of(help: &str) -> Vec<String> {
+    let above = help.split("\nOptions:").next().unwrap_or_default();
+    let above = above.split("\nArguments:").next().unwrap_or_default();
+    let listed = above.lines().filter_map(|line| line.strip_prefix("  "));
+    let listed = listed.filter(|line| !line.starts_with([' ', '-', '<', '[']));
+    let names = listed.filter_map(|line| line.split(' ').next());
+    names.map(str::to_owned).collect()
 }
 
 #[test]

@@ -18,17 +18,17 @@ pub struct OltpArguments {
 /// The verbs of the order-entry workload.
 #[derive(Debug, Subcommand)]
 pub enum OltpVerb {
-    /// Load the nine tables, or go on with a load that was broken off
+    /// Load the nine tables, or resume an interrupted load
     Load(LoadArguments),
-    /// Let users work, at one level or at more and more of them, and check the database before and after
+    /// Run users at one level or along a ramp, checking the database before and after
     Run(Box<UsersArguments>),
     /// Check the twelve consistency conditions and the row counts
     Check(CheckArguments),
-    /// Bring the database back to what it was right after its load
+    /// Restore the database to its state right after loading
     Restore(RestoreArguments),
-    /// Hold a log of acknowledged transactions, which `run --journal` kept, against the database
+    /// Check the database against a log of acknowledged transactions, kept by `run --journal`
     Reconcile(ReconcileArguments),
-    /// Remove the tables
+    /// Drop the tables
     Drop(DropArguments),
 }
 
@@ -38,19 +38,19 @@ pub struct LoadArguments {
     /// Database to load, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
-    /// Warehouses; each is about 100 MB
+    /// Number of warehouses, about 100 MB each
     #[arg(long, value_name = "W", value_parser = clap::value_parser!(u32).range(1..=i64::from(WAREHOUSES_MAX)))]
     pub warehouses: u32,
-    /// Sessions that load at the same time (default: 2, or 1 where the engine has one writer)
+    /// Concurrent loading sessions (default: 2, or 1 if the engine has a single writer)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
     pub jobs: Option<u32>,
-    /// Seed of everything random; the same seed gives the same rows
+    /// Random seed; the same seed gives the same rows
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Add foreign keys
     #[arg(long)]
     pub foreign_keys: bool,
-    /// Remove an order-entry database that is there
+    /// Replace an existing order-entry database
     #[arg(long)]
     pub replace: bool,
 }
@@ -58,64 +58,64 @@ pub struct LoadArguments {
 /// `dbdyno oltp run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 every point is valid · 3 a check or a gate failed, the database is broken say"
+    after_help = "Exit status: 0 every point is valid · 3 a check failed; the database may be inconsistent"
 )]
 pub struct UsersArguments {
     /// Database to work on
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
-    /// Size that the database must have; with --repeat it is brought back to its load before each repetition
+    /// Number of warehouses that the database must have; with --repeat it is restored before each repetition
     #[arg(long, value_name = "W")]
     pub warehouses: Option<u32>,
-    /// Users: a number, a list as 1,2,4 or a ramp FROM..TO/STEP
+    /// Users: a number, a list (1,2,4) or a ramp (FROM..TO/STEP)
     #[arg(long, value_name = "USERS", default_value = "1")]
     pub users: String,
-    /// Connections that the users share (default: one for each)
+    /// Connections shared by the users (default: one per user)
     #[arg(long, value_name = "N")]
     pub connections: Option<u32>,
-    /// Measured seconds of each level
+    /// Measured seconds per level
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     pub seconds: f64,
-    /// Seconds of work before each level is measured
+    /// Seconds of load before each level is measured
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub ramp_up: f64,
-    /// Longest warm-up before the first level of each repetition: users work until throughput is steady; 0 for none
+    /// Longest warm-up before the first level of each repetition, until throughput is steady; 0 for none
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     pub warm_up_max: f64,
-    /// Where the logic of the transactions is
+    /// Where the transaction logic runs
     #[arg(long, value_enum, default_value = "client")]
     pub mode: Mode,
-    /// Keying and think times as the specification has them; without them warehouses are only a size
+    /// Use the specification's keying and think times; without them, warehouses are only a size
     #[arg(long)]
     pub pauses: bool,
-    /// Response time that has to be held: the ramp ends behind it, and supported users are told
+    /// Response-time limit: the ramp ends once it is exceeded, and the supported number of users is reported
     #[arg(long, value_name = "p95=50ms")]
     pub limit: Option<String>,
-    /// Search the highest rate of arrivals that holds this response time; --rate is where it begins
+    /// Find the highest arrival rate that meets this response time, starting from --rate
     #[arg(long, value_name = "p95=50ms")]
     pub slo: Option<String>,
-    /// Arrivals per second of all users together, instead of users who wait for their answers
+    /// Open-loop arrival rate of all users together, instead of users that wait for their answers
     #[arg(long, value_name = "PER-S")]
     pub rate: Option<f64>,
-    /// How they arrive
+    /// Spacing of the arrivals
     #[arg(long, value_enum, value_name = "HOW", requires = "rate")]
     pub arrivals: Option<Arrivals>,
-    /// Conditions that are checked before and after; light puts 6, 10 and 12 off
+    /// Conditions to check before and after; `light` skips conditions 6, 10 and 12
     #[arg(long, value_enum, default_value = "full")]
     pub check: Check,
-    /// An operation that takes longer has failed
+    /// Time limit of an operation; one that takes longer has failed
     #[arg(long, value_name = "S")]
     pub operation_limit: Option<f64>,
-    /// Measure every level, even when a rule says that the ramp has seen enough
+    /// Measure every level, even after the ramp's stopping rule is met
     #[arg(long)]
     pub all_levels: bool,
-    /// Log what was acknowledged, and hold the database against it afterwards
+    /// Log acknowledged transactions and check the database against the log afterwards
     #[arg(long)]
     pub journal: bool,
-    /// Threads of the driver (default: one, and more when it is saturated)
+    /// Driver threads (default: one, and more if it is saturated)
     #[arg(long, value_name = "N")]
     pub driver_threads: Option<u32>,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
@@ -134,36 +134,34 @@ pub enum Mode {
 /// How operations arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Arrivals {
-    /// At equal distances
+    /// Evenly spaced
     Constant,
-    /// Independently of each other
+    /// Exponentially distributed gaps
     Poisson,
 }
 
 /// What is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Check {
-    /// Every condition
+    /// All conditions
     Full,
-    /// Not those that read every order line
+    /// All but those that read every order line
     Light,
-    /// Nothing; the result says so
+    /// None; the result says so
     None,
 }
 
 /// `dbdyno oltp check`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit status: 0 everything that was looked at holds · 3 a condition is broken"
-)]
+#[command(after_help = "Exit status: 0 all conditions checked hold · 3 a condition is violated")]
 pub struct CheckArguments {
     /// Database to check
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
-    /// Put off the conditions 6, 10 and 12, which read every order line; what was put off is said
+    /// Skip conditions 6, 10 and 12, which read every order line
     #[arg(long)]
     pub light: bool,
-    /// Print JSON (docs/OLTP.md) instead of lines
+    /// Print JSON (docs/OLTP.md)
     #[arg(long)]
     pub json: bool,
 }
@@ -171,26 +169,28 @@ pub struct CheckArguments {
 /// `dbdyno oltp restore`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The first time a copy of the whole database is kept beside it, which takes as much room again; \
-                  it goes with `oltp drop`. Where none can be kept the database is loaded anew."
+    after_help = "The first restore keeps a copy of the whole database beside it, which takes as much space again; `oltp drop` \
+                  removes it. Where no copy can be kept, the database is reloaded."
 )]
 pub struct RestoreArguments {
     /// Database to restore
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
-    /// Sessions that load where it has to be loaded anew (default: as for load)
+    /// Concurrent loading sessions, if it has to be reloaded (default: as for load)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
     pub jobs: Option<u32>,
 }
 
 /// `dbdyno oltp reconcile`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 everything acknowledged is there · 3 something is missing")]
+#[command(
+    after_help = "Exit status: 0 every acknowledged transaction is there · 3 something is missing"
+)]
 pub struct ReconcileArguments {
-    /// Database that the log is of; nobody may have worked on it since
+    /// Database that the log belongs to, unchanged since
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
-    /// The log: it lies beside the archive, and a run that was broken off leaves it there
+    /// The log; an interrupted run leaves it beside the archive
     #[arg(long, value_name = "FILE")]
     pub journal: PathBuf,
 }
@@ -198,7 +198,7 @@ pub struct ReconcileArguments {
 /// `dbdyno oltp drop`.
 #[derive(Debug, Args)]
 pub struct DropArguments {
-    /// Database to remove the tables from
+    /// Database to drop the tables from
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
 }

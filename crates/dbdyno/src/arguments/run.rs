@@ -11,7 +11,7 @@ use crate::consent::Permission;
 /// `dbdyno run`.
 #[derive(Debug, Default, Args)]
 pub struct RunArguments {
-    /// Name of a built-in plan or path of a plan file
+    /// Built-in plan or path of a plan file
     #[arg(default_value = "quick")]
     pub plan: String,
     /// Text of the plan, from verbs that write one
@@ -23,33 +23,32 @@ pub struct RunArguments {
     /// Bytes of the cache of a default target, from verbs that set it against memory
     #[arg(skip)]
     pub cache_bytes: Option<u64>,
-    /// Database to measure, as ENGINE:PATH (an empty path is a database in memory); several of one
-    /// engine are the nodes of a cluster. Without it: SQLite and DuckDB in files of their own, which
-    /// are removed afterwards
+    /// Database to measure, as ENGINE:PATH (no path: in memory) or ENGINE://USER@HOST/DATABASE; repeat it for
+    /// several engines, or for the nodes of one cluster (default: SQLite and DuckDB in temporary files)
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
-    /// Label of the run, by which it can be called later
+    /// Label of the run, to refer to it later
     #[arg(long, value_name = "LABEL")]
     pub name: Option<String>,
-    /// Sets a key of the plan: KEY, step.KEY (all steps) or step.N.KEY
+    /// Set a plan key: KEY, step.KEY (all steps) or step.N.KEY
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
-    /// Repetitions of the whole plan
+    /// Number of repetitions of the whole plan
     #[arg(long, value_name = "N")]
     pub repeat: Option<u32>,
-    /// Seed of everything random
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Go on with a run that was interrupted or killed
+    /// Resume an interrupted run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform", "address", "device", "yes", "shared"])]
     pub resume: Option<String>,
-    /// Directory with a test library to use instead of the built-in one
+    /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
     pub library: Option<PathBuf>,
-    /// Directory for the files of the default targets (default: the user's cache directory)
+    /// Directory for the default targets' files (default: your cache directory)
     #[arg(long, value_name = "DIR")]
     pub work_dir: Option<PathBuf>,
-    /// File that states what a machine cannot discover: array, RAID, cache, options
+    /// File stating what cannot be discovered: array, RAID, cache, options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
     #[command(flatten)]
@@ -61,10 +60,10 @@ pub struct RunArguments {
 /// How often a plan that the flags of a verb stand for is carried out, and by which name: `run` of the workloads.
 #[derive(Debug, Clone, Args)]
 pub struct Occasion {
-    /// Repetitions
+    /// Number of repetitions
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat: u32,
-    /// Sets a key of the plan that these flags stand for (docs/FORMAT.md)
+    /// Set a key of the plan that these flags build (docs/FORMAT.md)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
     /// Label of the run
@@ -96,11 +95,11 @@ impl Occasion {
 /// The machine of servers that run elsewhere, for `run` and `ab`.
 #[derive(Debug, Default, Clone, Args)]
 pub struct ServerHost {
-    /// Machine of the server, as `ssh://USER@HOST[:PORT]`, to be sampled and described through ssh;
-    /// without it the CPU, IOPS and platform of a server elsewhere are unknown
+    /// Machine of a remote server, to sample and describe over ssh: `ssh://USER@HOST[:PORT]`; without it, its
+    /// CPU, IOPS and platform stay unknown
     #[arg(long = "host", value_name = "URL")]
     pub address: Option<String>,
-    /// Block device under the server's data, where dbdyno may not find it out
+    /// Block device that holds the server's data, if dbdyno cannot tell
     #[arg(long = "host-device", value_name = "NAME")]
     pub device: Option<String>,
 }

@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 /// `dbdyno runs`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "`dbdyno list runs` shows the runs. What was measured, and the label that it was measured under, stay as \
-they are: a renamed run is found by both names"
+    after_help = "`dbdyno list runs` lists them. Results never change, nor does the label a run was measured under: a \
+renamed run is found by both names"
 )]
 pub struct RunsArguments {
     /// What to do.
@@ -17,28 +17,28 @@ pub struct RunsArguments {
 /// What can be done to runs.
 #[derive(Debug, Subcommand)]
 pub enum RunsVerb {
-    /// Remove runs with all that was measured. A run that may be under way, one that was changed after it was measured,
-    /// and one side of a study are refused
+    /// Delete runs and their results. Refused: a run that may be in progress, a run altered after it was
+    /// measured, and one side of a study
     Delete {
-        /// Numbers or labels of runs, or "last"
+        /// Runs: numbers, labels, or "last"
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
-    /// Call a run by another name
+    /// Rename a run
     Rename {
-        /// Number or label of a run, or "last"
+        /// Run: number, label, or "last"
         run: String,
-        /// Its new name; the label that it was measured under takes the new one away
+        /// New name; the original label undoes the renaming
         name: String,
     },
-    /// Keep a note of a run, shown in lists, reports and exports
+    /// Attach a note to a run, shown in lists, reports and exports
     Note {
-        /// Number or label of a run, or "last"
+        /// Run: number, label, or "last"
         run: String,
-        /// The note, instead of the one there is; an empty one takes it away
+        /// Note; replaces the old one, and an empty one removes it
         text: String,
     },
 }

@@ -7,27 +7,27 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     override_usage = "dbdyno [--archive PATH] vdbench [--force] [--check] [--slo p99=1ms] -f FILE… | --profile database [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
-    after_help = "-f FILE…        parameter files, read one after the other (docs/VDBENCH.md says what is known)\n\
--s              print the list of runs, and do nothing\n\
--o DIR          where the pages go (default: output; DIR+ counts on, DIR.tod takes the time of day)\n\
--e, -i, -w N    elapsed time, interval and warm-up of all runs, as seconds or with m or h\n\
--l N            the whole list N times, or for N with s, m or h behind it\n\
--v, -j          data validation and its journal, with the letters of the original\n\
-NAME=VALUE      stands for $NAME and !NAME in the files\n\
-+ PARAMETERS…   added to every rd= on one line\n\n\
+    after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported)\n\
+-s              simulate: print the list of runs and exit\n\
+-o DIR          output directory (default: output; DIR+ adds a number, DIR.tod the time of day)\n\
+-e, -i, -w N    elapsed time, interval and warm-up of all runs, in seconds or with m or h\n\
+-l N            repeat the whole list N times, or for a time with s, m or h\n\
+-v, -j          data validation and journaling, with the letters of the original\n\
+NAME=VALUE      value of $NAME and !NAME in the files\n\
++ PARAMETERS…   append to every rd= that stands on one line\n\n\
 Exit status: 0 done · 157 anything else"
 )]
 pub struct VdbenchArguments {
-    /// Write to devices that are mounted or otherwise in use; what is on them is lost
+    /// Write to devices that are mounted or otherwise in use; their contents are lost
     #[arg(long)]
     pub force: bool,
-    /// With -s: look also whether the files and devices of the list can be used as it asks; nothing is made or written
+    /// With -s: also check that the files and devices can be used as asked; nothing is created or written
     #[arg(long)]
     pub check: bool,
-    /// Instead of a file: runs that come with dbdyno. `database` wants lun=PATH (which is written over) and size=N
+    /// Built-in runs instead of a file. `database` needs lun=PATH (which is overwritten) and size=N
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Search the highest rate of each run that holds a response time, counted from the intended start
+    /// Find the highest rate of each run that meets a response time, counted from the intended start
     #[arg(long, value_name = "p99=1ms")]
     pub slo: Option<String>,
     /// Options and variables, in any order

@@ -65,7 +65,7 @@ fn agree(runs: &[Run], yes: bool) -> Result<()> {
     }
     if !std::io::stdin().is_terminal() {
         return Err(Wrong(
-            "nothing was deleted: what is deleted cannot be brought back; say --yes when that is meant".into(),
+            "nothing was deleted: this cannot be undone; add --yes to confirm".into(),
         )
         .into());
     }
