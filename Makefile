@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check audit oldest bench clean trials
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check audit oldest bench dist clean trials
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -72,5 +72,8 @@ oldest: ## compile with the oldest Rust that is promised
 bench: ## what recording one latency costs (meant: 25 ns at most)
 	cargo bench --locked --workspace --bench recorder
 
-clean: ## remove bin/ and the report; the cache stays
-	rm -rf bin $(report)
+dist: ## make an archive of the command for machines without Rust
+	@scripts/dist.sh
+
+clean: ## remove bin/, dist/ and the report; the cache stays
+	rm -rf bin dist $(report)

@@ -49,6 +49,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Compare", &["compare", "judge"]),
     ("Results", &["report", "list", "runs", "export"]),
     ("Platform", &["host"]),
+    ("Shell", &["completions"]),
 ];
 
 impl Arguments {
@@ -59,7 +60,7 @@ impl Arguments {
     }
 
     /// The command, whose help lists the verbs in groups; clap has groups for options alone.
-    fn grouped() -> clap::Command {
+    pub fn grouped() -> clap::Command {
         let command = Self::command();
         let about = |name: &str| {
             let verb = command.find_subcommand(name);
@@ -71,7 +72,7 @@ impl Arguments {
         for (title, names) in GROUPS {
             verbs.push_str(&format!("{title}:\n"));
             for name in *names {
-                verbs.push_str(&format!("  {name:<9} {}\n", about(name)));
+                verbs.push_str(&format!("  {name:<12} {}\n", about(name)));
             }
             verbs.push('\n');
         }
@@ -110,6 +111,17 @@ pub enum Verb {
     Vdbench(VdbenchArguments),
     /// Show this machine's inventory and how it departs from published advice
     Host(HostArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell to print it for
+        shell: clap_complete::Shell,
+    },
+    /// Write a manual page for every verb
+    #[command(hide = true)]
+    Manual {
+        /// Directory to write them to
+        directory: PathBuf,
+    },
 }
 
 /// `dbdyno compare`.

@@ -15,6 +15,7 @@ mod plan_text;
 pub mod report;
 pub mod run;
 pub mod runs;
+pub mod shell;
 pub mod vdbench;
 
 use std::io::{self, BufWriter, IsTerminal, Write};

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
         Verb::Vdbench(vdbench) => Ok(command::vdbench::vdbench(&vdbench, &arguments.archive)),
         Verb::Host(host) => command::host::host(&host, &arguments.archive),
+        Verb::Completions { shell } => command::shell::completions(shell),
+        Verb::Manual { directory } => command::shell::manual(&directory),
     };
     match result {
         Ok(status) => status.into(),

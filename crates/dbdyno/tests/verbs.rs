@@ -237,6 +237,23 @@ fn the_help_says_what_there_is() {
     }
 }
 
+#[test]
+fn shells_and_man_know_the_verbs() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.fine(&["completions", shell]).stdout;
+        assert!(
+            script.contains("vdbench") && script.contains("warehouses"),
+            "{shell}"
+        );
+    }
+    place.fine(&["manual", "man"]);
+    for (page, says) in [("dbdyno.1", "oltp"), ("dbdyno-oltp-run.1", "think times")] {
+        let text = std::fs::read_to_string(place.path("man").join(page)).unwrap();
+        assert!(text.contains(says), "{page}: {text}");
+    }
+}
+
 /// The verbs that a help text lists, above the options.
 fn verbs_of(help: &str) -> Vec<String> {
     let above = help.split("\nOptions:").next().unwrap_or_default();
