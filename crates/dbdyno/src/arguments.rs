@@ -40,6 +40,12 @@ pub struct Arguments {
     // Behind the arguments of every verb, however many verbs there are: clap counts both together.
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub archive: Option<PathBuf>,
+    /// Log the steps of a run to standard error; -vv also what each waits for
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 901)]
+    pub verbose: u8,
+    /// Log everything that -vv shows to a file
+    #[arg(long, global = true, value_name = "FILE", display_order = 902)]
+    pub log: Option<PathBuf>,
 }
 
 /// The verbs by what their user wants, as the help lists them.

@@ -5,6 +5,7 @@ mod command;
 mod consent;
 mod exit;
 mod fault;
+mod log;
 mod output;
 mod place;
 mod progress;
@@ -13,11 +14,25 @@ mod say;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Verb};
+use exit::Status;
 
 fn main() -> ExitCode {
     target::before_first_use();
     let arguments = Arguments::typed();
-    let result = match arguments.verb {
+    let result = log::begin(arguments.verbose, arguments.log.as_deref());
+    let result = result.and_then(|()| carry_out(arguments));
+    match result {
+        Ok(status) => status.into(),
+        Err(error) => {
+            tracing::info!("{error:#}");
+            say::say(&format!("dbdyno: {error:#}"));
+            exit::status_of(&error).into()
+        }
+    }
+}
+
+fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
+    match arguments.verb {
         Verb::Run(run) => command::run::run(run, &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
         Verb::Compare(compare) => command::compare::compare(&compare, &arguments.archive),
@@ -33,12 +48,5 @@ fn main() -> ExitCode {
         Verb::Host(host) => command::host::host(&host, &arguments.archive),
         Verb::Completions { shell } => command::shell::completions(shell),
         Verb::Manual { directory } => command::shell::manual(&directory),
-    };
-    match result {
-        Ok(status) => status.into(),
-        Err(error) => {
-            say::say(&format!("dbdyno: {error:#}"));
-            exit::status_of(&error).into()
-        }
     }
 }

@@ -36,7 +36,7 @@ struct Current {
 impl Screen {
     /// A screen on standard error.
     pub fn new() -> Self {
-        let on_terminal = std::io::stderr().is_terminal();
+        let on_terminal = std::io::stderr().is_terminal() && !crate::log::is_shown();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(style());
         Self {

@@ -254,6 +254,34 @@ fn shells_and_man_know_the_verbs() {
     }
 }
 
+/// A run that hangs says in its log what it waits for, and since when: here for a server that takes connections and says
+/// nothing.
+#[test]
+fn a_run_that_hangs_says_what_it_waits_for() {
+    let place = Place::new();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let target = format!("postgres://nobody@127.0.0.1:{port}/none?sslmode=disable");
+    let log = place.path("log.txt");
+    let mut child = place
+        .command(&["run", "quick", "--target", &target, "--log", "log.txt"])
+        .spawn()
+        .unwrap();
+    let waits = format!(" > connect to=127.0.0.1:{port}, since 5 s");
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    let text = loop {
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        if text.contains(&waits) || std::time::Instant::now() > until {
+            break text;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    let _ = child.kill();
+    child.wait().unwrap();
+    assert!(text.contains(&waits), "{text}");
+    assert!(text.contains("waits   open url=postgres://"), "{text}");
+}
+
 /// The verbs that a help text lists, above the options.
 fn verbs_of(help: &str) -> Vec<String> {
     let above = help.split("\nOptions:").next().unwrap_or_default();

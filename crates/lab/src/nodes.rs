@@ -101,7 +101,10 @@ impl Nodes {
     pub fn open(urls: &[TargetUrl]) -> Result<Self> {
         let nodes = urls
             .iter()
-            .map(target::open)
+            .map(|url| {
+                let _open = tracing::info_span!("open", %url).entered();
+                target::open(url)
+            })
             .collect::<target::Result<Vec<_>>>()?;
         Ok(Self {
             engine: urls[0].engine().to_owned(),

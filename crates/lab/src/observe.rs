@@ -105,7 +105,10 @@ impl<'a> Observation<'a> {
         let context = self.context;
         let watcher = SessionSampler::open(&self.nodes.nodes);
         let start = Start::new(context, self.site, watcher.as_ref(), self.is_timed);
-        let driven = drive(&start)?;
+        let driven = {
+            let _drive = tracing::info_span!("drive").entered();
+            drive(&start)?
+        };
         let outcome = driven.outcome;
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let (used, counters) = start.finish(driven.counters);

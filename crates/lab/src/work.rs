@@ -109,6 +109,8 @@ impl Work<'_> {
             let progress = Arc::new(Progress::new());
             let target = self.shown_target(key);
             observer.point_begins(key, &workload.title(&key.test)?, &target, &progress);
+            let (test, jobs, threads) = (&key.test, key.jobs, key.threads);
+            let _point = tracing::info_span!("point", %test, on = target, jobs, threads, repetition = key.repetition).entered();
             let done = match self.refill(workload, step, key, &context) {
                 Ok(()) => measure.measure(archive, step, key, &progress)?,
                 Err(done) => done,

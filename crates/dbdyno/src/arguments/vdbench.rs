@@ -30,6 +30,9 @@ pub struct VdbenchArguments {
     /// Find the highest rate of each run that meets a response time, counted from the intended start
     #[arg(long, value_name = "p99=1ms")]
     pub slo: Option<String>,
+    // Its own -v validates data, so that of all other verbs has only its long form here.
+    #[arg(id = "verbose", long, action = clap::ArgAction::Count, hide = true)]
+    pub verbose: u8,
     /// Options and variables, in any order
     #[arg(
         trailing_var_arg = true,

@@ -97,7 +97,7 @@ impl Instance {
             }),
             _claim: claim,
         };
-        instance.with_anchor(|_| Ok(()))?;
+        instance.with_control(|_| Ok(()))?;
         Ok(instance)
     }
 
@@ -120,7 +120,7 @@ impl Instance {
             }),
             _claim: None,
         };
-        instance.with_anchor(|_| Ok(()))?;
+        instance.with_control(|_| Ok(()))?;
         Ok(instance)
     }
 
@@ -170,7 +170,7 @@ impl Instance {
     }
 
     /// Does something with the connection that belongs to no job.
-    pub(super) fn with_anchor<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    pub(super) fn with_control<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let mut state = self.state();
         work(&self.opened(&mut state)?.control)
     }

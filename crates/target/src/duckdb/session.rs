@@ -65,6 +65,7 @@ fn means_to_interrupt(connection: &Connection) -> impl Fn() + Send + use<> {
 
 impl Session for DuckDbSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
+        let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
         match self.connection.query(sql) {
             Ok(_) => Ok(()),
             Err(message) => Err(explain(&format!("\"{}\"", sql.trim()), &message)),

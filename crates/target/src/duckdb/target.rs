@@ -75,7 +75,7 @@ pub(super) struct DuckDbTarget {
 impl DuckDbTarget {
     fn texts(&self, context: &str, sql: &str) -> Result<Vec<Vec<String>>> {
         self.instance
-            .with_anchor(|c| c.texts(sql).map_err(|m| explain(context, &m)))
+            .with_control(|c| c.texts(sql).map_err(|m| explain(context, &m)))
     }
 
     /// Name and value of everything that `sql` reads back; empty when this version does not know it.

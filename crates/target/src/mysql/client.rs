@@ -58,6 +58,7 @@ impl Client {
     /// # Errors
     /// When nobody answers, or the server does not let the user in.
     pub fn connect(place: &Place, login: Login) -> Result<Self> {
+        let _connect = tracing::debug_span!("connect", to = %place).entered();
         let unreachable = |e: io::Error| {
             TargetError::new(
                 ErrorKind::Unreachable,
@@ -227,6 +228,7 @@ impl Client {
     /// # Errors
     /// When the connection broke.
     pub fn attempt(&mut self, sql: &str) -> Result<std::result::Result<Finished, ServerError>> {
+        let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
         self.wire.query(sql).map_err(|e| explain_wire(&e))?;
         self.finish(|_| Ok(()))
     }
@@ -271,6 +273,7 @@ impl Client {
     /// # Errors
     /// The server's.
     pub fn prepare(&mut self, sql: &str) -> Result<StatementId> {
+        let _prepare = tracing::debug_span!("prepare", sql = sql.trim()).entered();
         self.wire.prepare(sql).map_err(|e| explain_wire(&e))?;
         match self.event()? {
             Event::Prepared(id) => Ok(id),

@@ -105,7 +105,7 @@ impl MySqlTarget {
         Ok(target)
     }
 
-    fn with_anchor<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+    fn with_control<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         let connect = || {
             let mut fresh = self.connect()?;
             guard::lock(&mut fresh, &self.access)?;
@@ -123,7 +123,7 @@ impl MySqlTarget {
     fn restarted(&self, work: impl FnOnce() -> Result<Cooled>) -> Result<Cooled> {
         let cooled = self.control.without_sessions(work)?;
         let loads =
-            self.with_anchor(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
+            self.with_control(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
         if loads.as_deref() == Some("ON") {
             return Ok(Cooled::Lukewarm(
                 "innodb_buffer_pool_load_at_startup is ON: the server reads its old pages in again"
@@ -169,7 +169,7 @@ fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<Ri
 impl Target for MySqlTarget {
     fn record(&self) -> TargetRecord {
         let mut settings = self
-            .with_anchor(|client| facts::settings(client, self.flavour))
+            .with_control(|client| facts::settings(client, self.flavour))
             .unwrap_or_default();
         if let Some(server) = self.control.server() {
             settings.extend(server.about());
@@ -225,14 +225,14 @@ impl Target for MySqlTarget {
     }
 
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
-        match self.with_anchor(|client| facts::variable(client, "datadir")) {
+        match self.with_control(|client| facts::variable(client, "datadir")) {
             Ok(Some(directory)) => Ok(PathBuf::from(directory)),
             _ => Err("the server does not tell its data directory".into()),
         }
     }
 
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
-        let find = || self.with_anchor(|client| Ok(watch::server_process(client)));
+        let find = || self.with_control(|client| Ok(watch::server_process(client)));
         Some(self.control.process(find))
     }
 
@@ -240,7 +240,7 @@ impl Target for MySqlTarget {
         if self.control.server().is_some() {
             return None;
         }
-        let ask = || self.with_anchor(|client| facts::running_since(client, self.flavour));
+        let ask = || self.with_control(|client| facts::running_since(client, self.flavour));
         // The session may have ended with the server's last life; the next one is of this life.
         ask().or_else(|_| ask()).ok()?
     }
@@ -254,15 +254,15 @@ impl Target for MySqlTarget {
     }
 
     fn sessions_left(&self) -> Option<SessionsLeft> {
-        self.with_anchor(facts::sessions_left).ok()?
+        self.with_control(facts::sessions_left).ok()?
     }
 
     fn counters(&self) -> Counters {
-        self.with_anchor(facts::counters).unwrap_or_default()
+        self.with_control(facts::counters).unwrap_or_default()
     }
 
     fn checkpoint(&self) -> Result<()> {
-        self.with_anchor(checkpoint::checkpoint)
+        self.with_control(checkpoint::checkpoint)
     }
 
     fn cool(&self) -> Result<Cooled> {
@@ -329,7 +329,7 @@ impl Target for MySqlTarget {
         if self.flavour == Flavour::MySql {
             return Ok(BTreeMap::new());
         }
-        self.with_anchor(|client| super::storage::storage_of(client, &self.access.database, table))
+        self.with_control(|client| super::storage::storage_of(client, &self.access.database, table))
     }
 }
 

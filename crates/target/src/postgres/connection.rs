@@ -48,6 +48,7 @@ impl Connection {
     /// # Errors
     /// When the server cannot be reached, lets nobody in, or gives no session whose settings hold.
     pub(super) fn open(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
+        let _connect = tracing::debug_span!("connect", to = %endpoint.place()).entered();
         // Temporary tables are looked up last, so that none hides one of ours.
         let path = format!("{}, pg_temp", endpoint.schema);
         let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
@@ -255,12 +256,14 @@ impl Connection {
 
     /// Statements that are not measured, separated by semicolons.
     pub(super) fn batch(&mut self, sql: &str) -> Result<()> {
+        let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
         self.wire.query(sql).map_err(|e| unaskable(&e))?;
         self.exchange(&format!("\"{}\"", sql.trim()), |_| Ok(()))
     }
 
     /// Prepares a statement with `$n` for its parameters.
     pub(super) fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+        let _prepare = tracing::debug_span!("prepare", sql = sql.trim()).entered();
         self.statements += 1;
         let mut prepared = Prepared {
             name: format!("s{}", self.statements),
@@ -292,6 +295,7 @@ impl Connection {
         sql: &str,
         parameters: &[Value<'_>],
     ) -> Result<Vec<Vec<Option<String>>>> {
+        let _query = tracing::debug_span!("query", sql = sql.trim()).entered();
         let mut prepared = self.prepare(sql)?;
         // An unknown type is asked for as text.
         prepared.columns.fill(0);

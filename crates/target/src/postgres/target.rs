@@ -71,7 +71,7 @@ impl PostgresTarget {
         })
     }
 
-    fn with_anchor<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
+    fn with_control<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
         let connect = || {
             let mut fresh = self.connect()?;
             if !self.control.is_secondary() {
@@ -97,7 +97,7 @@ impl PostgresTarget {
 
 impl Target for PostgresTarget {
     fn record(&self) -> TargetRecord {
-        let mut recorded = self.with_anchor(settings).unwrap_or_default();
+        let mut recorded = self.with_control(settings).unwrap_or_default();
         if !self.has_current_statistics() {
             let why = format!(
                 "buffer gets are unknown: the statistics of PostgreSQL {} come with a delay",
@@ -166,7 +166,7 @@ impl Target for PostgresTarget {
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
         // Who may not see it gets no row here; asked by name, the server would log an error.
         let sql = "SELECT setting FROM pg_settings WHERE name = 'data_directory'";
-        let rows = self.with_anchor(|control| control.texts(sql, &[]));
+        let rows = self.with_control(|control| control.texts(sql, &[]));
         let rows = rows.map_err(|error| error.to_string())?;
         match rows.into_iter().flatten().next().flatten() {
             Some(directory) => Ok(PathBuf::from(directory)),
@@ -179,7 +179,7 @@ impl Target for PostgresTarget {
     }
 
     fn server_process(&self) -> Option<std::result::Result<u32, String>> {
-        let find = || self.with_anchor(|control| Ok(postmaster(control)));
+        let find = || self.with_control(|control| Ok(postmaster(control)));
         Some(self.control.process(find))
     }
 
@@ -189,7 +189,7 @@ impl Target for PostgresTarget {
         }
         let sql = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', \
                    'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
-        let ask = || self.with_anchor(|control| control.texts(sql, &[]));
+        let ask = || self.with_control(|control| control.texts(sql, &[]));
         // The session may have ended with the server's last life; the next one is of this life.
         let rows = ask().or_else(|_| ask()).ok()?;
         rows.into_iter().flatten().next().flatten()
@@ -207,7 +207,7 @@ impl Target for PostgresTarget {
         if self.facts.is_pooled {
             return None;
         }
-        self.with_anchor(guard::sessions_left).ok()?
+        self.with_control(guard::sessions_left).ok()?
     }
 
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
@@ -222,7 +222,7 @@ impl Target for PostgresTarget {
              THEN pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text END \
              FROM pg_stat_database WHERE datname = current_database()"
         );
-        let rows = self.with_anchor(|control| control.texts(&sql, &[]));
+        let rows = self.with_control(|control| control.texts(&sql, &[]));
         let Some(row) = rows.ok().and_then(|rows| rows.into_iter().next()) else {
             return Counters::default();
         };
@@ -234,7 +234,7 @@ impl Target for PostgresTarget {
     }
 
     fn checkpoint(&self) -> Result<()> {
-        self.with_anchor(|control| control.batch("CHECKPOINT"))
+        self.with_control(|control| control.batch("CHECKPOINT"))
     }
 
     fn cool(&self) -> Result<Cooled> {

@@ -210,6 +210,7 @@ impl LocalServer {
     /// # Errors
     /// When it did not end by itself in time and was killed.
     pub fn stop(&self) -> Result<()> {
+        let _stop = tracing::debug_span!("stop server", server = self.kind.title()).entered();
         let mut child = self.child();
         let Some(running) = child.as_mut() else {
             return Ok(());
@@ -288,6 +289,8 @@ impl LocalServer {
         if self.place.is_initialised {
             return Ok(());
         }
+        let _initialise =
+            tracing::debug_span!("make data directory", server = self.kind.title()).entered();
         let cannot =
             |e: io::Error| failed(&format!("{} cannot be initialised", self.kind.title()), &e);
         let log = self.new_log().map_err(cannot)?;
@@ -315,6 +318,8 @@ impl LocalServer {
 
     /// Pages that others brought into the cache would not be charged to the server's group.
     fn forget_files(&self) -> Result<Cooled> {
+        let _forget =
+            tracing::debug_span!("drop cached files", server = self.kind.title()).entered();
         cache::forget(&self.layout.data).map_err(|e| {
             let what = format!("the files in {} cannot be read", self.layout.data.display());
             failed(&what, &e)
@@ -322,6 +327,7 @@ impl LocalServer {
     }
 
     fn launch(&self) -> Result<()> {
+        let _start = tracing::debug_span!("start server", server = self.kind.title()).entered();
         let cannot = |e: io::Error| failed(&format!("{} cannot be started", self.kind.title()), &e);
         self.kind.forget_dead(&self.layout.data);
         let log = self.new_log().map_err(cannot)?;

@@ -224,6 +224,7 @@ fn read_first(
 
 impl Session for SqliteSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
+        let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
         self.connection
             .execute_batch(sql)
             .map_err(|e| explain(&format!("\"{}\"", sql.trim()), &e))

@@ -229,7 +229,7 @@ struct SqliteTarget {
 }
 
 impl SqliteTarget {
-    fn with_anchor<T>(
+    fn with_control<T>(
         &self,
         context: &str,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -252,7 +252,7 @@ impl SqliteTarget {
         ]
         .into_iter()
         .filter_map(|name| {
-            let value = self.with_anchor(name, |c| {
+            let value = self.with_control(name, |c| {
                 c.query_row(&format!("PRAGMA {name}"), [], |row| {
                     row.get::<_, rusqlite::types::Value>(0)
                 })
@@ -319,7 +319,7 @@ impl Target for SqliteTarget {
     }
 
     fn checkpoint(&self) -> Result<()> {
-        let busy = self.with_anchor("checkpoint", |c| {
+        let busy = self.with_control("checkpoint", |c| {
             // A connection that has not looked at the database yet would do so within the checkpoint, and wait for its
             // own lock until it gives up.
             c.query_row("PRAGMA schema_version", [], |_| Ok(()))?;
@@ -344,7 +344,7 @@ impl Target for SqliteTarget {
         };
         self.checkpoint()?;
         // The control's own page cache is the engine's only cache while no session is open.
-        self.with_anchor("release memory", |c| {
+        self.with_control("release memory", |c| {
             c.execute_batch("PRAGMA shrink_memory")
         })?;
         files::cool(path).map_err(|e| {

@@ -163,7 +163,10 @@ impl Task<'_> {
         progress: &Progress,
     ) -> target::Result<Measured> {
         let stopwatch = Stopwatch::start(Arc::clone(&self.context.clock));
-        let prepared = exercise.prepare()?;
+        let prepared = {
+            let _prepare = tracing::info_span!("prepare").entered();
+            exercise.prepare()?
+        };
         if self.context.stop.load(Ordering::Relaxed) {
             return Ok(Measured::Interrupted);
         }
@@ -182,7 +185,10 @@ impl Task<'_> {
             Ok(observed) => observed,
             Err(ended) => return Ok(ended),
         };
-        self.complete(exercise, &prepared.cache, &mut observed)?;
+        {
+            let _verify = tracing::info_span!("verify").entered();
+            self.complete(exercise, &prepared.cache, &mut observed)?;
+        }
         Ok(Measured::Points(vec![observed.finish()]))
     }
 

@@ -1,0 +1,263 @@
+//! The log: what was begun, how long it took, and what is being waited for. Only the control path writes to it, never
+//! the measured one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::{self, Write as _};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+
+/// What takes longer is told again and again while it lasts.
+const TOLD_EVERY: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(500);
+/// The longest text of a field: a statement's beginning tells which it is.
+const FIELD_CHARS_MAX: usize = 160;
+
+/// Whether lines of the log go to standard error.
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Whether lines of the log go to standard error, where they and a bar of progress would tear each other.
+pub fn is_shown() -> bool {
+    IS_SHOWN.load(Ordering::Relaxed)
+}
+
+/// Begins to log: to standard error what `verbose` counts (1: the steps of a run; 2: everything), and to a file everything.
+///
+/// # Errors
+/// When the file cannot be made.
+pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
+    let mut sinks: Vec<Sink> = Vec::new();
+    match verbose {
+        0 => {}
+        1 => sinks.push((Level::INFO, Box::new(std::io::stderr()))),
+        _ => sinks.push((Level::DEBUG, Box::new(std::io::stderr()))),
+    }
+    IS_SHOWN.store(verbose > 0, Ordering::Relaxed);
+    if let Some(path) = file {
+        let made = File::create(path).with_context(|| {
+            format!(
+                "the log {} cannot be written; choose another file with --log",
+                path.display()
+            )
+        })?;
+        sinks.push((Level::DEBUG, Box::new(made)));
+    }
+    if sinks.is_empty() {
+        return Ok(());
+    }
+    let log = Log {
+        sinks: Arc::new(Mutex::new(sinks)),
+        open: Arc::default(),
+    };
+    let watched = log.clone();
+    std::thread::Builder::new()
+        .name("log".into())
+        .spawn(move || {
+            loop {
+                std::thread::sleep(LOOK);
+                watched.tell_waits(Instant::now());
+            }
+        })
+        .context("no thread can be started for the log")?;
+    let subscriber = tracing_subscriber::registry().with(log);
+    tracing::subscriber::set_global_default(subscriber).context("a log is written already")
+}
+
+type Sink = (Level, Box<dyn Write + Send>);
+
+/// Spans and events as lines.
+#[derive(Clone)]
+struct Log {
+    sinks: Arc<Mutex<Vec<Sink>>>,
+    /// By the number in which they began.
+    open: Arc<Mutex<BTreeMap<u64, Open>>>,
+}
+
+/// Something that was begun and has not ended.
+struct Open {
+    text: String,
+    level: Level,
+    begun: Instant,
+    told: Instant,
+    thread: ThreadId,
+}
+
+impl Log {
+    fn line(&self, level: Level, text: &str) {
+        let now = host::clock::rfc3339(std::time::SystemTime::now());
+        for (least, sink) in lock(&self.sinks).iter_mut() {
+            if level <= *least {
+                // That nobody reads it, or that the disk is full, ends no measurement.
+                let _ = writeln!(sink, "{now} {text}");
+            }
+        }
+    }
+
+    /// Of every thread what it waits for, if that takes long.
+    fn tell_waits(&self, now: Instant) {
+        let mut open = lock(&self.open);
+        // Of each thread what was begun, one within the other, and the number of the innermost.
+        let mut chains: HashMap<ThreadId, (Vec<&str>, u64)> = HashMap::new();
+        for (id, waited) in open.iter() {
+            let chain = chains.entry(waited.thread).or_default();
+            chain.0.push(&waited.text);
+            chain.1 = *id;
+        }
+        let chains: Vec<(String, u64)> = (chains.into_values())
+            .map(|(texts, innermost)| (texts.join(" > "), innermost))
+            .collect();
+        let mut lines = Vec::new();
+        for (texts, innermost) in chains {
+            if let Some(waited) = open.get_mut(&innermost)
+                && now.duration_since(waited.told) >= TOLD_EVERY
+            {
+                waited.told = now;
+                let since = now.duration_since(waited.begun).as_secs_f64();
+                lines.push((waited.level, format!("waits   {texts}, since {since:.0} s")));
+            }
+        }
+        drop(open);
+        lines
+            .iter()
+            .for_each(|(level, line)| self.line(*level, line));
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
+        let mut fields = Fields(attributes.metadata().name().to_owned());
+        attributes.record(&mut fields);
+        let level = *attributes.metadata().level();
+        self.line(level, &format!("begins  {}", fields.0));
+        let now = Instant::now();
+        let open = Open {
+            text: fields.0,
+            level,
+            begun: now,
+            told: now,
+            thread: std::thread::current().id(),
+        };
+        lock(&self.open).insert(id.into_u64(), open);
+    }
+
+    fn on_close(&self, id: Id, _: Context<'_, S>) {
+        let Some(ended) = lock(&self.open).remove(&id.into_u64()) else {
+            return;
+        };
+        let took = ended.begun.elapsed().as_secs_f64();
+        self.line(
+            ended.level,
+            &format!("ends    {}, after {took:.3} s", ended.text),
+        );
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields(String::new());
+        event.record(&mut fields);
+        self.line(
+            *event.metadata().level(),
+            &format!("says    {}", fields.0.trim()),
+        );
+    }
+}
+
+/// The name of a span with its fields, or the words of an event.
+struct Fields(String);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let value = format!("{value:?}");
+        let mut short: String = value.chars().take(FIELD_CHARS_MAX).collect();
+        if short.len() < value.len() {
+            short.push('…');
+        }
+        // Writing to a String cannot fail.
+        let _ = match field.name() {
+            "message" => write!(self.0, " {short}"),
+            name => write!(self.0, " {name}={short}"),
+        };
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            lock(&self.0).extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_lasts_is_told_with_its_time_and_what_it_is_a_part_of() {
+        let kept = Kept::default();
+        let log = Log {
+            sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(kept.clone()))])),
+            open: Arc::default(),
+        };
+        let subscriber = tracing_subscriber::registry().with(log.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            let _point = tracing::info_span!("point", test = "T611").entered();
+            let statement = tracing::debug_span!("statement", sql = "CHECKPOINT").entered();
+            log.tell_waits(Instant::now() + TOLD_EVERY);
+            drop(statement);
+            tracing::info!("all is well");
+        });
+        let text = String::from_utf8(lock(&kept.0).clone()).unwrap();
+        let lines: Vec<&str> = text.lines().map(|l| l.split_once(' ').unwrap().1).collect();
+        assert_eq!(lines[0], "begins  point test=\"T611\"");
+        assert_eq!(lines[1], "begins  statement sql=\"CHECKPOINT\"");
+        assert_eq!(
+            lines[2],
+            "waits   point test=\"T611\" > statement sql=\"CHECKPOINT\", since 5 s"
+        );
+        assert!(
+            lines[3].starts_with("ends    statement sql=\"CHECKPOINT\", after 0."),
+            "{}",
+            lines[3]
+        );
+        assert_eq!(lines[4], "says    all is well");
+        assert!(lines[5].starts_with("ends    point"), "{}", lines[5]);
+        assert_eq!(lines.len(), 6);
+    }
+
+    #[test]
+    fn a_long_statement_is_cut() {
+        let sql = "x".repeat(1000);
+        let kept = Kept::default();
+        let log = Log {
+            sinks: Arc::new(Mutex::new(vec![(Level::DEBUG, Box::new(kept.clone()))])),
+            open: Arc::default(),
+        };
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(log), || {
+            tracing::debug!("{sql}");
+        });
+        let text = String::from_utf8(lock(&kept.0).clone()).unwrap();
+        assert!(text.len() < 400 && text.ends_with("…\n"), "{text}");
+    }
+}
