@@ -132,7 +132,7 @@ B3() {
     exports stopped
     holds 'not any(p["valid"] for p in points("OLTP"))' '"stood still" in str(points("OLTP")[0]["reasons"])' \
         'points("OLTP")[0]["response_us_max"] > 5e6' \
-        'not any("held it back" in n and "%" in n for n in points("OLTP")[0]["notes"])'
+        'not any("held it back" in n["text"] and "%" in n["text"] for n in points("OLTP")[0]["notes"])'
     page stopped
     shows "Not valid"
 }
@@ -167,7 +167,7 @@ B5() {
     ends 0 run --resume resumed
     exports resumed
     holds 'points("OLTP")[0]["valid"] and points("OLTP")[1]["valid"]' \
-        '[n for n in points("OLTP")[0]["notes"] if "runs since" in n] != [n for n in points("OLTP")[1]["notes"] if "runs since" in n]' \
+        '[n for n in points("OLTP")[0]["notes"] if n["code"] == "runs_since"] != [n for n in points("OLTP")[1]["notes"] if n["code"] == "runs_since"]' \
         '"checked again" in str(points("OLTP")[1]["notes"])'
 }
 check B5 "a run that is resumed tells the server's two lives, and checks the database again"

@@ -19,13 +19,6 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Row, Rows};
 use sha2::{Digest, Sha256};
 
-/// Why a point whose digest differs is invalid.
-pub const POINT_ALTERED: &str =
-    "the archive row was changed after it was measured (digest differs)";
-/// Why a run whose digest differs is invalid.
-pub const RUN_ALTERED: &str =
-    "the archive's record of the run was changed after it was written (digest differs)";
-
 /// A table, the column that says whose its rows are, and the column that orders them.
 pub(crate) struct Covered {
     pub table: &'static str,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Missing, PointKey, Run, RunState};
+use crate::{Missing, PointKey, Remark, Run, RunState};
 pub use annotate::NOTE_CHARS_MAX;
 pub use error::{ArchiveError, Result};
 use file::unreachable;
@@ -95,7 +95,7 @@ impl Archive {
     ///
     /// # Errors
     /// A point that is not there, an unknown run, or the environment.
-    pub fn condemn(&mut self, run_id: i64, keys: &[PointKey], reason: &str) -> Result<()> {
+    pub fn condemn(&mut self, run_id: i64, keys: &[PointKey], reason: &Remark) -> Result<()> {
         self.require(run_id)?;
         write::condemn(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
     }

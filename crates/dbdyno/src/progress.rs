@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use archive::{Point, PointKey, RightsMissing};
+use archive::{Point, PointKey, Remark, RightsMissing};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Observer;
 use load::Progress;
@@ -175,7 +175,7 @@ impl Observer for Screen {
         let stepped = point
             .notes
             .iter()
-            .find(|note| note.starts_with("the wall clock stepped"));
+            .find(|note| matches!(note, Remark::ClockStepped { .. }));
         if let Some(note) = stepped.filter(|_| !self.warned_of_clock) {
             self.warned_of_clock = true;
             self.bar

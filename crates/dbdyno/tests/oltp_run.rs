@@ -39,19 +39,9 @@ fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
 /// Seconds of warm-up that the notes of a level tell.
 fn warm_up_s(total: &Value) -> Option<f64> {
     let notes = total["notes"].as_array().unwrap().iter();
-    let told = notes.filter_map(|note| {
-        note.as_str()?
-            .strip_suffix(", the most that was allowed")
-            .or(note.as_str())
-    });
-    let mut seconds = told.filter_map(|told| {
-        told.strip_suffix(" s of warm-up")?
-            .split(' ')
-            .next_back()?
-            .parse()
-            .ok()
-    });
-    seconds.next_back()
+    let codes = ["warmed_up", "not_warmed_up"];
+    let mut told = notes.filter(|note| codes.iter().any(|code| note["code"] == *code));
+    told.next_back()?["took_s"].as_f64()
 }
 
 /// A level is six points of the same users; new orders are counted by the minute; the database is whole.

@@ -41,7 +41,7 @@ fn a_lookup_of_another_column_is_invalid() {
     assert_eq!(status, 3);
     assert_eq!(point["valid"], false);
     assert!(
-        point["reasons"][0]
+        point["reasons"][0]["text"]
             .as_str()
             .unwrap()
             .contains("wrong answer"),
@@ -62,7 +62,7 @@ fn another_expression_is_invalid() {
     let (status, point) = with_library(&place, TINY, "T132.sqlite.sql", ("7919", "7907"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
     assert!(
-        point["reasons"][0]
+        point["reasons"][0]["text"]
             .as_str()
             .unwrap()
             .contains("151203459 is right"),
@@ -115,7 +115,7 @@ fn a_changed_row_is_invalid_in_export_and_report() {
     let (point, page) = after_sql("UPDATE point SET operations_per_s = operations_per_s * 2");
     assert_eq!(point["valid"], false);
     assert!(
-        point["reasons"][0]
+        point["reasons"][0]["text"]
             .as_str()
             .unwrap()
             .contains("changed after it was measured")

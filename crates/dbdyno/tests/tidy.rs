@@ -6,6 +6,8 @@
 mod circles;
 #[path = "tidy/modules.rs"]
 mod modules;
+#[path = "tidy/remarks.rs"]
+mod remarks;
 #[path = "tidy/repository.rs"]
 mod repository;
 #[path = "tidy/source.rs"]
@@ -36,7 +38,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("report", &["stats", "archive", "verdict"]),
     ("verdict", &["stats", "archive"]),
     ("host", &["stats", "archive"]),
-    ("storage", &["stats", "host", "load"]),
+    ("storage", &["stats", "archive", "host", "load"]),
 ];
 /// Names of engines, as schemes and as the engines call themselves.
 const ENGINES: &[&str] = &[

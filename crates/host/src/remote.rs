@@ -99,7 +99,7 @@ impl Remote {
         let (device, io_reason) = match device {
             Ok(name) if !sample::is_device_name(&name) => return Err(RemoteError::BadDevice(name)),
             Ok(name) => (Some(name), None),
-            Err(reason) => (None, Some(reason)),
+            Err(why) => (None, Some(archive::Remark::DeviceUnknown { why })),
         };
         let plan = sampler::Plan {
             address: self.address.clone(),

@@ -13,6 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use archive::Remark;
+
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::counters::{Counters, Reader};
 use crate::thread_time::thread_cpu_ns;
@@ -84,7 +86,7 @@ pub struct Sampler {
 struct Shared {
     interval_ns: u64,
     /// Why there are no I/O figures.
-    io_reason: Option<String>,
+    io_reason: Option<Remark>,
     stop: AtomicBool,
     /// When the last mark was set: the schedule counts from there.
     anchor_ns: AtomicU64,
@@ -213,14 +215,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn io_reason(device: Option<&str>, first: &Counters) -> Option<String> {
+fn io_reason(device: Option<&str>, first: &Counters) -> Option<Remark> {
     match device {
-        None => {
-            Some("the target has no block device whose reads and writes could be counted".into())
-        }
-        Some(name) if first.disk.is_none() => Some(format!(
-            "/proc/diskstats does not show the target's device {name}"
-        )),
+        None => Some(Remark::NoDevice),
+        Some(name) if first.disk.is_none() => Some(Remark::DeviceUncounted {
+            device: name.to_owned(),
+        }),
         Some(_) => None,
     }
 }

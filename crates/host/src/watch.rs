@@ -3,6 +3,8 @@
 //! They are the same machine, or another one reached through ssh, or one of which nothing is known;
 //! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
 
+use archive::Remark;
+
 use crate::block::{BlockWatch, DeviceTimes};
 use crate::bystanders::IoAccounts;
 use crate::owners::{Owners, Programs};
@@ -175,13 +177,17 @@ impl HostWatch {
     fn machine(&self, driver: HostUse, mark: Option<RemoteMark>) -> HostUse {
         match (&self.database, mark) {
             (Database::Here, _) => HostUse {
-                io_reason: self.device.clone().err().or(driver.io_reason.clone()),
+                io_reason: (self.device.clone().err())
+                    .map(|why| Remark::DeviceUnknown { why })
+                    .or(driver.io_reason.clone()),
                 ..driver
             },
             (Database::There(sampler), Some(mark)) => driver.with_machine(sampler.finish(mark)),
             (Database::There(_), None) => driver.with_machine(HostUse::default()),
             (Database::Unknown(reason), _) => driver.with_machine(HostUse {
-                unknown: Some(reason.clone()),
+                unknown: Some(Remark::MachineUnknown {
+                    why: reason.clone(),
+                }),
                 ..HostUse::default()
             }),
         }

@@ -1,6 +1,6 @@
 //! The agenda: the points to measure, and what cannot be measured.
 
-use archive::{Missing, PointKey};
+use archive::{Missing, PointKey, Remark};
 
 /// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -22,7 +22,7 @@ impl Agenda {
     pub fn add(
         &mut self,
         keys: Vec<PointKey>,
-        obstacle: Option<String>,
+        obstacle: Option<Remark>,
         title: impl Fn(&str) -> String,
     ) {
         match (obstacle, keys.first()) {

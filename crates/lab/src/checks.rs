@@ -4,7 +4,7 @@ mod pace;
 
 use std::time::Duration;
 
-use archive::Figures;
+use archive::{Figures, Remark};
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 
@@ -27,57 +27,60 @@ const WARM_MB_MAX: f64 = 4.0;
 const WRITTEN_MB_NOTED: f64 = 16.0;
 
 /// Why a point's figures must not be used.
-pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<String> {
+pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let mut reasons = Vec::new();
     if outcome.errors > 0 {
         let first = outcome
             .error_messages
             .first()
             .map_or("no message", String::as_str);
-        reasons.push(format!("{} operations failed: {first}", outcome.errors));
+        reasons.push(Remark::OperationsFailed {
+            errors: outcome.errors,
+            first: first.to_owned(),
+        });
     }
     if outcome.operations == 0 {
-        reasons.push("not one operation was completed".into());
+        reasons.push(Remark::NothingCompleted);
     }
     reasons.extend(pace::stall_reason(outcome, limits));
-    reasons.extend(driver_above(outcome, limits));
+    reasons.extend(driver_above(outcome, limits, false));
     reasons
 }
 
-/// What the driver did beyond the limits.
-fn driver_above(outcome: &Outcome, limits: &Validity) -> Vec<String> {
+/// What the driver did beyond the limits, and whether it is allowed.
+fn driver_above(outcome: &Outcome, limits: &Validity, allowed: bool) -> Vec<Remark> {
     let mut found = Vec::new();
     let is_above = |pct: f64, limit: f64| limit < 100.0 && pct > limit;
     let own = own_pct(outcome).filter(|_| own_time(outcome) >= OWN_MIN);
-    if let Some(pct) = own.filter(|pct| is_above(*pct, limits.driver_pct_max)) {
-        found.push(format!(
-            "the driver was the bottleneck: {pct:.0} % of the jobs' time was its own"
-        ));
+    if let Some(own_pct) = own.filter(|pct| is_above(*pct, limits.driver_pct_max)) {
+        found.push(Remark::DriverTooSlow { own_pct, allowed });
     }
-    if let Some((threads, pct)) =
+    if let Some((threads, busiest_pct)) =
         busiest(outcome).filter(|(_, pct)| is_above(*pct, limits.driver_thread_pct_max))
     {
-        found.push(format!(
-            "the driver was the bottleneck: the busiest of its {threads} threads was on a processor {pct:.0} % of the time; set driver_threads to more, or take the clients to another machine"
-        ));
+        found.push(Remark::DriverThreadBusy {
+            threads: threads as u64,
+            busiest_pct,
+            allowed,
+        });
     }
     // Of few operations one may be late.
     let late_pct = outcome.late_starts as f64 * 100.0 / outcome.operations.max(100) as f64;
     if is_above(late_pct, limits.late_starts_pct_max) {
-        found.push(format!(
-            "the driver began {} of {} operations more than 1 ms late",
-            outcome.late_starts, outcome.operations
-        ));
+        found.push(Remark::LateStarts {
+            late: outcome.late_starts,
+            operations: outcome.operations,
+            allowed,
+        });
     }
     found
 }
 
 /// What only the limits of the plan let pass.
-fn allowed(outcome: &Outcome, limits: &Validity) -> Vec<String> {
-    let invalid = driver_above(outcome, limits);
-    let above = driver_above(outcome, &Validity::USUAL);
-    let above = above.into_iter().filter(|what| !invalid.contains(what));
-    let allowed = above.map(|what| format!("{what}; the plan allows it"));
+fn allowed(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
+    let invalid = driver_above(outcome, limits, true);
+    let above = driver_above(outcome, &Validity::USUAL, true);
+    let allowed = above.into_iter().filter(|what| !invalid.contains(what));
     limits.note().into_iter().chain(allowed).collect()
 }
 
@@ -103,90 +106,72 @@ fn own_time(outcome: &Outcome) -> Duration {
 }
 
 /// What a reader should know, though it does not make the point invalid.
-pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<String> {
+pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Remark> {
     let mut notes = allowed(outcome, limits);
     notes.extend(pace::stall_note(outcome, limits));
     // A driver that was the bottleneck is told already, and need not be noted as well.
     let limit = Validity::USUAL.driver_pct_max;
     let was_bottleneck = own_pct(outcome).is_some_and(|pct| pct > limit);
-    if let Some(pct) = figures
+    if let Some(driver_pct) = figures
         .little_error_pct
         .filter(|pct| *pct > DRIVER_PCT_NOTED && !was_bottleneck)
     {
-        notes.push(format!(
-            "{pct:.0} % of the jobs' time was the driver's own or a wait for a processor"
-        ));
+        notes.push(Remark::DriverTime { driver_pct });
     }
     if let Some(elapsed_s) = figures.elapsed_s.filter(|s| *s < ELAPSED_S_MIN) {
-        notes.push(format!(
-            "short: {:.0} ms; take a larger size for a figure that lasts",
-            elapsed_s * 1e3
-        ));
+        notes.push(Remark::Short { elapsed_s });
     }
-    if let Some(pct) = figures.cpu_steal_pct.filter(|pct| *pct > STEAL_PCT_NOTED) {
-        notes.push(format!("the hypervisor took {pct:.0} % of the processors"));
+    if let Some(stolen_pct) = figures.cpu_steal_pct.filter(|pct| *pct > STEAL_PCT_NOTED) {
+        notes.push(Remark::TimeStolen { stolen_pct });
     }
     notes.extend(crowded_note(figures));
     notes.extend(shared_device_note(figures));
     if outcome.retries > 0 {
-        notes.push(format!(
-            "{} transactions were tried again after a conflict",
-            outcome.retries
-        ));
+        notes.push(Remark::TriedAgain {
+            retries: outcome.retries,
+        });
     }
     notes
 }
 
 /// What other programs took away from the database.
-fn crowded_note(figures: &Figures) -> Option<String> {
-    let pct = figures.cpu_by_others_pct?;
-    figures.are_processors_crowded()?.then(|| {
-        format!(
-            "other programs than the database and the driver took {pct:.0} % of the processors: as much may be missing \
-             from the figures; measure again when they rest"
-        )
-    })
+fn crowded_note(figures: &Figures) -> Option<Remark> {
+    let others_pct = figures.cpu_by_others_pct?;
+    (figures.are_processors_crowded()?).then_some(Remark::Crowded { others_pct })
 }
 
 /// What other programs took of the device.
-fn shared_device_note(figures: &Figures) -> Option<String> {
-    let pct = figures.io_by_others_pct()?;
-    let read = figures.read_by_others_mb_per_s?;
-    let written = figures.write_by_others_mb_per_s?;
-    figures.is_device_crowded().then(|| {
-        format!(
-            "other programs than the database and the driver read {read:.1} MB/s from the device and wrote {written:.1} MB/s to \
-             it, {pct:.0} % of all that it did: the database waited behind them; measure again when they rest"
-        )
-    })
+fn shared_device_note(figures: &Figures) -> Option<Remark> {
+    let shared = Remark::DeviceShared {
+        read_mb_per_s: figures.read_by_others_mb_per_s?,
+        written_mb_per_s: figures.write_by_others_mb_per_s?,
+        others_pct: figures.io_by_others_pct()?,
+    };
+    figures.is_device_crowded().then_some(shared)
 }
 
 /// What the sampler could not see, and why.
-pub fn host_notes(used: &HostUse) -> Vec<String> {
+pub fn host_notes(used: &HostUse) -> Vec<Remark> {
     let about_host = [&used.unknown, &used.io_reason, &used.remark];
-    let about_owners = used.owners_reason.as_ref();
-    let about_owners =
-        about_owners.map(|why| format!("whose the processor time was is not known: {why}"));
-    let about_io = used.io_by_others_reason.as_ref();
-    let about_io =
-        about_io.map(|why| format!("what others read and wrote on the device is not known: {why}"));
+    let about_owners = used.owners_reason.clone();
+    let about_owners = about_owners.map(|why| Remark::OwnersUnknown { why });
+    let about_io = used.io_by_others_reason.clone();
+    let about_io = about_io.map(|why| Remark::OthersIoUnknown { why });
     let about_host = about_host.into_iter().flatten().cloned();
     about_host.chain(about_owners).chain(about_io).collect()
 }
 
 /// Whether the wall clock was set meanwhile.
-pub fn clock_note(stopwatch: &Stopwatch) -> Option<String> {
+pub fn clock_note(stopwatch: &Stopwatch) -> Option<Remark> {
     let step_s = stopwatch.clock_step_s()?;
-    Some(format!(
-        "the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected"
-    ))
+    Some(Remark::ClockStepped { step_s })
 }
 
 /// Where the data came from, as the device's counters saw it, when that is not where they were meant
 /// to come from.
 ///
 /// `cache` is the state before the point, `expected_bytes` what a cold read must bring from the device.
-pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -> Option<String> {
+pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -> Option<Remark> {
     let expected_mb = expected_bytes? as f64 / 1e6;
     let read_mb = figures
         .read_mb_per_s
@@ -194,31 +179,27 @@ pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -
         .map(|(rate, s)| rate * s);
     let from_device = !matches!(cache, "warm" | "as it comes");
     match (from_device, read_mb) {
-        (true, None) => Some(
-            "whether the reads reached the device cannot be told: its counters are not known"
-                .into(),
-        ),
-        (true, Some(mb)) if mb < expected_mb * COLD_SHARE_MIN => Some(format!(
-            "served from cache: meant to reach the device, which read {mb:.1} MB of at least {expected_mb:.1} MB"
-        )),
-        (false, Some(mb)) if cache == "warm" && mb > WARM_MB_MAX && mb > expected_mb * 0.05 => {
-            Some(format!(
-                "not from memory: meant to stay in the cache, but the device read {mb:.1} MB"
-            ))
+        (true, None) => Some(Remark::ReadsUncounted),
+        (true, Some(read_mb)) if read_mb < expected_mb * COLD_SHARE_MIN => {
+            Some(Remark::ServedFromCache {
+                read_mb,
+                expected_mb,
+            })
+        }
+        (false, Some(read_mb))
+            if cache == "warm" && read_mb > WARM_MB_MAX && read_mb > expected_mb * 0.05 =>
+        {
+            Some(Remark::NotFromMemory { read_mb })
         }
         _ => None,
     }
 }
 
 /// What was written to the device while a test only read.
-pub fn write_note(writes: bool, figures: &Figures) -> Option<String> {
+pub fn write_note(writes: bool, figures: &Figures) -> Option<Remark> {
     let written_mb = figures.write_mb_per_s? * figures.elapsed_s?;
-    (!writes && written_mb > WRITTEN_MB_NOTED).then(|| {
-        format!(
-            "the device wrote {written_mb:.0} MB though the test only reads: marks that the engine leaves on rows it \
-             reads, what did not fit into its memory, a checkpoint of what was loaded before, or other programs"
-        )
-    })
+    let is_noted = !writes && written_mb > WRITTEN_MB_NOTED;
+    is_noted.then_some(Remark::WrittenMeanwhile { written_mb })
 }
 
 #[cfg(test)]
@@ -259,15 +240,16 @@ mod tests {
         };
         let found = reasons(&outcome, &STRICT);
         assert_eq!(found.len(), 1);
-        assert!(found[0].contains("2 operations failed: wrong answer"));
+        assert_eq!(found[0].to_string(), "2 operations failed: wrong answer");
         assert_eq!(reasons(&Outcome::default(), &STRICT).len(), 1);
     }
 
     #[test]
     fn a_driver_that_was_the_bottleneck_makes_a_point_invalid_a_busy_machine_does_not() {
-        assert!(
-            reasons(&of_one_job(100, 60, 0), &STRICT)[0].contains("the driver was the bottleneck")
-        );
+        assert!(matches!(
+            reasons(&of_one_job(100, 60, 0), &STRICT)[0],
+            Remark::DriverTooSlow { allowed: false, .. }
+        ));
         assert!(reasons(&of_one_job(100, 80, 0), &STRICT).is_empty());
         // A moment of a query that takes two.
         assert!(reasons(&of_one_job(3, 2, 0), &STRICT).is_empty());
@@ -278,7 +260,7 @@ mod tests {
             ..Figures::default()
         };
         let noted = notes(&of_one_job(100, 60, 30), &figures, &STRICT);
-        assert!(noted[0].contains("40 %"), "{noted:?}");
+        assert!(noted[0].to_string().contains("40 %"), "{noted:?}");
         assert!(notes(&of_one_job(100, 60, 0), &figures, &STRICT).is_empty());
     }
 
@@ -290,7 +272,10 @@ mod tests {
             ..of_one_job(100, 60, 0)
         };
         let strict = reasons(&late(3, 200), &STRICT);
-        assert!(strict[1].contains("3 of 200 operations"), "{strict:?}");
+        assert!(
+            strict[1].to_string().contains("3 of 200 operations"),
+            "{strict:?}"
+        );
         // One of few, and one in a hundred, may be late.
         for (late_starts, operations) in [(1, 10), (2, 200)] {
             assert_eq!(reasons(&late(late_starts, operations), &STRICT).len(), 1);
@@ -302,21 +287,22 @@ mod tests {
         };
         let strict_of_late = reasons(&late(3, 200), &off);
         assert_eq!(strict_of_late.len(), 1, "{strict_of_late:?}");
-        assert!(strict_of_late[0].contains("more than 1 ms late"));
+        assert!(matches!(strict_of_late[0], Remark::LateStarts { .. }));
         let off = Validity {
             late_starts_pct_max: 100.0,
             ..off
         };
-        assert_eq!(reasons(&late(200, 200), &off), [""; 0]);
+        assert_eq!(reasons(&late(200, 200), &off), []);
         let noted = notes(&late(200, 200), &Figures::default(), &off);
         assert!(
-            noted[0].ends_with(
+            noted[0].to_string().ends_with(
                 "validity: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
             ),
             "{noted:?}"
         );
-        assert!(noted[1].contains("40 % of the jobs' time was its own; the plan allows it"));
-        assert!(noted[2].contains("200 of 200 operations"));
+        let texts: Vec<String> = noted.iter().map(Remark::to_string).collect();
+        assert!(texts[1].contains("40 % of the jobs' time was its own; the plan allows it"));
+        assert!(texts[2].contains("200 of 200 operations"));
         // Errors are no matter of limits.
         let failed = Outcome {
             errors: 1,
@@ -334,7 +320,7 @@ mod tests {
             };
             notes(&of_one_job(100, 100, 0), &figures, &STRICT)
         };
-        assert!(noted(Some(33.4))[0].contains("took 33 % of the processors"));
+        assert!((noted(Some(33.4))[0].to_string()).contains("took 33 % of the processors"));
         assert!(noted(Some(archive::OTHERS_PCT_MAX)).is_empty());
         assert!(noted(None).is_empty());
     }
@@ -346,7 +332,7 @@ mod tests {
             elapsed_s: Some(2.0),
             ..Figures::default()
         };
-        let noted = write_note(false, &written(Some(10.0))).unwrap();
+        let noted = write_note(false, &written(Some(10.0))).unwrap().to_string();
         assert!(noted.contains("20 MB") && noted.contains("only reads"));
         assert_eq!(write_note(true, &written(Some(10.0))), None);
         assert_eq!(write_note(false, &written(Some(1.0))), None);
@@ -368,7 +354,9 @@ mod tests {
         };
         let found = reasons(&busy(990), &STRICT);
         assert!(
-            found[0].contains("2 threads was on a processor 99 %"),
+            found[0]
+                .to_string()
+                .contains("2 threads was on a processor 99 %"),
             "{found:?}"
         );
         assert!(reasons(&busy(900), &STRICT).is_empty());
@@ -377,22 +365,15 @@ mod tests {
     #[test]
     fn the_device_counters_decide_where_data_came_from() {
         let mb100 = Some(100_000_000);
-        assert!(
-            cache_note("cold", mb100, &read(Some(10.0)))
-                .unwrap()
-                .contains("served from cache")
-        );
+        assert!(matches!(
+            cache_note("cold", mb100, &read(Some(10.0))),
+            Some(Remark::ServedFromCache { .. })
+        ));
         assert_eq!(cache_note("cold", mb100, &read(Some(48.0))), None);
-        assert!(
-            cache_note("cold", mb100, &read(None))
-                .unwrap()
-                .contains("cannot be told")
-        );
-        assert!(
-            cache_note("warm", mb100, &read(Some(10.0)))
-                .unwrap()
-                .contains("not from memory")
-        );
+        let untold = cache_note("cold", mb100, &read(None));
+        assert_eq!(untold, Some(Remark::ReadsUncounted));
+        let found = cache_note("warm", mb100, &read(Some(10.0)));
+        assert_eq!(found, Some(Remark::NotFromMemory { read_mb: 20.0 }));
         assert_eq!(cache_note("warm", mb100, &read(Some(0.5))), None);
         assert_eq!(cache_note("as it comes", mb100, &read(Some(50.0))), None);
         assert_eq!(cache_note("cold", None, &read(Some(0.0))), None);

@@ -46,7 +46,7 @@ impl RunContext<'_> {
     pub fn configuration(&self, step: &Step, key: &PointKey, definition: &str) -> String {
         let step = step.to_toml();
         let platform = &self.platforms[key.target as usize];
-        let changed = self.validity.note().unwrap_or_default();
+        let changed = (self.validity.note()).map_or(String::new(), |note| note.to_string());
         match changed.as_str() {
             "" => fingerprint(&[platform, definition, &step]),
             changed => fingerprint(&[platform, definition, &step, changed]),

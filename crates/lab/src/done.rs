@@ -1,6 +1,6 @@
 //! What became of something that was to be measured.
 
-use archive::{Archive, Point};
+use archive::{Archive, Point, Remark};
 
 use crate::context::RunContext;
 use crate::error::Result;
@@ -27,10 +27,10 @@ pub enum Measured {
 
 impl Measured {
     /// Puts a note at the head of the points of one test.
-    pub fn note(&mut self, test: &str, note: &str) {
+    pub fn note(&mut self, test: &str, note: &Remark) {
         if let Self::Points(points) = self {
             let of_test = points.iter_mut().filter(|point| point.key.test == test);
-            of_test.for_each(|point| point.notes.insert(0, note.to_owned()));
+            of_test.for_each(|point| point.notes.insert(0, note.clone()));
         }
     }
 

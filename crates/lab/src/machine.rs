@@ -312,7 +312,7 @@ mod tests {
         let watch = unknown.watch(&site, Duration::from_millis(50)).unwrap();
         let used = watch.finish(watch.mark(Err("no server")));
         assert_eq!(used.rates.cpu_pct, None);
-        assert!(used.unknown.unwrap().contains("--host"));
+        assert!(used.unknown.unwrap().to_string().contains("--host"));
         assert_eq!((used.owners, used.owners_reason), (None, None));
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Run, TargetRecord};
+use archive::{Remark, Run, TargetRecord};
 use target::{Feature, Reach, Target, TargetUrl};
 
 use crate::Result;
@@ -170,6 +170,12 @@ impl Nodes {
     /// Whether its tables are those of another target.
     pub fn is_replica(&self) -> bool {
         self.first().replica().is_some()
+    }
+
+    /// Why nothing can be written to it.
+    pub fn read_only(&self) -> Option<Remark> {
+        let why = self.first().read_only()?;
+        Some(Remark::ReadOnly { why })
     }
 
     /// Why the target cannot do a feature.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Histograms, Point};
+use archive::{Histograms, Point, Remark};
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 use target::Counters;
@@ -42,7 +42,7 @@ pub struct Driven {
     /// Operations that each operation of the driver stands for.
     pub operations_scale: u64,
     /// What is wrong beside what the outcome says.
-    pub failure: Option<String>,
+    pub failure: Option<Remark>,
 }
 
 /// A point that was measured, before it is finished: its figures, and what is wrong or to be known by them.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use archive::Point;
+use archive::{Point, Remark};
 
 use crate::nodes::Nodes;
 
@@ -41,16 +41,14 @@ impl Servers {
     }
 
     /// Since when the servers of a target run, and whether that is later than at the point before.
-    fn notes(&self, target: u32, since: String) -> Vec<String> {
+    fn notes(&self, target: u32, since: String) -> Vec<Remark> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let before = last.insert(target, since.clone());
-        let restarted = before.filter(|before| *before != since).map(|before| {
-            format!(
-                "the server was restarted since the point before this one, when it ran since {before}"
-            )
-        });
-        let runs = format!("the server runs since {since}");
-        std::iter::once(runs).chain(restarted).collect()
+        let restarted = before.filter(|before| *before != since);
+        let restarted = restarted.map(|before| Remark::Restarted { before });
+        std::iter::once(Remark::RunsSince { since })
+            .chain(restarted)
+            .collect()
     }
 }
 
@@ -77,11 +75,8 @@ mod tests {
         let [runs, restarted] = &servers.notes(0, at(3))[..] else {
             panic!("not told")
         };
-        assert!(runs.ends_with("08:00:03Z"), "{runs}");
-        assert!(
-            restarted.contains("was restarted") && restarted.ends_with("08:00:01Z"),
-            "{restarted}"
-        );
+        assert_eq!(*runs, Remark::RunsSince { since: at(3) });
+        assert_eq!(*restarted, Remark::Restarted { before: at(1) });
         assert_eq!(told(0, 3), 1, "told once");
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use archive::Remark;
 use load::Clock;
 use load::clock::ns;
 use target::{ServerCounts, Tally, Target, Transport, Watch};
@@ -82,28 +83,25 @@ impl SessionSamples {
     }
 
     /// How the timed events are known, for people.
-    pub fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<Remark> {
         let problem = self
             .problem
             .as_ref()
-            .map(|why| format!("what the server's sessions waited for is not fully known: {why}"));
+            .map(|why| Remark::EventsUnknown { why: why.clone() });
         if problem.is_some() || self.source.is_empty() {
             return problem;
         }
+        let source = self.source.clone();
         if self.looks == 0 {
-            return Some(format!(
-                "too short for timed events to be sampled from {}",
-                self.source
-            ));
+            return Some(Remark::EventsTooShort { source });
         }
         // Rounded up, so that the points of a sweep say the same.
-        let cost_pct = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
-        Some(format!(
-            "timed events were sampled {:.0} times a second from {}, which cost at most {cost_pct:.1} % \
-             of a core",
-            self.rate_per_s(),
-            self.source,
-        ))
+        let cost_pct_max = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
+        Some(Remark::EventsSampled {
+            looks_per_s: self.rate_per_s(),
+            source,
+            cost_pct_max,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
 
 use archive::{
-    BackgroundEvent, Bottleneck, Figures, HeldBack, Resource, TimedEvent, WaitHistogram,
+    BackgroundEvent, Bottleneck, Figures, HeldBack, Remark, Resource, TimedEvent, WaitHistogram,
 };
 use host::HostUse;
 use load::Outcome;
@@ -46,7 +46,7 @@ impl WaitProfile {
     }
 
     /// How the events are known.
-    pub fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<Remark> {
         self.watched.as_ref()?.note()
     }
 

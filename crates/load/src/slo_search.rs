@@ -1,9 +1,8 @@
-//! A search carried out: measures each rate that the search asks for, and tells in words what was found.
+//! A search carried out: measures each rate that the search asks for, and keeps what was seen at those that hold.
 
 use std::collections::BTreeMap;
 
-use crate::objective::Objective;
-use crate::search::{Found, Search};
+use crate::search::{Found, Measured, Search};
 
 /// A search that is over, with what was seen last at each rate that held.
 #[derive(Debug)]
@@ -50,42 +49,10 @@ impl<T> SearchedRate<T> {
         self.held.remove(&rate_per_s.to_bits())
     }
 
-    /// What was found, in sentences; `what` are the things that arrive.
-    pub fn told(&self, what: &str, objective: &Objective) -> [String; 2] {
-        let found = self.search.found();
-        let verdict = match found.rate_per_s {
-            Some(rate_per_s) => sentence(rate_per_s, &found, what, objective),
-            None => {
-                let lowest = self.search.measured().first();
-                let lowest = lowest.map_or(0.0, |measured| measured.rate_per_s);
-                format!("no rate was found that holds {objective}: not even {lowest:.1}/s did")
-            }
-        };
-        [verdict, self.tried()]
+    /// The rates that were tried, from the lowest on.
+    pub fn tried(&self) -> &[Measured] {
+        self.search.measured()
     }
-
-    fn tried(&self) -> String {
-        let rates = self.search.measured().iter().map(|rate| {
-            let all = rate.held + rate.missed;
-            format!("{:.1}/s held in {} of {all}", rate.rate_per_s, rate.held)
-        });
-        format!("rates tried: {}", rates.collect::<Vec<_>>().join(", "))
-    }
-}
-
-fn sentence(rate_per_s: f64, found: &Found, what: &str, objective: &Objective) -> String {
-    let above = match found.missed_per_s {
-        Some(missed) => format!("{missed:.1}/s does not"),
-        None => "no higher one was tried that does not".to_owned(),
-    };
-    let mut text = format!("{rate_per_s:.1} {what}/s hold {objective}, {above}");
-    if !found.is_settled {
-        text += "; the measurements were used up before the bracket was as narrow as meant";
-    }
-    if found.holds_above {
-        text += "; a higher rate held again: the target is less regular than one rate can say";
-    }
-    text
 }
 
 #[cfg(test)]
@@ -99,21 +66,20 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_at_the_rate_is_kept_and_told() {
-        let objective: Objective = "p99=1ms".parse().unwrap();
+    fn what_was_seen_at_the_rate_is_kept() {
         let found = searched(150.0);
         let best = *found.best().unwrap();
         assert!((140.0..=150.0).contains(&best));
-        let [verdict, tried] = found.told("I/Os", &objective);
-        assert!(
-            verdict.starts_with(&format!("{best:.1} I/Os/s hold p99=1ms, ")),
-            "{verdict}"
-        );
-        assert!(tried.contains("100.0/s held in 1 of 1"), "{tried}");
+        assert_eq!(found.found().rate_per_s, Some(best));
+        let first = found.tried().iter().find(|rate| rate.rate_per_s == 100.0);
+        assert_eq!(first.map(|rate| (rate.held, rate.missed)), Some((1, 0)));
         assert_eq!(found.into_best(), Some(best));
         let none = searched(0.0);
-        let [verdict, _] = none.told("I/Os", &objective);
-        assert!(verdict.contains("not even 0.1/s did"), "{verdict}");
+        let lowest = none
+            .tried()
+            .first()
+            .map(|rate| format!("{:.1}", rate.rate_per_s));
+        assert_eq!(lowest.as_deref(), Some("0.1"));
         assert_eq!(none.best(), None);
     }
 

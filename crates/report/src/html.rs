@@ -159,7 +159,7 @@ fn missing(run: &Run) -> Vec<[String; 3]> {
             [
                 level::target_name(run, m.target),
                 format!("{} {}", m.test, m.title),
-                m.reason.clone(),
+                m.reason.to_string(),
             ]
         })
         .collect()

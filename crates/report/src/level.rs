@@ -1,7 +1,7 @@
 //! A run's points put in order: tests → curves (one per target and step) → levels (one per degree of
 //! parallelism, with its repetitions). Everything that is drawn or tabulated starts here.
 
-use archive::{Component, Figures, Latency, Point, Run};
+use archive::{Component, Figures, Latency, Point, Remark, Run};
 use stats::summary;
 use stats::{Histogram, HistogramSnapshot};
 
@@ -64,7 +64,7 @@ impl<'a> Level<'a> {
     /// engine, and is no figure of the platform: it wins no rule and joins no curve.
     pub fn extra(&self) -> bool {
         let mut notes = self.points.iter().flat_map(|p| &p.notes);
-        notes.any(|n| n.starts_with(EXTRA))
+        notes.any(|note| matches!(note, Remark::ContentionExtra { .. }))
     }
 
     /// Mean service time of one row, for tests whose operation is a batch of rows.
@@ -122,9 +122,6 @@ impl<'a> Level<'a> {
         (&whole).into()
     }
 }
-
-/// How the note of a labelled extra begins.
-const EXTRA: &str = "contention extra:";
 
 fn span(values: Vec<f64>) -> Option<(f64, f64)> {
     let low = values.iter().copied().reduce(f64::min)?;

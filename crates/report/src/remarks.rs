@@ -1,13 +1,21 @@
 //! What is to be said beside results, said once: remarks that hold for a whole curve leave its rows, and
-//! remarks that differ in one number alone become one.
+//! remarks that differ in one number alone become one. The same is what reads the same.
 
-use archive::{Point, Steady};
+use archive::{Point, Remark, Steady};
 
 use crate::level::{Curve, Level};
 
 /// One remark about a level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    pub remark: Remark,
+    /// True when it makes a point invalid.
+    pub invalid: bool,
+}
+
+/// A line below a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
+pub struct Line {
     /// The sentence.
     pub text: String,
     /// True when it makes a point invalid.
@@ -15,46 +23,57 @@ pub struct Remark {
 }
 
 /// Notes that every point of a curve bears.
-pub fn standing(curve: &Curve<'_>) -> Vec<String> {
+pub fn standing(curve: &Curve<'_>) -> Vec<Remark> {
     let mut points = curve.levels.iter().flat_map(|l| &l.points);
     let Some(first) = points.next() else {
         return Vec::new();
     };
-    let mut common = first.notes.clone();
-    common.dedup();
+    let notes = first.notes.iter().map(|note| (note.to_string(), note));
+    let mut common: Vec<(String, &Remark)> = notes.collect();
+    common.dedup_by(|one, other| one.0 == other.0);
     for point in points {
-        common.retain(|note| point.notes.contains(note));
+        let texts: Vec<String> = point.notes.iter().map(Remark::to_string).collect();
+        common.retain(|(text, _)| texts.contains(text));
     }
-    common
+    common.into_iter().map(|(_, note)| note.clone()).collect()
 }
 
 /// What is to be said of one level besides what is `standing` for its curve.
-pub fn of_level(level: &Level<'_>, standing: &[String]) -> Vec<Remark> {
-    let mut all: Vec<Remark> = Vec::new();
-    let own = level.points.iter().flat_map(|p| of_point(p));
-    for remark in own.filter(|r| r.invalid || !standing.contains(&r.text)) {
-        if !all.contains(&remark) {
-            all.push(remark);
+pub fn of_level(level: &Level<'_>, standing: &[Remark]) -> Vec<Said> {
+    let standing: Vec<String> = standing.iter().map(Remark::to_string).collect();
+    let mut lines: Vec<Line> = Vec::new();
+    let own = level.points.iter().flat_map(|point| of_point(point));
+    let new = own.filter(|said| {
+        let line = said.line();
+        let is_new = (said.invalid || !standing.contains(&line.text)) && !lines.contains(&line);
+        if is_new {
+            lines.push(line);
         }
-    }
-    all
+        is_new
+    });
+    new.collect()
 }
 
-fn of_point(point: &Point) -> impl Iterator<Item = Remark> + '_ {
+fn of_point(point: &Point) -> impl Iterator<Item = Said> + '_ {
     let steady = match point.steady {
-        Some(Steady::No) => Some("not steady: the throughput scattered"),
-        Some(Steady::Trend) => Some("not steady: the throughput rose or fell"),
+        Some(Steady::No) => Some(Remark::Scattered),
+        Some(Steady::Trend) => Some(Remark::RoseOrFell),
         _ => None,
     };
-    let remark = |text: &str, invalid| Remark {
-        text: text.to_owned(),
-        invalid,
-    };
-    let reasons = point.reasons.iter().map(move |r| remark(r, true));
-    let notes = steady
-        .into_iter()
-        .chain(point.notes.iter().map(String::as_str));
-    reasons.chain(notes.map(move |n| remark(n, false)))
+    let said = |remark, invalid| Said { remark, invalid };
+    let reasons = point.reasons.iter().cloned();
+    let notes = steady.into_iter().chain(point.notes.iter().cloned());
+    let reasons = reasons.map(move |reason| said(reason, true));
+    reasons.chain(notes.map(move |note| said(note, false)))
+}
+
+impl Said {
+    fn line(&self) -> Line {
+        Line {
+            text: self.remark.to_string(),
+            invalid: self.invalid,
+        }
+    }
 }
 
 /// Numbered remarks. The same remark keeps its number; so do remarks that differ in their first number.
@@ -63,134 +82,145 @@ pub struct Numbered {
     families: Vec<Family>,
 }
 
+/// Remarks of which the first number alone differs, by those with the lowest and the highest.
 #[derive(Debug)]
 struct Family {
-    before: String,
-    numbers: Vec<String>,
-    after: String,
-    invalid: bool,
+    lowest: Said,
+    highest: Said,
 }
 
 impl Numbered {
     /// Number of a remark, from 1.
-    pub fn number(&mut self, remark: &Remark) -> usize {
-        let (before, number, after) = match remark.invalid {
-            // Why something is invalid is never summed up.
-            true => (remark.text.as_str(), "", ""),
-            false => around_number(&remark.text),
-        };
-        let same =
-            |f: &Family| f.before == before && f.after == after && f.invalid == remark.invalid;
-        let at = self.families.iter().position(same).unwrap_or_else(|| {
-            self.families.push(Family {
-                before: before.to_owned(),
-                numbers: Vec::new(),
-                after: after.to_owned(),
-                invalid: remark.invalid,
-            });
-            self.families.len() - 1
-        });
-        let numbers = &mut self.families[at].numbers;
-        if !numbers.iter().any(|n| n == number) {
-            numbers.push(number.to_owned());
+    pub fn number(&mut self, said: &Said) -> usize {
+        let found = self.families.iter().position(|family| family.takes(said));
+        match found {
+            Some(at) => {
+                self.families[at].take(said);
+                at + 1
+            }
+            None => {
+                self.families.push(Family {
+                    lowest: said.clone(),
+                    highest: said.clone(),
+                });
+                self.families.len()
+            }
         }
-        at + 1
     }
 
     /// All remarks in the order of their numbers.
-    pub fn texts(&self) -> Vec<Remark> {
-        self.families.iter().map(Family::remark).collect()
+    pub fn lines(&self) -> Vec<Line> {
+        self.families.iter().map(Family::line).collect()
     }
 }
 
 impl Family {
-    /// "short: 38–73 ms; …"
-    fn remark(&self) -> Remark {
-        let value = |n: &&String| n.replace(',', "").parse().unwrap_or(0.0);
-        let by_value = |a: &&String, b: &&String| f64::total_cmp(&value(a), &value(b));
-        let low = self.numbers.iter().min_by(by_value);
-        let high = self.numbers.iter().max_by(by_value);
-        let number = match (low, high) {
-            (Some(low), Some(high)) if low != high => format!("{low}–{high}"),
-            (Some(low), _) => low.clone(),
-            _ => String::new(),
-        };
-        Remark {
-            text: format!("{}{number}{}", self.before, self.after),
-            invalid: self.invalid,
-        }
+    fn takes(&self, said: &Said) -> bool {
+        let own = &self.lowest;
+        // Why something is invalid is never summed up.
+        let is_near = || !said.invalid && own.remark.between(&said.remark).is_some();
+        own.line() == said.line() || (own.invalid == said.invalid && is_near())
     }
-}
 
-/// Takes a text apart around its first number that stands alone: not the one of "T611".
-fn around_number(text: &str) -> (&str, &str, &str) {
-    let mut before = ' ';
-    for (start, c) in text.char_indices() {
-        if c.is_ascii_digit() && before == ' ' {
-            let rest = &text[start..];
-            let inner = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
-            let length = rest.find(|c| !inner(c)).unwrap_or(rest.len());
-            let number = rest[..length].trim_end_matches([',', '.']);
-            return (&text[..start], number, &rest[number.len()..]);
+    fn take(&mut self, said: &Said) {
+        let number = |said: &Said| said.remark.first_number();
+        if number(said) < number(&self.lowest) {
+            self.lowest = said.clone();
         }
-        before = c;
+        if number(said) > number(&self.highest) {
+            self.highest = said.clone();
+        }
     }
-    (text, "", "")
+
+    /// "short: 38–73 ms; …"
+    fn line(&self) -> Line {
+        let span = self.lowest.remark.between(&self.highest.remark);
+        let own = self.lowest.line();
+        Line {
+            text: span.unwrap_or(own.text),
+            invalid: own.invalid,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn note(text: &str) -> Remark {
-        Remark {
-            text: text.to_owned(),
+    fn note(remark: Remark) -> Said {
+        Said {
+            remark,
             invalid: false,
         }
     }
 
+    fn short(elapsed_s: f64) -> Said {
+        note(Remark::Short { elapsed_s })
+    }
+
+    fn updates(found: u64, committed: u64) -> Said {
+        note(Remark::UpdatesWrong {
+            found,
+            committed,
+            measured: 9,
+        })
+    }
+
     #[test]
     fn remarks_that_differ_in_one_number_become_one() {
+        let told = |text: &str| {
+            note(Remark::Text {
+                text: text.to_owned(),
+            })
+        };
         let mut numbered = Numbered::default();
-        assert_eq!(numbered.number(&note("short: 46 ms; take more")), 1);
-        assert_eq!(numbered.number(&note("5 % was the driver's")), 2);
-        assert_eq!(numbered.number(&note("short: 107 ms; take more")), 1);
-        assert_eq!(numbered.number(&note("short: 46 ms; take more")), 1);
-        assert_eq!(numbered.number(&note("T611 has no number")), 3);
-        assert_eq!(numbered.number(&note("T621 has no number")), 4);
-        assert_eq!(numbered.number(&note("read 5, wrote 7")), 5);
-        assert_eq!(numbered.number(&note("read 5, wrote 8")), 6);
-        let texts: Vec<String> = numbered.texts().into_iter().map(|r| r.text).collect();
+        assert_eq!(numbered.number(&short(0.046)), 1);
+        assert_eq!(
+            numbered.number(&note(Remark::DriverTime { driver_pct: 5.0 })),
+            2
+        );
+        assert_eq!(numbered.number(&short(0.1072)), 1);
+        assert_eq!(numbered.number(&short(0.046)), 1);
+        assert_eq!(numbered.number(&short(0.07)), 1);
+        assert_eq!(numbered.number(&told("T611 has 5 rows")), 3);
+        assert_eq!(numbered.number(&told("T611 has 6 rows")), 4);
+        assert_eq!(numbered.number(&updates(5, 7)), 5);
+        assert_eq!(numbered.number(&updates(5, 8)), 6);
+        assert_eq!(numbered.number(&updates(4, 7)), 5);
+        let texts: Vec<String> = numbered.lines().into_iter().map(|line| line.text).collect();
         assert_eq!(
             texts,
             [
-                "short: 46–107 ms; take more",
-                "5 % was the driver's",
-                "T611 has no number",
-                "T621 has no number",
-                "read 5, wrote 7",
-                "read 5, wrote 8"
+                "short: 46–107 ms; take a larger size for a figure that lasts",
+                "5 % of the jobs' time was the driver's own or a wait for a processor",
+                "T611 has 5 rows",
+                "T611 has 6 rows",
+                "the table holds 4–5 updates, but 7 were committed and 9 measured",
+                "the table holds 5 updates, but 8 were committed and 9 measured"
             ]
+        );
+    }
+
+    #[test]
+    fn numbers_that_read_the_same_are_one() {
+        let mut numbered = Numbered::default();
+        assert_eq!(numbered.number(&short(0.0461)), 1);
+        assert_eq!(numbered.number(&short(0.0464)), 1);
+        assert_eq!(
+            numbered.lines()[0].text,
+            "short: 46 ms; take a larger size for a figure that lasts"
         );
     }
 
     #[test]
     fn reasons_are_never_summed_up() {
         let mut numbered = Numbered::default();
-        let invalid = |text: &str| Remark {
+        let invalid = |found| Said {
             invalid: true,
-            ..note(text)
+            ..updates(found, 7)
         };
-        assert_eq!(numbered.number(&invalid("lost 5 rows")), 1);
-        assert_eq!(numbered.number(&invalid("lost 6 rows")), 2);
-        assert_eq!(numbered.number(&note("lost 5 rows")), 3);
-    }
-
-    #[test]
-    fn numbers_end_before_their_punctuation() {
-        assert_eq!(around_number("at 1,024.5."), ("at ", "1,024.5", "."));
-        assert_eq!(around_number("7"), ("", "7", ""));
-        assert_eq!(around_number("é 8ms"), ("é ", "8", "ms"));
-        assert_eq!(around_number(""), ("", "", ""));
+        assert_eq!(numbered.number(&invalid(5)), 1);
+        assert_eq!(numbered.number(&invalid(6)), 2);
+        assert_eq!(numbered.number(&updates(5, 7)), 3);
     }
 }

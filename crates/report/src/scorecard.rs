@@ -10,7 +10,7 @@ mod line;
 pub use cell::{Absence, Against, Cell, Column, Measured};
 pub use line::{Line, Rule, lines, query_number, rank, throughput_line};
 
-pub(crate) use caution::{ENGINE_SPECIFIC, caution, engine_specific, other_runtime};
+pub(crate) use caution::{caution, engine_specific, other_runtime};
 pub(crate) use evaluate::{published_figure, published_loads};
 
 use archive::Run;

@@ -7,7 +7,7 @@ pub(crate) mod table;
 mod text;
 
 use archive::reference::Reference;
-use archive::{Latency, Point, PointKey, Run, RunState, Steady};
+use archive::{Latency, Point, PointKey, Remark, Run, RunState, Steady};
 
 use crate::delivered::delivered;
 use crate::level::{self, Curve, Level, TestGroup};
@@ -106,7 +106,10 @@ pub fn point_line(target: &str, point: &Point) -> String {
         .elapsed_s
         .map(|s| format!("{} s", number::figure(s)));
     let mark = match (point.valid(), point.steady) {
-        (false, _) => format!("INVALID: {}", point.reasons.join("; ")),
+        (false, _) => {
+            let reasons: Vec<String> = point.reasons.iter().map(Remark::to_string).collect();
+            format!("INVALID: {}", reasons.join("; "))
+        }
         (true, Some(Steady::No)) => "valid, not steady".to_owned(),
         (true, Some(Steady::Trend)) => "valid, trending".to_owned(),
         (true, _) => "valid".to_owned(),
@@ -176,7 +179,7 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
         }
     }
     for reason in &run.reasons {
-        let text = format!("run invalid: {}", clean(reason));
+        let text = format!("run invalid: {}", clean(&reason.to_string()));
         out.push_str(&paint.red(&table::wrap(&text, width, 2)));
         out.push('\n');
     }
@@ -214,13 +217,13 @@ fn test_table(
     );
     let mut out = format!("{}{}\n", paint.bold(&title), paint.dim(&letters));
     for note in own {
-        out.push_str(&paint.dim(&table::wrap(&clean(note), width, 2)));
+        out.push_str(&paint.dim(&table::wrap(&clean(&note), width, 2)));
         out.push('\n');
     }
     out.push_str(&table.render(width, paint));
-    for (number, remark) in numbered.texts().iter().enumerate() {
-        let invalid = if remark.invalid { "invalid: " } else { "" };
-        let note = format!("{:>3}  {invalid}{}", number + 1, clean(&remark.text));
+    for (number, line) in numbered.lines().iter().enumerate() {
+        let invalid = if line.invalid { "invalid: " } else { "" };
+        let note = format!("{:>3}  {invalid}{}", number + 1, clean(&line.text));
         out.push_str(&paint.dim(&table::wrap(&note, width, 5)));
         out.push('\n');
     }
@@ -332,7 +335,7 @@ fn row(run: &Run, level: &Level<'_>, results: &[&Shown], mark: String) -> Vec<St
 }
 
 /// "yes", "NO", "1 of 3" or "extra", followed by the numbers of the footnotes.
-fn mark(level: &Level<'_>, standing: &[String], numbered: &mut Numbered) -> String {
+fn mark(level: &Level<'_>, standing: &[Remark], numbered: &mut Numbered) -> String {
     let (bad, all) = (level.invalid(), level.points.len());
     let mut mark = match bad {
         0 if level.extra() => "extra".to_owned(),

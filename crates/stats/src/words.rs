@@ -6,6 +6,15 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
+/// Bytes with a unit of powers of ten: "1.50 GB", "64.0 MB", "0.5 kB".
+pub fn bytes(bytes: u64) -> String {
+    match bytes as f64 {
+        b if b >= 1e9 => format!("{:.2} GB", b / 1e9),
+        b if b >= 1e6 => format!("{:.1} MB", b / 1e6),
+        b => format!("{:.1} kB", b / 1e3),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,7 +53,7 @@ pub use mock::{MockDevice, MockIo};
 pub use options::{BATCH_DEFAULT, BATCH_MAX, Options, TRACE_MAX};
 pub use precheck::check_list;
 pub use proofs::Proofs;
-pub use recovery::{Pending, Recovery};
+pub use recovery::Recovery;
 pub use ring::RingFeatures;
 pub use trace::{Trace, TraceRecord};
 

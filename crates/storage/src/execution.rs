@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
+use archive::Remark;
 use host::block::{BlockWatch, DeviceTimes};
 use host::{Rates, Reader};
 use jiff::Timestamp;
@@ -65,8 +66,8 @@ pub struct Done<'a> {
     pub rates: Rates,
     /// Requests of its devices in the time that counts; none where nobody times them.
     pub requests: &'a [DeviceTimes],
-    /// What was found by rounds or a search, in sentences.
-    pub told: &'a [String],
+    /// What was found by rounds or a search.
+    pub told: &'a [Remark],
     /// Whether its rounds became steady, where rounds were asked for; the figures are those of the last of them.
     pub steadiness: Option<&'a Steadiness>,
     /// No rate was found that holds the response time asked for; the figures are those of the last that was tried.
@@ -78,7 +79,7 @@ struct Measured {
     /// With the rate that it was run at.
     run: Run,
     round: Round,
-    told: Vec<String>,
+    told: Vec<Remark>,
     steadiness: Option<Steadiness>,
     is_missed: bool,
     monitor: Option<Monitored>,
@@ -260,8 +261,8 @@ impl Execution<'_> {
         number: usize,
         measured: &Measured,
     ) -> Result<(Reached, Option<Completion>), ExecutionError> {
-        for sentence in &measured.told {
-            let shown = self.pages.remark(sentence, Timestamp::now())?;
+        for remark in &measured.told {
+            let shown = self.pages.remark(&remark.to_string(), Timestamp::now())?;
             self.audience.show(&shown);
         }
         let (run, outcome) = (&measured.run, &measured.round.outcome);
@@ -320,7 +321,7 @@ impl Execution<'_> {
                     self.pages.interval(run, interval, cpu(&rates), now)
                 }
                 Told::Fault(fault) => self.pages.fault(fault, now),
-                Told::Recovered(journal) => self.pages.remark(&journal.to_string(), now),
+                Told::Recovered(journal) => self.pages.remark(&journal.remark().to_string(), now),
             };
             match shown {
                 Ok(text) => self.audience.show(&text),
@@ -396,7 +397,7 @@ fn judge(done: &Done<'_>, skew_tolerance_pct: Option<f64>) -> Result<(), Executi
     if let (true, Some(what)) = (done.is_missed, done.told.first()) {
         return Err(ExecutionError::Missed {
             run: run.name.clone(),
-            what: what.clone(),
+            what: what.to_string(),
         });
     }
     match (skew_tolerance_pct, worst_share(run, outcome)) {

@@ -34,6 +34,12 @@ impl Feature {
         ("procedural_language", Feature::ProceduralLanguage),
     ];
 
+    /// Its name in a library file.
+    pub fn name(self) -> &'static str {
+        let named = Self::NAMED.iter().find(|(_, feature)| *feature == self);
+        named.map_or("", |(name, _)| name)
+    }
+
     /// The feature called `name` in a library file.
     pub fn named(name: &str) -> Option<Feature> {
         Self::NAMED

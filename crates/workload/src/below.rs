@@ -4,9 +4,9 @@ pub(crate) mod test;
 
 use archive::{
     ByOperation, Component, Figures, Histograms, OperationSample, OperationTimes, Point, PointKey,
-    Sample, Steady, WorkDone,
+    Remark, Sample, Steady, WorkDone,
 };
-use storage::engine::{Ended, Operation, Outcome, Tally, Way};
+use storage::engine::{Ended, Operation, Outcome, Recovery, Tally, Way};
 use storage::execution::{Done, Lap, Steadiness};
 use storage::language::{heading, workloads};
 use storage::run::{Rate, Run};
@@ -211,42 +211,42 @@ fn of_rounds(steadiness: &Steadiness) -> Option<Steady> {
     })
 }
 
-fn reasons(done: &Done<'_>) -> Vec<String> {
+fn reasons(done: &Done<'_>) -> Vec<Remark> {
     let outcome = done.outcome;
-    let mut reasons: Vec<String> = outcome
-        .faults
-        .iter()
-        .take(1)
-        .map(ToString::to_string)
-        .collect();
-    reasons.extend(outcome.close_errors.iter().take(1).cloned());
+    let fault = outcome.faults.first().map(|fault| Remark::IoFault {
+        fault: fault.to_string(),
+    });
+    let mut reasons: Vec<Remark> = fault.into_iter().collect();
+    let error = outcome.close_errors.first().cloned();
+    reasons.extend(error.map(|error| Remark::NotWrittenBack { error }));
     reasons.extend(done.told.first().filter(|_| done.is_missed).cloned());
     let verified = outcome.ended == Ended::Recovered && outcome.blocks_proven > 0;
     if outcome.total().operations == 0 && !verified {
-        reasons.push("no I/O was done in the time that counts".to_owned());
+        reasons.push(Remark::NoIo);
     }
     if outcome.ended == Ended::Stopped {
-        reasons.push("the run was stopped before its time".to_owned());
+        reasons.push(Remark::RunStopped);
     }
     reasons
 }
 
-fn notes(done: &Done<'_>) -> Vec<String> {
+fn notes(done: &Done<'_>) -> Vec<Remark> {
     let outcome = done.outcome;
     let mut notes = done.told.to_vec();
-    notes.extend(outcome.recovered.iter().map(ToString::to_string));
+    notes.extend(outcome.recovered.iter().map(Recovery::remark));
     if outcome.ended == Ended::Recovered {
         return notes;
     }
     if let Way::Threads { reason } = &outcome.way {
-        notes.push(format!("blocking threads instead of io_uring: {reason}"));
+        notes.push(Remark::BlockingThreads {
+            why: reason.to_string(),
+        });
     }
     if outcome.unserved > 0 {
-        notes.push(format!(
-            "{} I/Os were due and not begun at the end, the oldest since {:.3} s; no response time counts them",
-            outcome.unserved,
-            outcome.unserved_wait_max.as_secs_f64()
-        ));
+        notes.push(Remark::IosNotBegun {
+            ios: outcome.unserved,
+            oldest_s: outcome.unserved_wait_max.as_secs_f64(),
+        });
     }
     notes
 }

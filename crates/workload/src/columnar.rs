@@ -21,12 +21,17 @@ pub use follow::{Changed, Follower, Lag, differing, follow};
 pub use lift::{LiftOptions, Lifted, LiftedTable, lift};
 pub use target::lifted::{Level, available};
 
+use archive::Remark;
+use target::source::SourceTable;
+
 /// Most sessions that read a source at the same time.
 pub const JOBS_MAX: u32 = 64;
 
-/// What is said where statistics of the source are no size on disk.
-const OUTDATED: &str = "the source's statistics are older than its rows, so its size on disk is not known; have it \
-     take them anew (ANALYZE TABLE)";
+/// What a source says of a table.
+fn table_told(table: &SourceTable) -> Option<Remark> {
+    let what = table.note?.to_owned();
+    Some(Remark::TableTold { what })
+}
 
 /// Result of everything here.
 pub type Result<T> = std::result::Result<T, ColumnarError>;

@@ -10,7 +10,7 @@ mod step;
 mod together;
 
 use ::load::Progress;
-use archive::{Archive, PointKey};
+use archive::{Archive, PointKey, Remark};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
@@ -50,12 +50,12 @@ pub(crate) fn keys(
 }
 
 /// Why a target cannot do a step at all.
-pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Option<String> {
+pub(crate) fn obstacle(olap: &OlapStep, targets: &[Nodes], target: &Nodes) -> Option<Remark> {
     let source = match target.is_replica() {
         false => target,
         true => match source_of(targets) {
             Some(source) => source,
-            None => return Some("no target of the run has tables of its own".into()),
+            None => return Some(Remark::NoTables),
         },
     };
     oltp::measure::obstacle(source).or_else(|| olap::measure::obstacle(olap, target))
@@ -89,7 +89,7 @@ impl Workload for Mixed {
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
             let obstacle = obstacle(asked.1, ground.targets, target);
-            let obstacle = obstacle.or_else(|| target.first().read_only());
+            let obstacle = obstacle.or_else(|| target.read_only());
             agenda.add(keys(asked, &base, target), obstacle, title);
         }
         Ok(agenda)

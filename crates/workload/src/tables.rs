@@ -1,5 +1,6 @@
 //! The tables that tests read: loaded once, proven right, and brought back when somebody changed them.
 
+use archive::Remark;
 use target::{Feature, Fetched, Result, SCHEMA_MARK, Session, Target, Value};
 
 use crate::bench::Bench;
@@ -33,7 +34,7 @@ pub fn ensure(bench: &Bench, table: Table) -> Result<()> {
 ///
 /// # Errors
 /// When the target fails.
-pub fn proof(bench: &Bench, table: Table) -> Result<Option<String>> {
+pub fn proof(bench: &Bench, table: Table) -> Result<Option<Remark>> {
     let name = table.name();
     let rows = bench.size.rows(table);
     let mut session = bench.target.open_session()?;
@@ -58,9 +59,9 @@ pub fn proof(bench: &Bench, table: Table) -> Result<Option<String>> {
     }
     bench.proven.forget(table);
     strike(session.as_mut(), name)?;
-    Ok(Some(format!(
-        "table {name} is not what was loaded: its rows were changed behind dbdyno's back; it will be loaded anew"
-    )))
+    Ok(Some(Remark::TableChanged {
+        table: name.to_owned(),
+    }))
 }
 
 /// Count and sums over every row of a table of the bench shape, for [`Expectation::Scan`].

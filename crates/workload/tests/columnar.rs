@@ -43,7 +43,7 @@ fn all_levels(source: &dyn Source) {
     for level in Level::ALL {
         let lifted = lifted(source, &options(level)).unwrap();
         let table = lifted.tables.iter().find(|t| t.name == "dbdyno_t").unwrap();
-        assert_eq!(table.reasons, Vec::<String>::new(), "{level}");
+        assert_eq!(table.reasons, [], "{level}");
         assert_eq!(table.digest.rows, ROWS as u64);
         let empty = lifted
             .tables
@@ -174,7 +174,7 @@ fn tables_of_postgres() {
         !lifted.tables[0]
             .notes
             .iter()
-            .any(|note| note.contains("net"))
+            .any(|note| note.to_string().contains("net"))
     );
 }
 

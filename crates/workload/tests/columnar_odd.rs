@@ -4,6 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use archive::Remark;
 use target::postgres::local::PostgresServer;
 use target::server::{LocalServer, ServerSpec};
 use target::source::{Source, open_source};
@@ -25,7 +26,7 @@ fn lifted(source: &dyn Source, level: Level, chosen: Chosen) -> Result<Lifted, C
 fn valid(source: &dyn Source, level: Level, chosen: Chosen) -> Lifted {
     let lifted = lifted(source, level, chosen).unwrap_or_else(|e| panic!("{level}: {e}"));
     for table in &lifted.tables {
-        assert_eq!(table.reasons, [""; 0], "{} at {level}", table.label);
+        assert_eq!(table.reasons, [], "{} at {level}", table.label);
     }
     lifted
 }
@@ -270,8 +271,9 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
         let texts = valid(file.source.as_ref(), level, texts.clone());
         let mixed = of(&texts, "mixed");
         assert_eq!(mixed.digest.rows, 3);
+        let notes: Vec<String> = mixed.notes.iter().map(Remark::to_string).collect();
         assert_eq!(
-            mixed.notes,
+            notes,
             ["a: INTEGER, kept as its text", "b: REAL, kept as its text"]
         );
     }
@@ -344,7 +346,9 @@ fn what_a_user_may_not_read_is_told() {
         let hidden = of(&lifted, "public.hidden");
         assert_eq!((hidden.digest.rows, hidden.disk_bytes), (0, None));
         assert!(
-            hidden.notes[0].contains("row security is active"),
+            hidden.notes[0]
+                .to_string()
+                .contains("row security is active"),
             "{:?}",
             hidden.notes
         );
@@ -447,16 +451,12 @@ fn odd_tables_of_mariadb() {
     let kinds = of(&lifted, "kinds").notes;
     let as_texts = kinds
         .iter()
-        .filter(|note| note.ends_with("kept as its text"));
+        .filter(|note| note.to_string().ends_with("kept as its text"));
     assert_eq!(as_texts.count(), 4, "{kinds:?}");
     assert_eq!(lifted.left_out.len(), 1, "{:?}", lifted.left_out);
     let stale = of(&lifted, "stale");
     assert_eq!((stale.disk_bytes, stale.compress_factor()), (None, None));
-    assert!(
-        stale.notes[0].contains("ANALYZE TABLE"),
-        "{:?}",
-        stale.notes
-    );
+    assert_eq!(stale.notes[0], Remark::StatisticsOutdated);
     assert_eq!(lifted.compress_factor(), None);
     session.batch("ANALYZE TABLE stale").unwrap();
     let lifted = valid(source, Level::QueryHigh, named(&["stale"]));

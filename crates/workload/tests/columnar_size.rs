@@ -208,7 +208,7 @@ fn a_budget_that_is_too_small_says_so_and_stays_honest() {
         table
             .notes
             .iter()
-            .any(|n| n.contains("ended after 1 pieces"))
+            .any(|note| matches!(note, archive::Remark::SampleCut { pieces: 1 }))
     );
 }
 

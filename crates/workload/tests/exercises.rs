@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use archive::Remark;
 use load::{Drive, End, Outcome, RampUp, Schedule, Think};
 use target::{Target, TargetUrl};
 use workload::library::{Amount, SizeClass};
@@ -100,14 +101,15 @@ fn carry_out_with(
 ) -> (Outcome, Vec<String>) {
     let mut exercise = exercise_for(bench(place, library, code, amount));
     let prepared = exercise.prepare().unwrap();
-    let mut wrong = prepared.reasons;
+    let mut wrong: Vec<String> = prepared.reasons.iter().map(Remark::to_string).collect();
     let clients = exercise.clients(jobs).unwrap();
     between();
     let outcome = drive(clients, amount.operations);
     assert_eq!(outcome.fatal, None);
     exercise.close().unwrap();
     wrong.extend(outcome.error_messages.clone());
-    wrong.extend(exercise.verify(&outcome).unwrap());
+    let found = exercise.verify(&outcome).unwrap();
+    wrong.extend(found.iter().map(Remark::to_string));
     (outcome, wrong)
 }
 
@@ -270,7 +272,10 @@ fn lost_and_foreign_updates_are_noticed() {
         let outcome = drive(exercise.clients(1).unwrap(), amount.operations);
         tamper(&place, sql);
         let wrong = exercise.verify(&outcome).unwrap();
-        assert!(wrong.iter().any(|w| w.contains(count)), "{wrong:?}");
+        assert!(
+            wrong.iter().any(|w| w.to_string().contains(count)),
+            "{wrong:?}"
+        );
     }
 }
 
@@ -308,10 +313,8 @@ fn an_index_that_vanished_is_noticed() {
     let outcome = drive(exercise.clients(1).unwrap(), 1);
     tamper(&place, "DROP INDEX dbdyno_large_made");
     let wrong = exercise.verify(&outcome).unwrap();
-    assert!(
-        wrong.iter().any(|w| w.contains("index is not there")),
-        "{wrong:?}"
-    );
+    let is_told = |reason: &Remark| matches!(reason, Remark::IndexMissing { .. });
+    assert!(wrong.iter().any(is_told), "{wrong:?}");
 }
 
 /// A table that somebody dropped is loaded anew.

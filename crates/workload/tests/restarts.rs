@@ -79,7 +79,8 @@ fn assert_told(run: &Run) {
     };
     let (was, is) = (&before.work.server_since, &after.work.server_since);
     assert!(was.is_some() && was < is, "{was:?} {is:?}");
-    let says = |point: &Point, words: &str| point.notes.iter().any(|n| n.contains(words));
+    let says =
+        |point: &Point, words: &str| point.notes.iter().any(|n| n.to_string().contains(words));
     for words in ["was restarted since", "the database was checked again"] {
         assert!(
             !says(before, words) && says(after, words),

@@ -8,7 +8,7 @@ use crate::Run;
 /// The run's points as CSV: a header, then one line a point, in the order they were measured.
 ///
 /// The columns are the names of the JSON, with `run` first; `work` is spread out (`work.mode` …),
-/// lists of sentences are joined with "; ", and what is no single value (samples, timed events,
+/// sentences of remarks are joined with "; ", and what is no single value (samples, timed events,
 /// histograms) is left to the JSON. An unknown value is an empty field.
 pub fn csv(run: &Run) -> String {
     let names = schema::flat_names();
@@ -40,6 +40,8 @@ fn plain(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join("; "),
+        // Of a remark.
+        Value::Object(fields) => fields.get("text").map(plain).unwrap_or_default(),
         other => other.to_string(),
     }
 }

@@ -9,10 +9,12 @@ use serde_json::{Map, Value, json};
 use stats::HistogramSnapshot;
 
 use crate::store::{finite::finite, state_name, steady_name};
-use crate::{Latency, OperationSample, OperationTimes, Point, Run, TargetRecord, TransactionKind};
+use crate::{
+    Latency, OperationSample, OperationTimes, Point, Remark, Run, TargetRecord, TransactionKind,
+};
 
 /// Value of `schema` in every export; the number changes when a reader would have to change.
-pub const SCHEMA_NAME: &str = "dbdyno-result/1";
+pub const SCHEMA_NAME: &str = "dbdyno-result/2";
 
 /// The distributions and the figures read from them: `service_us_p99`, `service_histogram` …
 pub(super) const DISTRIBUTIONS: [&str; 2] = ["service", "response"];
@@ -111,7 +113,7 @@ fn head(run: &Run) -> Value {
         "note": run.note,
         "state": state_name(run.state),
         "valid": run.valid(),
-        "reasons": run.reasons,
+        "reasons": exported(&run.reasons),
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "tool_version": run.tool_version,
@@ -125,13 +127,17 @@ fn head(run: &Run) -> Value {
     })
 }
 
+fn exported(remarks: &[Remark]) -> Value {
+    remarks.iter().map(Remark::exported).collect()
+}
+
 fn missing(run: &Run) -> Vec<Value> {
     let each = run.missing.iter().map(|m| {
         json!({
             "target": target(run, m.target).name,
             "test": m.test,
             "title": m.title,
-            "reason": m.reason,
+            "reason": m.reason.exported(),
         })
     });
     each.collect()
@@ -169,8 +175,8 @@ pub(super) fn row(run: &Run, point: &Point) -> Map<String, Value> {
     }
     put("valid", point.valid().into());
     put("crowded", point.figures.is_crowded().into());
-    put("reasons", point.reasons.clone().into());
-    put("notes", point.notes.clone().into());
+    put("reasons", exported(&point.reasons));
+    put("notes", exported(&point.notes));
     put("steady", point.steady.map(steady_name).into());
     put("timed_events", json!(point.timed_events));
     let held = &point.held_back;

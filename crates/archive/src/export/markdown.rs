@@ -51,7 +51,7 @@ pub fn markdown(run: &Run) -> String {
         let _ = writeln!(text, "\n{}", cell(note));
     }
     for reason in &run.reasons {
-        let _ = writeln!(text, "\n**Invalid:** {}", cell(reason));
+        let _ = writeln!(text, "\n**Invalid:** {}", cell(&reason.to_string()));
     }
     for target in &run.targets {
         if let Some(missing) = &target.rights_missing {
@@ -92,7 +92,7 @@ pub fn markdown(run: &Run) -> String {
             cell(&m.test),
             cell(&m.title),
             cell(&name),
-            cell(&m.reason)
+            cell(&m.reason.to_string())
         );
     }
     text
@@ -138,10 +138,14 @@ fn table(run: &Run, group: (&str, u32)) -> String {
             " **no** |\n"
         };
         for reason in &point.reasons {
-            let _ = writeln!(remarks, "- Tst {place} is **invalid**: {}", cell(reason));
+            let _ = writeln!(
+                remarks,
+                "- Tst {place} is **invalid**: {}",
+                cell(&reason.to_string())
+            );
         }
         for note in &point.notes {
-            let _ = writeln!(remarks, "- Tst {place}: {}", cell(note));
+            let _ = writeln!(remarks, "- Tst {place}: {}", cell(&note.to_string()));
         }
     }
     if !remarks.is_empty() {

@@ -1,5 +1,7 @@
 //! The published JSON Schema of the JSON export, generated from the declaration of the figures.
 
+mod remark;
+
 use serde_json::{Map, Value, json};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
@@ -9,7 +11,7 @@ use crate::{Better, FIGURES, OperationTimes, Resource, Unseen};
 pub fn json_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:dbdyno:result:1",
+        "$id": "urn:dbdyno:result:2",
         "title": "One run of dbdyno",
         "description": "Unknown values are null, never 0. MB is 10^6 bytes. Times are RFC 3339 in UTC.",
         "type": "object",
@@ -24,6 +26,7 @@ pub fn json_schema() -> Value {
             "missing": array(object(missing_properties())),
             "points": array(object(point_properties())),
         },
+        "$defs": { "remark": remark::definition() },
     })
 }
 
@@ -117,7 +120,10 @@ fn run_properties() -> Properties {
             choice(&["running", "interrupted", "complete"], "How far it came."),
         ),
         ("valid", flag("Complete, unchanged and every point valid.")),
-        ("reasons", array(text("Why the run as a whole is invalid."))),
+        (
+            "reasons",
+            remark::list("Why the run as a whole is invalid."),
+        ),
         ("started_at", text("Wall-clock start.")),
         ("finished_at", or_null(text("Wall-clock end."))),
         ("tool_version", text("Version of dbdyno that measured.")),
@@ -277,7 +283,7 @@ fn missing_properties() -> Properties {
         ("target", text("Short name of the target.")),
         ("test", text("Test code.")),
         ("title", text("Title of the test.")),
-        ("reason", text("Why the target cannot do it.")),
+        ("reason", remark::one("Why the target cannot do it.")),
     ])
 }
 
@@ -325,12 +331,10 @@ fn point_properties() -> Properties {
                  point should bear.",
             )),
         ),
-        ("reasons", array(text("Why the point is invalid."))),
+        ("reasons", remark::list("Why the point is invalid.")),
         (
             "notes",
-            array(text(
-                "What to know though it does not make the point invalid.",
-            )),
+            remark::list("What to know though it does not make the point invalid."),
         ),
         (
             "steady",

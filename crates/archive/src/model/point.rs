@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramSnapshot};
 
 use super::{ByOperation, Figures, HeldBack};
+use crate::remark::Remark;
 
 /// Part of the platform that a test loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -247,9 +248,9 @@ pub struct Point {
     /// Time series.
     pub samples: Vec<Sample>,
     /// Why the point is invalid; empty means valid.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Remark>,
     /// What a reader should know though it does not make the point invalid.
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
 }
 
 impl Point {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Inventory, Platform, Point, RightsMissing, StudyPart};
+use crate::remark::Remark;
 
 /// How far a run came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ pub struct TargetRecord {
 }
 
 /// A test (or part of a sweep) that a target cannot do, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
     /// Target, as an index into the run's targets.
     pub target: u32,
@@ -49,8 +50,7 @@ pub struct Missing {
     pub test: String,
     /// Title of the test.
     pub title: String,
-    /// One sentence.
-    pub reason: String,
+    pub reason: Remark,
 }
 
 /// One run with everything that is kept of it.
@@ -93,7 +93,7 @@ pub struct Run {
     /// Finished points in the order they were measured.
     pub points: Vec<Point>,
     /// Why the run as a whole is invalid, besides its points: its record was changed, points are gone.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Remark>,
 }
 
 impl Run {

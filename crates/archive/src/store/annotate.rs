@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use super::file::BUSY_TIMEOUT;
 use super::name::check_label;
 use super::{ArchiveError, Result, read};
-use crate::{Run, RunState, integrity};
+use crate::{Remark, Run, RunState, integrity};
 
 /// Longest note, in characters.
 pub const NOTE_CHARS_MAX: usize = 1000;
@@ -130,12 +130,8 @@ fn reason_to_keep(
                 .into(),
         ));
     }
-    let is_altered = |reasons: &[String], mark: &str| reasons.iter().any(|r| r == mark);
     let altered = !run.reasons.is_empty()
-        || run
-            .points
-            .iter()
-            .any(|p| is_altered(&p.reasons, integrity::POINT_ALTERED));
+        || (run.points.iter()).any(|point| point.reasons.contains(&Remark::PointAltered));
     if altered {
         return Ok(Some(
             "it was changed after it was measured (its digests differ), and deleting it would hide that: keep it, or \

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Transaction, params};
 
 use super::Result;
 use super::rows::rows;
-use crate::{ByOperation, OperationSample, OperationTimes, TransactionKind};
+use crate::{ByOperation, OperationSample, OperationTimes, Remark, TransactionKind};
 
 pub(super) fn insert(transaction: &Transaction<'_>, id: i64, by: &ByOperation) -> Result<()> {
     let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
@@ -47,7 +47,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, id: i64, by: &ByOperation) -
 }
 
 /// What is there, and what of it could not be understood.
-pub(super) fn read(connection: &Connection, id: i64) -> Result<(ByOperation, Vec<String>)> {
+pub(super) fn read(connection: &Connection, id: i64) -> Result<(ByOperation, Vec<Remark>)> {
     let sql = "SELECT * FROM operation_times WHERE point_id = ?1 ORDER BY seq";
     let mut problems = Vec::new();
     let times = rows(connection, sql, [id], |row| {
@@ -70,7 +70,12 @@ pub(super) fn read(connection: &Connection, id: i64) -> Result<(ByOperation, Vec
                 phase,
                 ..
             } = &bare;
-            problems.push(format!("{observer} {operation} {phase} times: {error}"));
+            problems.push(Remark::OperationTimesUnreadable {
+                observer: observer.clone(),
+                operation: operation.clone(),
+                phase: phase.clone(),
+                error: error.to_string(),
+            });
             bare
         }))
     })?;

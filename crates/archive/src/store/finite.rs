@@ -2,45 +2,47 @@
 
 use std::borrow::Cow;
 
-use crate::{BackgroundEvent, FIGURES, OperationSample, Point, Sample};
+use crate::{BackgroundEvent, FIGURES, OperationSample, Point, Remark, Sample};
 
 /// The point without what is not a finite number, and with a note for each loss.
 ///
 /// A rate over no time is the usual cause. The rest of the point is worth keeping, so it is not
 /// refused; neither JSON nor SQLite could carry the value.
 pub(crate) fn finite(point: &Point) -> Cow<'_, Point> {
-    let mut notes: Vec<String> = FIGURES
+    let mut notes: Vec<Remark> = FIGURES
         .iter()
         .filter(|figure| is_odd(point.figures.get(figure.name)))
-        .map(|figure| format!("{} was not a number and is left unknown", figure.name))
+        .map(|figure| Remark::FigureNotANumber {
+            figure: figure.name.to_owned(),
+        })
         .collect();
     if is_odd(point.work.seconds) {
-        notes.push("the declared seconds were not a number and are left unknown".to_owned());
+        notes.push(Remark::SecondsNotANumber);
     }
-    let odd_samples = point.samples.iter().filter(|s| !is_finite(s)).count();
+    let odd_samples = point.samples.iter().filter(|s| !is_finite(s)).count() as u64;
     if odd_samples > 0 {
-        notes.push(format!("{odd_samples} samples held what was not a number"));
+        notes.push(Remark::SamplesNotANumber {
+            samples: odd_samples,
+        });
     }
     let odd_events = point.timed_events.len() - finite_events(point).count();
     if odd_events > 0 {
-        notes.push(format!(
-            "{odd_events} timed events without a time were left out"
-        ));
+        notes.push(Remark::TimedEventsNotANumber {
+            events: odd_events as u64,
+        });
     }
     let odd_background = point.held_back.background_events.iter().any(is_odd_event);
     if odd_background {
-        notes.push("a background event held what was not a number".to_owned());
+        notes.push(Remark::BackgroundNotANumber);
     }
     let by = &point.by_operation;
     if by.times.iter().any(|times| is_odd(times.mean_us)) || by.samples.iter().any(is_odd_mean) {
-        notes.push("a mean time of operations was not a number and is left unknown".to_owned());
+        notes.push(Remark::MeanNotANumber);
     }
     // The histogram keeps a latency beyond its end in its last bucket, but not how many there were.
     let clipped = point.histograms.service.clipped() + point.histograms.response.clipped();
     if clipped > 0 {
-        notes.push(format!(
-            "{clipped} latencies were longer than an hour and count as one hour"
-        ));
+        notes.push(Remark::LatenciesClipped { latencies: clipped });
     }
     if notes.is_empty() {
         return Cow::Borrowed(point);

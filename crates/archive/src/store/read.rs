@@ -11,10 +11,11 @@ use stats::HistogramSnapshot;
 
 use super::rows::rows;
 use super::{Result, RunName, RunSummary, by_operation};
-use crate::integrity::{self, POINT_ALTERED, RUN_ALTERED};
+use crate::integrity;
 use crate::{
     ByOperation, Component, FIGURES, Figures, HeldBack, Histograms, Inventory, Missing, Platform,
-    Point, PointKey, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, WorkDone,
+    Point, PointKey, Remark, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
+    WorkDone,
 };
 
 /// The name of a run: that which its user gave it, else its label.
@@ -212,18 +213,18 @@ pub(super) fn run_of(snapshot: &Connection, run_id: i64) -> Result<Run> {
 fn record(snapshot: &Connection, run_id: i64) -> Result<Run> {
     let mut reasons = Vec::new();
     if !run_is_unchanged(snapshot, run_id)? {
-        reasons.push(RUN_ALTERED.to_owned());
+        reasons.push(Remark::RunAltered);
     }
     let missing = rows(
         snapshot,
-        "SELECT target, test, title, reason FROM missing WHERE run_id = ?1 ORDER BY seq",
+        "SELECT target, test, title, reason AS text, code, fields FROM missing WHERE run_id = ?1 ORDER BY seq",
         [run_id],
         |row| {
             Ok(Missing {
                 target: row.get(0)?,
                 test: row.get(1)?,
                 title: row.get(2)?,
-                reason: row.get(3)?,
+                reason: remark(row)?,
             })
         },
     )?;
@@ -242,10 +243,10 @@ fn record(snapshot: &Connection, run_id: i64) -> Result<Run> {
     run.points_planned = planned(snapshot, run_id)?.len() as u32;
     let lost = unfinished(snapshot, run_id)?;
     if run.state == RunState::Complete && lost > 0 {
-        reasons.push(format!(
-            "{lost} of the {} points of this complete run are gone from the archive",
-            run.points_planned
-        ));
+        reasons.push(Remark::PointsGone {
+            gone: lost as u64,
+            planned: run.points_planned,
+        });
     }
     run.reasons = reasons;
     Ok(run)
@@ -275,7 +276,7 @@ pub(super) fn points(
         .collect()
 }
 
-fn run_record(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Run> {
+fn run_record(row: &Row<'_>, reasons: &mut Vec<Remark>) -> rusqlite::Result<Run> {
     let state: String = row.get("state")?;
     Ok(Run {
         id: row.get("id")?,
@@ -305,7 +306,7 @@ fn run_record(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Run>
     })
 }
 
-fn study(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Option<StudyPart>> {
+fn study(row: &Row<'_>, reasons: &mut Vec<Remark>) -> rusqlite::Result<Option<StudyPart>> {
     let there: Option<String> = row.get("study")?;
     there
         .map(|_| json::<StudyPart>(row, "study", reasons))
@@ -313,7 +314,7 @@ fn study(row: &Row<'_>, reasons: &mut Vec<String>) -> rusqlite::Result<Option<St
 }
 
 /// The point's own row, and what in it could not be understood.
-fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<String>)> {
+fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
     let mut problems = Vec::new();
     let component: String = row.get("component")?;
     let steady: Option<String> = row.get("steady")?;
@@ -359,18 +360,18 @@ fn complete_point(
     id: i64,
     digest: String,
     mut point: Point,
-    problems: Vec<String>,
+    problems: Vec<Remark>,
 ) -> Result<Point> {
-    let sql = "SELECT kind, text FROM reason WHERE point_id = ?1 ORDER BY seq";
-    for (kind, text) in rows(connection, sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))? {
+    let sql = "SELECT kind, text, code, fields FROM reason WHERE point_id = ?1 ORDER BY seq";
+    for (kind, remark) in rows(connection, sql, [id], |row| Ok((row.get(0)?, remark(row)?)))? {
         let kind: String = kind;
         match kind.as_str() {
-            "invalid" => point.reasons.push(text),
-            _ => point.notes.push(text),
+            "invalid" => point.reasons.push(remark),
+            _ => point.notes.push(remark),
         }
     }
     if digest != integrity::point_digest(connection, id)? {
-        point.reasons.push(POINT_ALTERED.to_owned());
+        point.reasons.push(Remark::PointAltered);
     }
     point.reasons.extend(problems);
     point.samples = samples(connection, id)?;
@@ -390,26 +391,41 @@ fn complete_point(
     Ok(point)
 }
 
+/// A remark by its code and fields. Rows of earlier versions have a sentence alone, and so has what no version knows.
+fn remark(row: &Row<'_>) -> rusqlite::Result<Remark> {
+    let (code, fields): (Option<String>, Option<String>) = (row.get("code")?, row.get("fields")?);
+    let coded = code.zip(fields);
+    match coded.and_then(|(code, fields)| Remark::of_parts(&code, &fields).ok()) {
+        Some(remark) => Ok(remark),
+        None => Ok(Remark::of_sentence(row.get("text")?)),
+    }
+}
+
 /// One distribution; when it cannot be read an empty one, and the reason.
 fn histogram(
     connection: &Connection,
     id: i64,
     kind: &str,
-) -> Result<(HistogramSnapshot, Option<String>)> {
+) -> Result<(HistogramSnapshot, Option<Remark>)> {
     let sql = "SELECT v2_deflate FROM histogram WHERE point_id = ?1 AND kind = ?2";
     let bytes: Option<Vec<u8>> = connection
         .prepare_cached(sql)?
         .query_row(params![id, kind], |row| row.get(0))
         .optional()?;
     let Some(bytes) = bytes else {
-        let gone = format!("the {kind} histogram is gone from the archive");
+        let gone = Remark::HistogramGone {
+            kind: kind.to_owned(),
+        };
         return Ok((HistogramSnapshot::default(), Some(gone)));
     };
     Ok(match HistogramSnapshot::decode(&bytes) {
         Ok(histogram) => (histogram, None),
         Err(error) => (
             HistogramSnapshot::default(),
-            Some(format!("{kind} times: {error}")),
+            Some(Remark::HistogramUnreadable {
+                kind: kind.to_owned(),
+                error: error.to_string(),
+            }),
         ),
     })
 }
@@ -462,14 +478,14 @@ fn key(row: &Row<'_>) -> rusqlite::Result<PointKey> {
 fn json<T: DeserializeOwned + Default>(
     row: &Row<'_>,
     column: &str,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Remark>,
 ) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     Ok(or_default(serde_json::from_str(&text), column, problems))
 }
 
 /// A column with an unsigned 64-bit number as text; likewise.
-fn number(row: &Row<'_>, column: &str, problems: &mut Vec<String>) -> rusqlite::Result<u64> {
+fn number(row: &Row<'_>, column: &str, problems: &mut Vec<Remark>) -> rusqlite::Result<u64> {
     let text: String = row.get(column)?;
     Ok(or_default(text.parse(), column, problems))
 }
@@ -477,12 +493,13 @@ fn number(row: &Row<'_>, column: &str, problems: &mut Vec<String>) -> rusqlite::
 fn or_default<T: Default, E: Display>(
     read: std::result::Result<T, E>,
     column: &str,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Remark>,
 ) -> T {
     read.unwrap_or_else(|error| {
-        problems.push(format!(
-            "the archive's column `{column}` cannot be read: {error}"
-        ));
+        problems.push(Remark::ColumnUnreadable {
+            column: column.to_owned(),
+            error: error.to_string(),
+        });
         T::default()
     })
 }

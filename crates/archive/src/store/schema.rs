@@ -17,9 +17,9 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"dbdy");
 /// `PRAGMA user_version` of the archives written here.
 ///
 /// A version has exactly the columns it was born with: whoever adds to the end of `FIGURES` raises this
-/// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new table in
-/// `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
-pub const SCHEMA_VERSION: i64 = 7;
+/// number and enters them in `ADDED` (digests skip NULLs, so the older points keep theirs), a new column of another table in
+/// `COLUMNS_ADDED`, a new table in `TABLES_ADDED`. A file whose columns are not those of its version is refused. A test below holds the columns of this version.
+pub const SCHEMA_VERSION: i64 = 8;
 
 /// The figures that a version added to those of the one before.
 const ADDED: &[(i64, &[&str])] = &[
@@ -35,6 +35,17 @@ const ADDED: &[(i64, &[&str])] = &[
         ],
     ),
     (7, &["read_by_others_mb_per_s", "write_by_others_mb_per_s"]),
+];
+
+/// The columns that a version added to other tables than `point`, with their declarations.
+const COLUMNS_ADDED: &[(i64, &str, &[(&str, &str)])] = &[
+    (8, "missing", REMARK_COLUMNS),
+    (8, "reason", REMARK_COLUMNS),
+];
+
+const REMARK_COLUMNS: &[(&str, &str)] = &[
+    ("code", "TEXT"),
+    ("fields", "TEXT CHECK (json_valid(fields))"),
 ];
 
 /// The tables that a version added, with their SQL.
@@ -134,13 +145,21 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
         return Err(damaged(found));
     }
     let version = version(connection)?;
-    let columns = columns(connection)?;
+    let columns = columns(connection, "point")?;
     let later = added_after(version);
     let lacks = |name: &&str| !columns.contains(*name) && !later.contains(name);
     if let Some(name) = FIGURES.iter().map(|figure| figure.name).find(lacks) {
         return Err(damaged(format!(
             "its table `point` has no column `{name}` though it says version {version}"
         )));
+    }
+    for (_, table, added) in COLUMNS_ADDED.iter().filter(|(since, ..)| *since <= version) {
+        let columns = self::columns(connection, table)?;
+        if let Some((name, _)) = added.iter().find(|(name, _)| !columns.contains(*name)) {
+            return Err(damaged(format!(
+                "its table `{table}` has no column `{name}` though it says version {version}"
+            )));
+        }
     }
     let born_with = TABLES_ADDED.iter().filter(|(since, ..)| *since <= version);
     for name in born_with.flat_map(|(_, names, _)| *names) {
@@ -197,6 +216,12 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<()> {
     for name in added_after(found) {
         transaction.execute_batch(&format!("ALTER TABLE point ADD COLUMN {name} REAL"))?;
     }
+    for (table, added) in columns_added_after(found) {
+        for (name, declaration) in added {
+            let sql = format!("ALTER TABLE {table} ADD COLUMN {name} {declaration}");
+            transaction.execute_batch(&sql)?;
+        }
+    }
     transaction.execute_batch(&tables_added_after(found))?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.commit()?;
@@ -209,16 +234,25 @@ pub(super) fn look_migrated(connection: &Connection) -> Result<()> {
     // What is temporary is found before what is in the file.
     let tables = tables_added_after(version).replace("CREATE TABLE", "CREATE TEMP TABLE");
     connection.execute_batch(&format!("PRAGMA temp_store = MEMORY; {tables}"))?;
-    let added = added_after(version);
-    if added.is_empty() {
-        return Ok(());
+    let figures = added_after(version);
+    if !figures.is_empty() {
+        look_wider(connection, "point", figures.into_iter())?;
     }
-    let columns = added.iter().map(|name| format!(", NULL AS {name}"));
-    let view = format!(
-        "CREATE TEMP VIEW point AS SELECT *{} FROM main.point",
-        columns.collect::<String>()
-    );
-    Ok(connection.execute_batch(&view)?)
+    for (table, added) in columns_added_after(version) {
+        look_wider(connection, table, added.iter().map(|(name, _)| *name))?;
+    }
+    Ok(())
+}
+
+/// A view in the place of a table, with columns that it lacks.
+fn look_wider<'n>(
+    connection: &Connection,
+    table: &str,
+    lacking: impl Iterator<Item = &'n str>,
+) -> Result<()> {
+    let columns: String = lacking.map(|name| format!(", NULL AS {name}")).collect();
+    let sql = format!("CREATE TEMP VIEW {table} AS SELECT *{columns} FROM main.{table}");
+    Ok(connection.execute_batch(&sql)?)
 }
 
 fn version(connection: &Connection) -> Result<i64> {
@@ -230,14 +264,23 @@ fn added_after(version: i64) -> Vec<&'static str> {
     later.flat_map(|(_, names)| names.iter().copied()).collect()
 }
 
+fn columns_added_after(
+    version: i64,
+) -> impl Iterator<Item = (&'static str, &'static [(&'static str, &'static str)])> {
+    let later = COLUMNS_ADDED
+        .iter()
+        .filter(move |(since, ..)| *since > version);
+    later.map(|(_, table, added)| (*table, *added))
+}
+
 fn tables_added_after(version: i64) -> String {
     let later = TABLES_ADDED.iter().filter(|(since, ..)| *since > version);
     later.map(|(.., sql)| *sql).collect()
 }
 
-fn columns(connection: &Connection) -> Result<HashSet<String>> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info('point')")?;
-    let names = statement.query_map([], |row| row.get(0))?;
+fn columns(connection: &Connection, table: &str) -> Result<HashSet<String>> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let names = statement.query_map([table], |row| row.get(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -250,7 +293,7 @@ mod tests {
     /// A published version never changes. If this fails, a figure or a table was changed: raise
     /// `SCHEMA_VERSION`, write the migration, then take the new fingerprint.
     #[test]
-    fn the_columns_of_version_7_are_frozen() {
+    fn the_columns_of_version_8_are_frozen() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&sql()).unwrap();
         let columns: Vec<String> = connection
@@ -264,7 +307,7 @@ mod tests {
             .collect::<rusqlite::Result<_>>()
             .unwrap();
         let digest = crate::integrity::hex(&Sha256::digest(columns.join("\n")));
-        assert_eq!(SCHEMA_VERSION, 7);
-        assert_eq!(&digest[..16], "e87e186c18cda975", "{columns:#?}");
+        assert_eq!(SCHEMA_VERSION, 8);
+        assert_eq!(&digest[..16], "1fa3dcce8d2893ba", "{columns:#?}");
     }
 }

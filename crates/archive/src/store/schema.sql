@@ -1,4 +1,4 @@
--- The archive, schema version 7. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
+-- The archive, schema version 8. {{FIGURES}} stands for one REAL column per figure, NULL = unknown.
 -- STRICT tables and CHECKs let SQLite itself refuse what could not be read back.
 -- Unsigned 64-bit numbers stand as decimal text where they may exceed 2^63 (seeds).
 
@@ -42,7 +42,9 @@ CREATE TABLE missing (
     target         INTEGER NOT NULL CHECK (target BETWEEN 0 AND 4294967295),
     test           TEXT    NOT NULL,
     title          TEXT    NOT NULL,
-    reason         TEXT    NOT NULL,
+    reason         TEXT    NOT NULL,             -- the sentence
+    code           TEXT,                         -- of the remark, NULL where an earlier version wrote it
+    fields         TEXT    CHECK (json_valid(fields)),             -- its values: {"why": ..., ...}
     PRIMARY KEY (run_id, seq)
 ) STRICT;
 
@@ -140,7 +142,9 @@ CREATE TABLE reason (
     point_id       INTEGER NOT NULL REFERENCES point (id),
     seq            INTEGER NOT NULL,
     kind           TEXT    NOT NULL CHECK (kind IN ('invalid', 'note')),
-    text           TEXT    NOT NULL,
+    text           TEXT    NOT NULL,             -- the sentence
+    code           TEXT,                         -- of the remark, NULL where an earlier version wrote it
+    fields         TEXT    CHECK (json_valid(fields)),             -- its values: {"errors": 3, ...}
     PRIMARY KEY (point_id, seq)
 ) STRICT, WITHOUT ROWID;
 

@@ -9,7 +9,12 @@ use super::annotate::refuse_taken;
 use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, by_operation, read};
-use crate::{Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, RunState, Steady, integrity};
+use crate::{
+    Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Steady, integrity,
+};
+
+/// Kind of the remarks that make a point invalid.
+const INVALID: &str = "invalid";
 
 /// Most points that a run may be planned with; beyond it a plan is a typing error.
 const POINTS_PLANNED_MAX: usize = 1_000_000;
@@ -43,11 +48,9 @@ pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i6
         ],
     )?;
     insert_planned(&transaction, id, &new.planned)?;
-    let mut insert = transaction.prepare("INSERT INTO missing VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-    for (seq, m) in new.missing.iter().enumerate() {
-        insert.execute(params![id, seq as i64, m.target, m.test, m.title, m.reason])?;
+    for missing in &new.missing {
+        insert_missing(&transaction, id, missing)?;
     }
-    drop(insert);
     seal_run(&transaction, id)?;
     transaction.commit()?;
     Ok(id)
@@ -140,7 +143,7 @@ pub(super) fn condemn(
     connection: &mut Connection,
     run_id: i64,
     keys: &[PointKey],
-    reason: &str,
+    reason: &Remark,
 ) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for key in keys {
@@ -149,11 +152,7 @@ pub(super) fn condemn(
             return Err(ArchiveError::NotThere { run_id, key });
         };
         let is_whole = integrity::point_digest(&transaction, id)? == digest;
-        transaction.execute(
-            "INSERT INTO reason
-             SELECT ?1, coalesce(max(seq) + 1, 0), 'invalid', ?2 FROM reason WHERE point_id = ?1",
-            params![id, reason],
-        )?;
+        insert_remark(&transaction, id, INVALID, reason)?;
         if is_whole {
             seal_point(&transaction, id)?;
         }
@@ -166,7 +165,7 @@ pub(super) fn leave_out(
     connection: &mut Connection,
     run_id: i64,
     keys: &[PointKey],
-    reason: &Missing,
+    missing: &Missing,
 ) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let is_whole = read::run_is_unchanged(&transaction, run_id)?;
@@ -180,17 +179,7 @@ pub(super) fn leave_out(
             read::key_values(run_id, key),
         )?;
     }
-    transaction.execute(
-        "INSERT INTO missing
-         SELECT ?1, coalesce(max(seq) + 1, 0), ?2, ?3, ?4, ?5 FROM missing WHERE run_id = ?1",
-        params![
-            run_id,
-            reason.target,
-            reason.test,
-            reason.title,
-            reason.reason
-        ],
-    )?;
+    insert_missing(&transaction, run_id, missing)?;
     if is_whole {
         seal_run(&transaction, run_id)?;
     }
@@ -279,12 +268,50 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
     insert_held_back(transaction, id, &point.held_back)?;
     by_operation::insert(transaction, id, &point.by_operation)?;
 
-    let mut insert = transaction.prepare_cached("INSERT INTO reason VALUES (?1, ?2, ?3, ?4)")?;
-    let reasons = point.reasons.iter().map(|text| ("invalid", text));
-    let notes = point.notes.iter().map(|text| ("note", text));
-    for (seq, (kind, text)) in reasons.chain(notes).enumerate() {
-        insert.execute(params![id, seq as i64, kind, text])?;
+    let reasons = point.reasons.iter().map(|reason| (INVALID, reason));
+    let notes = point.notes.iter().map(|note| ("note", note));
+    for (kind, remark) in reasons.chain(notes) {
+        insert_remark(transaction, id, kind, remark)?;
     }
+    Ok(())
+}
+
+/// Behind the remarks that the point has. The sentence stands beside code and fields for who reads with sqlite3.
+fn insert_remark(
+    transaction: &Transaction<'_>,
+    id: i64,
+    kind: &str,
+    remark: &Remark,
+) -> Result<()> {
+    let (code, fields) = remark.parts();
+    let sql = "INSERT INTO reason (point_id, seq, kind, text, code, fields)
+               SELECT ?1, coalesce(max(seq) + 1, 0), ?2, ?3, ?4, ?5 FROM reason WHERE point_id = ?1";
+    let mut insert = transaction.prepare_cached(sql)?;
+    insert.execute(params![id, kind, remark.to_string(), code, fields])?;
+    Ok(())
+}
+
+/// Behind what the run misses already.
+fn insert_missing(transaction: &Transaction<'_>, run_id: i64, missing: &Missing) -> Result<()> {
+    let Missing {
+        target,
+        test,
+        title,
+        reason,
+    } = missing;
+    let (code, fields) = reason.parts();
+    let sql = "INSERT INTO missing (run_id, seq, target, test, title, reason, code, fields)
+               SELECT ?1, coalesce(max(seq) + 1, 0), ?2, ?3, ?4, ?5, ?6, ?7 FROM missing WHERE run_id = ?1";
+    let mut insert = transaction.prepare_cached(sql)?;
+    insert.execute(params![
+        run_id,
+        target,
+        test,
+        title,
+        reason.to_string(),
+        code,
+        fields
+    ])?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! that a rule made needless.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{key, new_run, point};
+use crate::common::{key, new_run, point, told};
 use archive::{Archive, ArchiveError, Missing, RunName, RunState};
 
 fn begun(jobs: &[u32]) -> (tempfile::TempDir, Archive, i64) {
@@ -18,7 +18,7 @@ fn left_out(reason: &str) -> Missing {
         target: 0,
         test: "OLTP".into(),
         title: "A ramp".into(),
-        reason: reason.into(),
+        reason: told(reason),
     }
 }
 
@@ -40,11 +40,13 @@ fn a_condemned_point_is_invalid_with_the_reason_and_unaltered() {
     archive
         .append_points(id, &[point(key(1)), point(key(2))])
         .unwrap();
-    archive.condemn(id, &[key(2)], "the sums differ").unwrap();
+    archive
+        .condemn(id, &[key(2)], &told("the sums differ"))
+        .unwrap();
     let run = archive.load_run(&RunName::Id(id)).unwrap();
     assert!(run.points[0].valid());
-    assert_eq!(run.points[1].reasons, ["the sums differ"]);
-    let absent = archive.condemn(id, &[key(3)], "why").unwrap_err();
+    assert_eq!(run.points[1].reasons, [told("the sums differ")]);
+    let absent = archive.condemn(id, &[key(3)], &told("why")).unwrap_err();
     assert!(matches!(absent, ArchiveError::NotThere { .. }), "{absent}");
 }
 
@@ -56,7 +58,9 @@ fn what_was_altered_before_stays_altered() {
     direct
         .execute("UPDATE point SET operations_per_s = 1e9", [])
         .unwrap();
-    archive.condemn(id, &[key(1)], "the sums differ").unwrap();
+    archive
+        .condemn(id, &[key(1)], &told("the sums differ"))
+        .unwrap();
     let run = archive.load_run(&RunName::Id(id)).unwrap();
     assert_eq!(
         run.points[0].reasons.len(),

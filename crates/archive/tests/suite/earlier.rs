@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use archive::export::json_text;
 use archive::{Archive, RunName};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Archive, and how many runs it holds.
 const ARCHIVES: &[(&str, i64)] = &[
@@ -41,6 +41,8 @@ fn differences(then: &Value, now: &Value, place: &str, found: &mut Vec<String>) 
                 differences(value, other, &format!("{place}[{at}]"), found);
             }
         }
+        // A remark has its sentence beside code and fields.
+        (Value::String(then), Value::Object(now)) if now.get("text") == Some(&json!(then)) => {}
         (then, now) if then == now => {}
         (then, now) => found.push(format!("{place}: {then} then, {now} now")),
     }
@@ -48,8 +50,11 @@ fn differences(then: &Value, now: &Value, place: &str, found: &mut Vec<String>) 
 
 /// What the version that made the archive exported.
 fn then(archive: &str, run: i64) -> Value {
-    serde_json::from_str(&fs::read_to_string(earlier(&format!("{archive}-{run}.json"))).unwrap())
-        .unwrap()
+    let text = fs::read_to_string(earlier(&format!("{archive}-{run}.json"))).unwrap();
+    let mut then: Value = serde_json::from_str(&text).unwrap();
+    // Of the form of today alone.
+    then["schema"] = archive::export::SCHEMA_NAME.into();
+    then
 }
 
 /// Migrated when it is opened for measuring, and read as it is when it is not.

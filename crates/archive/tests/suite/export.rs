@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use crate::common::example_run;
 use archive::export::{csv, json, json_schema, json_text, markdown};
+use archive::remark::{KINDS, Kind};
 use archive::{FIGURES, Run};
 use serde_json::Value;
 use stats::Histogram;
@@ -49,7 +51,7 @@ fn the_schema_refuses_what_an_export_never_holds() {
     let schema = json_schema();
     let good = json(&example_run());
     let changes: [fn(&mut Value); 6] = [
-        |v| v["schema"] = "dbdyno-result/2".into(),
+        |v| v["schema"] = "dbdyno-result/1".into(),
         |v| v["points"][0]["rows_per_s"] = "many".into(),
         |v| v["points"][0]["rows_per_second"] = 1.into(),
         |v| v["points"][0]["component"] = "network".into(),
@@ -240,24 +242,85 @@ fn the_format_shows_a_whole_row() {
         row[kind] = "HISTFAAA…".into();
     }
     row["operation_times"][0]["histogram"] = "HISTFAAA…".into();
-    let text = format!("```json\n{row:#}\n```\n");
+    shown("row", &format!("```json\n{row:#}\n```\n"));
+}
+
+/// … and every remark that there is, with its fields.
+#[test]
+fn the_format_lists_every_remark() {
+    let mut table = String::from("\n| code | fields | meaning |\n|---|---|---|\n");
+    for kind in KINDS {
+        let field = |(name, of): &(&str, &str)| format!("`{name}` ({})", in_words(of));
+        let fields: Vec<String> = kind.fields.iter().map(field).collect();
+        table += &format!(
+            "| `{}` | {} | {} |\n",
+            kind.code(),
+            fields.join(", "),
+            kind.about()
+        );
+    }
+    table += "\n";
+    shown("remarks", &table);
+}
+
+fn in_words(of: &str) -> String {
+    let of: String = of.split_whitespace().collect();
+    if let Some(inner) = of.strip_prefix("Option<") {
+        return format!("{}?", in_words(inner.trim_end_matches('>')));
+    }
+    let words = match of.as_str() {
+        "String" => "text",
+        "f64" | "u32" | "u64" => "number",
+        "bool" => "flag",
+        "Box<Remark>" => "remark",
+        "RoundsRole" => "`alone`, `for_all` or `other`",
+        list if list.starts_with("Vec<") => "list",
+        _ => "object",
+    };
+    words.to_owned()
+}
+
+/// Codes name one remark each, and what every export has is no field of its own.
+#[test]
+fn codes_are_unique_and_leave_the_names_of_exports_free() {
+    let codes: std::collections::HashSet<String> = KINDS.iter().map(Kind::code).collect();
+    assert_eq!(codes.len(), KINDS.len());
+    for kind in KINDS.iter().filter(|kind| kind.code() != "text") {
+        let taken = kind
+            .fields
+            .iter()
+            .find(|(name, _)| ["code", "text"].contains(name));
+        assert_eq!(taken, None, "{}", kind.code());
+    }
+    let exported = archive::Remark::Short { elapsed_s: 0.0461 }.exported();
+    let text = "short: 46 ms; take a larger size for a figure that lasts";
+    assert_eq!(
+        exported,
+        serde_json::json!({ "code": "short", "elapsed_s": 0.0461, "text": text })
+    );
+}
+
+/// Holds the part of `docs/FORMAT.md` between the marks of this name; `UPDATE_SCHEMA` writes it anew.
+fn shown(name: &str, text: &str) {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _turn = WRITING.lock();
     let file = docs("FORMAT.md");
     let mut format = std::fs::read_to_string(&file).unwrap();
-    let (begin, end) = ("<!-- row -->\n", "<!-- /row -->");
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let from = format
-        .find(begin)
-        .expect("FORMAT.md marks the begin of the row")
+        .find(&begin)
+        .expect("FORMAT.md marks the begin of the part")
         + begin.len();
     let to = format
-        .find(end)
-        .expect("FORMAT.md marks the end of the row");
+        .find(&end)
+        .expect("FORMAT.md marks the end of the part");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        format.replace_range(from..to, &text);
+        format.replace_range(from..to, text);
         std::fs::write(&file, &format).unwrap();
         return;
     }
     assert!(
-        format[from..to] == text,
+        &format[from..to] == text,
         "run the tests with UPDATE_SCHEMA=1 and commit {file:?}"
     );
 }

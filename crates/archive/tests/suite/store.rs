@@ -1,11 +1,11 @@
 //! What goes into an archive comes out of it, and what may not go in is refused.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{key, measure, new_run, point};
+use crate::common::{key, measure, new_run, point, told};
 use archive::{
     Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, FIGURES, Figures, HeldBack,
-    Histograms, NewRun, Point, PointKey, Resource, RunName, RunState, Sample, Steady, TimedEvent,
-    WaitHistogram, WorkDone,
+    Histograms, NewRun, Point, PointKey, Remark, Resource, RunName, RunState, Sample, Steady,
+    TimedEvent, WaitHistogram, WorkDone,
 };
 use proptest::prelude::*;
 use stats::Histogram;
@@ -56,7 +56,7 @@ fn a_run_comes_back_as_it_was_measured() {
     );
     assert_eq!(run.started_at, given.started_at);
     assert_eq!(run.finished_at.as_deref(), Some("2026-01-02T03:05:00Z"));
-    assert_eq!(run.reasons, Vec::<String>::new());
+    assert_eq!(run.reasons, []);
     assert!(archive.load_run(&RunName::Last).unwrap().valid());
 }
 
@@ -176,7 +176,7 @@ fn the_list_tells_how_far_each_run_came() {
     let (_directory, mut archive) = empty();
     measure(&mut archive, None, &[point(key(1))]);
     let mut bad = point(key(1));
-    bad.reasons.push("wrong".into());
+    bad.reasons.push(told("wrong"));
     measure(&mut archive, None, &[bad]);
     archive
         .create_run(&new_run(None, vec![key(1), key(2)]))
@@ -226,7 +226,8 @@ fn what_is_not_a_number_becomes_unknown_and_is_told() {
         ),
         (None, 1, 0)
     );
-    let notes = back.notes.join("\n");
+    let notes: Vec<String> = back.notes.iter().map(Remark::to_string).collect();
+    let notes = notes.join("\n");
     for told in [
         "rows_per_s",
         "elapsed_s",
@@ -356,8 +357,25 @@ fn held_back() -> impl Strategy<Value = HeldBack> {
     })
 }
 
-fn texts() -> impl Strategy<Value = Vec<String>> {
-    proptest::collection::vec(any::<String>(), 0..4)
+fn remarks() -> impl Strategy<Value = Vec<Remark>> {
+    let values = (any::<u64>(), any::<String>(), number());
+    let remark = (0..5u8, values).prop_map(|(kind, (count, text, value))| match kind {
+        0 => Remark::Text { text },
+        1 => Remark::OperationsFailed {
+            errors: count,
+            first: text,
+        },
+        2 => Remark::SampledRemotely {
+            address: text,
+            cost_pct: Some(value).filter(|_| count % 2 == 0),
+        },
+        3 => Remark::OfNode {
+            node: 2,
+            what: Box::new(Remark::Short { elapsed_s: value }),
+        },
+        _ => Remark::Serial,
+    });
+    proptest::collection::vec(remark, 0..4)
 }
 
 fn any_key() -> impl Strategy<Value = PointKey> {
@@ -413,7 +431,7 @@ fn any_point() -> impl Strategy<Value = Point> {
         figures(),
         (histogram(), histogram()),
         rows,
-        (texts(), texts()),
+        (remarks(), remarks()),
     )
         .prop_map(
             |(
@@ -452,7 +470,7 @@ proptest! {
         let (_directory, mut archive) = empty();
         measure(&mut archive, None, std::slice::from_ref(&point));
         let run = archive.load_run(&RunName::Last).unwrap();
-        prop_assert_eq!(&run.reasons, &Vec::<String>::new());
+        prop_assert_eq!(&run.reasons, &Vec::<Remark>::new());
         prop_assert_eq!(&run.points[0], &point);
     }
 }

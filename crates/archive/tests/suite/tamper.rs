@@ -1,9 +1,8 @@
 //! A row or a bucket changed behind the tool's back makes the figure invalid.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{histogram, key, measure, new_run, point};
-use archive::integrity::{POINT_ALTERED, RUN_ALTERED};
-use archive::{Archive, Run, RunName, RunState};
+use crate::common::{histogram, key, measure, new_run, point, told};
+use archive::{Archive, Remark, Run, RunName, RunState};
 use rusqlite::Connection;
 
 /// Measures two points, lets `tamper` at the file by plain SQL, and loads the run again.
@@ -12,7 +11,7 @@ fn after(tamper: impl Fn(&Connection)) -> Run {
     let path = directory.path().join("a.dbdyno");
     let mut archive = Archive::open(&path).unwrap();
     let mut second = point(key(2));
-    second.reasons.push("the row count was wrong".into());
+    second.reasons.push(told("the row count was wrong"));
     measure(&mut archive, None, &[point(key(1)), second]);
     drop(archive);
     let connection = Connection::open(&path).unwrap();
@@ -37,9 +36,9 @@ fn after_sql(sql: &str) -> Run {
 #[test]
 fn an_untouched_run_has_only_its_own_reasons() {
     let run = after(|connection| connection.execute_batch("VACUUM; REINDEX;").unwrap());
-    assert_eq!(run.reasons, Vec::<String>::new());
+    assert_eq!(run.reasons, []);
     assert!(run.points[0].valid());
-    assert_eq!(run.points[1].reasons, ["the row count was wrong"]);
+    assert_eq!(run.points[1].reasons, [told("the row count was wrong")]);
 }
 
 #[test]
@@ -68,15 +67,18 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
         "UPDATE background_event SET time_s = 0.01 WHERE point_id = 1",
         "UPDATE wait_histogram SET counts = '[12]' WHERE point_id = 1 AND seq = 0",
         "UPDATE point SET bottleneck_resource = 'none' WHERE id = 1",
-        "UPDATE reason SET text = 'SQLite has many writers.' WHERE point_id = 1",
-        "DELETE FROM reason WHERE point_id = 1",
+        "UPDATE reason SET text = 'SQLite has many writers.' WHERE point_id = 1 AND seq = 1",
+        "UPDATE reason SET code = 'serial' WHERE point_id = 1 AND seq = 1",
+        "UPDATE reason SET fields = '{\"elapsed_s\":1.0}' WHERE point_id = 1 AND seq = 0",
+        "UPDATE reason SET code = NULL, fields = NULL WHERE point_id = 1 AND seq = 0",
+        "DELETE FROM reason WHERE point_id = 1 AND seq = 1",
         "UPDATE transaction_kind SET rows = 61 WHERE point_id = 1 AND seq = 0",
         "DELETE FROM transaction_kind WHERE point_id = 1 AND seq = 1",
     ] {
         let run = after_sql(sql);
         assert!(!run.points[0].valid(), "{sql}");
         assert!(
-            run.points[0].reasons.iter().any(|r| r == POINT_ALTERED),
+            run.points[0].reasons.contains(&Remark::PointAltered),
             "{sql}"
         );
     }
@@ -85,7 +87,7 @@ fn a_changed_point_is_invalid_whatever_was_changed() {
 #[test]
 fn removing_the_reason_does_not_make_a_point_valid() {
     let run = after_sql("DELETE FROM reason WHERE point_id = 2 AND kind = 'invalid'");
-    assert_eq!(run.points[1].reasons, [POINT_ALTERED]);
+    assert_eq!(run.points[1].reasons, [Remark::PointAltered]);
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn a_changed_histogram_makes_its_point_invalid() {
         let sql = "UPDATE histogram SET v2_deflate = ?1 WHERE point_id = 1 AND kind = 'service'";
         assert_eq!(connection.execute(sql, [&other]).unwrap(), 1);
     });
-    assert_eq!(run.points[0].reasons, [POINT_ALTERED]);
+    assert_eq!(run.points[0].reasons, [Remark::PointAltered]);
     assert_eq!(run.points[0].histograms.service.count(), 1_000);
 }
 
@@ -109,7 +111,10 @@ fn a_histogram_that_cannot_be_read_is_a_reason_not_a_crash() {
     ] {
         let run = after_sql(sql);
         assert_eq!(run.points[0].reasons.len(), 2, "{sql}");
-        assert!(run.points[0].reasons[1].contains("histogram"), "{sql}");
+        assert!(
+            run.points[0].reasons[1].to_string().contains("histogram"),
+            "{sql}"
+        );
         assert!(run.points[0].histograms.response.is_empty(), "{sql}");
     }
 }
@@ -130,16 +135,13 @@ fn a_changed_record_makes_the_run_invalid() {
         "UPDATE run SET study = '{\"name\": 7}'",
         "UPDATE run SET digest = 'x'",
         "UPDATE missing SET reason = 'none'",
+        "UPDATE missing SET fields = NULL",
         "DELETE FROM missing",
         "UPDATE planned SET seq = 9 WHERE seq = 1",
         "DELETE FROM planned WHERE seq = 1",
     ] {
         let run = after_sql(sql);
-        assert_eq!(
-            run.reasons.first().map(String::as_str),
-            Some(RUN_ALTERED),
-            "{sql}"
-        );
+        assert_eq!(run.reasons.first(), Some(&Remark::RunAltered), "{sql}");
         assert!(!run.valid(), "{sql}");
         assert!(
             run.points[0].valid(),
@@ -156,7 +158,10 @@ fn a_point_taken_from_a_complete_run_is_missed() {
     assert_eq!(run.points.len(), 1);
     assert_eq!(
         run.reasons,
-        ["1 of the 2 points of this complete run are gone from the archive"]
+        [Remark::PointsGone {
+            gone: 1,
+            planned: 2
+        }]
     );
 }
 
@@ -171,5 +176,5 @@ fn finishing_a_run_does_not_hide_what_was_changed_before() {
     tamper.execute("UPDATE run SET seed = '5'", []).unwrap();
     archive.finish_run(id, RunState::Complete, None).unwrap();
     let run = archive.load_run(&RunName::Last).unwrap();
-    assert_eq!(run.reasons, [RUN_ALTERED]);
+    assert_eq!(run.reasons, [Remark::RunAltered]);
 }

@@ -192,7 +192,7 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
 fn reconcile(asked: &ReconcileArguments) -> Result<Status> {
     let (target, _) = open(&asked.target)?;
     let found = oltp::reconcile(target.as_ref(), &asked.journal)?;
-    print(&format!("{found}\n"))?;
+    print(&format!("{}\n", found.remark(None)))?;
     Ok(sound(found.is_sound()))
 }
 

@@ -211,7 +211,9 @@ pub fn spoil_answer_12(url: &str) {
 /// The reasons why a point is invalid.
 pub fn faults(point: &Value) -> Vec<&str> {
     let reasons = point["reasons"].as_array().unwrap().iter();
-    reasons.map(|reason| reason.as_str().unwrap()).collect()
+    reasons
+        .map(|reason| reason["text"].as_str().unwrap())
+        .collect()
 }
 
 /// Whether arguments carry out a plan of their own; a resumed run has the limits that it was begun with.

@@ -13,6 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use archive::Remark;
+
 use super::RemoteError;
 use super::address::SshAddress;
 use super::client::Client;
@@ -51,7 +53,7 @@ pub struct RemoteMark {
 #[derive(Debug)]
 pub struct RemoteSampler {
     plan: Plan,
-    io_reason: Option<String>,
+    io_reason: Option<Remark>,
     connection: Mutex<Connection>,
 }
 
@@ -86,7 +88,7 @@ struct State {
 
 impl RemoteSampler {
     /// Connects and begins to sample; the first snapshot is here when it returns.
-    pub(super) fn start(plan: Plan, io_reason: Option<String>) -> Result<Self, RemoteError> {
+    pub(super) fn start(plan: Plan, io_reason: Option<Remark>) -> Result<Self, RemoteError> {
         let connection = Connection::open(&plan)?;
         let number = connection.shared.ask();
         let first = number.and_then(|number| connection.shared.wait_for(number));
@@ -101,11 +103,9 @@ impl RemoteSampler {
             .device
             .as_ref()
             .filter(|_| first.counters.disk.is_none());
-        let unseen = unseen.map(|name| {
-            format!(
-                "/proc/diskstats of {} does not show its device {name}",
-                plan.address
-            )
+        let unseen = unseen.map(|name| Remark::RemoteDeviceUncounted {
+            address: plan.address.to_string(),
+            device: name.clone(),
         });
         Ok(Self {
             plan,
@@ -154,31 +154,23 @@ impl RemoteSampler {
                 used.samples_lost = lost;
                 used.late_samples = shared.late.load(Ordering::Acquire).saturating_sub(late);
                 used.io_reason = self.io_reason.clone();
-                used.remark = Some(self.remark(cost_pct));
+                used.remark = Some(Remark::SampledRemotely {
+                    address: self.plan.address.to_string(),
+                    cost_pct,
+                });
                 used
             }
             Err(reason) => {
                 self.connect_again();
                 HostUse {
-                    unknown: Some(format!(
-                        "the figures of {} are unknown: {reason}",
-                        self.plan.address
-                    )),
+                    unknown: Some(Remark::RemoteUnknown {
+                        address: self.plan.address.to_string(),
+                        why: reason,
+                    }),
                     ..HostUse::default()
                 }
             }
         }
-    }
-
-    fn remark(&self, cost_pct: Option<f64>) -> String {
-        let cost = cost_pct.map_or_else(
-            || "at a cost that it does not tell".to_owned(),
-            |pct| format!("which takes {pct:.1} % of one of its processors"),
-        );
-        format!(
-            "CPU and IOPS are those of {}, sampled through ssh, {cost}",
-            self.plan.address
-        )
     }
 
     /// Processor time that the sampling took on the machine so far, in percent of one processor.

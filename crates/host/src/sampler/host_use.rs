@@ -1,6 +1,6 @@
 //! What the host did in one window.
 
-use archive::{Figures, Sample};
+use archive::{Figures, Remark, Sample};
 
 use crate::block::DeviceTimes;
 use crate::bystanders::IoByOthers;
@@ -34,7 +34,7 @@ pub struct HostUse {
     /// The time series; [`Sample::at_s`] counts from the start of the window.
     pub samples: Vec<Sample>,
     /// Why there are no I/O figures; `None` when there are.
-    pub io_reason: Option<String>,
+    pub io_reason: Option<Remark>,
     /// Times of the requests of the device; `None` when nobody times them.
     pub requests: Option<DeviceTimes>,
     /// Why nobody does; `None` when somebody does.
@@ -48,9 +48,9 @@ pub struct HostUse {
     /// Why nobody does; `None` when somebody does, or there is no device.
     pub io_by_others_reason: Option<String>,
     /// Why nothing of the machine is known; `None` when something is.
-    pub unknown: Option<String>,
+    pub unknown: Option<Remark>,
     /// What a reader should know about where the figures come from.
-    pub remark: Option<String>,
+    pub remark: Option<Remark>,
     /// Processor time of the sampler's thread in the window.
     pub sampler_cpu_s: f64,
     /// Samples that came more than half an interval late, or were left out for it.
@@ -268,7 +268,9 @@ mod tests {
         driver.rates.process_cpu_pct = Some(7.0);
         driver.sampler_cpu_s = 0.5;
         let unknown = HostUse {
-            unknown: Some("no idea".into()),
+            unknown: Some(Remark::MachineUnknown {
+                why: "no idea".into(),
+            }),
             ..HostUse::default()
         };
         let merged = driver.clone().with_machine(unknown);

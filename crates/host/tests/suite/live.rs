@@ -71,7 +71,12 @@ fn a_synced_file_shows_as_writes_of_its_device() {
 fn an_unknown_device_has_a_reason() {
     let sampler = sampler(Duration::from_secs(1), Some("no-such-device".into()));
     let used = sampler.finish(sampler.mark());
-    assert!(used.io_reason.unwrap().contains("no-such-device"));
+    assert!(
+        used.io_reason
+            .unwrap()
+            .to_string()
+            .contains("no-such-device")
+    );
     assert_eq!(
         (used.rates.read_iops, used.rates.write_mb_per_s),
         (None, None)

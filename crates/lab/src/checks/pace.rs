@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use archive::Remark;
 use load::Outcome;
 
 use crate::plan::Validity;
@@ -34,28 +35,27 @@ fn is_above(outcome: &Outcome, stall: Duration, limit_pct: f64) -> bool {
     limit_pct < 100.0 && stall.as_secs_f64() * 100.0 > outcome.elapsed.as_secs_f64() * limit_pct
 }
 
-fn sentence(outcome: &Outcome, stall: Duration) -> String {
-    format!(
-        "no operation was completed for at least {:.1} s of {:.1}: the database, or what it waited for, stood still",
-        stall.as_secs_f64(),
-        outcome.elapsed.as_secs_f64()
-    )
+fn remark(outcome: &Outcome, stall: Duration) -> Remark {
+    Remark::StoodStill {
+        still_s: stall.as_secs_f64(),
+        elapsed_s: outcome.elapsed.as_secs_f64(),
+    }
 }
 
 /// The stall that makes a point invalid.
-pub fn stall_reason(outcome: &Outcome, limits: &Validity) -> Option<String> {
+pub fn stall_reason(outcome: &Outcome, limits: &Validity) -> Option<Remark> {
     let stall = stall(outcome).filter(|stall| is_above(outcome, *stall, limits.stall_pct_max))?;
-    Some(sentence(outcome, stall))
+    Some(remark(outcome, stall))
 }
 
 /// The stall that a reader should know.
-pub fn stall_note(outcome: &Outcome, limits: &Validity) -> Option<String> {
+pub fn stall_note(outcome: &Outcome, limits: &Validity) -> Option<Remark> {
     let stall = stall(outcome).filter(|stall| !is_above(outcome, *stall, limits.stall_pct_max))?;
-    Some(sentence(outcome, stall))
+    Some(remark(outcome, stall))
 }
 
 /// A stall in which, whatever a plan allows, what held the rest of the point back says nothing.
-pub fn stood_still(outcome: &Outcome) -> Option<String> {
+pub fn stood_still(outcome: &Outcome) -> Option<Remark> {
     stall_reason(outcome, &Validity::USUAL)
 }
 
@@ -89,14 +89,14 @@ impl Offered {
     }
 
     /// Why the point must not be used: the rate is not what the target was measured at.
-    pub fn reason(&self, limits: &Validity) -> Option<String> {
-        self.is_above(limits).then(|| self.sentence())
+    pub fn reason(&self, limits: &Validity) -> Option<Remark> {
+        self.is_above(limits).then(|| self.remark())
     }
 
     /// What a reader should know otherwise.
-    pub fn note(&self, limits: &Validity) -> Option<String> {
+    pub fn note(&self, limits: &Validity) -> Option<Remark> {
         let is_noted = self.waiting_pct() > WAITING_PCT_NOTED && !self.is_above(limits);
-        is_noted.then(|| self.sentence())
+        is_noted.then(|| self.remark())
     }
 
     fn is_above(&self, limits: &Validity) -> bool {
@@ -108,12 +108,13 @@ impl Offered {
         100.0 * self.waiting as f64 / self.asked.max(1) as f64
     }
 
-    fn sentence(&self) -> String {
-        format!(
-            "the rate was not reached: {:.1} operations/s were offered and {:.1}/s done; {} of {} still waited to be begun \
-             at the end",
-            self.per_s, self.done_per_s, self.waiting, self.asked
-        )
+    fn remark(&self) -> Remark {
+        Remark::RateNotReached {
+            offered_per_s: self.per_s,
+            done_per_s: self.done_per_s,
+            waiting: self.waiting,
+            asked: self.asked,
+        }
     }
 }
 
@@ -150,7 +151,7 @@ mod tests {
         let stopped = outcome(&[300, 300, 300, 0, 0, 0, 0, 0], 2);
         assert_eq!(stall(&stopped), Some(Duration::from_secs(5)));
         assert_eq!(
-            stall_reason(&stopped, USUAL).unwrap(),
+            stall_reason(&stopped, USUAL).unwrap().to_string(),
             "no operation was completed for at least 5.0 s of 8.0: the database, or what it waited for, stood still"
         );
         assert_eq!(stall_note(&stopped, USUAL), None);
@@ -158,7 +159,7 @@ mod tests {
         let paused = outcome(&[300, 300, 0, 300, 300, 300, 300, 300], 2);
         assert_eq!(stall_reason(&paused, USUAL), None);
         assert_eq!(
-            stall_note(&paused, USUAL).unwrap(),
+            stall_note(&paused, USUAL).unwrap().to_string(),
             "no operation was completed for at least 1.0 s of 8.0: the database, or what it waited for, stood still"
         );
 
@@ -186,6 +187,7 @@ mod tests {
             offered
                 .reason(USUAL)
                 .unwrap()
+                .to_string()
                 .contains("200.0 operations/s were offered and 100.0/s done")
         );
         let in_time = outcome(&[200, 200], 10);
@@ -202,7 +204,7 @@ mod tests {
             done_per_s: 2560.25,
         };
         let all = offered(190_000);
-        let reason = all.reason(USUAL).unwrap();
+        let reason = all.reason(USUAL).unwrap().to_string();
         assert!(
             reason.contains("100000.0 operations/s were offered and 2560.2/s done"),
             "{reason}"

@@ -1,6 +1,8 @@
 //! How much of the driver, of standing still and of waiting a point may show before it is invalid: the table `[validity]`
 //! of a plan.
 
+use archive::Remark;
+use archive::remark::LimitChanged;
 use serde::{Deserialize, Serialize};
 
 /// Keys of the table.
@@ -52,16 +54,19 @@ impl Validity {
         *self == Self::USUAL
     }
 
-    /// What differs from the usual limits, as a sentence.
-    pub fn note(&self) -> Option<String> {
+    /// What differs from the usual limits.
+    pub fn note(&self) -> Option<Remark> {
         let usual = Self::USUAL.limits();
         let differing = self.limits().into_iter().zip(usual);
-        let words: Vec<String> = differing
+        let limits: Vec<LimitChanged> = differing
             .filter(|((_, limit), (_, usual))| limit != usual)
-            .map(|((key, limit), (_, usual))| format!("{key} is {limit} instead of {usual}"))
+            .map(|((key, limit), (_, usual))| LimitChanged {
+                key: key.to_owned(),
+                limit,
+                usual,
+            })
             .collect();
-        (!words.is_empty())
-            .then(|| format!("the plan changes limits of validity: {}", words.join(", ")))
+        (!limits.is_empty()).then_some(Remark::LimitsChanged { limits })
     }
 
     /// What is wrong with the limits.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use archive::{Figures, HeldBack, Resource, TimedEvent};
+use archive::{Figures, HeldBack, Remark, Resource, TimedEvent};
 use host::{HostWatch, Sampler, SamplerOptions};
 use lab::programs::programs_of;
 use lab::session_sampler::SessionSampler;
@@ -91,13 +91,13 @@ pub struct Judged {
     pub held_back: HeldBack,
     pub events: Vec<TimedEvent>,
     pub figures: Figures,
-    pub note: Option<String>,
+    pub note: Option<Remark>,
     /// Why it is not known whose the processor time was.
     pub owners_reason: Option<String>,
     /// Why it is not known what others read and wrote.
     pub io_reason: Option<String>,
     /// What a reader should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
     /// The shortest round trip that was measured.
     pub round_trip: Option<Duration>,
     /// What server and bystanders used of the processors, by their own accounts.

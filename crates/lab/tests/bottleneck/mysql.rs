@@ -243,5 +243,5 @@ fn nothing_on_an_idle_server() {
     });
     judged.assert(Resource::None);
     judged.assert_says("paused");
-    assert!(judged.note.unwrap().contains("process list"));
+    assert!(judged.note.unwrap().to_string().contains("process list"));
 }

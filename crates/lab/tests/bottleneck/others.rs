@@ -5,7 +5,7 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{OTHERS_PCT_MAX, Resource};
+use archive::{OTHERS_PCT_MAX, Remark, Resource};
 use target::Target;
 
 use crate::common::{Judged, drive, more_than_processors, my_turn, my_turn_on, open, shared};
@@ -183,7 +183,7 @@ fn a_program_that_writes_to_the_device_is_told_from_the_database() {
     let others = figures.write_by_others_mb_per_s.unwrap();
     assert!(others > 0.0, "{judged:#?}");
     assert!(others <= figures.write_mb_per_s.unwrap(), "{judged:#?}");
-    let is_noted = |note: &String| note.contains("from the device and wrote");
+    let is_noted = |note: &Remark| matches!(note, Remark::DeviceShared { .. });
     assert_eq!(
         judged.notes.iter().any(is_noted),
         figures.is_device_crowded(),

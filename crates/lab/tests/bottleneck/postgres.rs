@@ -31,6 +31,7 @@ fn processors_that_are_all_busy_as_the_server_counts_it() {
         judged
             .note
             .unwrap()
+            .to_string()
             .contains("from pg_wait_sampling_profile,")
     );
 }
@@ -247,5 +248,11 @@ fn nothing_on_an_idle_server() {
     });
     judged.assert(Resource::None);
     judged.assert_says("paused");
-    assert!(judged.note.unwrap().contains("pg_stat_activity"));
+    assert!(
+        judged
+            .note
+            .unwrap()
+            .to_string()
+            .contains("pg_stat_activity")
+    );
 }

@@ -1,6 +1,6 @@
 //! The section of one test: what was done, the result rows, charts, notes.
 
-use archive::{Point, Run};
+use archive::{Point, Remark, Run};
 use stats::scaling;
 
 use super::figure::{Figure, id_of};
@@ -11,8 +11,8 @@ use crate::level::{Level, TestGroup};
 use crate::number;
 use crate::plans;
 use crate::ramp;
-use crate::remarks::{self, Numbered, Remark};
-use crate::scorecard::{Against, ENGINE_SPECIFIC, caution};
+use crate::remarks::{self, Line, Numbered};
+use crate::scorecard::{Against, caution};
 use crate::users;
 
 /// Longest title, in characters, that stands in the table of contents.
@@ -39,7 +39,7 @@ pub struct View {
     /// Charts.
     pub figures: Vec<Figure>,
     /// Numbered notes: text, and whether it makes a point invalid.
-    pub notes: Vec<Remark>,
+    pub notes: Vec<Line>,
     /// What holds for all rows of a curve, and why curves must not be compared.
     pub standing: Vec<String>,
 }
@@ -226,7 +226,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
             .into_iter()
             .chain(queries::figures(run, group.test, &group.curves))
             .collect(),
-        notes: notes.texts(),
+        notes: notes.lines(),
         standing: standing(run, group, against),
     }
 }
@@ -235,10 +235,12 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
 fn standing(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<String> {
     let caution = caution(run, against, group.test);
     // The caution says the same of all curves together.
-    let covered = |note: &str| caution.is_some() && note.starts_with(ENGINE_SPECIFIC);
+    let covered = |note: &Remark| caution.is_some() && *note == Remark::EngineSpecific;
     let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for curve in &group.curves {
-        for note in remarks::standing(curve).into_iter().filter(|n| !covered(n)) {
+        let notes = remarks::standing(curve).into_iter();
+        for note in notes.filter(|note| !covered(note)) {
+            let note = note.to_string();
             match said.iter_mut().find(|(text, _)| *text == note) {
                 Some((_, curves)) => curves.push(&curve.label),
                 None => said.push((note, vec![&curve.label])),
@@ -363,7 +365,7 @@ fn row(
     level: &Level<'_>,
     columns: &[&Column],
     repeated: bool,
-    standing: &[String],
+    standing: &[Remark],
     notes: &mut Numbered,
 ) -> RowView {
     let key = &level.first().key;

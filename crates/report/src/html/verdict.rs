@@ -1,7 +1,7 @@
 //! The first thing on the page: is this a result, and how far can it be trusted?
 
 use archive::{
-    Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, RightsMissing, Run, RunState, Steady,
+    Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, Remark, RightsMissing, Run, RunState, Steady,
 };
 
 use super::figure::id_of;
@@ -121,15 +121,15 @@ fn passed(measured: usize) -> String {
 }
 
 fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
-    let whole = run.reasons.iter().map(|text| Reason {
+    let whole = run.reasons.iter().map(|reason| Reason {
         id: "verdict".to_owned(),
         place: "The whole run".to_owned(),
-        text: text.clone(),
+        text: reason.to_string(),
     });
     let mut found: Vec<Reason> = whole.collect();
     let mut places: Vec<Place<'_>> = Vec::new();
     for point in invalid {
-        for text in &point.reasons {
+        for text in point.reasons.iter().map(Remark::to_string) {
             let key = &point.key;
             let same =
                 |p: &&mut Place<'_>| p.test == key.test && p.target == key.target && p.text == text;
@@ -147,13 +147,13 @@ fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
 struct Place<'a> {
     test: &'a str,
     target: u32,
-    text: &'a str,
+    text: String,
     dops: Vec<u32>,
     points: usize,
 }
 
 impl<'a> Place<'a> {
-    fn new(point: &'a Point, text: &'a str) -> Self {
+    fn new(point: &'a Point, text: String) -> Self {
         Self {
             test: &point.key.test,
             target: point.key.target,
@@ -183,7 +183,7 @@ impl<'a> Place<'a> {
                 dops.join(", "),
                 self.points
             ),
-            text: self.text.to_owned(),
+            text: self.text.clone(),
         }
     }
 }

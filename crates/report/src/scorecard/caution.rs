@@ -1,17 +1,14 @@
 //! Which rows must not be read across: tests that measure an engine's own language or executor.
 
-use archive::Run;
 use archive::reference::Reference;
+use archive::{Remark, Run};
 
 use super::Against;
-
-/// How the note of such a point begins.
-pub const ENGINE_SPECIFIC: &str = "not comparable across engines";
 
 /// True when some point of `test` says that it measures its own engine alone.
 pub fn engine_specific(run: &Run, test: &str) -> bool {
     let mut points = run.points.iter().filter(|p| p.key.test == test);
-    points.any(|p| p.notes.iter().any(|n| n.starts_with(ENGINE_SPECIFIC)))
+    points.any(|point| point.notes.contains(&Remark::EngineSpecific))
 }
 
 /// True when nothing in the reference names one of the run's engines: its figures, then, come from another language.

@@ -77,7 +77,7 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
             reason: format!(
                 "{}: no point passed its checks: {}",
                 line.test,
-                first.map_or("no reason recorded", String::as_str)
+                first.map_or("no reason recorded".to_owned(), archive::Remark::to_string)
             ),
         };
     }
@@ -102,7 +102,7 @@ fn not_measured(run: &Run, target: u32, line: &Line) -> Cell {
     match missing {
         Some(missing) => Cell::Absent {
             why: Absence::MissingCapability,
-            reason: missing.reason.clone(),
+            reason: missing.reason.to_string(),
         },
         None => Cell::Absent {
             why: Absence::NotMeasured,

@@ -1,5 +1,7 @@
 //! Notes that hold for many tables: a letter at each table, the sentence once.
 
+use archive::Remark;
+
 use super::table;
 use super::text::{Paint, clean};
 use crate::level::TestGroup;
@@ -19,11 +21,9 @@ impl General {
     /// Finds the notes that hold for whole tables, many times.
     pub fn of(groups: &[TestGroup<'_>]) -> Self {
         let mut counted: Vec<(String, usize)> = Vec::new();
-        for note in groups
-            .iter()
-            .flat_map(|g| &g.curves)
-            .flat_map(remarks::standing)
-        {
+        let curves = groups.iter().flat_map(|group| &group.curves);
+        for note in curves.flat_map(remarks::standing) {
+            let note = note.to_string();
             match counted.iter_mut().find(|(text, _)| *text == note) {
                 Some((_, count)) => *count += 1,
                 None => counted.push((note, 1)),
@@ -38,12 +38,12 @@ impl General {
     }
 
     /// The letters of a table's standing notes, and those notes that have none.
-    pub fn divide<'n>(&self, standing: &'n [String]) -> (String, Vec<&'n str>) {
+    pub fn divide(&self, standing: &[Remark]) -> (String, Vec<String>) {
         let (mut letters, mut own) = (Vec::new(), Vec::new());
-        for note in standing {
-            match self.texts.iter().position(|text| text == note) {
+        for note in standing.iter().map(Remark::to_string) {
+            match self.texts.iter().position(|text| *text == note) {
                 Some(at) => letters.push(letter(at)),
-                None => own.push(note.as_str()),
+                None => own.push(note),
             }
         }
         letters.sort_unstable();

@@ -37,7 +37,9 @@ fn study(reason: Option<&str>) -> Run {
         point("COLUMNAR-INSERT", 0, 1.0),
         point("COLUMNAR-INSERT", 1, 1.25),
     ];
-    run.points[0].reasons.extend(reason.map(str::to_owned));
+    run.points[0]
+        .reasons
+        .extend(reason.map(crate::fixture::told));
     run.points_planned = 5;
     run
 }

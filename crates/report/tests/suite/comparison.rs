@@ -96,7 +96,9 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
     assert!(drawn.contains("class=\"worse\"") && drawn.contains("class=\"inconclusive\""));
     assert!(drawn.contains("0.856 … 0.934"));
     let mut altered = a.clone();
-    altered.reasons.push("its record was changed".into());
+    altered
+        .reasons
+        .push(crate::fixture::told("its record was changed"));
     let refused = page(&b, &altered);
     assert!(
         refused.contains("Not compared with run") && refused.contains("its record was changed")

@@ -140,7 +140,7 @@ fn the_states_of_a_run() {
     calm.points
         .retain(|p| p.steady == Some(archive::Steady::Yes));
     let mut changed = valid.clone();
-    changed.reasons = vec!["12 points are gone from the archive".to_owned()];
+    changed.reasons = vec![crate::fixture::told("12 points are gone from the archive")];
     let mut empty = crate::fixture::frame();
     empty.state = archive::RunState::Interrupted;
     insta::assert_snapshot!(format!(
@@ -226,12 +226,12 @@ fn hostile_text_stays_text() {
     run.targets[0].url = hostile();
     run.targets[0].settings = [(hostile(), hostile())].into();
     run.platform.host_name = Some(hostile());
-    run.reasons = vec![hostile()];
+    run.reasons = vec![crate::fixture::told(&hostile())];
     let point = &mut run.points[0];
     point.key.test = hostile();
     point.title = hostile();
-    point.notes = vec![hostile()];
-    point.reasons = vec![hostile()];
+    point.notes = vec![crate::fixture::told(&hostile())];
+    point.reasons = vec![crate::fixture::told(&hostile())];
     point.work.cache = hostile();
     let mut reference = crate::fixture::reference();
     reference.title = hostile();

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use archive::reference::{self, Reference};
-use archive::{Point, Run};
+use archive::{Point, Remark, Run};
 use report::scorecard::{Absence, Cell, Measured, Scorecard, scorecard};
 use report::{Against, HtmlOptions, html, terminal};
 use stats::Histogram;
@@ -83,7 +83,8 @@ fn contention_extras_win_nothing_and_are_marked() {
     assert_ne!(value(&all, "T311", "throughput", 1).dop, 1);
     points_of(&mut run, "T311", 1, |p| {
         if p.key.jobs > 1 {
-            p.notes.push("contention extra: one writer".to_owned());
+            let why = "one writer".to_owned();
+            p.notes.push(Remark::ContentionExtra { why });
         }
     });
     let card = scorecard(&run, &[]);
@@ -188,7 +189,7 @@ fn another_language_runtime_is_said_to_be_one() {
     );
     for target in 0..2 {
         points_of(&mut run, "T132", target, |p| {
-            p.notes = vec!["not comparable across engines: it is this one's".to_owned()];
+            p.notes = vec![Remark::EngineSpecific];
         });
     }
     let caution = |run: &Run, against: &[Against<'_>]| {

@@ -92,14 +92,15 @@ fn notes_of_whole_tables_are_said_once() {
     let mut run = crate::fixture::few();
     let pool = "the pool is shared by all jobs";
     for point in run.points.iter_mut().filter(|p| p.key.target == 1) {
-        point.notes.push(pool.to_owned());
+        point.notes.push(crate::fixture::told(pool));
     }
     let jobs_of_t611 = run.points.iter_mut().filter(|p| p.key.test == "T611");
     for point in jobs_of_t611 {
-        point.notes.push("holds for this table".to_owned());
         point
             .notes
-            .push(format!("short: {} ms", 10 * point.key.jobs));
+            .push(crate::fixture::told("holds for this table"));
+        let elapsed_s = 0.01 * f64::from(point.key.jobs);
+        point.notes.push(archive::Remark::Short { elapsed_s });
     }
     let text = terminal(&run, &[], 120, false);
     assert_eq!(text.matches(pool).count(), 1, "{text}");
@@ -110,7 +111,10 @@ fn notes_of_whole_tables_are_said_once() {
     let table = table.split("\n\n").next().unwrap();
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines[1], "holds for this table");
-    assert_eq!(*lines.last().unwrap(), "  1 short: 10–80 ms");
+    assert_eq!(
+        *lines.last().unwrap(),
+        "  1 short: 10–80 ms; take a larger size for a figure that lasts"
+    );
 }
 
 /// What a ramp of users says first: one line for each number of users, and how many can work within the limit.

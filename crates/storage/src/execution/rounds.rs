@@ -1,9 +1,10 @@
 //! Rounds of one run until its figures are steady, and what they come to together.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::time::Duration;
 
+use archive::Remark;
+use archive::remark::{RoundsRole, RoundsWindow};
 use host::block::DeviceTimes;
 use host::{Counters, Rates};
 use jiff::Timestamp;
@@ -120,59 +121,47 @@ impl Steadiness {
 
     /// The verdict, and the value of every round. A run that others take turns with is named: all of them are told together.
     #[must_use]
-    pub fn told(&self, run: &Run) -> Vec<String> {
-        let values = self.listed();
+    pub fn told(&self, run: &Run) -> [Remark; 2] {
         let name = format!("{} {}", run.name, run.loops);
-        let name = name.trim_end();
-        match self.decides {
-            Decides::Alone => vec![self.to_string(), values],
-            Decides::ForAll => vec![
-                format!("{name}, by which the matrix is judged: {self}"),
-                format!("{name}: {values}"),
-            ],
-            Decides::Not => vec![format!("{name}: {self}"), format!("{name}: {values}")],
-        }
-    }
-
-    fn listed(&self) -> String {
-        let values: Vec<String> = self.values.iter().map(|value| number(*value)).collect();
-        format!("rounds, {}: {}", self.unit, values.join(", "))
-    }
-}
-
-/// The verdict in a sentence.
-impl fmt::Display for Steadiness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let done = self.values.len();
-        let Some(window) = &self.window else {
-            return write!(
-                f,
-                "broken off after {done} rounds: {ROUNDS_MIN} are needed to say whether it is steady"
-            );
+        let name = name.trim_end().to_owned();
+        let values = Remark::RoundValues {
+            run: (self.decides != Decides::Alone).then(|| name.clone()),
+            unit: self.unit.to_owned(),
+            values: self.values.clone(),
         };
-        match (self.decides, window.is_steady()) {
-            (Decides::Not, true) => write!(f, "steady as well: ")?,
-            (Decides::Not, false) => write!(f, "not steady by itself: ")?,
-            (_, true) => write!(f, "steady at round {done}: ")?,
-            (_, false) => write!(f, "not steady within {done} rounds: ")?,
-        }
-        write!(
-            f,
-            "rounds {}-{done} have a mean of {} {}, a range of {:.1} % (at most {RANGE_PCT_MAX}) and a slope of {:.1} % (at most {SLOPE_PCT_MAX})",
-            done - ROUNDS_MIN + 1,
-            number(window.mean),
-            self.unit,
-            window.range_pct,
-            window.slope_pct
-        )
+        [self.verdict(name), values]
     }
-}
 
-fn number(value: f64) -> String {
-    if value < 100.0 {
-        format!("{value:.3}")
-    } else {
-        format!("{value:.0}")
+    fn verdict(&self, run: String) -> Remark {
+        let role = match self.decides {
+            Decides::Alone => RoundsRole::Alone,
+            Decides::ForAll => RoundsRole::ForAll,
+            Decides::Not => RoundsRole::Other,
+        };
+        let rounds = self.values.len() as u64;
+        let Some(window) = &self.window else {
+            return Remark::TooFewRounds {
+                run,
+                role,
+                rounds,
+                rounds_min: ROUNDS_MIN as u64,
+            };
+        };
+        Remark::RoundsJudged {
+            run,
+            role,
+            rounds,
+            unit: self.unit.to_owned(),
+            steady: window.is_steady(),
+            window: RoundsWindow {
+                rounds: ROUNDS_MIN as u64,
+                mean: window.mean,
+                range_pct: window.range_pct,
+                range_pct_max: RANGE_PCT_MAX,
+                slope_pct: window.slope_pct,
+                slope_pct_max: SLOPE_PCT_MAX,
+            },
+        }
     }
 }
 
@@ -268,24 +257,20 @@ mod tests {
         }
     }
 
+    fn text(steadiness: &Steadiness) -> String {
+        steadiness.verdict("run1".to_owned()).to_string()
+    }
+
     #[test]
     fn verdicts_are_told() {
         let steady = of(&[9000.0, 5000.0, 5100.0, 5000.0, 4900.0, 5000.0]);
         assert!(steady.is_steady());
         assert_eq!(
-            steady.to_string(),
+            text(&steady),
             "steady at round 6: rounds 2-6 have a mean of 5000 I/Os a second, a range of 4.0 % (at most 20) and a slope of -1.6 % (at most 10)"
         );
-        assert_eq!(
-            of(&[1.0, 2.5]).listed(),
-            "rounds, I/Os a second: 1.000, 2.500"
-        );
-        assert!(
-            of(&[1.0, 2.5])
-                .to_string()
-                .starts_with("broken off after 2 rounds")
-        );
-        let falling = of(&[900.0, 800.0, 700.0, 600.0, 500.0]).to_string();
+        assert!(text(&of(&[1.0, 2.5])).starts_with("broken off after 2 rounds"));
+        let falling = text(&of(&[900.0, 800.0, 700.0, 600.0, 500.0]));
         assert!(
             falling.starts_with("not steady within 5 rounds: rounds 1-5"),
             "{falling}"

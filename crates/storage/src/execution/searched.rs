@@ -1,7 +1,9 @@
 //! One line of a list, at the highest rate that holds a response time.
 
+use archive::Remark;
+use archive::remark::{self, RateTried};
 use load::search::SearchError;
-use load::slo_search::slo_search;
+use load::slo_search::{SearchedRate, slo_search};
 
 use super::monitor::Monitored;
 use super::rounds::Round;
@@ -16,7 +18,7 @@ enum Halt {
     /// A measurement was broken off.
     Broken(Box<(Run, Round, Option<Monitored>)>),
     /// Measurements of one rate decided nothing.
-    Undecided(Box<(Run, Round, String)>),
+    Undecided(Box<(Run, Round, Remark)>),
 }
 
 impl Execution<'_> {
@@ -36,7 +38,7 @@ impl Execution<'_> {
                 Ok(Measured {
                     run,
                     round,
-                    told: vec!["the search was broken off in this measurement".to_owned()],
+                    told: vec![Remark::SearchBrokenOff],
                     steadiness: None,
                     is_missed: false,
                     monitor,
@@ -118,7 +120,8 @@ impl Execution<'_> {
             }
             Ok((false, None))
         })?;
-        let mut told = searched.told("I/Os", &slo.objective).to_vec();
+        let told = search_of(&searched).told("I/Os", slo.objective.to_string());
+        let mut told = told.to_vec();
         let found = searched.found();
         let ends = [found.rate_per_s, found.missed_per_s];
         told.extend(evidence(slo, ends.into_iter().flatten(), &tried));
@@ -154,5 +157,21 @@ impl Execution<'_> {
             return Err(Halt::Broken(Box::new((run, round, monitor))));
         }
         Ok((run, round))
+    }
+}
+
+fn search_of<T>(searched: &SearchedRate<T>) -> remark::Search {
+    let found = searched.found();
+    let tried = searched.tried().iter().map(|rate| RateTried {
+        rate_per_s: rate.rate_per_s,
+        held: rate.held as u64,
+        of: (rate.held + rate.missed) as u64,
+    });
+    remark::Search {
+        rate_per_s: found.rate_per_s,
+        missed_per_s: found.missed_per_s,
+        settled: found.is_settled,
+        holds_above: found.holds_above,
+        tried: tried.collect(),
     }
 }

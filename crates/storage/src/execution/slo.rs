@@ -3,8 +3,8 @@
 //! A measurement decides only where it has enough I/Os for its percentile, and where it is the device that was late and not
 //! this machine. One that misses is made again before its rate is given up.
 
-use std::fmt;
-
+use archive::Remark;
+use archive::remark::{BracketEnd, BracketSeen};
 use load::search::{Search, SearchError, SearchPlan};
 use load::{Objective, Window};
 
@@ -166,41 +166,33 @@ impl Tried {
     }
 }
 
-impl fmt::Display for Tried {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (ms, operations) = (self.response_ms, self.operations);
-        write!(f, "{ms:.3} ms of {operations} I/Os")?;
-        if self.unserved > 0 {
-            write!(f, " and {} not begun", self.unserved)?;
-        }
-        Ok(())
-    }
-}
-
 impl Slo {
-    pub(super) fn too_few(&self, per_s: f64, lowest_per_s: f64) -> String {
-        let Objective { percentile, .. } = self.objective;
-        format!(
-            "p{percentile} cannot be decided: it takes {} I/Os or {lowest_per_s:.1}/s in the time that counts, and the most that was reached is {per_s:.1}/s; give a longer elapsed=",
-            self.count_min()
-        )
+    pub(super) fn too_few(&self, reached_per_s: f64, lowest_per_s: f64) -> Remark {
+        Remark::TooFewIos {
+            percentile: self.objective.percentile,
+            ios_min: self.count_min(),
+            lowest_per_s,
+            reached_per_s,
+        }
     }
 
-    pub(super) fn undecided(&self, iops: f64, last: &Tried) -> String {
-        let Objective { percentile, .. } = self.objective;
-        let Tried {
-            late, operations, ..
-        } = last;
-        if operations + last.unserved < self.count_min() {
-            return format!(
-                "p{percentile} cannot be decided at {iops:.1}/s: {operations} I/Os were done and {} are needed; give a longer elapsed=",
-                self.count_min()
-            );
+    pub(super) fn undecided(&self, iops: f64, last: &Tried) -> Remark {
+        let (rate_per_s, ios) = (iops, last.operations);
+        if ios + last.unserved < self.count_min() {
+            return Remark::TooFewIosAt {
+                percentile: self.objective.percentile,
+                rate_per_s,
+                ios,
+                ios_min: self.count_min(),
+            };
         }
-        format!(
-            "{} cannot be decided at {iops:.1}/s: this machine itself was more than a millisecond late, and {late} of {operations} I/Os waited for it, {UNDECIDED_MAX} times in a row; measure when nothing else runs on it",
-            self.objective
-        )
+        Remark::MachineLate {
+            objective: self.objective.to_string(),
+            rate_per_s,
+            late: last.late,
+            ios,
+            times: UNDECIDED_MAX as u64,
+        }
     }
 }
 
@@ -209,12 +201,22 @@ pub(super) fn evidence(
     slo: &Slo,
     ends: impl Iterator<Item = f64>,
     tried: &[Tried],
-) -> Option<String> {
+) -> Option<Remark> {
     let ends = ends.map(|end| {
         let own = tried.iter().filter(|tried| tried.rate_per_s == end);
-        let own: Vec<String> = own.map(ToString::to_string).collect();
-        format!("at {end:.1}/s {}", own.join(", "))
+        let seen = own.map(|tried| BracketSeen {
+            response_ms: tried.response_ms,
+            ios: tried.operations,
+            not_begun: tried.unserved,
+        });
+        BracketEnd {
+            rate_per_s: end,
+            seen: seen.collect(),
+        }
     });
-    let ends: Vec<String> = ends.collect();
-    (!ends.is_empty()).then(|| format!("p{}: {}", slo.objective.percentile, ends.join("; ")))
+    let ends: Vec<BracketEnd> = ends.collect();
+    (!ends.is_empty()).then_some(Remark::BracketSeen {
+        percentile: slo.objective.percentile,
+        ends,
+    })
 }

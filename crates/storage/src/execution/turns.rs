@@ -43,7 +43,7 @@ impl Execution<'_> {
             let measured = Measured {
                 run: run.clone(),
                 round,
-                told: told.unwrap_or_default(),
+                told: told.into_iter().flatten().collect(),
                 steadiness,
                 is_missed: false,
                 monitor,

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use storage::engine::{Ended, Fault, Operation, Outcome, Pending, Proofs, TraceRecord};
+use archive::remark::PendingWrites;
+use storage::engine::{Ended, Fault, Operation, Outcome, Proofs, TraceRecord};
 use storage::run::{Journal, Rate, Run, Seek, Sizes, Stream, Validation, WeightedSize};
 
 use super::common::{KIB, MIB, file, one, sd, stream, try_run, until};
@@ -341,7 +342,7 @@ fn a_killed_execution_is_recovered() {
         (found.proven, found.corrupted),
         (done.difference(&pending).count() as u64, 0)
     );
-    let Pending {
+    let PendingWrites {
         count,
         new,
         old,

@@ -97,7 +97,7 @@ impl Audience for Onlooker {
             rate: outcome.rate_iops(),
             shares: outcome.shares(done.run.streams.len()),
             steadiness: done.steadiness.cloned(),
-            told: done.told.to_vec(),
+            told: done.told.iter().map(ToString::to_string).collect(),
             is_missed: done.is_missed,
         });
         if let Some(path) = self.spoiled.take() {

@@ -82,7 +82,7 @@ pub(super) fn pairing(a: &Run, b: &Run, anyway: bool) -> Result<Pairing, NotComp
         if let Some(reason) = run.reasons.first() {
             return Err(NotComparable::Altered {
                 run: run.label.clone(),
-                reason: reason.clone(),
+                reason: reason.to_string(),
             });
         }
     }

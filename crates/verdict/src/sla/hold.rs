@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use archive::{Point, Run, RunState};
+use archive::{Point, Remark, Run, RunState};
 use stats::Interval;
 use stats::interval::median_interval;
 use stats::summary::median;
@@ -191,7 +191,7 @@ fn soundness(run: &Run) -> Soundness {
             run.points_planned
         ));
     }
-    faults.extend(run.reasons.iter().cloned());
+    faults.extend(run.reasons.iter().map(Remark::to_string));
     Soundness {
         faults,
         points_invalid: run.points.iter().filter(|p| !p.valid()).count(),
@@ -231,7 +231,7 @@ fn missing(run: &Run, target: u32, test: &str) -> Option<String> {
     run.missing
         .iter()
         .find(|m| m.target == target && m.test == test)
-        .map(|m| m.reason.clone())
+        .map(|m| m.reason.to_string())
 }
 
 fn outcome(run: &Run, limit: &Limit, metric: &Metric) -> Outcome {
@@ -279,7 +279,7 @@ fn why_invalid(covered: &[&Point]) -> Option<String> {
         first
             .reasons
             .first()
-            .map_or("no reason is given", String::as_str),
+            .map_or("no reason is given".to_owned(), Remark::to_string),
     ))
 }
 

@@ -7,7 +7,7 @@
 mod runs;
 mod shift;
 
-use archive::{Run, RunState, StudyPart};
+use archive::{Remark, Run, RunState, StudyPart};
 use runs::{frame, point};
 use stats::Warning;
 use stats::compare::{Design, Verdict};
@@ -136,10 +136,8 @@ fn what_does_not_belong_together_is_refused() {
     let (a, b) = (run("before", 1000.0), run("after", 900.0));
     assert!(refusal(&a, &a).contains("with itself"));
     let mut altered = b.clone();
-    altered
-        .reasons
-        .push("the archive's record was changed".into());
-    assert!(refusal(&a, &altered).contains("record was changed"));
+    altered.reasons.push(Remark::RunAltered);
+    assert!(refusal(&a, &altered).contains("record of the run was changed"));
     let mut other = b.clone();
     other
         .points
@@ -188,7 +186,7 @@ fn scale_protocol_and_definition_must_be_alike_or_are_labelled() {
     }
     let mut b = run("after", 900.0);
     b.seed = 7;
-    b.points[3].reasons.push("a wrong row".into());
+    b.points[3].reasons.push(Remark::NoIo);
     b.state = RunState::Interrupted;
     let said = with_defaults(&a, &b).cautions.join("; ");
     for expected in [
@@ -204,7 +202,7 @@ fn scale_protocol_and_definition_must_be_alike_or_are_labelled() {
 fn an_invalid_half_breaks_its_pair_alone() {
     let (a, mut b) = study(1100.0);
     for point in b.points.iter_mut().filter(|p| p.key.repetition == 2) {
-        point.reasons.push("a wrong row".into());
+        point.reasons.push(Remark::NoIo);
     }
     let found = with_defaults(&a, &b);
     let row = found.primary().next().unwrap();

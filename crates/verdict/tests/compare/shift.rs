@@ -147,7 +147,7 @@ fn buckets_are_those_of_arrays_and_hold_everything() {
 #[test]
 fn what_is_not_below_a_database_or_not_valid_shifts_nothing() {
     let (before, mut after) = (storage_run("a", &[1.0]), storage_run("b", &[0.5]));
-    after.points[0].reasons = vec!["an I/O failed".into()];
+    after.points[0].reasons = vec![archive::Remark::NoIo];
     assert!(shifts(&before, &after, 0.02).is_empty());
     let mut through = before.clone();
     through.points[0].work.below_database = false;

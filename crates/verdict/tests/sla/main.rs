@@ -5,7 +5,7 @@
 mod outputs;
 mod runs;
 
-use archive::{Run, RunState};
+use archive::{Remark, Run, RunState};
 use runs::{both, frame, point, repeated};
 use verdict::sla::{Bound, Judgement, Outcome, Sla, Surety, judge};
 
@@ -217,11 +217,11 @@ fn an_unreached_level_fails_the_target_that_lacks_it() {
 #[test]
 fn an_invalid_point_fails_the_limits_that_cover_it_and_only_those() {
     let mut run = both();
-    run.points[0].reasons = vec!["7 rows were wrong".into()];
+    run.points[0].reasons = vec![Remark::TransactionsFailed { errors: 7 }];
     let best = "sqlite:T611.operations_per_s at_least = 1";
     let reason = why(&run, best);
     assert!(
-        reason.contains("DOP 1 in repetition 1 is invalid: 7 rows were wrong"),
+        reason.contains("DOP 1 in repetition 1 is invalid: 7 transactions failed"),
         "{reason}"
     );
     let other = outcome(&run, "sqlite:T611@4.operations_per_s at_least = 1");
@@ -230,7 +230,7 @@ fn an_invalid_point_fails_the_limits_that_cover_it_and_only_those() {
     assert!(judgement.sound(), "the run as a whole is still sound");
     assert_eq!(judgement.soundness.points_invalid, 1);
 
-    run.points[1].reasons = vec!["wrong as well".into()];
+    run.points[1].reasons = vec![Remark::NoIo];
     assert!(why(&run, best).contains("(and 1 more of 2 points)"));
 }
 
@@ -250,7 +250,7 @@ fn a_run_that_is_stopped_or_changed_is_unsound_whatever_its_limits_say() {
         assert_eq!(judgement.met(), 1);
     }
     let mut run = both();
-    run.reasons = vec!["its record was changed after it was measured".into()];
+    run.reasons = vec![Remark::RunAltered];
     assert!(!held(&run, &limit).sound());
 }
 

@@ -1,6 +1,6 @@
 //! The three forms of output, for a run with everything that can come out.
 
-use archive::{Run, RunState};
+use archive::{Remark, Run, RunState};
 use roxmltree::{Document, Node};
 use verdict::sla::{Judgement, json, junit, text};
 
@@ -19,7 +19,8 @@ const LIMITS: [&str; 6] = [
 fn example() -> (Run, Judgement) {
     let mut run = both();
     run.points[5].figures.errors = Some(3.0);
-    run.points[4].reasons = vec!["the \"sum\" is <wrong> & \u{1b}[31mred\u{ffff}".into()];
+    let text = "the \"sum\" is <wrong> & \u{1b}[31mred\u{ffff}".into();
+    run.points[4].reasons = vec![Remark::Text { text }];
     let judgement = held(&run, &LIMITS);
     (run, judgement)
 }

@@ -1,8 +1,8 @@
 //! Made-up runs: two targets, a few tests, as many repetitions as a test asks for.
 
 use archive::{
-    Component, Figures, Histograms, Inventory, Missing, Platform, Point, PointKey, Run, RunState,
-    TargetRecord, WorkDone,
+    Component, Figures, Histograms, Inventory, Missing, Platform, Point, PointKey, Remark, Run,
+    RunState, TargetRecord, WorkDone,
 };
 use stats::Histogram;
 
@@ -42,7 +42,10 @@ pub fn frame(repetitions: u32) -> Run {
             target: 0,
             test: "T332".into(),
             title: "Bulk load, compressed".into(),
-            reason: "SQLite stores no compressed tables.".into(),
+            reason: Remark::EngineLacks {
+                feature: "compression".into(),
+                why: "SQLite stores no compressed tables.".into(),
+            },
         }],
         points: Vec::new(),
         reasons: Vec::new(),

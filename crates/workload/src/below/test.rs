@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::Test;
-use archive::{Point, PointKey, Sample, WorkDone};
+use archive::{Point, PointKey, Remark, Sample, WorkDone};
 use host::Reader;
 use jiff::Timestamp;
 use storage::engine::{self, EngineError, Options, Outcome, Told};
@@ -53,32 +53,33 @@ impl Drop for Scratch {
 /// Where the file of a target lies, or why there is no place for it.
 ///
 /// # Errors
-/// In a sentence, when the data lie elsewhere or nowhere, or when nothing can be written directly there.
-pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, String> {
+/// When the data lie elsewhere or nowhere, or when nothing can be written directly there.
+pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, Remark> {
     // A server elsewhere may tell a path that there is here as well.
     let urls = urls_of(&target.record()).unwrap_or_default();
     if urls.iter().any(|url| !target::runs_here(url)) {
-        return Err("its data lie on another machine, where no file can be written".to_owned());
+        return Err(Remark::DataElsewhere);
     }
     let folder = match target.data_path() {
         Some(file) => file.parent().map(Path::to_owned),
         // Beside the server's own folder, never in it.
         None => {
-            let own = target.first().server_directory()?;
+            let untold = |why: String| Remark::DataPlaceUnknown { why };
+            let own = target.first().server_directory().map_err(untold)?;
             let parent = own.parent().map(Path::to_owned);
-            let device = |path: &Path| host::device_of(path).map_err(|error| error.to_string());
+            let device =
+                |path: &Path| host::device_of(path).map_err(|error| untold(error.to_string()));
             if let Some(parent) = &parent
                 && device(parent)? != device(&own)?
             {
-                return Err(format!(
-                    "there is no place for a file on the device of {}: the folder above it lies on another one",
-                    own.display()
-                ));
+                return Err(Remark::NoFolderOnDevice {
+                    folder: own.display().to_string(),
+                });
             }
             parent
         }
     };
-    let folder = folder.ok_or("the place of the target's data has no folder above it")?;
+    let folder = folder.ok_or(Remark::NoFolderAbove)?;
     let file = Scratch(folder.join(FILE));
     let mut options = OpenOptions::new();
     options
@@ -87,10 +88,10 @@ pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, String> {
         .custom_flags(libc::O_DIRECT);
     match options.open(&file.0) {
         Ok(_) => Ok(folder),
-        Err(error) => Err(format!(
-            "no file can be written past the page cache beside the target's data in {} ({error})",
-            folder.display()
-        )),
+        Err(error) => Err(Remark::NoDirectFile {
+            folder: folder.display().to_string(),
+            error: error.to_string(),
+        }),
     }
 }
 
@@ -110,7 +111,7 @@ pub(crate) fn measure(
         ..blank(context, step, key, (target, test))
     };
     // A device that is full or fails is a finding, and no end of the run.
-    let failed = |reason: String| {
+    let failed = |reason: Remark| {
         Ok(Measured::Points(vec![Point {
             reasons: vec![reason],
             ..blank.clone()
@@ -127,11 +128,14 @@ pub(crate) fn measure(
     let mut counters = Reader::open(Path::new("/"), watch.device());
     let options = Options::new(blank.seed, context.stop);
     match format(&run, &options) {
-        Err(error) => return failed(error.to_string()),
+        Err(error) => {
+            let error = error.to_string();
+            return failed(Remark::StorageFailed { error });
+        }
         Ok(written) => {
             let faults = written.iter().flat_map(|written| &written.faults);
             if let Some(fault) = faults.map(ToString::to_string).next() {
-                return failed(fault);
+                return failed(Remark::IoFault { fault });
             }
         }
     }
@@ -152,7 +156,10 @@ pub(crate) fn measure(
     let outcome = match outcome {
         Ok(_) if context.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),
         Ok(outcome) => outcome,
-        Err(error) => return failed(error.to_string()),
+        Err(error) => {
+            let error = error.to_string();
+            return failed(Remark::StorageFailed { error });
+        }
     };
     let (rates, counted) = (log.counted(), log.requests());
     let done = Done {

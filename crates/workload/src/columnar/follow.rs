@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure};
 use target::Target;
 use target::lifted::Store;
@@ -52,7 +53,7 @@ pub fn differing(
     source: &dyn Source,
     store: &Store,
     changed: &[Changed],
-) -> Result<Option<String>> {
+) -> Result<Option<Remark>> {
     let copy = store.source();
     let described = copy.tables()?;
     let (mut here, mut there) = (source.open_reader()?, copy.open_reader()?);
@@ -60,7 +61,9 @@ pub fn differing(
         let copied = described.iter().find(|copied| copied.name == table.name);
         let (Some(from), Some(to)) = (table.by(key), copied.and_then(|copied| copied.by(key)))
         else {
-            return Ok(Some(format!("{} is not in the copy", table.label())));
+            return Ok(Some(Remark::CopyOfTableMissing {
+                table: table.label(),
+            }));
         };
         let digest = |reader: &mut dyn Reader, table: &SourceTable| -> Result<Digest> {
             let mut digest = Digest::default();
@@ -72,15 +75,13 @@ pub fn differing(
         };
         let (right, found) = (digest(here.as_mut(), &from)?, digest(there.as_mut(), &to)?);
         if right != found {
-            return Ok(Some(format!(
-                "the copy did not follow: of {} it has {} changed rows with checksum {:016x}, and its source {} with \
-                 {:016x}",
-                table.label(),
-                found.rows,
-                found.sum,
-                right.rows,
-                right.sum
-            )));
+            return Ok(Some(Remark::NotFollowed {
+                table: table.label(),
+                rows: found.rows,
+                checksum: format!("{:016x}", found.sum),
+                rows_source: right.rows,
+                checksum_source: format!("{:016x}", right.sum),
+            }));
         }
     }
     Ok(None)

@@ -9,6 +9,7 @@ mod table;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use archive::Remark;
 use target::lifted::{Level, Store};
 use target::source::{Reader, Source, SourceTable};
 
@@ -52,7 +53,7 @@ pub struct Lifted {
     /// What nobody said to leave out.
     pub left_out: Vec<LeftOut>,
     /// Why no sizes in memory are told; empty when they are.
-    pub doubt: Option<String>,
+    pub doubt: Option<Remark>,
 }
 
 impl Lifted {
@@ -133,8 +134,10 @@ pub(super) fn populate(
     }
     let left_out = run.left_out;
     let mut tables: Vec<LiftedTable> = done.into_iter().map(|done| done.lifted).collect();
-    let of_level =
-        not_in_force.map(|why| format!("level {} is not in force: {why}", options.level));
+    let of_level = not_in_force.map(|why| Remark::LevelNotInForce {
+        level: options.level.to_string(),
+        why,
+    });
     (tables.iter_mut()).for_each(|table| table.reasons.extend(of_level.clone()));
     let counted = tables.iter().filter_map(|table| table.memory_bytes).sum();
     let engine_bytes = store.allocated_bytes()?.saturating_sub(base_bytes);

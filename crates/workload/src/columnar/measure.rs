@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use ::load::Progress;
-use archive::{Archive, Component, Figures, Point, PointKey, WorkDone};
+use archive::{Archive, Component, Figures, Point, PointKey, Remark, WorkDone};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::Written;
@@ -18,7 +18,6 @@ use target::TargetUrl;
 use target::source::SourceTable;
 
 use super::lift::{LiftedTable, compress_factor};
-use super::memory::words;
 use super::step::{self, ColumnarOrder, ColumnarStep};
 use super::{Chosen, ColumnarError, LiftOptions, lift};
 use crate::olap::{self, OlapError, TABLES};
@@ -70,13 +69,11 @@ fn lifted_keys(base: &PointKey) -> Vec<PointKey> {
 }
 
 /// Why nothing can be lifted into a target, or no copy can follow.
-pub(crate) fn obstacle(targets: &[Nodes]) -> Option<String> {
+pub(crate) fn obstacle(targets: &[Nodes]) -> Option<Remark> {
     match source_of(targets) {
-        Some(source) if source.nodes.len() > 1 => {
-            Some("one database is lifted as a whole; the nodes of a cluster are several".into())
-        }
+        Some(source) if source.nodes.len() > 1 => Some(Remark::ClusterNotLifted),
         Some(_) => None,
-        None => Some("no target of the run has tables of its own that could be lifted".into()),
+        None => Some(Remark::NothingToLift),
     }
 }
 
@@ -99,7 +96,7 @@ impl Workload for Columnar {
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
         let mut agenda = Agenda::default();
         for (target, base) in ground.places() {
-            let obstacle = obstacle(ground.targets).or_else(|| target.first().read_only());
+            let obstacle = obstacle(ground.targets).or_else(|| target.read_only());
             agenda.add(keys(step.table(), &base, target), obstacle, title);
         }
         Ok(agenda)
@@ -159,7 +156,7 @@ struct Copies<'a> {
 struct Report {
     tables: Vec<LiftedTable>,
     /// Notes of all tables together.
-    notes: Vec<String>,
+    notes: Vec<Remark>,
     populate_s: f64,
 }
 
@@ -281,7 +278,9 @@ fn failed(error: ColumnarError, blank: Point) -> Measured {
             Measured::Broken(error.message)
         }
         error => Measured::Points(vec![Point {
-            reasons: vec![error.to_string()],
+            reasons: vec![Remark::ColumnarFailed {
+                error: error.to_string(),
+            }],
             ..blank
         }]),
     }
@@ -312,24 +311,24 @@ fn fill(
         jobs,
     };
     let lifted = lift(source.as_ref(), &options, context.stop, &|_| {})?;
-    let peak = lifted.grown.peak_bytes.map_or("–".to_owned(), words);
     let mut report = Report {
         notes: vec![
-            format!(
-                "streams: {}; {}; memory at most {peak} while lifting, {} for the tables and for queries; a copy: later \
-                 changes of the source are not in it",
-                lifted.jobs,
-                lifted.moment,
-                words(lifted.memory_bytes),
-            ),
-            format!("level {}: {}", options.level, options.level.meaning()),
+            Remark::Lifted {
+                streams: lifted.jobs,
+                moment: lifted.moment.to_owned(),
+                peak_bytes: lifted.grown.peak_bytes,
+                memory_bytes: lifted.memory_bytes,
+            },
+            Remark::LevelMeans {
+                level: options.level.to_string(),
+                meaning: options.level.meaning().to_owned(),
+            },
             match lifted.disk_bytes() {
-                Some(disk) => format!(
-                    "on disk they have {}, {:.3} of the memory for this side",
-                    words(disk),
-                    disk as f64 / lifted.memory_bytes.max(1) as f64
-                ),
-                None => "their size on disk is not told".into(),
+                Some(disk_bytes) => Remark::OnDisk {
+                    disk_bytes,
+                    memory_share: disk_bytes as f64 / lifted.memory_bytes.max(1) as f64,
+                },
+                None => Remark::DiskUntold,
             },
         ],
         populate_s: lifted.populate_took.as_secs_f64(),
@@ -340,8 +339,8 @@ fn fill(
     Ok(report)
 }
 
-fn no_sizes(why: String) -> String {
-    format!("no sizes in memory are told: {why}")
+fn no_sizes(why: Remark) -> Remark {
+    Remark::SizesUntold { why: Box::new(why) }
 }
 
 /// The point of a table, or of all.
@@ -386,12 +385,13 @@ fn point(report: &Report, blank: Point) -> Point {
             .iter()
             .flat_map(|table| {
                 // Of all tables together it must be said which.
-                let of = if is_all {
-                    format!("{}: ", table.label)
-                } else {
-                    String::new()
+                let reason = |reason: &Remark| match is_all {
+                    true => Remark::OfTable {
+                        table: table.label.clone(),
+                        what: Box::new(reason.clone()),
+                    },
+                    false => reason.clone(),
                 };
-                let reason = move |reason: &String| format!("{of}{reason}");
                 table.reasons.iter().map(reason).collect::<Vec<_>>()
             })
             .collect(),
@@ -400,17 +400,15 @@ fn point(report: &Report, blank: Point) -> Point {
     }
 }
 
-fn about(table: &LiftedTable) -> Vec<String> {
-    let codecs: Vec<String> = (table.codecs.iter())
-        .map(|(codec, columns)| format!("{codec}: {}", columns.join(" ")))
-        .collect();
+fn about(table: &LiftedTable) -> Vec<Remark> {
     let mut notes = vec![
-        format!("codecs read back from the engine: {}", codecs.join("; ")),
-        format!(
-            "rows, checksum {:016x} and sums are the same in source and copy; comparing took {:.3} s",
-            table.digest.sum,
-            table.verify_took.as_secs_f64()
-        ),
+        Remark::Codecs {
+            codecs: table.codecs.clone(),
+        },
+        Remark::CopyCompared {
+            checksum: format!("{:016x}", table.digest.sum),
+            took_s: table.verify_took.as_secs_f64(),
+        },
     ];
     if !table.reasons.is_empty() {
         notes.truncate(1);

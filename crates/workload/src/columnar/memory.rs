@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use archive::Remark;
 use target::lifted::MEMORY_BYTES_MIN;
 
 /// How often the process's memory is looked at.
@@ -15,14 +16,7 @@ pub fn usable_bytes() -> Option<u64> {
     Some((host::memory::available_bytes()? as f64 * SHARE) as u64)
 }
 
-/// Bytes as one says them.
-pub fn words(bytes: u64) -> String {
-    match bytes as f64 {
-        b if b >= 1e9 => format!("{:.2} GB", b / 1e9),
-        b if b >= 1e6 => format!("{:.1} MB", b / 1e6),
-        b => format!("{:.1} kB", b / 1e3),
-    }
-}
+pub use stats::words::bytes as words;
 
 /// The same for tables that are lifted, with what the engine needs to pack anything.
 ///
@@ -94,20 +88,18 @@ const BESIDE_BYTES: u64 = 512_000_000;
 /// Why what was counted for the tables, one by one, is not their size; `None` when nothing speaks against it. What the
 /// engine has allocated in all must be the sum, and the process can have grown by what is left of packing besides, but not
 /// by many times of it.
-pub fn doubt(counted: u64, engine_bytes: u64, process_bytes: Option<u64>) -> Option<String> {
+pub fn doubt(counted: u64, engine_bytes: u64, process_bytes: Option<u64>) -> Option<Remark> {
     if engine_bytes.abs_diff(counted) > engine_bytes / 100 {
-        return Some(format!(
-            "{} were counted for the tables one by one, but the engine has {} allocated for all",
-            words(counted),
-            words(engine_bytes)
-        ));
+        return Some(Remark::SizesContradict {
+            tables_bytes: counted,
+            engine_bytes,
+        });
     }
     let process_bytes = process_bytes.filter(|bytes| *bytes > 2 * engine_bytes + BESIDE_BYTES)?;
-    Some(format!(
-        "the engine says that it has {} allocated, but the process has grown by {}",
-        words(engine_bytes),
-        words(process_bytes)
-    ))
+    Some(Remark::GrowthContradicts {
+        engine_bytes,
+        process_bytes,
+    })
 }
 
 #[cfg(test)]
@@ -135,9 +127,11 @@ mod tests {
         assert_eq!(doubt(100 * MB, 100 * MB, Some(230 * MB)), None);
         assert_eq!(doubt(100 * MB, 100 * MB, None), None);
         // What 126.8 MB of long texts once were said to take.
-        let counted = doubt(MB / 2, 133 * MB, Some(300 * MB)).unwrap();
+        let counted = doubt(MB / 2, 133 * MB, Some(300 * MB)).unwrap().to_string();
         assert!(counted.starts_with("500.0 kB were counted"), "{counted}");
-        let grown = doubt(100 * MB, 100 * MB, Some(900 * MB)).unwrap();
+        let grown = doubt(100 * MB, 100 * MB, Some(900 * MB))
+            .unwrap()
+            .to_string();
         assert!(grown.ends_with("grown by 900.0 MB"), "{grown}");
     }
 

@@ -15,13 +15,14 @@ pub mod sample;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use archive::Remark;
 use stats::Interval;
 use target::ErrorKind;
 use target::lifted::{GROUP_ROWS, Level};
 use target::source::{Kind, Source, SourceTable};
 
 use super::chosen::{LeftOut, Selection, Unfit};
-use super::{Chosen, ColumnarError, OUTDATED, Result};
+use super::{Chosen, ColumnarError, Result, table_told};
 use crate::loading::{Event, Observer};
 pub use budget::Budget;
 pub use fit::{Cores, Fit, cores, fit};
@@ -66,7 +67,7 @@ pub struct SizedTable {
     /// What was read.
     pub sampled: Sampled,
     /// What a reader should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
 }
 
 /// What was read of a table.
@@ -239,7 +240,7 @@ fn unknown(table: &SourceTable, options: &SizeOptions, why: &str) -> SizedTable 
             .map(|level| (*level, Err(why.to_owned())))
             .collect(),
         sampled: Sampled::default(),
-        notes: table.note.map(str::to_owned).into_iter().collect(),
+        notes: table_told(table).into_iter().collect(),
     }
 }
 
@@ -267,7 +268,7 @@ fn one(
     let rows = sized.rows.map(|rows| rows.estimate as u64);
     if rows.is_some_and(|rows| table.is_outdated(rows)) {
         sized.disk_bytes = None;
-        sized.notes.push(OUTDATED.to_owned());
+        sized.notes.push(Remark::StatisticsOutdated);
     }
     if !sample.is_whole() && sample.pieces.len() < stats::cluster::CLUSTERS_MIN {
         let why = "the budget was too small: so few pieces could be read that no size can be told; give it more";
@@ -312,20 +313,18 @@ fn rows(sample: &Sample) -> Option<Interval> {
     })
 }
 
-fn notes(sample: &Sample) -> Vec<String> {
+fn notes(sample: &Sample) -> Vec<Remark> {
     let mut notes = Vec::new();
     if sample.cut_short {
-        notes.push(format!(
-            "reading ended after {} pieces, by the time or by the 256 MB that a sample may have; the interval is wider for it",
-            sample.pieces.len()
-        ));
+        notes.push(Remark::SampleCut {
+            pieces: sample.pieces.len() as u64,
+        });
     }
     if !sample.is_whole() && sample.rows() < GROUP_ROWS * 4 / 5 {
-        notes.push(format!(
-            "the sample has {} rows, fewer than the {GROUP_ROWS} that are packed together; the whole may take less for \
-             each row",
-            sample.rows()
-        ));
+        notes.push(Remark::SampleSmall {
+            rows: sample.rows(),
+            rows_together: GROUP_ROWS,
+        });
     }
     notes
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use archive::{Archive, Point, PointKey, WorkDone};
+use archive::{Archive, Point, PointKey, Remark, WorkDone};
 use host::Stopwatch;
 use lab::checks;
 use lab::observe::{Driven, Observation, Observed};
@@ -315,24 +315,21 @@ impl Task<'_> {
     }
 
     /// What is true of every point of this test on this target.
-    fn standing_notes(&self) -> Vec<String> {
+    fn standing_notes(&self) -> Vec<Remark> {
         let lacks = |f| self.target.lacks(f);
         let mut notes = Vec::new();
-        if let Some(reason) = sweep_obstacle(self.test, false, lacks) {
-            notes.push(if self.key.jobs > 1 {
-                format!("contention extra: {reason}")
-            } else {
-                format!("one point: {reason}")
+        if let Some(why) = sweep_obstacle(self.test, false, lacks) {
+            notes.push(match self.key.jobs > 1 {
+                true => Remark::ContentionExtra { why },
+                false => Remark::OnePoint { why },
             });
         }
         let pool = self.target.first().threads();
         if pool > 1 && !sweeps_threads(self.test, self.target) {
-            notes.push(format!(
-                "the engine's pool of {pool} threads is shared by all jobs"
-            ));
+            notes.push(Remark::PoolShared { threads: pool });
         }
         if self.test.definition.engine_specific {
-            notes.push("not comparable across engines: it measures this engine's executor".into());
+            notes.push(Remark::EngineSpecific);
         }
         notes
     }
@@ -355,7 +352,7 @@ impl Task<'_> {
     fn failed(&self, message: String) -> Point {
         Point {
             work: self.work_done("unknown", "unknown"),
-            reasons: vec![message],
+            reasons: vec![Remark::StatementFailed { error: message }],
             ..self.blank()
         }
     }

@@ -1,6 +1,6 @@
 //! A component test on the nodes of a cluster.
 
-use archive::TransactionKind;
+use archive::{Remark, TransactionKind};
 use load::{BlockingClient, NonblockingClient, Outcome};
 
 use crate::{Exercise, Prepared};
@@ -55,7 +55,7 @@ impl Exercise for OnNodes {
         self.exercises.iter_mut().try_for_each(|e| e.close())
     }
 
-    fn verify(&mut self, outcome: &Outcome) -> target::Result<Vec<String>> {
+    fn verify(&mut self, outcome: &Outcome) -> target::Result<Vec<Remark>> {
         let nodes = self.exercises.len();
         let mut reasons = Vec::new();
         for (node, exercise) in self.exercises.iter_mut().enumerate() {
@@ -68,11 +68,14 @@ impl Exercise for OnNodes {
         Ok(reasons)
     }
 
-    fn notes(&self, outcome: &Outcome) -> Vec<String> {
+    fn notes(&self, outcome: &Outcome) -> Vec<Remark> {
         let each = (1..).zip(&self.exercises);
         let notes = each.flat_map(|(node, exercise)| {
             let notes = exercise.notes(outcome).into_iter();
-            notes.map(move |note| format!("node {node}: {note}"))
+            notes.map(move |what| Remark::OfNode {
+                node,
+                what: Box::new(what),
+            })
         });
         notes.collect()
     }

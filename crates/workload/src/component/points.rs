@@ -1,5 +1,6 @@
 //! Which tests a step asks for, at which jobs and threads, and what stands in their way.
 
+use archive::Remark;
 use lab::{LabError, Nodes, Result, Step};
 use target::Feature;
 
@@ -58,22 +59,23 @@ fn is_wordless(test: &Test, engine: &str) -> bool {
     !exercise.uses_tables() && !exercise.is_below_database() && test.sql(engine).is_empty()
 }
 
-pub(super) fn obstacle(test: &Test, target: &Nodes) -> Option<String> {
-    let lacking = test.needs.iter().find_map(|feature| target.lacks(*feature));
+pub(super) fn obstacle(test: &Test, target: &Nodes) -> Option<Remark> {
+    let lacking = test.needs.iter().find_map(|feature| {
+        let why = target.lacks(*feature)?;
+        let feature = feature.name().to_owned();
+        Some(Remark::EngineLacks { feature, why })
+    });
     let lacking = lacking.or_else(|| test.script()?.lacks(&target.engine));
     let lacking = lacking.or_else(|| {
         let is_written = writes_to(test, &target.engine);
-        is_written.then(|| target.first().read_only()).flatten()
+        is_written.then(|| target.read_only()).flatten()
     });
     if test.definition.exercise.is_below_database() {
         return below::test::place(target).err();
     }
     let wordless = || {
-        is_wordless(test, &target.engine).then(|| {
-            format!(
-                "the library holds no statement of this test for {}",
-                target.engine
-            )
+        is_wordless(test, &target.engine).then(|| Remark::NoStatement {
+            engine: target.engine.clone(),
         })
     };
     lacking.or_else(wordless)

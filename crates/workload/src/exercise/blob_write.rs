@@ -1,5 +1,6 @@
 //! Appends incompressible blocks of 1 MiB, one a transaction: sequential write through the database.
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, Statement, Value};
 
@@ -52,16 +53,17 @@ impl Exercise for BlobWrite {
         self.bench.checkpoint()
     }
 
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>> {
         let mut session = self.bench.target.open_session()?;
         let count =
             tables::query(session.as_mut(), &format!("SELECT count(*) FROM {TABLE}"))?.digest;
         let committed = self.bench.meter.changed();
         let mut reasons = Vec::new();
         if count != committed || committed < outcome.rows {
-            reasons.push(format!(
-                "the table holds {count} blocks, but {committed} were committed"
-            ));
+            reasons.push(Remark::BlocksWrong {
+                found: count,
+                committed,
+            });
         }
         let read = session.prepare(&format!("SELECT payload FROM {TABLE} WHERE id = ?"))?;
         let mut block = vec![0; BLOCK_BYTES];
@@ -78,7 +80,7 @@ impl Exercise for BlobWrite {
                 continue;
             }
             if found != right {
-                reasons.push(format!("block {index} does not hold what was written"));
+                reasons.push(Remark::BlockWrong { block: index });
             }
         }
         session.drop_table(TABLE)?;

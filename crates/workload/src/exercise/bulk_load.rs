@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Feature, Result};
 
@@ -44,18 +45,14 @@ impl BulkLoad {
     }
 
     /// A codec that was asked for and silently not used is a wrong figure.
-    fn storage_is_as_asked(&self) -> Result<Option<String>> {
+    fn storage_is_as_asked(&self) -> Result<Option<Remark>> {
         let codecs = self.bench.target.storage_of(TABLE)?;
         let plain = codecs.keys().all(|codec| is_plain(codec));
-        let list = || codecs.keys().cloned().collect::<Vec<_>>().join(", ");
         Ok(match (self.compressed, plain) {
-            (true, true) => {
-                Some("the table was to be compressed but is stored uncompressed".into())
-            }
-            (false, false) if !codecs.is_empty() => Some(format!(
-                "the table was to be uncompressed but is stored with {}",
-                list()
-            )),
+            (true, true) => Some(Remark::NotCompressed),
+            (false, false) if !codecs.is_empty() => Some(Remark::Compressed {
+                codecs: codecs.keys().cloned().collect(),
+            }),
             _ => None,
         })
     }
@@ -87,7 +84,7 @@ impl Exercise for BulkLoad {
         self.bench.checkpoint()
     }
 
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>> {
         let mut session = self.bench.target.open_session()?;
         let found = tables::scan(session.as_mut(), TABLE)?;
         let committed = self.bench.meter.changed();
@@ -98,9 +95,7 @@ impl Exercise for BulkLoad {
         let mut reasons = Vec::new();
         // Rows are numbered without a gap only when every job finished its load.
         if outcome.errors == 0 && !outcome.interrupted && found != right {
-            reasons.push(format!(
-                "the table does not hold the {committed} rows that were loaded"
-            ));
+            reasons.push(Remark::LoadedRowsWrong { rows: committed });
         }
         reasons.extend(self.storage_is_as_asked()?);
         session.drop_table(TABLE)?;

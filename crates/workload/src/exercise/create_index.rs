@@ -1,5 +1,6 @@
 //! Creates an index over a table, checks it and drops it.
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Result, Value};
 
@@ -57,7 +58,7 @@ impl Exercise for CreateIndex {
         self.bench.checkpoint()
     }
 
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         let rows = self.bench.size.rows(self.table);
         let mut session = self.bench.target.open_session()?;
         let sql = format!(
@@ -69,16 +70,16 @@ impl Exercise for CreateIndex {
         for key in (0..data::secondary_keys(rows)).take(KEYS_PROVEN as usize) {
             let found = session.fetch(lookup, &[Value::Int(key as i64)])?;
             if found != data::expect_secondary(key, rows) {
-                reasons.push(format!(
-                    "the rows of key {key} found by the new index are not those loaded"
-                ));
+                reasons.push(Remark::IndexedRowsWrong { key });
             }
         }
         drop(session);
         let mut session = self.bench.target.open_session()?;
         // Fails when the index was not created.
         if let Err(error) = session.drop_index(self.table.name(), &self.index_name()) {
-            reasons.push(format!("the index is not there: {error}"));
+            reasons.push(Remark::IndexMissing {
+                error: error.to_string(),
+            });
         }
         Ok(reasons)
     }

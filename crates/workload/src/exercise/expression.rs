@@ -1,5 +1,6 @@
 //! Computes something in one statement: the tests of the processor.
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, Statement, Value};
 
@@ -50,7 +51,7 @@ impl Exercise for Expression {
     }
 
     /// Every answer was compared when it came.
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
 

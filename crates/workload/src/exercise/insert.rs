@@ -1,5 +1,6 @@
 //! Transactions that insert a few rows into an empty table with a primary key.
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, RowSource, Statement};
 
@@ -44,7 +45,7 @@ impl Exercise for Insert {
             .collect()
     }
 
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>> {
         let mut session = self.bench.target.open_session()?;
         let sql = format!("SELECT count(*), sum(amount) FROM {TABLE}");
         let found = tables::query(session.as_mut(), &sql)?;
@@ -55,9 +56,7 @@ impl Exercise for Insert {
         session.drop_table(TABLE)?;
         let mut reasons = Vec::new();
         if found != right || committed < outcome.rows {
-            reasons.push(format!(
-                "the table does not hold the {committed} rows whose insertion was committed"
-            ));
+            reasons.push(Remark::InsertedRowsWrong { rows: committed });
         }
         Ok(reasons)
     }

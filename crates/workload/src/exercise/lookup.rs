@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::{Permutation, Random};
 use target::{Fetched, Result, Session, Statement, TargetError, Value};
@@ -92,7 +93,7 @@ impl Exercise for Lookup {
     }
 
     /// Every row was compared when it came.
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
 

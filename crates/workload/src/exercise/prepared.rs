@@ -1,6 +1,6 @@
 //! A test bound to a target, and the state of its data and caches before a point.
 
-use archive::TransactionKind;
+use archive::{Remark, TransactionKind};
 use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{Cooled, Result};
 
@@ -9,14 +9,14 @@ use crate::library::{Cache, Table};
 use crate::tables;
 
 /// The state of data and caches before a point.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prepared {
     /// State of the data, e.g. "fresh, analysed".
     pub state: String,
     /// State of the caches: "warm", "cold", "lukewarm: …" or "as it comes".
     pub cache: String,
     /// What is wrong already.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Remark>,
 }
 
 /// A test bound to a target.
@@ -53,10 +53,10 @@ pub trait Exercise {
     ///
     /// # Errors
     /// When the target fails.
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>>;
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>>;
 
     /// What a reader should know of what the clients did.
-    fn notes(&self, _outcome: &Outcome) -> Vec<String> {
+    fn notes(&self, _outcome: &Outcome) -> Vec<Remark> {
         Vec::new()
     }
 

@@ -1,5 +1,6 @@
 //! Queries over whole tables; every answer is compared with the one computed from the generator.
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use target::{Fetched, Result, Statement};
 
@@ -60,7 +61,7 @@ impl Exercise for Query {
     }
 
     /// Every answer was compared when it came.
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
 

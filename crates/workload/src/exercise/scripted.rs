@@ -8,7 +8,7 @@ mod tally;
 
 use std::sync::Arc;
 
-use archive::TransactionKind;
+use archive::{Remark, TransactionKind};
 use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{ErrorKind, Result, TargetError};
 
@@ -124,14 +124,14 @@ impl Exercise for Scripted {
         Ok(clients.collect())
     }
 
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<String>> {
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
         if self.script.when == When::Point {
             self.batches(self.script.teardown.of(&self.bench.engine))?;
         }
         Ok(Vec::new())
     }
 
-    fn notes(&self, outcome: &Outcome) -> Vec<String> {
+    fn notes(&self, outcome: &Outcome) -> Vec<Remark> {
         self.tallies.notes(&self.names(), outcome.elapsed)
     }
 

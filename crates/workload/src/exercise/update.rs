@@ -1,5 +1,6 @@
 //! Transactions that update rows by primary key; the sum of all versions proves them afterwards.
 
+use archive::Remark;
 use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::Random;
 use target::{ErrorKind, Result, Statement, TargetError, Value};
@@ -71,17 +72,18 @@ impl Exercise for Update {
         }
     }
 
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<String>> {
-        let mut reasons: Vec<String> = tables::proof(&self.bench, self.table)?
+    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>> {
+        let mut reasons: Vec<Remark> = tables::proof(&self.bench, self.table)?
             .into_iter()
             .collect();
         let added = self.versions()?.wrapping_sub(self.versions_before);
         let committed = self.bench.meter.changed();
         if added != committed || committed < outcome.rows {
-            reasons.push(format!(
-                "the table holds {added} updates, but {committed} were committed and {} measured",
-                outcome.rows
-            ));
+            reasons.push(Remark::UpdatesWrong {
+                found: added,
+                committed,
+                measured: outcome.rows,
+            });
         }
         Ok(reasons)
     }

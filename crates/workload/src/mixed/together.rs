@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::oltp::{self, OltpError};
 use ::load::Progress;
-use archive::{Component, Point, PointKey};
+use archive::{Component, Point, PointKey, Remark};
 
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 use crate::olap::measure::{Asks, in_passes};
@@ -83,23 +83,18 @@ impl MixedPoint<'_> {
         };
         let mut queries = self.of_queries(asked)?;
         let mut users = self.of_users(&fresh, &seen)?;
-        users.notes.push(format!(
-            "queries went on all the time (users: {}): the window ended with the pass that was under way when {} s had \
-             passed",
-            queries.key.jobs,
-            self.least().as_secs_f64()
-        ));
-        queries.notes.push(format!(
-            "order entry went on all the time (users: {})",
-            users.key.jobs
-        ));
+        users.notes.push(Remark::QueriesBeside {
+            users: queries.key.jobs,
+            least_s: self.least().as_secs_f64(),
+        });
+        queries.notes.push(Remark::OrderEntryBeside {
+            users: users.key.jobs,
+        });
         // What is counted for the process or the server is of both.
         queries.figures.busy_cores_mean = None;
         if !self.context.targets[self.key.target as usize].is_embedded {
             for point in [&mut users, &mut queries] {
-                point
-                    .notes
-                    .push("timed events, buffer gets and redo are of both loads together".into());
+                point.notes.push(Remark::CountedTogether);
             }
         }
         Ok(vec![users, queries])
@@ -245,7 +240,10 @@ impl MixedPoint<'_> {
             OltpError::Target(error) if error.kind != target::ErrorKind::Statement => {
                 Measured::Broken(error.message)
             }
-            error => self.without_figures(&error.to_string()),
+            error => {
+                let error = error.to_string();
+                self.without_figures(vec![Remark::OltpFailed { error }])
+            }
         }
     }
 
@@ -254,12 +252,13 @@ impl MixedPoint<'_> {
         let Measured::Points(points) = measured else {
             return measured;
         };
-        let reason = points.into_iter().flat_map(|point| point.reasons).next();
-        self.without_figures(&reason.unwrap_or_else(|| "nothing was measured".into()))
+        let failed = points.into_iter().map(|point| point.reasons);
+        let reasons = failed.into_iter().find(|reasons| !reasons.is_empty());
+        self.without_figures(reasons.unwrap_or_else(|| vec![Remark::NothingMeasured]))
     }
 
     /// Points that say why they have no figures: both of a measurement of both.
-    fn without_figures(&self, reason: &str) -> Measured {
+    fn without_figures(&self, reasons: Vec<Remark>) -> Measured {
         let codes = match self.key.test.as_str() {
             USERS | QUERIES => vec![USERS, QUERIES],
             alone => vec![alone],
@@ -273,7 +272,7 @@ impl MixedPoint<'_> {
             let about = (title(code), Component::Database);
             let key = self.key_of(code);
             Point {
-                reasons: vec![reason.to_owned()],
+                reasons: reasons.clone(),
                 ..self.context.blank(self.step, key, definition, about)
             }
         };

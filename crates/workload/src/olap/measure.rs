@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ::load::Progress;
-use archive::{Archive, PointKey};
+use archive::{Archive, PointKey, Remark};
 use lab::plan::TableKind;
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
@@ -68,12 +68,12 @@ pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<Poin
 }
 
 /// Why a target cannot do a step at all.
-pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<String> {
+pub(crate) fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<Remark> {
     if olap.refresh && target.is_replica() {
-        return Some("a lifted copy takes no refreshes: ask it in a step without them".into());
+        return Some(Remark::ReplicaNotRefreshed);
     }
     if target.nodes.len() > 1 {
-        return Some("one database is asked as a whole; the nodes of a cluster are several".into());
+        return Some(Remark::ClusterNotAsked);
     }
     olap::obstacle(&target.engine)
 }
@@ -102,7 +102,7 @@ impl Workload for Analytical {
             if target.is_replica() && olap.order != OlapOrder::Run {
                 continue;
             }
-            let obstacle = obstacle(olap, target).or_else(|| target.first().read_only());
+            let obstacle = obstacle(olap, target).or_else(|| target.read_only());
             agenda.add(keys(olap, &base, target), obstacle, title);
         }
         Ok(agenda)

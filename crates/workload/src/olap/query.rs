@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use archive::Remark;
 use serde::Deserialize;
 
 use super::{OlapError, Parameters, QUERIES, Result};
@@ -114,8 +115,9 @@ pub(super) fn tables(engine: &str) -> Result<&'static str> {
 }
 
 /// Why the workload does not run on an engine; `None` where it does.
-pub fn obstacle(engine: &str) -> Option<String> {
-    tables(engine).err().map(|error| error.to_string())
+pub fn obstacle(engine: &str) -> Option<Remark> {
+    let error = tables(engine).err()?.to_string();
+    Some(Remark::OlapWithoutEngine { error })
 }
 
 /// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.

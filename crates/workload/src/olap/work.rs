@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use archive::Remark;
 use load::BlockingClient;
 use serde::{Deserialize, Serialize};
 use target::{Cooled, Session, Target};
@@ -197,16 +198,14 @@ impl Work {
     }
 
     /// What its answers are compared with, in words.
-    pub fn comparison(&self, number: u32) -> Result<String> {
+    pub fn comparison(&self, number: u32) -> Result<Remark> {
         let question = self.question(number, self.asked.source, 0)?;
         Ok(match self.answers.right(&question) {
-            _ if self.asked.rows == Rows::Changing => {
-                "answers were not compared: orders come and go meanwhile".to_owned()
-            }
-            Some(right) => format!("every answer was compared with {}", right.from),
-            None => "no right answer is known for this scale and these parameters: answers were \
-                     compared with each other"
-                .to_owned(),
+            _ if self.asked.rows == Rows::Changing => Remark::AnswersChanging,
+            Some(right) => Remark::AnswersCompared {
+                with: right.from.to_string(),
+            },
+            None => Remark::AnswersAlike,
         })
     }
 

@@ -1,5 +1,7 @@
 //! The SQL of the order-entry database: files of the library, `NAME.ENGINE.sql` or `NAME.sql`.
 
+use archive::Remark;
+
 use super::{OltpError, Result};
 use crate::sql_folder::Folder;
 pub(super) use crate::sql_folder::Step;
@@ -34,8 +36,9 @@ pub(super) fn tables(engine: &str) -> Result<&'static str> {
 }
 
 /// Why the workload does not run on an engine; `None` where it does.
-pub fn obstacle(engine: &str) -> Option<String> {
-    tables(engine).err().map(|error| error.to_string())
+pub fn obstacle(engine: &str) -> Option<Remark> {
+    let error = tables(engine).err()?.to_string();
+    Some(Remark::OltpWithoutEngine { error })
 }
 
 /// Sixteen hexadecimal digits that change with any of the files that an engine is worked with.

@@ -16,14 +16,13 @@ mod warm_up;
 use std::collections::{HashMap, HashSet};
 
 use ::load::Progress;
-use archive::{Archive, Missing, Point, PointKey};
+use archive::{Archive, Missing, Point, PointKey, Remark};
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{
     Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Sessions, Step, Workload,
     servers,
 };
-use stats::words::counted;
 use target::TargetUrl;
 
 use super::step::{self, Check, OltpStep, Order};
@@ -38,14 +37,6 @@ pub(crate) use gate::{Gate, broken, put_off};
 pub(crate) use level::{Company, Level, Seen};
 pub(crate) use load::options;
 pub(crate) use points::PointContext;
-
-/// What stands with the first level behind an interruption.
-const CHECKED_AGAIN: &str =
-    "the run was gone on with here, by another process than before; the database was checked again";
-
-/// What stands with the first level behind a restart of the server.
-const RESTARTED: &str =
-    "the server was restarted before this level; the database was checked again";
 
 /// The points of a step, from a key that has everything but test and jobs.
 pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
@@ -72,11 +63,9 @@ pub(crate) fn keys(oltp: &OltpStep, base: &PointKey) -> Vec<PointKey> {
 }
 
 /// Why a target cannot do the workload at all.
-pub(crate) fn obstacle(target: &Nodes) -> Option<String> {
+pub(crate) fn obstacle(target: &Nodes) -> Option<Remark> {
     if target.nodes.len() > 1 {
-        return Some(
-            "one database is checked as a whole; the nodes of a cluster are several".into(),
-        );
+        return Some(Remark::ClusterNotChecked);
     }
     oltp::obstacle(&target.engine)
 }
@@ -106,7 +95,7 @@ impl Workload for OrderEntry {
         // A replica holds what was lifted, and has no tables of its own.
         let places = ground.places().filter(|(target, _)| !target.is_replica());
         for (target, base) in places {
-            let obstacle = obstacle(target).or_else(|| target.first().read_only());
+            let obstacle = obstacle(target).or_else(|| target.read_only());
             agenda.add(keys(step.table(), &base), obstacle, title);
         }
         Ok(agenda)
@@ -210,7 +199,7 @@ impl Measure for Levels<'_> {
             _ => self.level(&place, progress),
         };
         if let Some((_, why)) = again {
-            measured.note(TOTAL, why);
+            measured.note(TOTAL, &why);
         }
         measured.enter_by(self.context, |points| {
             self.enter(archive, oltp, key, points)
@@ -221,11 +210,11 @@ impl Measure for Levels<'_> {
 impl Levels<'_> {
     /// Checks the database before a level where nobody knows what became of it meanwhile: another process has checked it
     /// and a run is gone on with, or its server was restarted. Gives what was found, and what the level says of it.
-    fn check_again(&mut self, place: &PointContext) -> Option<(Measured, &'static str)> {
+    fn check_again(&mut self, place: &PointContext) -> Option<(Measured, Remark)> {
         let since = servers::since(place.on);
         let why = match self.checked.insert(ramp_of(place.key), since.clone()) {
-            None => CHECKED_AGAIN,
-            Some(before) if before != since => RESTARTED,
+            None => Remark::CheckedForOtherProcess,
+            Some(before) if before != since => Remark::CheckedForRestart,
             Some(_) => return None,
         };
         let is_due = is_of_a_level(place.key) && place.oltp.check != Check::None;
@@ -339,10 +328,7 @@ impl Levels<'_> {
             target: key.target,
             test: TOTAL.into(),
             title: title(TOTAL),
-            reason: format!(
-                "the ramp ended at {}: {reason}",
-                counted(u64::from(key.jobs), "user")
-            ),
+            reason,
         };
         archive.leave_out(self.context.run, &later, &missing)?;
         Ok(later)

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use archive::{Remark, remark};
 use target::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
 
 use super::journal::{Change, Entries, Entry, Header, Journal};
@@ -64,25 +65,22 @@ impl Reconciled {
     }
 }
 
-impl std::fmt::Display for Reconciled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sides = [
-            ("new orders", &self.orders),
-            ("payments", &self.payments),
-            ("deliveries", &self.deliveries),
-        ];
-        for (at, (name, side)) in sides.into_iter().enumerate() {
-            let comma = if at == 0 { "" } else { ", " };
-            write!(
-                f,
-                "{comma}{name}: {} acknowledged, {} missing, {} in the tables that were not (at most {} were in flight)",
-                side.acknowledged, side.missing, side.unacknowledged, side.unacknowledged_max
-            )?;
+impl Reconciled {
+    /// What was found, with the place of the log where it is kept.
+    pub fn remark(&self, log: Option<&Path>) -> Remark {
+        let side = |side: &Side| remark::Reconciled {
+            acknowledged: side.acknowledged,
+            missing: side.missing,
+            unacknowledged: side.unacknowledged,
+            unacknowledged_max: side.unacknowledged_max,
+        };
+        Remark::AcknowledgedLost {
+            orders: side(&self.orders),
+            payments: side(&self.payments),
+            deliveries: side(&self.deliveries),
+            places: self.places.clone(),
+            log: log.map(|log| log.display().to_string()),
         }
-        if !self.places.is_empty() {
-            write!(f, "; missing: {}", self.places.join(", "))?;
-        }
-        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use archive::Remark;
 use load::{ConnectionPool, UserPopulation};
 use stats::words::counted;
 use target::Target;
@@ -133,12 +134,12 @@ impl Work {
         self.context.ledger.total()
     }
 
-    /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a sentence
-    /// for what is. To be called when nobody works any more.
+    /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a remark
+    /// on what is. To be called when nobody works any more.
     ///
     /// # Errors
     /// When the target fails, or the log is damaged.
-    pub fn reconcile(&self) -> Result<Option<String>> {
+    pub fn reconcile(&self) -> Result<Option<Remark>> {
         let Some(journal) = &self.context.journal else {
             return Ok(None);
         };
@@ -148,10 +149,7 @@ impl Work {
             let _ = std::fs::remove_file(journal.path());
             return Ok(None);
         }
-        Ok(Some(format!(
-            "{found}; the log is kept at {}",
-            journal.path().display()
-        )))
+        Ok(Some(found.remark(Some(journal.path()))))
     }
 
     /// Size of the database.
@@ -159,37 +157,38 @@ impl Work {
         self.context.terminals.world().warehouses
     }
 
-    /// A sentence for each bound of the inputs that is missed.
-    pub fn audit(&self, account: &Account) -> Vec<String> {
+    /// A remark on each bound of the inputs that is missed.
+    pub fn audit(&self, account: &Account) -> Vec<Remark> {
         let missed = audit(account, self.warehouses()).into_iter();
         missed
             .filter(|found| found.holds() == Some(false))
-            .map(|found| {
-                format!(
-                    "input audit: {} is {:.2}, not {} to {}",
-                    found.what,
-                    found.value.unwrap_or(f64::NAN),
-                    found.bounds.start(),
-                    found.bounds.end()
-                )
+            .filter_map(|found| {
+                Some(Remark::InputAudit {
+                    input: found.what.to_owned(),
+                    value: found.value?,
+                    low: *found.bounds.start(),
+                    high: *found.bounds.end(),
+                })
             })
             .collect()
     }
 
     /// The constants of the non-uniform choices, which belong to a result.
-    pub fn constants_words(&self) -> String {
+    pub fn constants(&self) -> Remark {
         let constants = self.context.terminals.world().constants;
-        format!(
-            "constants of the non-uniform choices: last names {} when loaded and {} now, customers {}, items {}",
-            constants.c_last_load, constants.c_last_run, constants.c_id, constants.c_item
-        )
+        Remark::OltpConstants {
+            last_names_loaded: constants.c_last_load,
+            last_names: constants.c_last_run,
+            customers: constants.c_id,
+            items: constants.c_item,
+        }
     }
 
     /// What is true of every result on this target.
-    pub fn standing_notes(&self) -> Vec<String> {
+    pub fn standing_notes(&self) -> Vec<Remark> {
         let one_writer = self.target.lacks(target::Feature::ConcurrentWriters);
         one_writer
-            .map(|why| format!("users wait for each other: {why}"))
+            .map(|why| Remark::UsersWait { why })
             .into_iter()
             .collect()
     }

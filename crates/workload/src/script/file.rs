@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use archive::Remark;
 use toml::{Table, Value};
 
 pub use super::definition::*;
@@ -75,14 +76,14 @@ impl Script {
     }
 
     /// Why the script cannot be run on an engine: a statement that is not written for it.
-    pub fn lacks(&self, engine: &str) -> Option<String> {
+    pub fn lacks(&self, engine: &str) -> Option<Remark> {
         let transactions = self.transactions.iter();
         let mut statements = transactions.flat_map(|t| t.statements.iter().map(move |s| (t, s)));
         let (transaction, _) = statements.find(|(_, s)| s.sql.of(engine).is_empty())?;
-        Some(format!(
-            "the script has no SQL for {engine} in a statement of transaction \"{}\"",
-            transaction.name
-        ))
+        Some(Remark::ScriptWithoutSql {
+            engine: engine.to_owned(),
+            transaction: transaction.name.clone(),
+        })
     }
 
     /// Whether it makes or removes data on an engine before its transactions or behind them.

@@ -147,7 +147,7 @@ fn an_engine_without_sql_is_named() {
     );
     let script = Script::parse(&text, Path::new(".")).unwrap();
     assert_eq!(script.lacks("sqlite"), None);
-    let reason = script.lacks("duckdb").unwrap();
+    let reason = script.lacks("duckdb").unwrap().to_string();
     assert!(reason.contains("no SQL for duckdb") && reason.contains("buy"));
 }
 

@@ -4,12 +4,12 @@ use rusqlite::{Connection, Row};
 
 use crate::store::Result;
 use crate::store::rows::rows;
-use crate::{BackgroundEvent, Bottleneck, Resource, WaitHistogram};
+use crate::{BackgroundEvent, Bottleneck, Remark, Resource, WaitHistogram};
 
 /// The sentence of a point's own row, and what could not be understood of it.
 pub(super) fn bottleneck(
     row: &Row<'_>,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Remark>,
 ) -> rusqlite::Result<Option<Bottleneck>> {
     let resource: Option<String> = row.get("bottleneck_resource")?;
     let sentence: Option<String> = row.get("bottleneck_sentence")?;
@@ -17,7 +17,7 @@ pub(super) fn bottleneck(
         return Ok(None);
     };
     let resource = Resource::named(&word).unwrap_or_else(|| {
-        problems.push(format!("bottleneck_resource: \"{word}\" is no resource"));
+        problems.push(Remark::ResourceUnknown { word: word.clone() });
         Resource::Unknown
     });
     Ok(Some(Bottleneck { resource, sentence }))
@@ -41,7 +41,7 @@ pub(super) fn background_events(connection: &Connection, id: i64) -> Result<Vec<
 pub(super) fn wait_histograms(
     connection: &Connection,
     id: i64,
-) -> Result<(Vec<WaitHistogram>, Vec<String>)> {
+) -> Result<(Vec<WaitHistogram>, Vec<Remark>)> {
     let sql = "SELECT class, counts, remark FROM wait_histogram WHERE point_id = ?1 ORDER BY seq";
     let mut problems = Vec::new();
     let histograms = rows(connection, sql, [id], |row| {
@@ -50,9 +50,10 @@ pub(super) fn wait_histograms(
         let counts = counts.and_then(|text| {
             serde_json::from_str(&text)
                 .inspect_err(|error| {
-                    problems.push(format!(
-                        "the archive's histogram of the waits \"{class}\" cannot be read: {error}"
-                    ));
+                    problems.push(Remark::WaitsUnreadable {
+                        class: class.clone(),
+                        error: error.to_string(),
+                    });
                 })
                 .ok()
         });

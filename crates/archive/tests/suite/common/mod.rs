@@ -4,7 +4,7 @@
 use archive::{
     Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, Component, FIGURES, Fact, HeldBack,
     Histograms, Inventory, Missing, NewRun, OperationSample, OperationTimes, Platform, Point,
-    PointKey, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart,
+    PointKey, Remark, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart,
     TargetRecord, TimedEvent, TransactionKind, Unseen, WaitHistogram, WorkDone,
 };
 use stats::Histogram;
@@ -77,11 +77,18 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
             target: 0,
             test: "T332".into(),
             title: "Bulk load compressed".into(),
-            reason: "SQLite does not compress.".into(),
+            reason: told("SQLite does not compress."),
         }],
         tool_version: "0.1.0".into(),
         started_at: "2026-01-02T03:04:05Z".into(),
         planned,
+    }
+}
+
+/// A remark without a meaning.
+pub fn told(text: &str) -> Remark {
+    Remark::Text {
+        text: text.to_owned(),
     }
 }
 
@@ -129,7 +136,10 @@ pub fn point(key: PointKey) -> Point {
             ..Sample::default()
         }],
         reasons: Vec::new(),
-        notes: vec!["SQLite has one writer.".into()],
+        notes: vec![
+            Remark::Short { elapsed_s: 0.046 },
+            told("SQLite has one writer."),
+        ],
     };
     for (place, figure) in FIGURES.iter().enumerate() {
         // Every third figure unknown, the others different from one another.
@@ -217,7 +227,7 @@ pub fn example_run() -> Run {
     let mut archive = Archive::open(directory.path().join("example.dbdyno")).unwrap();
     let mut bad = point(key(4));
     bad.reasons
-        .push("7 of 8000 rows were wrong, see \"check\"".into());
+        .push(told("7 of 8000 rows were wrong, see \"check\""));
     bad.steady = None;
     bad.histograms = Histograms::default();
     measure(

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use anyhow::Result;
+use archive::Remark;
 use serde_json::{Value, json};
 use stats::words::counted;
 use target::source::Source;
 use workload::columnar::memory::words;
 use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 
-use super::{chosen_of, left_out, source_of, tables_of, told};
+use super::{chosen_of, left_out, source_of, tables_of, texts, told};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
 use crate::command::print;
@@ -158,9 +159,9 @@ fn document(source: &dyn Source, lifted: &Lifted) -> Value {
             "populate_s": table.populate_took.as_secs_f64(),
             "verify_s": table.verify_took.as_secs_f64(),
             "codecs": table.codecs,
-            "notes": table.notes,
+            "notes": texts(&table.notes),
             "valid": table.reasons.is_empty(),
-            "reasons": table.reasons,
+            "reasons": texts(&table.reasons),
         })
     };
     json!({
@@ -178,7 +179,7 @@ fn document(source: &dyn Source, lifted: &Lifted) -> Value {
         "memory_bytes": lifted.bytes(),
         "memory_bytes_peak": lifted.grown.peak_bytes,
         "memory_bytes_process": lifted.grown.left_bytes,
-        "memory_doubt": lifted.doubt,
+        "memory_doubt": lifted.doubt.as_ref().map(Remark::to_string),
         "compress_factor": lifted.compress_factor(),
         "populate_s": lifted.populate_took.as_secs_f64(),
         "valid": lifted.is_valid(),

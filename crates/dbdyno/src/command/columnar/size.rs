@@ -10,7 +10,7 @@ use workload::columnar::Level;
 use workload::columnar::memory::words;
 use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
 
-use super::{chosen_of, left_out, source_of, tables_of, told};
+use super::{chosen_of, left_out, source_of, tables_of, texts, told};
 use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
 use crate::command::print;
@@ -324,6 +324,6 @@ fn table(table: &SizedTable) -> Value {
             "read_s": sampled.took.as_secs_f64(),
             "pieces": sampled.pieces.iter().map(piece).collect::<Vec<_>>(),
         },
-        "notes": table.notes,
+        "notes": texts(&table.notes),
     })
 }

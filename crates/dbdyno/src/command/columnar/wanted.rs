@@ -1,6 +1,7 @@
 //! What the verbs of lifted tables have in common: which tables, and how they are told.
 
 use anyhow::Result;
+use archive::Remark;
 use stats::words::counted;
 use target::source::{Source, open_source};
 use workload::columnar::{Chosen, ColumnarError, LeftOut};
@@ -42,4 +43,9 @@ pub(super) fn told(error: ColumnarError) -> anyhow::Error {
         ColumnarError::Unknown(message) => Wrong(message).into(),
         other => other.into(),
     }
+}
+
+/// What there is to say, as the command's own JSON has it.
+pub(super) fn texts(remarks: &[Remark]) -> Vec<String> {
+    remarks.iter().map(Remark::to_string).collect()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
-use archive::{Archive, Inventory, Missing, NewRun, PointKey, RunState, TargetRecord};
+use archive::{Archive, Inventory, Missing, NewRun, PointKey, Remark, RunState, TargetRecord};
 use host::inventory::{Document, Stated};
 use storage::execution::{Completion, Done, ExecutionError};
 use storage::language::{Repeat, Script};
@@ -115,7 +115,9 @@ impl Keeper {
             target: 0,
             test: NAME.to_owned(),
             title: format!("{} runs of the list", left.len()),
-            reason: rule.to_owned(),
+            reason: Remark::LeftOutByRule {
+                rule: rule.to_owned(),
+            },
         };
         Ok(self.archive.leave_out(self.id, &left, &missing)?)
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use archive::Remark;
 use target::source::Digest;
 
 /// What is known of one lifted table.
@@ -27,9 +28,9 @@ pub struct LiftedTable {
     /// How its columns are kept: codec → columns, read back from the engine.
     pub codecs: BTreeMap<String, Vec<String>>,
     /// What became of columns that are not kept as they are.
-    pub notes: Vec<String>,
+    pub notes: Vec<Remark>,
     /// Why it is not valid; empty when it is.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Remark>,
 }
 
 impl LiftedTable {

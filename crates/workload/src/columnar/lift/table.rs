@@ -6,13 +6,14 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use archive::Remark;
 use target::lifted::{Codec, Store};
 use target::source::{Digest, Kind, Part, Reader, Source, SourceTable};
 use target::{ErrorKind, TargetError};
 
 use super::{LiftedTable, Result};
 use crate::columnar::chosen::{LeftOut, Unfit};
-use crate::columnar::{ColumnarError, OUTDATED, copies::copies};
+use crate::columnar::{ColumnarError, copies::copies, table_told};
 use crate::loading::{Event, Observer};
 
 /// A size of fewer pieces of memory than this says nothing about what is in them.
@@ -133,7 +134,10 @@ impl Run<'_> {
         let reasons = self.store.not_taken(copy, &codecs);
         let note = |column: &target::source::SourceColumn| {
             let note = column.note.as_ref()?;
-            Some(format!("{}: {note}", column.name))
+            Some(Remark::ColumnChanged {
+                column: column.name.clone(),
+                how: note.clone(),
+            })
         };
         Ok(LiftedTable {
             name: copy.name.clone(),
@@ -144,13 +148,15 @@ impl Run<'_> {
             populate_took,
             verify_took: std::time::Duration::ZERO,
             codecs: by_codec(&codecs, table, copy),
-            notes: (table.note.map(str::to_owned).into_iter())
+            notes: (table_told(table).into_iter())
                 .chain(table.columns.iter().filter_map(note))
-                .chain(table.is_outdated(digest.rows).then(|| OUTDATED.to_owned()))
+                .chain((table.is_outdated(digest.rows)).then_some(Remark::StatisticsOutdated))
                 .collect(),
-            reasons: reasons
-                .map(|what| format!("level {} was asked for, but {what}", self.store.level()))
-                .into_iter()
+            reasons: (reasons.into_iter())
+                .map(|why| Remark::LevelNotTaken {
+                    level: self.store.level().to_string(),
+                    why,
+                })
                 .collect(),
             label,
         })
@@ -223,7 +229,7 @@ impl Run<'_> {
             (self.tell)(Event::Step(&format!("comparing {}", lifted.label)));
             let begun = Instant::now();
             let Some(copy) = described.iter().find(|copy| copy.name == named.name) else {
-                lifted.reasons.push("the copy is not there".into());
+                lifted.reasons.push(Remark::CopyMissing);
                 continue;
             };
             let mut digest = Digest::default();
@@ -237,10 +243,12 @@ impl Run<'_> {
             outcome?;
             if digest != lifted.digest {
                 let (came, there) = (lifted.digest, digest);
-                lifted.reasons.push(format!(
-                    "the copy does not hold what came: {} rows with checksum {:016x} instead of {} with {:016x}",
-                    there.rows, there.sum, came.rows, came.sum
-                ));
+                lifted.reasons.push(Remark::CopyWrong {
+                    rows: there.rows,
+                    checksum: format!("{:016x}", there.sum),
+                    rows_came: came.rows,
+                    checksum_came: format!("{:016x}", came.sum),
+                });
             }
             let [here, there] = [readers[0].totals(table)?, back.totals(copy)?];
             lifted.reasons.extend(difference(table, &here, &there));
@@ -356,20 +364,16 @@ fn difference(
     table: &SourceTable,
     here: &[Option<String>],
     there: &[Option<String>],
-) -> Option<String> {
+) -> Option<Remark> {
     if here == there {
         return None;
     }
-    let word = |cells: &[Option<String>], at: usize| match cells.get(at) {
-        Some(Some(text)) => text.clone(),
-        _ => "nothing".to_owned(),
-    };
+    let cell = |cells: &[Option<String>], at: usize| cells.get(at).cloned().flatten();
     let at = (0..here.len().max(there.len())).find(|at| here.get(*at) != there.get(*at))?;
-    Some(format!(
-        "source and copy of {} differ: number {} of their rows, counts and sums is {} there and {} here",
-        table.label(),
-        at + 1,
-        word(here, at),
-        word(there, at)
-    ))
+    Some(Remark::TotalsDiffer {
+        table: table.label(),
+        number: at as u64 + 1,
+        source: cell(here, at),
+        copy: cell(there, at),
+    })
 }

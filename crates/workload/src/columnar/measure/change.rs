@@ -9,7 +9,7 @@ use crate::olap;
 use crate::olap::refresh::{CHANGED, Function, RefreshSet};
 use crate::olap::work::{Asked, Rows, Work};
 use ::load::{Drive, End, Progress, RampUp, Schedule, Think};
-use archive::{Figures, Point, PointKey, WorkDone};
+use archive::{Figures, Point, PointKey, Remark, WorkDone};
 use target::lifted::Store;
 use target::source::SourceTable;
 
@@ -115,7 +115,9 @@ impl Cycle<'_> {
             follow(source.as_ref(), store, changed)?;
             let differing = differing(source.as_ref(), store, changed)?;
             for point in &mut points {
-                let reason = differing.iter().map(|what| format!("put back: {what}"));
+                let reason = differing.iter().map(|what| Remark::NotFollowedBack {
+                    what: Box::new(what.clone()),
+                });
                 point.reasons.extend(reason);
             }
             // What came is as it came until it is packed as well.
@@ -191,10 +193,10 @@ impl Cycle<'_> {
         });
         let mut point = observed.map_err(Failed::Ended)?.finish();
         let Some(Copy { store, changed }) = copy else {
-            point.notes.insert(0, ALONE.into());
+            point.notes.insert(0, Remark::ChangedAlone);
             return Ok(vec![point]);
         };
-        point.notes.insert(0, FOLLOWED.into());
+        point.notes.insert(0, Remark::ChangedAndFollowed);
         if point.reasons.is_empty() {
             let source = self.source.first().source()?;
             point
@@ -220,11 +222,6 @@ impl Cycle<'_> {
     }
 }
 
-const ALONE: &str = "one transaction at the source, and no copy that is kept fresh";
-const FOLLOWED: &str = "from the begin of the transaction at the source until the change was seen in the copy: the rows \
-     between the lowest and the highest key that changed were read again and took the place of the older ones in one \
-     transaction";
-
 /// The point of a lag: only the change itself is known of it, and it is valid as that is.
 fn of_lag(lag: Option<Lag>, blank: Point, whole: &Point) -> Point {
     let rows = lag.map(|lag| lag.rows as f64);
@@ -240,7 +237,7 @@ fn of_lag(lag: Option<Lag>, blank: Point, whole: &Point) -> Point {
             ..Figures::default()
         },
         reasons: whole.reasons.clone(),
-        notes: vec!["from the commit at the source; rows are those that were read again".into()],
+        notes: vec![Remark::FromCommit],
         ..blank
     }
 }

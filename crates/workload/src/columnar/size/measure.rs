@@ -182,7 +182,7 @@ pub fn evidence(
     }
     let reasons = lifted.tables.iter().flat_map(|t| &t.reasons);
     if let Some(why) = reasons.chain(&lifted.doubt).next() {
-        return Ok(Err(why.clone()));
+        return Ok(Err(why.to_string()));
     }
     let packed_bytes = lifted.bytes().unwrap_or(0) as f64;
     let (rows, copies) = (sample.rows() as f64, copies as f64);

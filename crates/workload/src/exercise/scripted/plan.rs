@@ -85,7 +85,7 @@ impl Ready {
     /// When a statement is not written for it.
     pub fn new(script: &Script, engine: &str) -> Result<Self, String> {
         if let Some(reason) = script.lacks(engine) {
-            return Err(reason);
+            return Err(reason.to_string());
         }
         let transactions = script.transactions.iter();
         let transactions = transactions

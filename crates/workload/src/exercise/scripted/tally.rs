@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use archive::TransactionKind;
+use archive::{Remark, TransactionKind};
 use load::clock::now_ns;
 use load::coarse::Coarse;
 
@@ -31,26 +31,25 @@ impl Kind {
 }
 
 impl Tallies {
-    /// One sentence for each kind, in the order of the names; none where there is but one kind.
-    pub fn notes(&self, names: &[&str], elapsed: Duration) -> Vec<String> {
+    /// One remark for each kind, in the order of the names; none where there is but one kind.
+    pub fn notes(&self, names: &[&str], elapsed: Duration) -> Vec<Remark> {
         let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed_s = elapsed.as_secs_f64();
         let each = names.iter().zip(tallies.iter());
         let timed = each.filter_map(|(name, kind)| Some((name, kind.times.as_ref()?)));
-        timed.map(|(name, times)| {
-            let count = times.count();
-            let ms = |percentile| {
-                let time = times.percentile(percentile);
-                time.map_or("–".to_owned(), |t| format!("{:.3}", t.as_secs_f64() * 1e3))
-            };
-            format!(
-                "transaction \"{name}\": {count} completed, {:.1}/s, service time p50 {} ms, p99 {} ms (to 3 %)",
-                count as f64 / elapsed_s.max(f64::MIN_POSITIVE),
-                ms(50.0),
-                ms(99.0)
-            )
-        })
-        .collect()
+        timed
+            .map(|(name, times)| {
+                let count = times.count();
+                let ms = |percentile| Some(times.percentile(percentile)?.as_secs_f64() * 1e3);
+                Remark::TransactionTimes {
+                    name: (*name).to_owned(),
+                    completed: count,
+                    per_s: count as f64 / elapsed_s.max(f64::MIN_POSITIVE),
+                    service_p50_ms: ms(50.0),
+                    service_p99_ms: ms(99.0),
+                }
+            })
+            .collect()
     }
 
     /// How many of each kind were completed, and their rows.

@@ -8,7 +8,7 @@ use crate::Meter;
 use crate::olap::work::{Cache, Work};
 use crate::olap::{Function, OlapError, Query, order};
 use ::load::{BlockingClient, Drive, End, Progress, RampUp, Schedule, Think};
-use archive::Figures;
+use archive::{Figures, Remark};
 
 use super::beside::Beside;
 use super::passes::{PASSES_MAX, Passes};
@@ -38,7 +38,7 @@ fn asked(place: &PointContext, progress: &Progress) -> Measured {
     };
     let outcome = plan.and_then(|plan| match plan {
         Ok(plan) => plan.measure(place, &work, progress),
-        Err(wrong) => Ok(place.without_figures(wrong)),
+        Err(what) => Ok(place.without_figures(Remark::QueryWrong { what })),
     });
     let told = outcome.and_then(|mut measured| {
         if let Measured::Points(points) = &mut measured {
@@ -69,7 +69,7 @@ pub(super) struct Asking {
     /// Streams ask in whole passes for at least so long.
     least: Option<Duration>,
     cache: String,
-    note: String,
+    note: Option<Remark>,
 }
 
 impl Asking {
@@ -85,7 +85,7 @@ impl Asking {
             streams: vec![vec![query.number]],
             per_stream: u64::from(place.olap.iterations()),
             cache,
-            note,
+            note: Some(note),
             ..Self::default()
         }))
     }
@@ -97,21 +97,18 @@ impl Asking {
         let users = place.olap.streams();
         let streams: Vec<_> = (1..=users).map(|s| order::of_stream(s, &asked)).collect();
         let pairs = (1..=users).flat_map(|set| Function::ALL.map(|function| (function, set)));
-        let (beside, said) = match place.olap.refresh {
-            true => (
-                pairs.collect(),
-                "answers were not compared: orders come and go meanwhile",
-            ),
-            false => (Vec::new(), "there is no stream of refreshes"),
+        let refreshed = place.olap.refresh;
+        let beside = if refreshed {
+            pairs.collect()
+        } else {
+            Vec::new()
         };
         Self {
             streams,
             beside,
             per_stream: asked.len() as u64,
             cache: "as it comes".into(),
-            note: format!(
-                "each stream asks in the order that the specification has for it; {said}"
-            ),
+            note: Some(Remark::StreamsOrdered { refreshed }),
             ..Self::default()
         }
     }
@@ -125,27 +122,22 @@ impl Asking {
             per_stream: PASSES_MAX * asked.len() as u64,
             least: Some(least),
             cache: "warm".into(),
-            note: "each stream asks in the order that the specification has for it, in whole passes; every answer was \
-                   compared"
-                .into(),
+            note: Some(Remark::StreamsInPasses),
             ..Self::default()
         }
     }
 
     fn of_function(function: Function) -> Self {
         let what = match function {
-            Function::NewSales => "new orders with their line items, in one transaction",
-            Function::OldSales => {
-                "as many old orders with their line items, in one transaction; what both functions did was undone \
-                 behind it, and counts and sums compared"
-            }
-            Function::ChangedSales => "changed orders and line items, in one transaction",
+            Function::NewSales => Remark::NewSales,
+            Function::OldSales => Remark::OldSales,
+            Function::ChangedSales => Remark::ChangedSales,
         };
         Self {
             functions: vec![(function, 1)],
             per_stream: 1,
             cache: "as it comes".into(),
-            note: what.into(),
+            note: Some(what),
             ..Self::default()
         }
     }
@@ -190,7 +182,7 @@ impl Asking {
         point.work = place.work_done(work.scale(), self.per_stream, self.cache.clone());
         let is_valid = point.reasons.is_empty();
         self.add_figures(place, work, &mut point.figures, is_valid);
-        point.notes.insert(0, self.note.clone());
+        point.notes.splice(0..0, self.note.clone());
         if place.olap.cache == Cache::Cold {
             let least = (READ_BYTES * work.scale().factor()) as u64;
             let note = checks::cache_note(&self.cache, Some(least), &point.figures);

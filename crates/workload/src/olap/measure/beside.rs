@@ -8,6 +8,7 @@ use crate::Meter;
 use crate::olap::work::Work;
 use crate::olap::{Function, OlapError};
 use ::load::{BlockingClient, Failure};
+use archive::Remark;
 
 /// Refresh functions, one after the other, while others ask; nothing where there are none.
 pub(super) struct Beside<'s> {
@@ -21,7 +22,7 @@ pub(super) struct Refreshed {
     /// How long it took.
     pub took: Duration,
     /// A function that failed.
-    pub failure: Option<String>,
+    pub failure: Option<Remark>,
     /// The target gave out.
     pub fatal: Option<String>,
 }
@@ -53,7 +54,7 @@ impl<'s> Beside<'s> {
             match client.operate(index) {
                 Ok(_) => {}
                 Err(Failure::Operation(what)) => {
-                    refreshed.failure = Some(format!("the stream of refreshes: {what}"));
+                    refreshed.failure = Some(Remark::RefreshStreamFailed { error: what });
                     break;
                 }
                 Err(Failure::Fatal(what)) => {

@@ -2,7 +2,7 @@
 
 use crate::olap::work::Work;
 use crate::olap::{self, Query};
-use archive::{Figures, Point};
+use archive::{Figures, Point, Remark};
 use target::Feature;
 
 use super::points::PointContext;
@@ -68,14 +68,16 @@ impl PointContext<'_> {
         let target = self.target();
         let asked: Vec<u32> = self.degrees_asked().collect();
         point.work.threads_asked = asked.first().copied();
-        let all: Vec<String> = asked.iter().map(u32::to_string).collect();
-        let why = match target.lacks(Feature::ParallelStatement) {
-            Some(reason) => reason,
-            None => format!("the engine takes at most {}", target.first().threads_max()),
-        };
         if asked.iter().any(|asked| *asked != self.key.threads) {
-            let all = all.join(", ");
-            point.notes.push(format!("threads asked for: {all}; {why}"));
+            point
+                .notes
+                .push(match target.lacks(Feature::ParallelStatement) {
+                    Some(why) => Remark::ThreadsLacking { asked, why },
+                    None => Remark::ThreadsAtMost {
+                        asked,
+                        threads_max: target.first().threads_max(),
+                    },
+                });
         }
     }
 
@@ -86,22 +88,18 @@ impl PointContext<'_> {
     pub fn tell_plan(&self, work: &Work, query: &Query, point: &mut Point) -> olap::Result<()> {
         match work.plan(query.number)? {
             Ok(plan) => point.work.plan = plan.map(|text| fingerprint(&[&text])),
-            Err(what) => point.notes.push(format!("its plan is not told: {what}")),
+            Err(why) => point.notes.push(Remark::PlanUntold { why }),
         }
         if self.olap.dop.is_empty() {
             return Ok(());
         }
         match work.workers(query.number)? {
             Ok(workers) => point.figures.workers = workers.map(f64::from),
-            Err(what) => point
-                .notes
-                .push(format!("its workers are not told: {what}")),
+            Err(why) => point.notes.push(Remark::WorkersUntold { why }),
         }
         match point.figures.workers {
-            Some(0.0) => point.notes.push("serial: it got no worker".into()),
-            Some(_) => point.notes.push(
-                "its workers were counted in one more execution, which is not measured".into(),
-            ),
+            Some(0.0) => point.notes.push(Remark::Serial),
+            Some(_) => point.notes.push(Remark::WorkersCountedApart),
             None => {}
         }
         Ok(())

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use ::load::Progress;
+use archive::Remark;
 use lab::Measured;
 
 use super::asked::Asking;
@@ -36,7 +37,10 @@ fn passes(
             .and_then(|()| work.prepare(number, Cache::Warm));
         match prepared {
             Ok(Ok(_)) => {}
-            Ok(Err(wrong)) => return place.without_figures(format!("Q{number}: {wrong}")),
+            Ok(Err(what)) => {
+                let query = number;
+                return place.without_figures(Remark::QueryOfSeveralWrong { query, what });
+            }
             Err(error) => return place.failed(error),
         }
     }

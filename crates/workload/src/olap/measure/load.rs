@@ -3,8 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::olap::{self, LoadOptions, Loaded, OlapError};
-use archive::{Figures, Point, WorkDone};
-use stats::words::counted;
+use archive::{Figures, Point, Remark, WorkDone};
 
 use super::points::PointContext;
 use lab::Measured;
@@ -13,7 +12,7 @@ use lab::Measured;
 /// another scale is somebody's, and no plan removes it.
 pub(super) fn load(place: &PointContext) -> Measured {
     let Some(scale) = place.olap.scale() else {
-        return place.without_figures("the step names no scale".into());
+        return place.without_figures(Remark::NoScale);
     };
     let target = place.target();
     let options = LoadOptions {
@@ -61,13 +60,13 @@ pub(super) fn load(place: &PointContext) -> Measured {
     }])
 }
 
-fn note(loaded: &Loaded) -> String {
+fn note(loaded: &Loaded) -> Remark {
     let behind: f64 = (loaded.steps_took.iter())
         .map(|(_, took)| took.as_secs_f64())
         .sum();
-    format!(
-        "{} generated and loaded the rows in {:.3} s; keys, statistics and counts took {behind:.3} s",
-        counted(u64::from(loaded.jobs), "session"),
-        loaded.rows_took.as_secs_f64()
-    )
+    Remark::OlapLoaded {
+        sessions: u64::from(loaded.jobs),
+        rows_s: loaded.rows_took.as_secs_f64(),
+        behind_s: behind,
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::olap::work::{Answers, Asked, Rows, Work};
 use crate::olap::{self, OlapError, Scale, Source};
-use archive::{Component, Point, PointKey, WorkDone};
+use archive::{Component, Point, PointKey, Remark, WorkDone};
 
 use super::title;
 use crate::olap::step::OlapStep;
@@ -59,18 +59,22 @@ impl PointContext<'_> {
     }
 
     /// What keeps figures of this target and of another one from being compared: a database of another scale.
-    pub fn other_scale(&self, scale: f64) -> Option<String> {
+    pub fn other_scale(&self, scale: f64) -> Option<Remark> {
         let targets = self.context.targets.iter();
-        targets.filter(|other| other.first().replica().is_none()).find_map(|other| {
-            let mut session = other.first().open_session().ok()?;
-            let there = olap::Metadata::of_whole(session.as_mut()).ok()?.scale.factor();
-            (there != scale).then(|| {
-                format!(
-                    "not comparable with {}: this database is of scale {scale}, that one of {there}",
-                    other.engine
-                )
+        targets
+            .filter(|other| other.first().replica().is_none())
+            .find_map(|other| {
+                let mut session = other.first().open_session().ok()?;
+                let there = olap::Metadata::of_whole(session.as_mut())
+                    .ok()?
+                    .scale
+                    .factor();
+                (there != scale).then(|| Remark::OtherScale {
+                    engine: other.engine.clone(),
+                    scale,
+                    other_scale: there,
+                })
             })
-        })
     }
 
     /// Whether the user lets it go on.
@@ -102,12 +106,14 @@ impl PointContext<'_> {
             error @ (OlapError::NotWhole { .. } | OlapError::Refreshed { .. }) => {
                 Measured::Broken(error.to_string())
             }
-            error => self.without_figures(error.to_string()),
+            error => self.without_figures(Remark::OlapFailed {
+                error: error.to_string(),
+            }),
         }
     }
 
     /// A point that says why it has no figures.
-    pub fn without_figures(&self, reason: String) -> Measured {
+    pub fn without_figures(&self, reason: Remark) -> Measured {
         Measured::Points(vec![Point {
             reasons: vec![reason],
             ..self.blank()

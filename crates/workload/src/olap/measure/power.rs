@@ -2,7 +2,7 @@
 //! with the throughput of several users to the root of their product.
 
 use crate::olap::Function;
-use archive::{Figures, Point, PointKey};
+use archive::{Figures, Point, PointKey, Remark};
 
 use super::points::PointContext;
 use super::{COMPOSITE, POWER, THROUGHPUT, of_code};
@@ -61,10 +61,12 @@ pub(super) fn of_parts(place: &PointContext, parts: &[Point], asked: usize) -> M
 }
 
 /// The geometric mean of all times.
-fn power(place: &PointContext, parts: &[Point]) -> Result<(Figures, String), String> {
-    let scale = place.scale().map_err(|error| error.to_string())?;
+fn power(place: &PointContext, parts: &[Point]) -> Result<(Figures, Remark), Remark> {
+    let scale = place.scale().map_err(|error| Remark::OlapFailed {
+        error: error.to_string(),
+    })?;
     let times_s: Option<Vec<f64>> = parts.iter().map(time_s).collect();
-    let times_s = times_s.ok_or("a point tells no time, which it should")?;
+    let times_s = times_s.ok_or(Remark::PartWithoutTime)?;
     let mean_s = geometric_mean(&times_s);
     let figures = Figures {
         operations: Some(times_s.len() as f64),
@@ -73,46 +75,49 @@ fn power(place: &PointContext, parts: &[Point]) -> Result<(Figures, String), Str
         elapsed_s: Some(times_s.iter().sum()),
         ..Figures::default()
     };
-    let (refreshes, many) = match place.olap.refresh {
-        true => (" and both refreshes", times_s.len() - Function::ALL.len()),
-        false => (", without refreshes of the data", times_s.len()),
+    let refreshed = place.olap.refresh;
+    let refreshes = if refreshed { Function::ALL.len() } else { 0 };
+    let note = Remark::GeometricMean {
+        queries: (times_s.len() - refreshes) as u64,
+        refreshed,
+        mean_s,
     };
-    let note = format!(
-        "geometric mean of {many} queries{refreshes}: {mean_s:.6} s; times are not rounded to tenths of a second"
-    );
     Ok((figures, note))
 }
 
 /// The root of the product of power and throughput.
-fn composite(parts: &[Point]) -> Result<(Figures, String), String> {
+fn composite(parts: &[Point]) -> Result<(Figures, Remark), Remark> {
     let each: Option<Vec<f64>> = (parts.iter())
         .map(|point| point.figures.scaled_queries_per_h)
         .collect();
-    let each = each.ok_or("power or throughput tells no figure, which it should")?;
+    let each = each.ok_or(Remark::PartWithoutFigure)?;
     let figures = Figures {
         scaled_queries_per_h: Some(each.iter().product::<f64>().sqrt()),
         elapsed_s: parts.iter().map(|point| point.figures.elapsed_s).sum(),
         ..Figures::default()
     };
-    Ok((figures, "the root of power times throughput".into()))
+    Ok((figures, Remark::RootOfProduct))
 }
 
 /// Why the parts do not amount to anything.
-fn all_valid(parts: &[Point], asked: usize) -> Result<(), String> {
-    let invalid: Vec<&str> = (parts.iter())
+fn all_valid(parts: &[Point], asked: usize) -> Result<(), Remark> {
+    let asked_count = asked as u64;
+    let invalid: Vec<String> = (parts.iter())
         .filter(|point| !point.valid())
-        .map(|point| point.key.test.as_str())
+        .map(|point| point.key.test.clone())
         .collect();
     if !invalid.is_empty() {
-        return Err(format!(
-            "{} of {asked} points are invalid, and what the others amount to would be other work: {}",
-            invalid.len(),
-            invalid.join(", ")
-        ));
+        return Err(Remark::PartsInvalid {
+            invalid,
+            asked: asked_count,
+        });
     }
     match parts.len() == asked {
         true => Ok(()),
-        false => Err(format!("{} of {asked} points were measured", parts.len())),
+        false => Err(Remark::PartsMissing {
+            measured: parts.len() as u64,
+            asked: asked_count,
+        }),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::Meter;
 use crate::olap::work::Rows;
 use crate::olap::{self, Function, OlapError};
 use ::load::{Failure, Progress};
+use archive::Remark;
 
 use super::asked::at_degree;
 use super::points::PointContext;
@@ -49,7 +50,9 @@ pub(super) fn in_cycle(
         for point in points {
             point.notes.extend(note.clone());
             if let Err(error) = &put_back {
-                point.reasons.push(error.to_string());
+                point.reasons.push(Remark::NotPutBack {
+                    error: error.to_string(),
+                });
             }
         }
     }
@@ -57,9 +60,9 @@ pub(super) fn in_cycle(
 }
 
 impl Refreshes {
-    /// Brings the rows into the state that a point needs; gives a note where more had to be done for it than in a run
+    /// Brings the rows into the state that a point needs; gives a remark where more had to be done for it than in a run
     /// that nobody broke off.
-    fn bring(&mut self, place: &mut PointContext) -> olap::Result<Option<String>> {
+    fn bring(&mut self, place: &mut PointContext) -> olap::Result<Option<Remark>> {
         let is_first = place.key.test == Function::NewSales.code();
         if is_first || place.key.test == THROUGHPUT {
             self.as_loaded(place)?;
@@ -86,10 +89,7 @@ impl Refreshes {
             Some(_) => Rows::Refreshed,
             None => Rows::Changing,
         };
-        Ok((!is_in).then(|| {
-            "the run was broken off before: new orders were put in anew, which is not measured"
-                .into()
-        }))
+        Ok((!is_in).then_some(Remark::RefreshedAnew))
     }
 
     /// The rows of the load, and once for each target of a step a look at all answers: later ones cannot be compared
@@ -117,14 +117,17 @@ impl Refreshes {
     }
 
     /// What was wrong before the refresh with what the point asks.
-    fn wrong_of(&self, place: &PointContext) -> Option<String> {
+    fn wrong_of(&self, place: &PointContext) -> Option<Remark> {
         let query = of_code(&place.key.test).map(|query| query.number);
         let is_asked = |number: u32| match query {
             Some(query) => query == number,
             None => place.key.test == THROUGHPUT,
         };
         let (number, what) = (self.wrong.get(&of(place))?.iter()).find(|(n, _)| is_asked(*n))?;
-        Some(format!("Q{number} before the refresh, {what}"))
+        Some(Remark::QueryWrongBefore {
+            query: *number,
+            what: what.clone(),
+        })
     }
 }
 

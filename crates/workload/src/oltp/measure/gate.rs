@@ -1,7 +1,8 @@
 //! The gate: a database that is not sound makes what was measured on it invalid.
 
 use crate::oltp::{self, Checked, Verdict};
-use archive::{Archive, Missing, Point, PointKey};
+use archive::remark::Broken;
+use archive::{Archive, Missing, Point, PointKey, Remark};
 
 use super::{AFTER, Measured, PointContext, TOTAL, is_of_a_level, ramp_of, title};
 use crate::oltp::step::Check;
@@ -23,34 +24,30 @@ pub(super) fn check(place: &PointContext) -> Measured {
     Measured::Points(vec![point])
 }
 
-/// A sentence for each condition that is broken, with its first places.
-pub(crate) fn broken(checked: &Checked) -> Vec<String> {
-    let sentence = |finding: &oltp::Finding| match &finding.verdict {
-        Verdict::Broken { count, places } => Some(format!(
-            "{} is broken in {count} places: {}: {}",
-            name(finding.number),
-            finding.title,
-            places.join("; ")
-        )),
+/// A remark on each condition that is broken, with its first places.
+pub(crate) fn broken(checked: &Checked) -> Vec<Remark> {
+    let remark = |finding: &oltp::Finding| match &finding.verdict {
+        Verdict::Broken { count, places } => Some(Remark::ConditionBroken {
+            condition: finding.number,
+            count: *count,
+            title: finding.title.to_owned(),
+            places: places.clone(),
+        }),
         Verdict::Holds | Verdict::PutOff(_) => None,
     };
-    checked.findings.iter().filter_map(sentence).collect()
+    checked.findings.iter().filter_map(remark).collect()
 }
 
-/// A sentence for each condition that was put off.
-pub(crate) fn put_off(checked: &Checked) -> Vec<String> {
-    let sentence = |finding: &oltp::Finding| match &finding.verdict {
-        Verdict::PutOff(why) => Some(format!("{} was put off: {why}", name(finding.number))),
+/// A remark on each condition that was put off.
+pub(crate) fn put_off(checked: &Checked) -> Vec<Remark> {
+    let remark = |finding: &oltp::Finding| match &finding.verdict {
+        Verdict::PutOff(why) => Some(Remark::ConditionPutOff {
+            condition: finding.number,
+            why: why.to_string(),
+        }),
         Verdict::Holds | Verdict::Broken { .. } => None,
     };
-    checked.findings.iter().filter_map(sentence).collect()
-}
-
-fn name(number: u32) -> String {
-    match number {
-        0 => "the count of rows".into(),
-        number => format!("condition {number}"),
-    }
+    checked.findings.iter().filter_map(remark).collect()
 }
 
 /// What a check says about the points of its step.
@@ -77,7 +74,7 @@ impl Gate<'_> {
             target: self.key.target,
             test: TOTAL.into(),
             title: title(TOTAL),
-            reason: "the database was not sound before users worked; load it anew".into(),
+            reason: Remark::UnsoundBefore,
         };
         archive.leave_out(self.run, &ours, &missing)?;
         Ok(ours)
@@ -85,10 +82,19 @@ impl Gate<'_> {
 
     /// A database that is broken afterwards makes the points of its users invalid.
     pub fn after(&self, archive: &mut Archive, points: &[Point]) -> Result<()> {
-        let reasons: Vec<&str> = (points.iter().flat_map(|p| &p.reasons))
-            .map(|reason| reason.split(':').next().unwrap_or(reason))
-            .collect();
-        if reasons.is_empty() {
+        let (mut broken, mut errors) = (Vec::new(), Vec::new());
+        for reason in points.iter().flat_map(|point| &point.reasons) {
+            match reason {
+                Remark::ConditionBroken {
+                    condition, count, ..
+                } => broken.push(Broken {
+                    condition: *condition,
+                    count: *count,
+                }),
+                other => errors.push(other.to_string()),
+            }
+        }
+        if broken.is_empty() && errors.is_empty() {
             return Ok(());
         }
         let is_ours = |k: &PointKey| ramp_of(k) == ramp_of(self.key) && is_of_a_level(k);
@@ -97,10 +103,7 @@ impl Gate<'_> {
             .into_iter()
             .filter(is_ours)
             .collect();
-        let reason = format!(
-            "the database was not sound afterwards: {}",
-            reasons.join(", ")
-        );
+        let reason = Remark::UnsoundAfterwards { broken, errors };
         Ok(archive.condemn(self.run, &ours, &reason)?)
     }
 }

@@ -11,7 +11,7 @@ use ::load::{
     Interval, JobOutcome, Outcome, PopulationDrive, PopulationModel, PopulationOutcome, Progress,
     drive_population,
 };
-use archive::{Figures, Histograms, Point, Sample, WorkDone};
+use archive::{Figures, Histograms, Point, Remark, Sample, WorkDone};
 use stats::words::counted;
 use target::Counters as EngineCounters;
 
@@ -60,7 +60,7 @@ pub(crate) struct Seen {
     pub total: Point,
     pub outcome: PopulationOutcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
-    pub lost: Option<String>,
+    pub lost: Option<Remark>,
     account: Account,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Level<'a> {
         let lost = self.work.reconcile();
         let lost = lost.map_err(|error| place.failed(error))?;
         let account = self.work.account();
-        let found = (&outcome_of_users, &account, lost.as_deref());
+        let found = (&outcome_of_users, &account, lost.as_ref());
         Ok(Seen {
             total: self.total(observed, rate_per_s, found),
             lost,
@@ -221,7 +221,7 @@ impl<'a> Level<'a> {
         &self,
         mut observed: Observed<'_>,
         rate_per_s: Option<f64>,
-        (outcome, account, lost): (&PopulationOutcome, &Account, Option<&str>),
+        (outcome, account, lost): (&PopulationOutcome, &Account, Option<&Remark>),
     ) -> Point {
         let point = &mut observed.point;
         let figures = &mut point.figures;
@@ -250,7 +250,7 @@ impl<'a> Level<'a> {
             .reasons
             .extend(offered.and_then(|offered| offered.reason(limits)));
         point.reasons.extend(self.work.audit(account));
-        point.reasons.extend(lost.map(str::to_owned));
+        point.reasons.extend(lost.cloned());
         point
             .notes
             .extend(offered.and_then(|offered| offered.note(limits)));
@@ -264,7 +264,9 @@ impl<'a> Level<'a> {
         let done = &seen.outcome.kinds[kind as usize];
         let mut figures = self.figures(done, &seen.outcome);
         figures.round_trips_per_operation = trips([&seen.account.kinds[kind as usize]].into_iter());
-        let failed = (done.errors > 0).then(|| format!("{} transactions failed", done.errors));
+        let failed = (done.errors > 0).then_some(Remark::TransactionsFailed {
+            errors: done.errors,
+        });
         Point {
             started_at: seen.total.started_at.clone(),
             work: seen.total.work.clone(),
@@ -292,29 +294,29 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn notes(&self, outcome: &PopulationOutcome, lost: Option<&str>) -> Vec<String> {
-        let mut notes = vec![self.work.constants_words()];
+    fn notes(&self, outcome: &PopulationOutcome, lost: Option<&Remark>) -> Vec<Remark> {
+        let mut notes = vec![self.work.constants()];
         if !self.place.oltp.pauses {
-            notes.push("no think time: warehouses are only a size".into());
+            notes.push(Remark::NoThinkTime);
         }
         let of_warehouses = self.work.warehouses().saturating_mul(USERS_OF_A_WAREHOUSE);
         if self.place.oltp.pauses && self.users > of_warehouses {
-            notes.push(format!(
-                "{} users work where the specification has {of_warehouses}, {USERS_OF_A_WAREHOUSE} at a warehouse",
-                self.users
-            ));
+            notes.push(Remark::TooManyUsers {
+                users: self.users,
+                users_specified: of_warehouses,
+                users_of_a_warehouse: USERS_OF_A_WAREHOUSE,
+            });
         }
         if outcome.connections_lost > 0 {
-            notes.push(format!(
-                "{} connections were given up in the middle of an operation that took too long",
-                outcome.connections_lost
-            ));
+            notes.push(Remark::ConnectionsGivenUp {
+                connections: outcome.connections_lost,
+            });
         }
         if self.place.journal.is_some() && lost.is_none() {
-            notes.push("everything that was acknowledged is in the tables".into());
+            notes.push(Remark::AllAcknowledgedThere);
         }
         if self.place.oltp.check == crate::oltp::step::Check::None {
-            notes.push("the database was not checked".into());
+            notes.push(Remark::NotChecked);
         }
         notes.extend(self.work.standing_notes());
         notes

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::oltp::{self, LoadOptions};
-use archive::{Figures, Point, WorkDone};
+use archive::{Figures, Point, Remark, WorkDone};
 use stats::words::counted;
 
 use super::{LOAD, Measured, PointContext};
@@ -63,7 +63,10 @@ pub(super) fn load(place: &PointContext) -> Measured {
             elapsed_s: Some(elapsed_s),
             ..Figures::default()
         },
-        notes: vec![format!("{}: {}", target.engine, renewed.how)],
+        notes: vec![Remark::Renewed {
+            engine: target.engine.clone(),
+            how: renewed.how,
+        }],
         ..place.blank(LOAD)
     }])
 }

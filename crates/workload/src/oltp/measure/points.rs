@@ -1,7 +1,7 @@
 //! What every point of the workload is made of.
 
 use crate::oltp::{self, OltpError};
-use archive::{Component, Point, PointKey};
+use archive::{Component, Point, PointKey, Remark};
 
 use super::{Measured, codes_of_a_level, is_of_a_level, title};
 use crate::oltp::step::{OltpStep, Statements};
@@ -56,15 +56,18 @@ impl PointContext<'_> {
             error @ (OltpError::Absent | OltpError::NotWhole { .. } | OltpError::Other { .. }) => {
                 Measured::Broken(error.to_string())
             }
-            error => Measured::Points(self.without_figures(&error.to_string())),
+            error => {
+                let error = error.to_string();
+                Measured::Points(self.without_figures(&[Remark::OltpFailed { error }]))
+            }
         }
     }
 
     /// Points that say why they have no figures. A level has them all at once, so that none of its kinds is
     /// measured again.
-    pub fn without_figures(&self, reason: &str) -> Vec<Point> {
+    pub fn without_figures(&self, reasons: &[Remark]) -> Vec<Point> {
         let point = |code: &str| Point {
-            reasons: vec![reason.to_owned()],
+            reasons: reasons.to_vec(),
             ..self.blank(code)
         };
         match is_of_a_level(self.key) {

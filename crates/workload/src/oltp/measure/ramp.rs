@@ -1,17 +1,49 @@
 //! When a ramp has seen enough.
 
-use archive::Point;
-use stats::ramp::{Step, StopRule};
+use archive::{Point, Remark};
+use stats::ramp::{Step, Stop, StopRule};
 use verdict::ramps::{PERCENTILE, step_of};
 
 use crate::oltp::step::OltpStep;
 
 /// Why a ramp ends behind these levels; `None` while it goes on.
-pub(super) fn enough(levels: &[Point], oltp: &OltpStep) -> Option<String> {
+pub(super) fn enough(levels: &[Point], oltp: &OltpStep) -> Option<Remark> {
     let limit = oltp.limit();
     let percentile = limit.map_or(PERCENTILE, |limit| limit.percentile);
     let mut steps: Vec<Step> = levels.iter().map(|p| step_of(p, percentile)).collect();
     steps.sort_by_key(|step| step.users);
     let rule = StopRule::new(limit.map(|limit| limit.limit.as_secs_f64() * 1e6));
-    rule.judge(&steps).map(|stop| stop.to_string())
+    rule.judge(&steps).map(remark)
+}
+
+fn remark(stop: Stop) -> Remark {
+    match stop {
+        Stop::Errors {
+            users,
+            errors_pct,
+            limit_pct,
+        } => Remark::RampFailed {
+            users,
+            errors_pct,
+            limit_pct,
+        },
+        Stop::OverLimit {
+            users,
+            response_ms,
+            limit_ms,
+        } => Remark::RampTooSlow {
+            users,
+            limit_ms,
+            response_ms,
+        },
+        Stop::Flat {
+            since_users,
+            users,
+            completed_per_s,
+        } => Remark::RampFlat {
+            users,
+            users_since: since_users,
+            completed_per_s,
+        },
+    }
 }

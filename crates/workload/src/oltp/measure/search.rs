@@ -4,6 +4,7 @@ use ::load::search::{Search, SearchPlan};
 use ::load::slo_search::{SearchedRate, slo_search};
 use ::load::{Objective, Progress};
 use archive::Point;
+use archive::remark::{self, RateTried};
 
 use super::level::{Level, Seen};
 use super::{Measured, PointContext};
@@ -60,14 +61,30 @@ impl<'a> RateSearch<'a> {
     }
 
     fn points(&self, searched: &SearchedRate<(Level<'a>, Seen)>) -> Vec<Point> {
-        let told = searched.told("arrivals", &self.objective);
+        let told = found(searched).told("arrivals", self.objective.to_string());
         let Some((level, seen)) = searched.best() else {
-            return self.place.without_figures(&told.join("; "));
+            return self.place.without_figures(&told);
         };
         let mut points = level.points(seen);
         if let Some(total) = points.first_mut() {
             total.notes.splice(0..0, told);
         }
         points
+    }
+}
+
+fn found<T>(searched: &SearchedRate<T>) -> remark::Search {
+    let found = searched.found();
+    let tried = searched.tried().iter().map(|rate| RateTried {
+        rate_per_s: rate.rate_per_s,
+        held: rate.held as u64,
+        of: (rate.held + rate.missed) as u64,
+    });
+    remark::Search {
+        rate_per_s: found.rate_per_s,
+        missed_per_s: found.missed_per_s,
+        settled: found.is_settled,
+        holds_above: found.holds_above,
+        tried: tried.collect(),
     }
 }

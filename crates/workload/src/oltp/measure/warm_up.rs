@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use ::load::Progress;
+use archive::Remark;
 use stats::steady::Steady;
 
 use super::level::Level;
@@ -28,7 +29,7 @@ pub(super) fn warm_up(
     place: &PointContext,
     cap: Duration,
     progress: &Progress,
-) -> Result<String, Measured> {
+) -> Result<Remark, Measured> {
     let users = PointContext {
         journal: None,
         ..*place
@@ -42,10 +43,10 @@ pub(super) fn warm_up(
     for _ in 0..rounds {
         rates.extend(level.rates_per_s(progress, window, window / INTERVALS)?);
         if is_steady(&rates) {
-            return Ok(words(true, begun.elapsed()));
+            return Ok(remark(true, begun.elapsed()));
         }
     }
-    Ok(words(false, begun.elapsed()))
+    Ok(remark(false, begun.elapsed()))
 }
 
 /// Rounds within the cap: two at least, because one cannot be told from its ramp-up.
@@ -62,13 +63,11 @@ fn is_steady(rates_per_s: &[f64]) -> bool {
     })
 }
 
-fn words(steady: bool, took: Duration) -> String {
+fn remark(steady: bool, took: Duration) -> Remark {
     let took_s = took.as_secs_f64();
     match steady {
-        true => format!("throughput was steady after {took_s:.0} s of warm-up"),
-        false => format!(
-            "throughput was not steady after {took_s:.0} s of warm-up, the most that was allowed"
-        ),
+        true => Remark::WarmedUp { took_s },
+        false => Remark::NotWarmedUp { took_s },
     }
 }
 
@@ -103,11 +102,11 @@ mod tests {
         assert!(!is_steady(&[&level[..], &climb].concat()));
         let took = Duration::from_millis(4980);
         assert_eq!(
-            words(true, took),
+            remark(true, took).to_string(),
             "throughput was steady after 5 s of warm-up"
         );
         assert_eq!(
-            words(false, took),
+            remark(false, took).to_string(),
             "throughput was not steady after 5 s of warm-up, the most that was allowed"
         );
     }

@@ -1,0 +1,36 @@
+//! Remarks: reasons of invalidity, notes, cautions and obstacles as values, with the one place that has their words.
+//!
+//! The catalogue lies in a file a topic. The archive keeps code and fields, JSON has them with the sentence, and whoever
+//! decides anything looks at the value.
+
+#[macro_use]
+mod driver;
+#[macro_use]
+mod host;
+#[macro_use]
+mod library;
+#[macro_use]
+mod oltp;
+#[macro_use]
+mod olap;
+#[macro_use]
+mod columnar;
+#[macro_use]
+mod storage;
+#[macro_use]
+mod record;
+#[macro_use]
+mod catalogue;
+mod old;
+mod parts;
+mod search;
+mod span;
+mod value;
+mod words;
+
+pub use parts::{
+    BracketEnd, BracketSeen, Broken, LimitChanged, PendingWrites, RateTried, Reconciled,
+    RoundsRole, RoundsWindow,
+};
+pub use search::Search;
+pub use value::{KINDS, Kind, Remark};

@@ -1,0 +1,76 @@
+//! What one entry of the catalogue becomes: a variant, its code, its sentence, and a line of the documentation.
+//!
+//! An entry is `/// meaning`, `Variant { field: Type, … } => "sentence with {fields}", word = expression;`: the expressions
+//! are for words that depend on values, and see the fields as references. The files beside this one hand their entries on
+//! to each other, and the last hands all of them to `catalogue!`.
+
+macro_rules! catalogue {
+    (; $(
+        $(#[doc = $about:literal])+
+        $variant:ident $({ $($field:ident: $type:ty),* $(,)? })?
+            => $sentence:literal $(, $word:ident = $value:expr)*;
+    )*) => {
+        /// Why something is invalid or was not measured, or what a reader should know of it.
+        ///
+        /// Numbers are exact and end in their unit; sentences round them.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "code", rename_all = "snake_case")]
+        pub enum Remark {
+            $($(#[doc = $about])+ $variant $({ $($field: $type),* })?),*
+        }
+
+        /// Every remark that there is.
+        pub const KINDS: &[Kind] = &[
+            $(Kind {
+                variant: stringify!($variant),
+                fields: &[$($((stringify!($field), stringify!($type))),*)?],
+                about: concat!($($about),+),
+            }),*
+        ];
+
+        impl fmt::Display for Remark {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(
+                        // Not every field is shown as it is.
+                        #[allow(unused_variables)]
+                        Self::$variant $({ $($field),* })? => {
+                            $(let $word = $value;)*
+                            f.write_fmt(format_args!($sentence))
+                        }
+                    )*
+                }
+            }
+        }
+
+        impl Remark {
+            /// The fields, and the words that the sentence makes of them.
+            fn arguments(&self) -> (Vec<Argument>, Vec<Argument>) {
+                match self {
+                    $(Self::$variant $({ $($field),* })? => {
+                        $(let $word = $value;)*
+                        (
+                            vec![$($($field.argument()),*)?],
+                            vec![$($word.argument()),*],
+                        )
+                    })*
+                }
+            }
+
+            /// The sentence with others in their place.
+            fn sentence_of(&self, fields: Vec<Argument>, words: Vec<Argument>) -> Option<String> {
+                let (mut fields, mut words) = (fields.into_iter(), words.into_iter());
+                match self {
+                    $(
+                        #[allow(unused_variables)]
+                        Self::$variant { .. } => {
+                            $($(let $field = fields.next()?;)*)?
+                            $(let $word = words.next()?;)*
+                            Some(format_args!($sentence).to_string())
+                        }
+                    )*
+                }
+            }
+        }
+    };
+}

@@ -1,0 +1,102 @@
+//! What fields of remarks are made of.
+
+use serde::{Deserialize, Serialize};
+
+/// A limit of validity that a plan changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitChanged {
+    /// Its key in a plan.
+    pub key: String,
+    pub limit: f64,
+    /// Without the plan.
+    pub usual: f64,
+}
+
+/// A rate that a search tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RateTried {
+    pub rate_per_s: f64,
+    /// Measurements in which it held.
+    pub held: u64,
+    /// All of them.
+    pub of: u64,
+}
+
+/// One kind of acknowledged change, held against the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reconciled {
+    pub acknowledged: u64,
+    /// Acknowledged, and not in the tables.
+    pub missing: u64,
+    /// In the tables, and not acknowledged; below 0 when some are missing.
+    pub unacknowledged: i64,
+    /// As many may have been in flight.
+    pub unacknowledged_max: u64,
+}
+
+/// A condition of consistency that is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Broken {
+    /// Its number in the specification; 0 for the count of rows.
+    pub condition: u32,
+    /// Places where it is.
+    pub count: u64,
+}
+
+/// Blocks whose write was pending when an execution ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingWrites {
+    /// All of them.
+    pub count: u64,
+    /// They hold the new data.
+    pub new: u64,
+    /// They hold the old data.
+    pub old: u64,
+    /// Their first write did not get there, and of what was there before nothing is known.
+    pub first: u64,
+    /// Nobody looked, because pending writes were to be ignored.
+    pub ignored: u64,
+}
+
+/// Whose steadiness ends the rounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundsRole {
+    /// Its own.
+    Alone,
+    /// Its own, for all that take turns with it.
+    ForAll,
+    /// That of others that it takes turns with.
+    Other,
+}
+
+/// The last rounds of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RoundsWindow {
+    /// As many.
+    pub rounds: u64,
+    /// Mean of what is judged.
+    pub mean: f64,
+    pub range_pct: f64,
+    pub range_pct_max: f64,
+    pub slope_pct: f64,
+    pub slope_pct_max: f64,
+}
+
+/// One end of the bracket of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BracketEnd {
+    pub rate_per_s: f64,
+    pub seen: Vec<BracketSeen>,
+}
+
+/// What one measurement of a search saw.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BracketSeen {
+    /// The percentile that is judged.
+    pub response_ms: f64,
+    /// I/Os that counted.
+    pub ios: u64,
+    /// I/Os that were due.
+    pub not_begun: u64,
+}

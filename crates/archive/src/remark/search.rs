@@ -1,0 +1,90 @@
+//! What a search for the highest rate tells.
+
+use super::parts::RateTried;
+use super::value::Remark;
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// The highest rate that holds; `None` when not even the lowest did.
+    pub rate_per_s: Option<f64>,
+    /// The lowest that does not.
+    pub missed_per_s: Option<f64>,
+    /// Whether the bracket is as narrow as asked.
+    pub settled: bool,
+    /// Whether a rate held above one that did not.
+    pub holds_above: bool,
+    /// From the lowest on.
+    pub tried: Vec<RateTried>,
+}
+
+impl Search {
+    /// What was found, and what was tried; `arrivals` are the things that arrive.
+    pub fn told(self, arrivals: &str, objective: String) -> [Remark; 2] {
+        let verdict = match self.rate_per_s {
+            Some(rate_per_s) => Remark::RateFound {
+                rate_per_s,
+                arrivals: arrivals.to_owned(),
+                objective,
+                missed_per_s: self.missed_per_s,
+                settled: self.settled,
+                holds_above: self.holds_above,
+            },
+            None => Remark::NoRateFound {
+                objective,
+                lowest_per_s: self.tried.first().map_or(0.0, |tried| tried.rate_per_s),
+            },
+        };
+        [verdict, Remark::RatesTried { rates: self.tried }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_and_the_rates_behind_it_are_told() {
+        let search = Search {
+            rate_per_s: Some(148.25),
+            missed_per_s: Some(151.5),
+            settled: true,
+            holds_above: false,
+            tried: vec![RateTried {
+                rate_per_s: 100.0,
+                held: 1,
+                of: 1,
+            }],
+        };
+        let texts = |search: &Search| {
+            let told = search.clone().told("I/Os", "p99=1ms".to_owned());
+            told.map(|remark| remark.to_string())
+        };
+        assert_eq!(
+            texts(&search),
+            [
+                "148.2 I/Os/s hold p99=1ms, 151.5/s does not",
+                "rates tried: 100.0/s held in 1 of 1"
+            ]
+        );
+        let odd = Search {
+            missed_per_s: None,
+            settled: false,
+            holds_above: true,
+            ..search.clone()
+        };
+        assert_eq!(
+            texts(&odd)[0],
+            "148.2 I/Os/s hold p99=1ms, no higher one was tried that does not; the measurements were used up before the \
+             bracket was as narrow as meant; a higher rate held again: the target is less regular than one rate can say"
+        );
+        let none = Search {
+            rate_per_s: None,
+            ..search
+        };
+        assert_eq!(
+            texts(&none)[0],
+            "no rate was found that holds p99=1ms: not even 100.0/s did"
+        );
+    }
+}

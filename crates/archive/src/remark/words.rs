@@ -1,0 +1,242 @@
+//! The parts of sentences that depend on values.
+
+use std::collections::BTreeMap;
+
+use stats::words::{bytes, counted};
+
+use super::parts::{
+    BracketEnd, Broken, LimitChanged, PendingWrites, RateTried, Reconciled, RoundsRole,
+    RoundsWindow,
+};
+
+const UNKNOWN: &str = "–";
+
+fn joined<T>(all: &[T], separator: &str, words: impl Fn(&T) -> String) -> String {
+    all.iter().map(words).collect::<Vec<_>>().join(separator)
+}
+
+pub(super) fn list(numbers: &[u32]) -> String {
+    joined(numbers, ", ", u32::to_string)
+}
+
+pub(super) fn allowed(allowed: bool) -> &'static str {
+    match allowed {
+        true => "; the plan allows it",
+        false => "",
+    }
+}
+
+pub(super) fn limits(limits: &[LimitChanged]) -> String {
+    joined(limits, ", ", |LimitChanged { key, limit, usual }| {
+        format!("{key} is {limit} instead of {usual}")
+    })
+}
+
+pub(super) fn bracket(missed_per_s: Option<f64>, settled: bool, holds_above: bool) -> String {
+    let mut text = match missed_per_s {
+        Some(missed) => format!("{missed:.1}/s does not"),
+        None => "no higher one was tried that does not".to_owned(),
+    };
+    if !settled {
+        text += "; the measurements were used up before the bracket was as narrow as meant";
+    }
+    if holds_above {
+        text += "; a higher rate held again: the target is less regular than one rate can say";
+    }
+    text
+}
+
+pub(super) fn rates(rates: &[RateTried]) -> String {
+    joined(rates, ", ", |rate| {
+        let RateTried {
+            rate_per_s,
+            held,
+            of,
+        } = rate;
+        format!("{rate_per_s:.1}/s held in {held} of {of}")
+    })
+}
+
+pub(super) fn remote_cost(cost_pct: Option<f64>) -> String {
+    match cost_pct {
+        None => "at a cost that it does not tell".to_owned(),
+        Some(pct) => format!("which takes {pct:.1} % of one of its processors"),
+    }
+}
+
+pub(super) fn milliseconds(ms: Option<f64>) -> String {
+    ms.map_or(UNKNOWN.to_owned(), |ms| format!("{ms:.3}"))
+}
+
+pub(super) fn users(users: u32) -> String {
+    counted(u64::from(users), "user")
+}
+
+pub(super) fn sessions(sessions: u64) -> String {
+    counted(sessions, "session")
+}
+
+pub(super) fn condition(number: u32) -> String {
+    match number {
+        0 => "the count of rows".into(),
+        number => format!("condition {number}"),
+    }
+}
+
+pub(super) fn unsound(broken: &[Broken], errors: &[String]) -> String {
+    let each = broken.iter().map(|broken| {
+        let name = condition(broken.condition);
+        format!("{name} is broken in {} places", broken.count)
+    });
+    let all: Vec<String> = each.chain(errors.iter().cloned()).collect();
+    all.join(", ")
+}
+
+/// Orders, payments and deliveries held against the tables, and the first of what is missing.
+pub(super) fn reconciled(sides: [&Reconciled; 3], places: &[String]) -> String {
+    let named = ["new orders", "payments", "deliveries"]
+        .into_iter()
+        .zip(sides);
+    let each = named.map(|(name, side)| {
+        format!(
+            "{name}: {} acknowledged, {} missing, {} in the tables that were not (at most {} were in flight)",
+            side.acknowledged, side.missing, side.unacknowledged, side.unacknowledged_max
+        )
+    });
+    let mut text = each.collect::<Vec<_>>().join(", ");
+    if !places.is_empty() {
+        text += &format!("; missing: {}", places.join(", "));
+    }
+    text
+}
+
+pub(super) fn kept_at(log: &Option<String>) -> String {
+    log.as_ref()
+        .map_or(String::new(), |log| format!("; the log is kept at {log}"))
+}
+
+pub(super) fn streams(refreshed: bool) -> &'static str {
+    match refreshed {
+        true => "answers were not compared: orders come and go meanwhile",
+        false => "there is no stream of refreshes",
+    }
+}
+
+pub(super) fn refreshes(refreshed: bool) -> &'static str {
+    match refreshed {
+        true => " and both refreshes",
+        false => ", without refreshes of the data",
+    }
+}
+
+pub(super) fn bytes_or_unknown(known: Option<u64>) -> String {
+    known.map_or(UNKNOWN.to_owned(), bytes)
+}
+
+pub(super) fn codecs(codecs: &BTreeMap<String, Vec<String>>) -> String {
+    let each = codecs.iter();
+    let each = each.map(|(codec, columns)| format!("{codec}: {}", columns.join(" ")));
+    each.collect::<Vec<_>>().join("; ")
+}
+
+pub(super) fn or_nothing(cell: &Option<String>) -> &str {
+    cell.as_deref().unwrap_or("nothing")
+}
+
+pub(super) fn recovered(unread: u64, pending: &PendingWrites) -> String {
+    let mut text = String::new();
+    if unread > 0 {
+        text += &format!(", {unread} not read");
+    }
+    match pending.count {
+        0 => text += "; no write was pending",
+        count => {
+            text += &format!(
+                "; {count} more had a write pending: {}",
+                pending_writes(pending)
+            );
+        }
+    }
+    text
+}
+
+fn pending_writes(pending: &PendingWrites) -> String {
+    let settled = pending.new + pending.old + pending.first + pending.ignored;
+    let counts = [
+        (pending.new, "with the new data"),
+        (pending.old, "with the old data"),
+        (pending.first, "first write, not complete"),
+        (pending.ignored, "ignored"),
+        (pending.count.saturating_sub(settled), "corrupted"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = counts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    parts.join(", ")
+}
+
+/// A value of rounds with as many digits as its size needs.
+fn round_value(value: f64) -> String {
+    if value < 100.0 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+pub(super) fn round_values(values: &[f64]) -> String {
+    joined(values, ", ", |value| round_value(*value))
+}
+
+pub(super) fn of_run(run: &Option<String>) -> String {
+    run.as_ref().map_or(String::new(), |run| format!("{run}: "))
+}
+
+/// The verdict on the rounds of a run; without a window there were fewer than `needed` to say anything.
+pub(super) fn rounds(
+    (run, role): (&str, RoundsRole),
+    (done, needed): (u64, u64),
+    unit: &str,
+    window: Option<(bool, &RoundsWindow)>,
+) -> String {
+    let of = match role {
+        RoundsRole::Alone => String::new(),
+        RoundsRole::ForAll => format!("{run}, by which the matrix is judged: "),
+        RoundsRole::Other => format!("{run}: "),
+    };
+    let Some((steady, window)) = window else {
+        return format!(
+            "{of}broken off after {done} rounds: {needed} are needed to say whether it is steady"
+        );
+    };
+    let verdict = match (role, steady) {
+        (RoundsRole::Other, true) => "steady as well".to_owned(),
+        (RoundsRole::Other, false) => "not steady by itself".to_owned(),
+        (_, true) => format!("steady at round {done}"),
+        (_, false) => format!("not steady within {done} rounds"),
+    };
+    format!(
+        "{of}{verdict}: rounds {}-{done} have a mean of {} {unit}, a range of {:.1} % (at most {}) and a slope of {:.1} % \
+         (at most {})",
+        (done + 1).saturating_sub(needed),
+        round_value(window.mean),
+        window.range_pct,
+        window.range_pct_max,
+        window.slope_pct,
+        window.slope_pct_max
+    )
+}
+
+pub(super) fn bracket_ends(ends: &[BracketEnd]) -> String {
+    joined(ends, "; ", |end| {
+        let seen = joined(&end.seen, ", ", |seen| {
+            let waited = match seen.not_begun {
+                0 => String::new(),
+                count => format!(" and {count} not begun"),
+            };
+            format!("{:.3} ms of {} I/Os{waited}", seen.response_ms, seen.ios)
+        });
+        format!("at {:.1}/s {seen}", end.rate_per_s)
+    })
+}

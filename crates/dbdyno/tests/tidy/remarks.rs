@@ -1,0 +1,128 @@
+//! Remarks are values: nothing is decided by what a sentence says.
+
+use crate::repository::{File, product};
+use crate::source::Token;
+use crate::{CODE, holds};
+
+/// The only place that reads the sentences of earlier archives.
+const READS_OLD: &str = "crates/archive/src/remark/old.rs";
+/// What remarks are called where they are used.
+const CALLED: &[&str] = &[
+    "Remark", "remark", "remarks", "reason", "reasons", "note", "notes", "obstacle",
+];
+/// What looks into a text.
+const LOOKS: &[&str] = &[
+    "starts_with",
+    "ends_with",
+    "contains",
+    "strip_prefix",
+    "strip_suffix",
+    "split",
+    "split_once",
+    "rsplit_once",
+    "find",
+    "parse",
+];
+
+/// A statement that has to do with remarks looks into no text, and no remark is made of a sentence.
+fn nothing_is_decided_by_sentences(files: &[File]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    // The tests' runner knows no archive.
+    let is_free = |path: &str| path == READS_OLD || path.starts_with("crates/testing/");
+    for (file, source) in product(files).filter(|(file, _)| !is_free(&file.path)) {
+        for (line, _) in source.behind(&["Remark", ":", ":", "Text"]) {
+            complaints.push(format!(
+                "{}:{line}: makes a remark of a sentence",
+                file.path
+            ));
+        }
+        let ends = |token: &Token| matches!(token.text.as_str(), ";" | "{" | "}");
+        for statement in source.tokens.split(ends) {
+            let is_of_remarks = |token: &Token| CALLED.contains(&token.text.as_str());
+            let Some(about) = statement.iter().position(is_of_remarks) else {
+                continue;
+            };
+            if let Some(line) = look(&statement[about..]) {
+                complaints.push(format!("{}:{line}: looks into a sentence", file.path));
+            }
+        }
+    }
+    complaints
+}
+
+/// Where a text is looked into by words of the source: a literal or a constant, or none for a number.
+fn look(tokens: &[Token]) -> Option<usize> {
+    let is_look = |at: usize| {
+        let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+        let is_constant = |name: &str| {
+            let is_upper = |c: char| c.is_ascii_uppercase() || c == '_';
+            name.len() > 1 && name.chars().all(is_upper)
+        };
+        if text(at) != "." || !LOOKS.contains(&text(at + 1)) {
+            return false;
+        }
+        if text(at + 1) == "parse" {
+            return true;
+        }
+        let argument = text(at + 3);
+        let is_literal = argument.starts_with(['"', '\'']) || argument.starts_with("r\"");
+        text(at + 2) == "(" && (is_literal || is_constant(argument))
+    };
+    let found = (0..tokens.len()).find(|at| is_look(*at))?;
+    Some(tokens[found].line)
+}
+
+#[test]
+fn remarks_are_values() {
+    holds(
+        nothing_is_decided_by_sentences,
+        &[
+            (
+                CODE,
+                "fn f(p: &Point) -> bool { p.notes.iter().any(|n| n.to_string().starts_with(\"short\")) }",
+            ),
+            (
+                CODE,
+                "fn f(p: &Point) -> bool { p.notes.iter().any(|n| n.to_string().starts_with(EXTRA)) }",
+            ),
+            (
+                CODE,
+                "fn f(m: &Missing) -> bool { m.reason.to_string().contains(\"memory\") }",
+            ),
+            (
+                CODE,
+                "fn f(note: &Remark) -> Option<f64> { note.to_string().split(' ').next()?.parse().ok() }",
+            ),
+            (
+                CODE,
+                "fn f(p: &Point) -> Vec<String> { p.reasons.iter().map(|r| r.to_string().split(':').collect()).collect() }",
+            ),
+            (
+                CODE,
+                "fn f() -> Remark { Remark::Text { text: \"so it is\".into() } }",
+            ),
+        ],
+        &[
+            (
+                CODE,
+                "fn f(p: &Point) -> bool { p.notes.contains(&Remark::EngineSpecific) }",
+            ),
+            (
+                CODE,
+                "fn f(note: &Remark) -> bool { matches!(note, Remark::Short { .. }) }",
+            ),
+            (
+                CODE,
+                "fn f(p: &Point, text: &str) -> bool { text.starts_with(\"T\") && !p.notes.is_empty() }",
+            ),
+            (
+                CODE,
+                "fn f(note: &Remark, told: &[String]) -> bool { told.contains(&note.to_string()) }",
+            ),
+            (
+                READS_OLD,
+                "fn f(note: &str) -> bool { note.starts_with(\"short\") }",
+            ),
+        ],
+    );
+}
