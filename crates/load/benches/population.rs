@@ -12,8 +12,8 @@ use std::time::Duration;
 use load::mock::Mock;
 use load::{
     ConnectionPool, Done, Drive, End, NextOperation, NonblockingClient, NonblockingConnection,
-    PopulationDrive, PopulationModel, PopulationOutcome, RampUp, Schedule, Think, Turn,
-    UserPopulation, drive_nonblocking, drive_population,
+    Outcome, PopulationDrive, PopulationModel, RampUp, Schedule, Think, Turn, UserPopulation,
+    drive_nonblocking, drive_population,
 };
 
 const CONNECTIONS: u32 = 16;
@@ -97,7 +97,7 @@ fn population(
     users: u32,
     mean: Duration,
     window: Duration,
-) -> PopulationOutcome {
+) -> Outcome {
     let counters = ConnectionPool::Nonblocking {
         pool: counters,
         replace: None,
@@ -123,7 +123,7 @@ fn population(
 fn crowd_ns(counters: Vec<Box<dyn NonblockingConnection>>, users: u32) -> f64 {
     let outcome = population(counters, users, Duration::ZERO, BLOCK);
     let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());
-    used as f64 / outcome.completed() as f64
+    used as f64 / outcome.operations() as f64
 }
 
 fn stations_ns(stations: Vec<Box<dyn NonblockingClient>>) -> f64 {
@@ -139,7 +139,7 @@ fn stations_ns(stations: Vec<Box<dyn NonblockingClient>>) -> f64 {
     };
     let outcome = drive_nonblocking(stations, 1..=1, &how);
     let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());
-    used as f64 / outcome.operations as f64
+    used as f64 / outcome.operations() as f64
 }
 
 /// Prints medians of both sides and of their ratio.
@@ -206,7 +206,7 @@ fn main() -> std::io::Result<()> {
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     println!(
         "5000 users who pause for 20 s over 64 connections of 5 ms: {:.0}/s, late starts {:.2} % (at most {:?}), waiting p99 {:.0} us, driver's CPU {:.1} %, {}",
-        outcome.completed_per_s().unwrap_or(0.0),
+        outcome.operations_per_s().unwrap_or(0.0),
         outcome.late_starts_pct().unwrap_or(100.0),
         outcome.late_start_max,
         outcome.total().waiting.percentile_us(99.0),

@@ -68,8 +68,8 @@ fn main() -> std::io::Result<()> {
         println!(
             "{name}: {:.2} % of {} starts late by more than {LATE_START:?}, the latest by {:?}; \
              of a thread that only waits {:.2} % of {wakes}",
-            pct(outcome.late_starts, outcome.operations),
-            outcome.operations,
+            pct(outcome.late_starts, outcome.operations()),
+            outcome.operations(),
             outcome.late_start_max,
             pct(late, wakes),
         );

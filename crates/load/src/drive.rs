@@ -1,15 +1,15 @@
 //! A drive: all jobs on their threads, from the ramp-up to the outcome.
 
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::BlockingClient;
+use crate::account::Account;
 use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Cancellation, ExitReason, Job};
-use crate::outcome::Outcome;
+use crate::outcome::{ClientOutcome, Outcome};
 use crate::recorder::{INTERVAL_MIN, Progress, Recorder};
 use crate::schedule::{End, RampUp, Schedule, Timetable};
 use crate::series::Series;
@@ -59,50 +59,43 @@ pub fn drive(clients: Vec<Box<dyn BlockingClient + '_>>, drive: &Drive) -> Outco
         failed: AtomicBool::new(false),
     };
     let gate = Gate::new(jobs, &drive.clock);
-    let (ended, series) = run(clients, drive, &table, &gate, &cancellation);
+    let series = Mutex::new(Series::new(drive.interval.max(INTERVAL_MIN), 1));
+    let ended = run(clients, drive, &table, &gate, (&series, &cancellation));
     let origin_ns = gate.common_start_ns().filter(|_| jobs > 0);
-    let ended: Vec<Ended> = ended
-        .iter()
-        .map(|job| Ended {
-            recorder: &job.recorder,
-            usage: job.usage,
+    let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
+    let (mut clients, mut recorders) = (Vec::new(), Vec::new());
+    for job in ended {
+        clients.push(Ended {
+            account: job.account,
+            thread: Some(job.usage),
             unserved: job.unserved,
             leaving: job.leaving,
-        })
-        .collect();
-    let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
-    summarise(
-        &ended,
-        &series,
-        &table,
-        started,
-        cancellation.fatal.into_inner(),
-    )
+        });
+        recorders.push(job.recorder);
+    }
+    let recorder = merged(recorders);
+    let fatal = cancellation.fatal.into_inner();
+    let outcome = summarise(&clients, recorder, &table, started, fatal);
+    with_series(outcome, series)
 }
 
-/// Runs the jobs, and gathers their intervals on the calling thread meanwhile.
+/// Runs the jobs.
 fn run<'a, 'o>(
     clients: Vec<Box<dyn BlockingClient + 'o>>,
     drive: &Drive<'a>,
     table: &Timetable,
     gate: &Gate,
-    cancellation: &Cancellation,
-) -> (Vec<Job<'a, 'o>>, Series) {
-    let interval = drive.interval.max(INTERVAL_MIN);
-    let mut series = Series::new(interval);
-    let (sender, intervals) = mpsc::channel();
-    let ramp_up = match drive.ramp_up {
-        RampUp::Operations { per_job } => per_job,
-        RampUp::None | RampUp::Time(_) => 0,
-    };
+    (series, cancellation): (&'a Mutex<Series>, &Cancellation),
+) -> Vec<Job<'a, 'o>> {
+    let window = table.window();
     let jobs: Vec<(Job, Ticket, Participation)> = (0u64..)
         .zip(clients)
         .map(|(number, client)| {
-            let recorder = Recorder::new(table.from_ns(), interval, sender.clone(), drive.progress);
             let job = Job {
                 number,
                 client,
-                recorder,
+                recorder: Recorder::new(1, &window, series, drive.progress),
+                account: Account::new(&window),
                 usage: Usage::default(),
                 unserved: 0,
                 leaving: ExitReason::Failed,
@@ -112,8 +105,8 @@ fn run<'a, 'o>(
             (job, gate.ticket(), drive.clock.participate())
         })
         .collect();
-    drop(sender);
-    let ended = std::thread::scope(|scope| {
+    let ramp_up = drive.ramp_up.operations();
+    std::thread::scope(|scope| {
         let threads: Vec<_> = jobs
             .into_iter()
             .map(|(mut job, ticket, part)| {
@@ -132,68 +125,78 @@ fn run<'a, 'o>(
                 })
             })
             .collect();
-        for record in intervals {
-            series.add(&record);
-        }
         threads
             .into_iter()
             .filter_map(|thread| thread.ok()?.join().ok())
             .collect()
-    });
-    (ended, series)
+    })
 }
 
-/// What is left of a job when it has ended, whatever drove it.
-pub(crate) struct Ended<'r> {
-    pub recorder: &'r Recorder<'r>,
-    pub usage: Usage,
+/// What is left of a client when it has ended, whatever drove it.
+pub(crate) struct Ended {
+    pub account: Account,
+    pub thread: Option<Usage>,
     pub unserved: u64,
     pub leaving: ExitReason,
 }
 
-/// The outcome of a drive from what its jobs left.
+/// What all recorders of a drive have written down, if there is any.
+pub(crate) fn merged(recorders: Vec<Recorder<'_>>) -> Option<Recorder<'_>> {
+    recorders.into_iter().reduce(|mut all, one| {
+        all.merge(one);
+        all
+    })
+}
+
+/// The outcome of a drive of jobs from what they left, without its series.
 pub(crate) fn summarise(
     ended: &[Ended],
-    series: &Series,
+    recorder: Option<Recorder>,
     table: &Timetable,
     started: Option<Instant>,
     fatal: Option<String>,
 ) -> Outcome {
-    let mut outcome = Outcome {
-        started,
-        ..Outcome::default()
-    };
-    for job in ended {
-        outcome.add_sums(job.recorder.sums(), table.from_ns());
-        if let Some(added) = outcome.jobs.last_mut() {
-            added.cpu = job.usage.cpu;
-            added.run_queue = job.usage.run_queue;
-        }
-        if let Some(latencies) = job.recorder.latencies() {
-            outcome.service.merge(&latencies.service);
-            outcome.response.merge(&latencies.response);
-        }
-        outcome.unserved += job.unserved;
-        for message in job.recorder.messages() {
-            outcome.add_message(message);
-        }
-    }
+    let clients = ended.iter().map(|job| job.account.outcome(job.thread));
+    let clients: Vec<ClientOutcome> = clients.collect();
+    let unserved: u64 = ended.iter().map(|job| job.unserved).sum();
     let left = |why: ExitReason| ended.iter().any(|job| job.leaving == why);
-    outcome.interrupted = left(ExitReason::Stopped);
-    outcome.fatal = fatal;
+    let interrupted = left(ExitReason::Stopped);
+    let mut elapsed = clients.iter().map(|job| job.finish).max();
     if let (Some(until), true) = (table.until_ns(), left(ExitReason::Over)) {
         let window = Duration::from_nanos(until - table.from_ns());
-        if !outcome.interrupted && outcome.fatal.is_none() {
-            outcome.elapsed = outcome.elapsed.max(window);
+        if !interrupted && fatal.is_none() {
+            elapsed = elapsed.max(Some(window));
         }
     }
-    if outcome.unserved > 0 {
-        outcome.errors += outcome.unserved;
-        outcome.add_message(&format!(
-            "{} operations were due but not begun in the time allowed for draining: the target is slower than the rate",
-            outcome.unserved
+    let mut recorder = recorder;
+    if let Some(recorder) = recorder.as_mut().filter(|_| unserved > 0) {
+        recorder.add_message(&format!(
+            "{unserved} operations were due but not begun in the time allowed for draining: the target is slower than the rate"
         ));
     }
-    outcome.intervals = series.intervals(outcome.elapsed);
-    outcome
+    let (kinds, tally, error_messages) = recorder.map(Recorder::into_parts).unwrap_or_default();
+    Outcome {
+        started,
+        elapsed: elapsed.unwrap_or_default(),
+        clients,
+        kinds,
+        asked: tally.asked + unserved,
+        unfinished: tally.unfinished + unserved,
+        unserved,
+        late_starts: tally.late_starts,
+        late_start_max: Duration::from_nanos(tally.late_max_ns),
+        error_messages,
+        fatal,
+        interrupted,
+        ..Outcome::default()
+    }
+}
+
+/// The outcome with what was done in each interval.
+pub(crate) fn with_series(outcome: Outcome, series: Mutex<Series>) -> Outcome {
+    let series = series.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Outcome {
+        intervals: series.intervals(outcome.elapsed),
+        ..outcome
+    }
 }

@@ -15,6 +15,7 @@ mod turns;
 use std::os::fd::RawFd;
 
 use crate::job::{Cancellation, ExitReason};
+use crate::recorder::Recorder;
 use crate::station::Turn;
 use crate::{Done, Failure};
 
@@ -23,9 +24,6 @@ pub use stations::drive_nonblocking;
 
 /// What a client of an event loop does, and writes down; all times are since the common start.
 pub(crate) trait Work: Send {
-    /// What a thread writes down for all of its clients together.
-    type Book: Send;
-
     /// The descriptor that is watched.
     fn descriptor(&self) -> RawFd;
 
@@ -46,7 +44,7 @@ pub(crate) trait Work: Send {
         &mut self,
         now_ns: u64,
         result: Result<Done, Failure>,
-        book: &mut Self::Book,
+        recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason>;
 
@@ -59,7 +57,7 @@ pub(crate) trait Work: Send {
     }
 
     /// Gives up the overdue operation in hand with its connection, which is watched no longer.
-    fn give_up(&mut self, _now_ns: u64, _book: &mut Self::Book, _brake: &Cancellation) -> Next {
+    fn give_up(&mut self, _now_ns: u64, _recorder: &mut Recorder, _brake: &Cancellation) -> Next {
         Next::Leave(ExitReason::Failed)
     }
 
@@ -67,7 +65,7 @@ pub(crate) trait Work: Send {
     fn mended(
         &mut self,
         _now_ns: u64,
-        _book: &mut Self::Book,
+        _recorder: &mut Recorder,
         _brake: &Cancellation,
     ) -> Option<Next> {
         None

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use crate::account::Account;
 use crate::clock::{self, Clock, Usage};
 use crate::gate::Ticket;
 use crate::recorder::{Recorder, Timing};
@@ -60,6 +61,8 @@ pub struct Job<'a, 'o> {
     pub client: Box<dyn BlockingClient + 'o>,
     /// Writes down the work.
     pub recorder: Recorder<'a>,
+    /// Where its time went.
+    pub account: Account,
     /// What the thread used while it was measured.
     pub usage: Usage,
     /// Ticks it had to give up.
@@ -152,7 +155,7 @@ impl Job<'_, '_> {
             };
             if step.measured && !entered {
                 entered = true;
-                self.recorder.begin(free_ns);
+                self.account.begin(free_ns);
                 self.client.measurement_begins();
                 entering();
             }
@@ -170,10 +173,12 @@ impl Job<'_, '_> {
             free_ns = timing.end_ns;
             match result {
                 Ok(done) if step.measured => {
-                    self.recorder.completed(&timing, done.rows, done.retries);
+                    self.account.completed(&timing, done.rows);
+                    self.recorder.completed(0, &timing, &done);
                 }
                 Err(Failure::Operation(message)) if step.measured => {
-                    self.recorder.failed(&timing, message);
+                    self.account.failed(&timing);
+                    self.recorder.failed(0, &timing, &message);
                 }
                 Ok(_) | Err(Failure::Operation(_)) => {}
                 Err(Failure::Exhausted) => return ExitReason::Exhausted,

@@ -2,7 +2,7 @@
 //!
 //! - [`drive()`] puts every job on its own thread, ramps up, starts all of them together and returns an
 //!   [`Outcome`]: service time (start → end) and response time (intended start → end) as two histograms,
-//!   each job's own account, and the proof that the driver itself was not what was measured.
+//!   each client's own account, and the proof that the driver itself was not what was measured.
 //! - [`drive_nonblocking`] does the same with many clients on one thread, for targets whose answers can be awaited.
 //! - [`population`] drives users, of whom there may be thousands, over a pool of connections.
 //! - [`search`] finds the highest rate that holds an [`Objective`], and [`slo_search`] carries it out; [`UserSteps`] are the steps of a ramp.
@@ -25,9 +25,10 @@
 //!     progress: None,
 //!     clock: load::Clock::Monotonic,
 //! });
-//! assert_eq!((outcome.operations, outcome.response.count()), (200, 200));
+//! assert_eq!((outcome.operations(), outcome.total().response.count()), (200, 200));
 //! ```
 
+pub mod account;
 pub mod clock;
 pub mod coarse;
 mod drive;
@@ -45,20 +46,21 @@ pub mod search;
 pub mod series;
 pub mod slo_search;
 mod station;
+mod timing;
 
 pub use clock::{Clock, VirtualClock};
 pub use drive::{Drive, JOBS_MAX, drive};
 pub use event_loop::drive_nonblocking;
 pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError, Window};
-pub use outcome::{DriverThreads, JobOutcome, Outcome};
+pub use outcome::{ClientOutcome, DriverThreads, KindOutcome, Outcome};
 pub use population::{
     BlockingConnection, ConnectionPool, NextOperation, NonblockingConnection, PopulationDrive,
-    PopulationModel, PopulationOutcome, UserPopulation, drive_population,
+    PopulationModel, UserPopulation, drive_population,
 };
 pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
 pub use recorder::Progress;
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
-pub use series::Interval;
+pub use series::{Interval, KindInterval};
 pub use station::{NonblockingClient, Turn};
 
 /// One job's hands: does one operation after another.

@@ -18,7 +18,7 @@
 //! are divided by the window exactly. Operations in hand at its end are awaited, so that no connection is left in the
 //! middle of something; they are not counted as done, but their times are in the histograms. So is, of operations that
 //! still wait then, the time since they were asked for, if it is longer than 99 % of the completed ones took: otherwise
-//! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`PopulationOutcome::unfinished`]),
+//! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`crate::Outcome::unfinished`]),
 //! because a target that falls behind an open rate shows it there first.
 //!
 //! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`NonblockingConnection`] is
@@ -29,11 +29,8 @@
 
 mod blocking;
 mod drive;
-mod ledger;
-mod outcome;
 mod pooled_client;
 mod scheduler;
-mod series;
 mod service;
 mod window_start;
 
@@ -46,8 +43,6 @@ use crate::schedule::Arrivals;
 use crate::{Clock, Done, Failure, Progress, Turn};
 
 pub use drive::drive_population;
-pub use outcome::{KindOutcome, PopulationOutcome};
-pub use series::{INTERVALS_MAX, KindInterval, PopulationInterval};
 
 /// Most users of a population.
 pub const USERS_MAX: u32 = 1_000_000;

@@ -167,8 +167,8 @@ fn everything_on(engine: &'static str) {
         let code = test.code();
         let (outcome, wrong) = carry_out(&place, &library, code, jobs, amount_for(code));
         assert!(wrong.is_empty(), "{engine} {code}: {wrong:?}");
-        assert!(outcome.operations > 0, "{engine} {code} did nothing");
-        assert_eq!(outcome.errors, 0, "{engine} {code}");
+        assert!(outcome.operations() > 0, "{engine} {code} did nothing");
+        assert_eq!(outcome.errors(), 0, "{engine} {code}");
         done += 1;
     }
     // What is missing is declared, not forgotten: quicksort on both, and one more on each.
@@ -241,7 +241,7 @@ fn a_row_changed_during_the_test_is_noticed_by_the_operations() {
         let (outcome, wrong) = carry_out_with(&place, &library, code, 1, amount_for(code), || {
             tamper(&place, sql)
         });
-        assert!(outcome.errors > 0, "{code}");
+        assert!(outcome.errors() > 0, "{code}");
         assert!(
             wrong.iter().any(|w| w.starts_with("wrong answer")),
             "{code}: {wrong:?}"
@@ -343,5 +343,5 @@ fn random_reads_end_when_the_blocks_are_used_up() {
         },
     );
     assert!(wrong.is_empty(), "{wrong:?}");
-    assert_eq!(outcome.rows, blocks);
+    assert_eq!(outcome.rows(), blocks);
 }

@@ -109,7 +109,7 @@ fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
     let outcome = drive(exercise.as_mut(), by, jobs, 200);
     assert_eq!(outcome.fatal, None);
     assert_eq!(outcome.error_messages, Vec::<String>::new());
-    assert_eq!(outcome.operations, 200 * u64::from(jobs));
+    assert_eq!(outcome.operations(), 200 * u64::from(jobs));
     let sold = ask(target, SOLD);
     // Two of ten transactions buy: 200 jobs·0.2, six standard deviations around it.
     let (mean, spread) = (40.0 * f64::from(jobs), (32.0 * f64::from(jobs)).sqrt());
@@ -125,7 +125,7 @@ fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
         "{notes:?}"
     );
     assert!(exercise.verify(&outcome).unwrap().is_empty());
-    (sold, outcome.rows)
+    (sold, outcome.rows())
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_wrong_number_of_rows_is_a_failed_operation_and_is_rolled_back() {
     );
     on_every_kind(|target, by| {
         let outcome = drive(exercise(target, &text).as_mut(), by, 2, 5);
-        assert_eq!((outcome.operations, outcome.errors), (0, 10));
+        assert_eq!((outcome.operations(), outcome.errors()), (0, 10));
         assert_eq!(
             outcome.error_messages,
             ["wrong effect: statement 2 of \"t\" returned or changed 0 rows instead of 1"]
@@ -210,7 +210,7 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
     on_every_kind(|target, by| {
         for id in [3, 9] {
             let outcome = drive(exercise(target, &keep(id, 1)).as_mut(), by, 1, 3);
-            assert_eq!(outcome.errors, 3);
+            assert_eq!(outcome.errors(), 3);
             let message = &outcome.error_messages[0];
             assert!(
                 message.contains("needs :n, which is null or was kept from no row"),
@@ -253,16 +253,16 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
     let patient = small("retries = 1000", body);
     let outcome = drive(exercise(target, &patient).as_mut(), by, 8, 60);
     assert_eq!(
-        (outcome.operations, outcome.errors),
+        (outcome.operations(), outcome.errors()),
         (480, 0),
         "{:?}",
         outcome.error_messages
     );
-    assert!(outcome.retries > 0);
+    assert!(outcome.retries() > 0);
     assert_eq!(ask(target, "SELECT sum(n) FROM dbdyno_p"), 960);
     let impatient = small("retries = 0", body);
     let outcome = drive(exercise(target, &impatient).as_mut(), by, 8, 60);
-    assert!(outcome.errors > 0 && outcome.retries == 0);
+    assert!(outcome.errors() > 0 && outcome.retries() == 0);
     let message = &outcome.error_messages[0];
     assert!(
         message.contains("gave up after 0 retries") && message.to_lowercase().contains("deadlock"),
@@ -270,7 +270,7 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
     );
     assert_eq!(
         ask(target, "SELECT sum(n) FROM dbdyno_p"),
-        2 * outcome.operations
+        2 * outcome.operations()
     );
 }
 
@@ -290,7 +290,7 @@ fn every_pipeline_does_the_same() {
         let mut exercise = exercise(&target, &text);
         let outcome = drive(exercise.as_mut(), By::Loop, 4, 100);
         assert_eq!(
-            (outcome.operations, outcome.errors),
+            (outcome.operations(), outcome.errors()),
             (400, 0),
             "{:?}",
             outcome.error_messages
@@ -319,7 +319,7 @@ fn long_requests_and_long_results_go_through() {
         let target = server(url);
         let outcome = drive(exercise(&target, &text).as_mut(), By::Loop, 3, 5);
         assert_eq!(
-            (outcome.operations, outcome.errors),
+            (outcome.operations(), outcome.errors()),
             (15, 0),
             "{:?}",
             outcome.error_messages

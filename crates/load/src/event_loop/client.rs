@@ -3,8 +3,9 @@
 use std::os::fd::RawFd;
 
 use super::{Next, Work};
+use crate::account::Account;
 use crate::job::{Cancellation, ExitReason};
-use crate::recorder::{Latencies, Recorder, Timing};
+use crate::recorder::{Recorder, Timing};
 use crate::schedule::{Pacer, Step};
 use crate::station::{NonblockingClient, Turn};
 use crate::{Done, Failure};
@@ -13,7 +14,8 @@ use crate::{Done, Failure};
 pub struct Client<'a, 'o> {
     /// Its number in the drive, from 0.
     pub number: u64,
-    pub recorder: Recorder<'a>,
+    /// Where its time went.
+    pub account: Account,
     /// Ticks it had to give up.
     pub unserved: u64,
     station: Box<dyn NonblockingClient + 'o>,
@@ -37,14 +39,14 @@ impl<'a, 'o> Client<'a, 'o> {
     pub fn new(
         number: u64,
         station: Box<dyn NonblockingClient + 'o>,
-        recorder: Recorder<'a>,
+        account: Account,
         pacer: Pacer<'a>,
         ramp_up: u64,
         entered: bool,
     ) -> Self {
         Self {
             number,
-            recorder,
+            account,
             unserved: 0,
             station,
             pacer,
@@ -74,8 +76,6 @@ impl<'a, 'o> Client<'a, 'o> {
 }
 
 impl Work for Client<'_, '_> {
-    type Book = Latencies;
-
     fn descriptor(&self) -> RawFd {
         self.station.descriptor()
     }
@@ -91,7 +91,7 @@ impl Work for Client<'_, '_> {
         };
         if step.measured && !self.entered {
             self.entered = true;
-            self.recorder.begin(self.free_ns);
+            self.account.begin(self.free_ns);
             self.station.measurement_begins();
         }
         self.step = step;
@@ -121,7 +121,7 @@ impl Work for Client<'_, '_> {
         &mut self,
         now_ns: u64,
         result: Result<Done, Failure>,
-        latencies: &mut Latencies,
+        recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason> {
         let measured = !self.ramping && self.step.measured;
@@ -137,10 +137,13 @@ impl Work for Client<'_, '_> {
         }
         match result {
             Ok(done) if measured => {
-                latencies.record(&timing);
-                self.recorder.completed(&timing, done.rows, done.retries);
+                self.account.completed(&timing, done.rows);
+                recorder.completed(0, &timing, &done);
             }
-            Err(Failure::Operation(message)) if measured => self.recorder.failed(&timing, message),
+            Err(Failure::Operation(message)) if measured => {
+                self.account.failed(&timing);
+                recorder.failed(0, &timing, &message);
+            }
             Ok(_) | Err(Failure::Operation(_)) => {}
             Err(Failure::Exhausted) => return Some(ExitReason::Exhausted),
             Err(Failure::Fatal(message)) => {
@@ -153,9 +156,5 @@ impl Work for Client<'_, '_> {
 
     fn measurement_begins(&mut self) {
         self.station.measurement_begins();
-    }
-
-    fn finish(&mut self) {
-        self.recorder.finish();
     }
 }

@@ -12,10 +12,11 @@ use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Cancellation, ExitReason, panic_message};
 use crate::outcome::DriverThreads;
+use crate::recorder::Recorder;
 use crate::schedule::Window;
 
 /// What all loops of a drive share.
-pub struct Loops<'r, B> {
+pub struct Loops<'r, 'a> {
     /// Threads to begin with, and at most.
     pub threads: RangeInclusive<usize>,
     /// What is measured.
@@ -27,25 +28,25 @@ pub struct Loops<'r, B> {
     /// What tells the time.
     pub clock: &'r Clock,
     /// Makes what a thread writes into.
-    pub new_book: &'r (dyn Fn() -> B + Sync),
+    pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
 }
 
 /// What the threads leave.
-pub struct Left<W: Work> {
+pub struct Left<'a, W> {
     /// The clients, in no order.
     pub slots: Vec<ClientSlot<W>>,
     /// What the threads used in the window.
     pub used: DriverThreads,
     /// What each of them wrote down.
-    pub books: Vec<W::Book>,
+    pub recorders: Vec<Recorder<'a>>,
 }
 
 /// Runs the clients to their end, and `meanwhile` on the calling thread.
-pub fn run<W: Work>(
+pub fn run<'a, W: Work>(
     works: Vec<W>,
-    loops: &Loops<'_, W::Book>,
+    loops: &Loops<'_, 'a>,
     meanwhile: impl FnOnce(),
-) -> Left<W> {
+) -> Left<'a, W> {
     let first = *loops.threads.start();
     let mut dealt: Vec<Vec<ClientSlot<W>>> = (0..first).map(|_| Vec::new()).collect();
     for (number, work) in works.into_iter().enumerate() {
@@ -57,7 +58,7 @@ pub fn run<W: Work>(
         left: Mutex::new(Left {
             slots: Vec::new(),
             used: DriverThreads::default(),
-            books: Vec::new(),
+            recorders: Vec::new(),
         }),
     };
     std::thread::scope(|scope| {
@@ -76,26 +77,26 @@ pub fn run<W: Work>(
     left.unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Shared<'r, W: Work> {
-    loops: &'r Loops<'r, W::Book>,
+struct Shared<'r, 'a, W> {
+    loops: &'r Loops<'r, 'a>,
     /// Threads that may still be begun.
     spare: AtomicUsize,
-    left: Mutex<Left<W>>,
+    left: Mutex<Left<'a, W>>,
 }
 
 /// Begins threads.
-struct Crew<'scope, 'env, 'r, W: Work> {
+struct Crew<'scope, 'env, 'r, 'a, W> {
     scope: &'scope Scope<'scope, 'env>,
-    shared: &'scope Shared<'r, W>,
+    shared: &'scope Shared<'r, 'a, W>,
 }
 
-impl<W: Work> Clone for Crew<'_, '_, '_, W> {
+impl<W> Clone for Crew<'_, '_, '_, '_, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<W: Work> Copy for Crew<'_, '_, '_, W> {}
+impl<W> Copy for Crew<'_, '_, '_, '_, W> {}
 
 /// How a thread comes by its clients.
 enum Entry<'g> {
@@ -105,7 +106,7 @@ enum Entry<'g> {
     Relief(u64),
 }
 
-impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
+impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, 'a, W> {
     fn spawn(self, slots: Vec<ClientSlot<W>>, entry: Entry<'scope>, part: Participation) {
         let cancellation = self.shared.loops.cancellation;
         let thread = std::thread::Builder::new().name("driver".into());
@@ -126,10 +127,10 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
             window,
             cancellation,
             clock,
-            new_book,
+            new_recorder,
             ..
         } = *self.shared.loops;
-        let mut turns = match Turns::new(slots, window, new_book(), clock) {
+        let mut turns = match Turns::new(slots, window, new_recorder(), clock) {
             Ok(turns) => turns,
             Err((error, slots)) => {
                 cancellation.fail(error.to_string());
@@ -154,22 +155,28 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
                 slot.leaving = ExitReason::Failed;
             }
         }
-        self.put_down(turns.slots, &turns.usage, Some(turns.book));
+        self.put_down(turns.slots, &turns.usage, Some(turns.recorder));
     }
 
-    fn put_down(self, mut slots: Vec<ClientSlot<W>>, usage: &Usage, book: Option<W::Book>) {
+    fn put_down(
+        self,
+        mut slots: Vec<ClientSlot<W>>,
+        usage: &Usage,
+        mut recorder: Option<Recorder<'a>>,
+    ) {
         for slot in &mut slots {
             slot.work.finish();
         }
+        recorder.iter_mut().for_each(Recorder::finish);
         let left = self.shared.left.lock();
         let mut left = left.unwrap_or_else(PoisonError::into_inner);
         left.slots.append(&mut slots);
         left.used.add(usage);
-        left.books.extend(book);
+        left.recorders.extend(recorder);
     }
 }
 
-impl<'scope, 'r: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, W> {
+impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, 'a, W> {
     fn may_begin(&self) -> bool {
         let one_less = |spare: usize| spare.checked_sub(1);
         let spare = &self.shared.spare;

@@ -2,20 +2,19 @@
 //! records and the same outcome.
 
 use std::ops::RangeInclusive;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use super::client::Client;
 use super::crew::{Left, Loops, run};
-use crate::clock::Usage;
-use crate::drive::{Drive, Ended, JOBS_MAX, summarise};
+use crate::account::Account;
+use crate::drive::{Drive, Ended, JOBS_MAX, merged, summarise, with_series};
 use crate::gate::Gate;
 use crate::job::Cancellation;
 use crate::outcome::Outcome;
-use crate::recorder::{INTERVAL_MIN, Latencies, Recorder};
-use crate::schedule::{RampUp, Timetable};
+use crate::recorder::{INTERVAL_MIN, Recorder};
+use crate::schedule::Timetable;
 use crate::series::Series;
 use crate::station::NonblockingClient;
 
@@ -46,89 +45,55 @@ pub fn drive_nonblocking(
     };
     let first = (*threads.start()).clamp(1, count.max(1));
     let gate = Gate::new(first, &drive.clock);
+    let window = table.window();
+    let series = Mutex::new(Series::new(drive.interval.max(INTERVAL_MIN), 1));
     let loops = Loops {
         threads: first..=*threads.end(),
-        window: table.window(),
+        window,
         gate: &gate,
         cancellation: &cancellation,
         clock: &drive.clock,
-        new_book: &Latencies::default,
+        new_recorder: &|| Recorder::new(1, &window, &series, drive.progress),
     };
-    let (left, series) = drive_clients(stations, drive, &table, &loops);
+    let clients = clients(stations, drive.ramp_up.operations(), &table);
+    let left = run(clients, &loops, || {});
     let origin_ns = gate.common_start_ns().filter(|_| count > 0);
     let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
-    summary(
-        left,
-        &series,
-        &table,
-        started,
-        cancellation.fatal.get().cloned(),
-    )
+    let fatal = cancellation.fatal.get().cloned();
+    let outcome = summary(left, &table, started, fatal);
+    with_series(outcome, series)
 }
 
-/// Runs the loops, and gathers the intervals of their clients on the calling thread meanwhile.
-fn drive_clients<'a, 'o>(
+fn clients<'a, 'o>(
     stations: Vec<Box<dyn NonblockingClient + 'o>>,
-    drive: &Drive<'a>,
+    ramp_up: u64,
     table: &'a Timetable,
-    loops: &Loops<'_, Latencies>,
-) -> (Left<Client<'a, 'o>>, Series) {
-    let interval = drive.interval.max(INTERVAL_MIN);
-    let mut series = Series::new(interval);
-    let (sender, intervals) = mpsc::channel();
-    let ramp_up = match drive.ramp_up {
-        RampUp::Operations { per_job } => per_job,
-        RampUp::None | RampUp::Time(_) => 0,
-    };
-    let mut clients = Vec::with_capacity(stations.len());
-    for (number, station) in (0u64..).zip(stations) {
-        let recorder =
-            Recorder::without_latencies(table.from_ns(), interval, sender.clone(), drive.progress);
-        let entered = table.from_ns() == 0;
+) -> Vec<Client<'a, 'o>> {
+    let account = Account::new(&table.window());
+    let entered = table.from_ns() == 0;
+    let clients = (0u64..).zip(stations).map(|(number, station)| {
         let pacer = table.pacer(number);
-        clients.push(Client::new(
-            number, station, recorder, pacer, ramp_up, entered,
-        ));
-    }
-    drop(sender);
-    let left = run(clients, loops, || {
-        for record in intervals {
-            series.add(&record);
-        }
+        Client::new(number, station, account, pacer, ramp_up, entered)
     });
-    (left, series)
+    clients.collect()
 }
 
 fn summary(
     mut left: Left<Client>,
-    series: &Series,
     table: &Timetable,
     started: Option<Instant>,
     fatal: Option<String>,
 ) -> Outcome {
     left.slots.sort_by_key(|slot| slot.work.number);
-    let ended: Vec<Ended> = left
-        .slots
-        .iter()
-        .map(|slot| Ended {
-            recorder: &slot.work.recorder,
-            usage: Usage::default(),
-            unserved: slot.work.unserved,
-            leaving: slot.leaving,
-        })
-        .collect();
-    let mut outcome = summarise(&ended, series, table, started, fatal);
-    for latencies in &left.books {
-        outcome.service.merge(&latencies.service);
-        outcome.response.merge(&latencies.response);
+    let ended = left.slots.iter().map(|slot| Ended {
+        account: slot.work.account,
+        thread: None,
+        unserved: slot.work.unserved,
+        leaving: slot.leaving,
+    });
+    let ended: Vec<Ended> = ended.collect();
+    Outcome {
+        driver_threads: Some(left.used),
+        ..summarise(&ended, merged(left.recorders), table, started, fatal)
     }
-    let used = left.used;
-    // No client has processor time of its own: each gets an equal share of the threads'.
-    let equal = u32::try_from(outcome.jobs.len().max(1)).unwrap_or(u32::MAX);
-    for job in &mut outcome.jobs {
-        job.cpu = used.cpu / equal;
-        job.run_queue = used.run_queue.map(|all| all / equal);
-    }
-    outcome.driver_threads = Some(used);
-    outcome
 }

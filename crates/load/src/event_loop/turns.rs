@@ -10,6 +10,7 @@ use super::{ClientSlot, Doing, Next, Work};
 use crate::clock::{self, Clock, Usage, UsageMeter, ns};
 use crate::gate::Ticket;
 use crate::job::{Cancellation, ExitReason, stopped};
+use crate::recorder::Recorder;
 use crate::schedule::Window;
 use crate::station::Turn;
 use crate::{Done, Failure};
@@ -20,12 +21,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const SATURATED: f64 = 0.85;
 
 /// The clients of one thread.
-pub struct Turns<W: Work> {
+pub struct Turns<'a, W> {
     pub slots: Vec<ClientSlot<W>>,
     /// Processor time of the thread in the measured window.
     pub usage: Usage,
     /// What the thread writes down for all of them.
-    pub book: W::Book,
+    pub recorder: Recorder<'a>,
     clock: Clock,
     meter: UsageMeter,
     before: Usage,
@@ -51,7 +52,7 @@ pub trait Relief<W> {
     fn begin(&self, slots: Vec<ClientSlot<W>>, origin_ns: u64);
 }
 
-impl<W: Work> Turns<W> {
+impl<'a, W: Work> Turns<'a, W> {
     /// A loop for these clients, on the thread that is going to run it.
     ///
     /// # Errors
@@ -59,7 +60,7 @@ impl<W: Work> Turns<W> {
     pub fn new(
         slots: Vec<ClientSlot<W>>,
         window: Window,
-        book: W::Book,
+        recorder: Recorder<'a>,
         clock: &Clock,
     ) -> Result<Self, (LoopError, Vec<ClientSlot<W>>)> {
         let watching = Poll::new(clock).and_then(|poll| {
@@ -78,7 +79,7 @@ impl<W: Work> Turns<W> {
             due: BinaryHeap::with_capacity(slots.len()),
             slots,
             usage: Usage::default(),
-            book,
+            recorder,
             clock: clock.clone(),
             meter: clock.usage_meter(),
             before: Usage::default(),
@@ -318,7 +319,7 @@ impl<W: Work> Turns<W> {
         self.active -= 1;
         let now = self.clock.now_ns() - self.origin_ns;
         let work = &mut self.slots[place].work;
-        match work.end(now, result, &mut self.book, cancellation) {
+        match work.end(now, result, &mut self.recorder, cancellation) {
             Some(why) => self.set(place, Next::Leave(why)),
             None if cancellation.pulled() => self.set(place, Next::Leave(stopped(cancellation))),
             None => self.advance(place),
@@ -424,15 +425,15 @@ impl<W: Work> Turns<W> {
         cancellation: &Cancellation,
     ) -> Result<(), LoopError> {
         let slot = &mut self.slots[place];
-        let (at, book) = (now - self.origin_ns, &mut self.book);
+        let (at, recorder) = (now - self.origin_ns, &mut self.recorder);
         let next = match slot.doing {
             Doing::Working if slot.work.is_overdue(at) => {
                 let forgotten = self.poll.forget(slot.work.descriptor());
                 forgotten.map_err(LoopError)?;
                 (slot.watched, slot.writing) = (false, false);
-                Some(slot.work.give_up(at, book, cancellation))
+                Some(slot.work.give_up(at, recorder, cancellation))
             }
-            Doing::Mending => match slot.work.mended(at, book, cancellation) {
+            Doing::Mending => match slot.work.mended(at, recorder, cancellation) {
                 Some(next @ Next::At(_)) => {
                     let watched = self.poll.watch(slot.work.descriptor(), place, false);
                     watched.map_err(LoopError)?;

@@ -6,17 +6,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::ledger::Ledger;
 use super::scheduler::Scheduler;
 use super::service::Service;
 use super::{BlockingConnection, Interrupt};
-use crate::clock::{self, Clock, SLEEP_SLICE, ns};
+use crate::clock::{self, Clock, SLEEP_SLICE, Usage, ns};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Cancellation, ExitReason, panic_message, stopped};
-use crate::recorder::Timing;
+use crate::recorder::{Recorder, Timing};
 use crate::{Done, Failure};
 
-/// Operations that a thread keeps before it writes them into the common ledger; with a ledger for each, a
+/// Operations that a thread keeps before it writes them into the common recorder; with a recorder for each, a
 /// hundred connections would take a hundred times fifteen histograms.
 const KEPT_MAX: usize = 64;
 /// Nor does it keep them for longer than this, so that the progress is told.
@@ -29,16 +28,25 @@ pub struct SharedState<'r, 'a> {
     pub scheduler: &'a Scheduler<'a>,
     pub gate: &'r Gate,
     pub cancellation: &'r Cancellation<'r>,
-    pub ledger: &'r Mutex<Ledger<'a>>,
+    pub recorder: &'r Mutex<Recorder<'a>>,
     pub limit: Option<Duration>,
     pub clock: &'r Clock,
 }
 
-/// Runs a thread for each connection until all of them have left, and says why they did.
-pub fn run<'o>(
+/// What a connection leaves.
+pub struct LeftConnection<'a> {
+    pub number: usize,
+    pub leaving: ExitReason,
+    pub service: Service<'a>,
+    /// What its thread used in the measured window.
+    pub usage: Usage,
+}
+
+/// Runs a thread for each connection until all of them have left.
+pub fn run<'a, 'o>(
     blocking: Vec<Box<dyn BlockingConnection + 'o>>,
-    shared: &SharedState,
-) -> Vec<ExitReason> {
+    shared: &SharedState<'_, 'a>,
+) -> Vec<LeftConnection<'a>> {
     let calls: Vec<AtomicU64> = blocking.iter().map(|_| AtomicU64::new(IDLE)).collect();
     let interrupts: Vec<_> = blocking
         .iter()
@@ -59,6 +67,7 @@ pub fn run<'o>(
                 service: Service::new(shared.scheduler),
                 kept: Vec::with_capacity(KEPT_MAX),
                 kept_until_ns: 0,
+                usage: Usage::default(),
             };
             let thread = std::thread::Builder::new().name(format!("teller-{number}"));
             let spawned = thread.spawn_scoped(scope, move || {
@@ -81,13 +90,13 @@ pub fn run<'o>(
     })
 }
 
-/// Gathers why the threads leave, and interrupts calls that take longer than the limit, each once.
-fn watch(
-    left: &Receiver<ExitReason>,
+/// Gathers what the threads leave, and interrupts calls that take longer than the limit, each once.
+fn watch<'a>(
+    left: &Receiver<LeftConnection<'a>>,
     shared: &SharedState,
     calls: &[AtomicU64],
     interrupts: &[Option<Interrupt>],
-) -> Vec<ExitReason> {
+) -> Vec<LeftConnection<'a>> {
     let limit_ns = shared.limit.map_or(u64::MAX, ns);
     let mut interrupted = vec![IDLE; calls.len()];
     let mut leavings = Vec::new();
@@ -121,6 +130,7 @@ struct Worker<'r, 'a, 'o> {
     service: Service<'a>,
     kept: Vec<Entry>,
     kept_until_ns: u64,
+    usage: Usage,
 }
 
 /// An operation that is still to be written down.
@@ -135,8 +145,8 @@ enum Wrong {
     TimedOut,
 }
 
-impl Worker<'_, '_, '_> {
-    fn run(mut self, number: usize, ticket: Ticket, leavings: &Sender<ExitReason>) {
+impl<'a> Worker<'_, 'a, '_> {
+    fn run(mut self, number: usize, ticket: Ticket, leavings: &Sender<LeftConnection<'a>>) {
         clock::sharpen_timers();
         let work = AssertUnwindSafe(|| self.work(ticket));
         let leaving = catch_unwind(work).unwrap_or_else(|panic| {
@@ -148,7 +158,12 @@ impl Worker<'_, '_, '_> {
         });
         self.write_down();
         // Nobody listening means that the drive is being torn down.
-        let _ = leavings.send(leaving);
+        let _ = leavings.send(LeftConnection {
+            number,
+            leaving,
+            service: self.service,
+            usage: self.usage,
+        });
     }
 
     fn work(&mut self, ticket: Ticket) -> ExitReason {
@@ -160,29 +175,60 @@ impl Worker<'_, '_, '_> {
         } = *self.shared;
         let halted = || cancellation.pulled();
         // Before the common start: a thread that wakes late there would find that others took its user up.
-        let mut next = self.service.next();
+        let next = self.service.next();
+        let meter = clock.usage_meter();
+        let mut before = meter.read();
         let common_start = ticket.wait(halted);
         let Some(origin_ns) = common_start.filter(|at| clock.sleep_until(*at, halted).is_some())
         else {
             return stopped(cancellation);
         };
+        let leaving = self.follow(next, origin_ns, || before = meter.read());
+        self.usage = meter.read().since(&before);
+        match scheduler.window().until_ns {
+            // The window is observed to its end, so that the rate may be divided by all of it.
+            Some(until) if leaving == ExitReason::Over => {
+                match clock.sleep_until(origin_ns + until, halted) {
+                    Some(_) => leaving,
+                    None => stopped(cancellation),
+                }
+            }
+            _ => leaving,
+        }
+    }
+
+    /// Serves users from the common start on. `entering` is called before the first operation in the window.
+    fn follow(
+        &mut self,
+        mut next: Option<u64>,
+        origin_ns: u64,
+        mut entering: impl FnMut(),
+    ) -> ExitReason {
+        let SharedState {
+            scheduler,
+            cancellation,
+            clock,
+            ..
+        } = *self.shared;
+        let halted = || cancellation.pulled();
+        // Without a ramp-up the usage counts from the gate, so that the wait for a processor is in it.
+        let from_ns = scheduler.window().from_ns;
+        let mut entered = from_ns == 0;
         while let Some(due_ns) = next {
             let due_ns = origin_ns.saturating_add(due_ns);
             let Some(now) = clock.sleep_until(due_ns, halted).filter(|_| !halted()) else {
                 return stopped(cancellation);
             };
+            if !entered && now - origin_ns >= from_ns {
+                entered = true;
+                entering();
+            }
             if let Some(leaving) = self.serve(now, origin_ns) {
                 return leaving;
             }
             next = self.service.next();
         }
-        // The window is observed to its end, so that the rate may be divided by all of it.
-        match scheduler.window().until_ns {
-            Some(until) if clock.sleep_until(origin_ns + until, halted).is_none() => {
-                stopped(cancellation)
-            }
-            _ => ExitReason::Over,
-        }
+        ExitReason::Over
     }
 
     /// Does an operation; why the thread leaves, if it does.
@@ -207,6 +253,10 @@ impl Worker<'_, '_, '_> {
             Ok(done) => Ok(done),
             Err(Failure::Operation(message)) => Err(Wrong::Failed(message)),
         };
+        match &result {
+            Ok(done) => self.service.account.completed(&timing, done.rows),
+            Err(_) => self.service.account.failed(&timing),
+        }
         self.kept.push(Entry {
             kind,
             timing,
@@ -220,14 +270,14 @@ impl Worker<'_, '_, '_> {
     }
 
     fn write_down(&mut self) {
-        let ledger = self.shared.ledger.lock();
-        let mut ledger = ledger.unwrap_or_else(PoisonError::into_inner);
+        let recorder = self.shared.recorder.lock();
+        let mut recorder = recorder.unwrap_or_else(PoisonError::into_inner);
         let limit = self.shared.limit.unwrap_or(Duration::MAX);
         for entry in self.kept.drain(..) {
             match &entry.result {
-                Ok(done) => ledger.completed(entry.kind, &entry.timing, done),
-                Err(Wrong::Failed(message)) => ledger.failed(entry.kind, &entry.timing, message),
-                Err(Wrong::TimedOut) => ledger.timed_out(entry.kind, &entry.timing, limit),
+                Ok(done) => recorder.completed(entry.kind, &entry.timing, done),
+                Err(Wrong::Failed(message)) => recorder.failed(entry.kind, &entry.timing, message),
+                Err(Wrong::TimedOut) => recorder.timed_out(entry.kind, &entry.timing, limit),
             }
         }
     }

@@ -6,23 +6,23 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::blocking::{self, SharedState};
-use super::ledger::Ledger;
-use super::outcome::PopulationOutcome;
 use super::pooled_client::{PooledClient, Replacement, Rules};
 use super::scheduler::Scheduler;
+use super::service::Service;
 use super::window_start::announced;
 use super::{
     BlockingConnection, ConnectionPool, KINDS_MAX, NonblockingConnection, PopulationDrive,
     PopulationModel, Replace, USERS_MAX, UserPopulation,
 };
-use crate::clock::{Clock, Participation, ns};
-use crate::drive::JOBS_MAX;
+use crate::clock::{Clock, Participation, Usage, ns};
+use crate::drive::{JOBS_MAX, merged, with_series};
 use crate::event_loop::{self, Left, Loops};
 use crate::gate::Gate;
 use crate::job::{Cancellation, ExitReason};
-use crate::outcome::DriverThreads;
-use crate::recorder::INTERVAL_MIN;
+use crate::outcome::{DriverThreads, Outcome};
+use crate::recorder::{INTERVAL_MIN, Recorder};
 use crate::schedule::{Schedule, Window};
+use crate::series::Series;
 
 /// Drives the users of a population over connections, and returns when the window is over and every operation in
 /// hand has ended. `kinds` is the number of kinds of operations. See [`crate::population`] for what is counted.
@@ -33,9 +33,9 @@ pub fn drive_population(
     pool: ConnectionPool,
     kinds: usize,
     drive: &PopulationDrive,
-) -> PopulationOutcome {
+) -> Outcome {
     if let Err(message) = check(&pool, kinds, drive) {
-        return PopulationOutcome::fatal(message);
+        return Outcome::fatal(message);
     }
     let cancellation = Cancellation {
         stop: drive.stop,
@@ -46,29 +46,24 @@ pub fn drive_population(
     let window = Window {
         from_ns,
         until_ns: Some(from_ns.saturating_add(ns(drive.window))),
+        is_drained: false,
     };
     let asked = (drive.users, drive.model, drive.seed);
     let scheduler = Scheduler::new(population, asked, kinds, window, &cancellation);
-    let new_ledger = || {
-        let interval = drive.interval.max(INTERVAL_MIN);
-        Ledger::new(kinds, window, interval, drive.progress)
-    };
-    let connections = pool.len();
+    let series = Mutex::new(Series::new(drive.interval.max(INTERVAL_MIN), kinds));
     let context = Context {
         drive,
         scheduler: &scheduler,
         cancellation: &cancellation,
-        open: &AtomicUsize::new(connections),
-        new_ledger: &new_ledger,
+        open: &AtomicUsize::new(pool.len()),
+        new_recorder: &|| Recorder::new(kinds, &window, &series, drive.progress),
     };
     let ended = match pool {
         ConnectionPool::Nonblocking { pool, replace } => context.in_loops(pool, replace),
         ConnectionPool::Blocking(blocking) => context.on_threads(blocking),
     };
-    PopulationOutcome {
-        connections,
-        ..context.outcome(ended)
-    }
+    let outcome = context.outcome(ended);
+    with_series(outcome, series)
 }
 
 /// Whether a drive can be done at all; if not, why.
@@ -114,13 +109,14 @@ struct Context<'a> {
     cancellation: &'a Cancellation<'a>,
     /// Connections that there are.
     open: &'a AtomicUsize,
-    new_ledger: &'a (dyn Fn() -> Ledger<'a> + Sync),
+    new_recorder: &'a (dyn Fn() -> Recorder<'a> + Sync),
 }
 
 /// What the connections leave.
 struct Ended<'a> {
-    ledgers: Vec<Ledger<'a>>,
-    leavings: Vec<ExitReason>,
+    recorders: Vec<Recorder<'a>>,
+    /// In their order: the connection's service, what its thread used, and why it left.
+    connections: Vec<(Service<'a>, Option<Usage>, ExitReason)>,
     origin_ns: Option<u64>,
     driver_threads: Option<DriverThreads>,
 }
@@ -141,10 +137,10 @@ impl<'a> Context<'a> {
         };
         let (sender, wanted) = channel();
         let sender = replace.is_some().then_some(sender);
-        let clerks: Vec<PooledClient> = pool
-            .into_iter()
-            .map(|connection| PooledClient::new(connection, self.scheduler, rules, sender.clone()))
-            .collect();
+        let clients = pool.into_iter().enumerate().map(|(number, connection)| {
+            PooledClient::new(number, connection, self.scheduler, rules, sender.clone())
+        });
+        let clients: Vec<PooledClient> = clients.collect();
         drop(sender);
         let loops = Loops {
             threads: first..=*self.drive.threads.end(),
@@ -152,18 +148,27 @@ impl<'a> Context<'a> {
             gate: &gate,
             cancellation: self.cancellation,
             clock: &self.drive.clock,
-            new_book: self.new_ledger,
+            new_recorder: self.new_recorder,
         };
         let clock = &self.drive.clock;
-        let Left { slots, used, books } = announced(self.drive, &gate, self.cancellation, || {
+        let left = announced(self.drive, &gate, self.cancellation, || {
             let part = clock.participate_in_background();
-            event_loop::run(clerks, &loops, || {
+            event_loop::run(clients, &loops, || {
                 make_replacements(&wanted, replace, clock, part);
             })
         });
+        let Left {
+            mut slots,
+            used,
+            recorders,
+        } = left;
+        slots.sort_by_key(|slot| slot.work.number);
+        let connections = slots.into_iter();
         Ended {
-            ledgers: books,
-            leavings: slots.iter().map(|slot| slot.leaving).collect(),
+            recorders,
+            connections: connections
+                .map(|slot| (slot.work.service, None, slot.leaving))
+                .collect(),
             origin_ns: gate.common_start_ns(),
             driver_threads: Some(used),
         }
@@ -171,63 +176,68 @@ impl<'a> Context<'a> {
 
     fn on_threads<'o>(&self, blocking: Vec<Box<dyn BlockingConnection + 'o>>) -> Ended<'a> {
         let gate = Gate::new(blocking.len(), &self.drive.clock);
-        let ledger = Mutex::new((self.new_ledger)());
+        let recorder = Mutex::new((self.new_recorder)());
         let shared = SharedState {
             scheduler: self.scheduler,
             gate: &gate,
             cancellation: self.cancellation,
-            ledger: &ledger,
+            recorder: &recorder,
             limit: self.drive.operation_limit,
             clock: &self.drive.clock,
         };
-        let leavings = announced(self.drive, &gate, self.cancellation, || {
+        let mut left = announced(self.drive, &gate, self.cancellation, || {
             blocking::run(blocking, &shared)
         });
-        let ledger = ledger.into_inner();
+        left.sort_by_key(|connection| connection.number);
+        let recorder = recorder.into_inner();
+        let mut recorder = recorder.unwrap_or_else(PoisonError::into_inner);
+        recorder.finish();
+        let connections = left.into_iter();
         Ended {
-            ledgers: vec![ledger.unwrap_or_else(PoisonError::into_inner)],
-            leavings,
+            recorders: vec![recorder],
+            connections: connections
+                .map(|left| (left.service, Some(left.usage), left.leaving))
+                .collect(),
             origin_ns: gate.common_start_ns(),
             driver_threads: None,
         }
     }
 
-    fn outcome(&self, ended: Ended) -> PopulationOutcome {
-        let mut ledger = (self.new_ledger)();
-        for mut one in ended.ledgers {
-            one.tell_progress();
-            ledger.merge(one);
-        }
+    fn outcome(&self, ended: Ended<'a>) -> Outcome {
         let from_ns = ended
             .origin_ns
             .map(|at| at.saturating_add(ns(self.drive.ramp_up)));
-        let interrupted = ended.leavings.contains(&ExitReason::Stopped);
+        let leavings = ended.connections.iter().map(|(.., leaving)| *leaving);
+        let interrupted = leavings.into_iter().any(|why| why == ExitReason::Stopped);
         let fatal = self.cancellation.fatal.get().cloned();
         let passed_ns = from_ns.map_or(0, |from| self.drive.clock.now_ns().saturating_sub(from));
         let passed = Duration::from_nanos(passed_ns).min(self.drive.window);
         let whole = !interrupted && fatal.is_none();
         let elapsed = if whole { self.drive.window } else { passed };
-        ledger.add_unfinished(|tell| {
+        let mut recorder = merged(ended.recorders).unwrap_or_else(self.new_recorder);
+        recorder.add_unfinished(|tell| {
             if whole {
                 let scheduler = self.scheduler;
                 scheduler.left_waiting(|arrival| tell(arrival.kind, arrival.due_ns));
             }
         });
-        let kinds = ledger.take_kinds();
-        PopulationOutcome {
+        let (kinds, tally, error_messages) = recorder.into_parts();
+        let ended_ns = ns(self.drive.ramp_up).saturating_add(ns(elapsed));
+        let clients = ended.connections.into_iter();
+        let clients = clients.map(|(service, used, _)| service.closed(ended_ns).outcome(used));
+        Outcome {
             started: from_ns.map(|at| self.drive.clock.instant_of(at)),
             elapsed,
-            users: self.drive.users,
-            connections: 0,
-            intervals: ledger.series.intervals(elapsed),
-            asked: ledger.tally.asked,
-            unfinished: ledger.tally.unfinished,
-            late_starts: ledger.tally.late_starts,
-            late_start_max: Duration::from_nanos(ledger.tally.late_max_ns),
-            driver_delay: Duration::from_nanos(ledger.tally.driver_ns),
-            connections_lost: ledger.tally.connections_lost,
+            clients: clients.collect(),
             kinds,
-            error_messages: ledger.messages,
+            intervals: Vec::new(),
+            asked: tally.asked,
+            unfinished: tally.unfinished,
+            unserved: 0,
+            late_starts: tally.late_starts,
+            late_start_max: Duration::from_nanos(tally.late_max_ns),
+            connections_lost: tally.connections_lost,
+            error_messages,
             fatal,
             interrupted,
             driver_threads: ended.driver_threads,

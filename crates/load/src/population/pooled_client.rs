@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use super::NonblockingConnection;
-use super::ledger::Ledger;
 use super::scheduler::Scheduler;
 use super::service::Service;
 use crate::clock::{Clock, ns};
 use crate::event_loop::{Next, Work};
 use crate::job::{Cancellation, ExitReason};
+use crate::recorder::Recorder;
 use crate::station::Turn;
 use crate::{Done, Failure};
 
@@ -33,7 +33,9 @@ pub struct Rules<'a> {
 
 /// A connection of a population.
 pub struct PooledClient<'a, 'o> {
-    service: Service<'a>,
+    /// Its number in the drive, from 0.
+    pub number: usize,
+    pub service: Service<'a>,
     connection: Option<Box<dyn NonblockingConnection + 'o>>,
     descriptor: RawFd,
     rules: Rules<'a>,
@@ -48,12 +50,14 @@ pub struct PooledClient<'a, 'o> {
 
 impl<'a, 'o> PooledClient<'a, 'o> {
     pub fn new(
+        number: usize,
         connection: Box<dyn NonblockingConnection + 'o>,
         scheduler: &'a Scheduler<'a>,
         rules: Rules<'a>,
         replacements: Option<Sender<Sender<Replacement<'o>>>>,
     ) -> Self {
         Self {
+            number,
             service: Service::new(scheduler),
             descriptor: connection.descriptor(),
             connection: Some(connection),
@@ -74,8 +78,8 @@ impl<'a, 'o> PooledClient<'a, 'o> {
 
     /// There is no other connection; the last one to find out ends the drive.
     #[cold]
-    fn lost(&mut self, why: &str, book: &mut Ledger, cancellation: &Cancellation) -> Next {
-        book.add_message(why);
+    fn lost(&mut self, why: &str, recorder: &mut Recorder, cancellation: &Cancellation) -> Next {
+        recorder.add_message(why);
         if self.rules.open.fetch_sub(1, Relaxed) == 1 {
             cancellation.fail(format!("no connection is left to serve anyone: {why}"));
         }
@@ -83,9 +87,7 @@ impl<'a, 'o> PooledClient<'a, 'o> {
     }
 }
 
-impl<'a> Work for PooledClient<'a, '_> {
-    type Book = Ledger<'a>;
-
+impl Work for PooledClient<'_, '_> {
     fn descriptor(&self) -> RawFd {
         self.descriptor
     }
@@ -131,13 +133,19 @@ impl<'a> Work for PooledClient<'a, '_> {
         &mut self,
         now_ns: u64,
         result: Result<Done, Failure>,
-        book: &mut Ledger<'a>,
+        recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason> {
         let (kind, timing) = self.service.end(now_ns);
         match result {
-            Ok(done) => book.completed(kind, &timing, &done),
-            Err(Failure::Operation(message)) => book.failed(kind, &timing, &message),
+            Ok(done) => {
+                self.service.account.completed(&timing, done.rows);
+                recorder.completed(kind, &timing, &done);
+            }
+            Err(Failure::Operation(message)) => {
+                self.service.account.failed(&timing);
+                recorder.failed(kind, &timing, &message);
+            }
             Err(Failure::Exhausted) => self.service.dismiss(),
             Err(Failure::Fatal(message)) => {
                 cancellation.fail(message);
@@ -152,13 +160,19 @@ impl<'a> Work for PooledClient<'a, '_> {
     }
 
     #[cold]
-    fn give_up(&mut self, now_ns: u64, book: &mut Ledger<'a>, cancellation: &Cancellation) -> Next {
+    fn give_up(
+        &mut self,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        cancellation: &Cancellation,
+    ) -> Next {
         self.connection = None;
         let (kind, timing) = self.service.end(now_ns);
         self.service.abandon();
         let limit = self.rules.limit.unwrap_or(Duration::MAX);
-        book.timed_out(kind, &timing, limit);
-        book.connection_lost();
+        self.service.account.failed(&timing);
+        recorder.timed_out(kind, &timing, limit);
+        recorder.connection_lost();
         let (sender, receiver) = channel();
         let wanted = self.replacements.as_ref();
         match wanted.map(|wanted| wanted.send(sender)) {
@@ -169,7 +183,7 @@ impl<'a> Work for PooledClient<'a, '_> {
             }
             Some(Err(_)) | None => self.lost(
                 "connections that do not answer are closed",
-                book,
+                recorder,
                 cancellation,
             ),
         }
@@ -179,7 +193,7 @@ impl<'a> Work for PooledClient<'a, '_> {
     fn mended(
         &mut self,
         now_ns: u64,
-        book: &mut Ledger<'a>,
+        recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<Next> {
         if now_ns >= self.rules.until_ns {
@@ -194,9 +208,9 @@ impl<'a> Work for PooledClient<'a, '_> {
                 Some(self.next_visit())
             }
             Some(Err(TryRecvError::Empty)) => None,
-            Some(Ok(Err(why))) => Some(self.lost(&why, book, cancellation)),
+            Some(Ok(Err(why))) => Some(self.lost(&why, recorder, cancellation)),
             Some(Err(TryRecvError::Disconnected)) | None => {
-                Some(self.lost("another connection cannot be had", book, cancellation))
+                Some(self.lost("another connection cannot be had", recorder, cancellation))
             }
         }
     }

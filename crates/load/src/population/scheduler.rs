@@ -273,6 +273,7 @@ mod tests {
         let window = Window {
             from_ns: 0,
             until_ns: Some(100 * SECOND),
+            is_drained: false,
         };
         let population = (users, PopulationModel::Closed, 1);
         then(&Scheduler::new(

@@ -1,6 +1,7 @@
 //! A connection's service: whom it serves, and since when.
 
 use super::scheduler::{Arrival, Scheduler};
+use crate::account::Account;
 use crate::recorder::Timing;
 
 /// Leads one connection from user to user.
@@ -11,6 +12,10 @@ pub struct Service<'a> {
     user: Option<u32>,
     free_ns: u64,
     started_ns: u64,
+    /// Whether there is a connection.
+    is_open: bool,
+    /// Where its time went.
+    pub account: Account,
 }
 
 impl<'a> Service<'a> {
@@ -25,6 +30,8 @@ impl<'a> Service<'a> {
             user: None,
             free_ns: 0,
             started_ns: 0,
+            is_open: true,
+            account: Account::new(&scheduler.window()),
         }
     }
 
@@ -63,6 +70,7 @@ impl<'a> Service<'a> {
 
     /// The connection is lost: its last user goes to another one.
     pub fn abandon(&mut self) {
+        self.is_open = false;
         if let Some(user) = self.user.take() {
             self.scheduler.give_back(user, self.free_ns);
         }
@@ -70,6 +78,14 @@ impl<'a> Service<'a> {
 
     /// There is a connection again.
     pub fn reopen(&mut self, now_ns: u64) {
-        self.free_ns = now_ns;
+        (self.free_ns, self.is_open) = (now_ns, true);
+    }
+
+    /// The account when the drive has ended.
+    pub fn closed(mut self, ended_ns: u64) -> Account {
+        if self.is_open {
+            self.account.idle(self.free_ns, ended_ns);
+        }
+        self.account
     }
 }

@@ -15,7 +15,7 @@ use super::{AN_HOUR, CLOSED, ms, open, plain, run, sessions, us};
 fn failed_operations_are_counted_and_the_job_goes_on() {
     let how = plain(CLOSED, End::Operations { per_job: 30 });
     let outcome = run(&how, sessions(Mock::new().error_every(10), 2));
-    assert_eq!((outcome.operations, outcome.errors), (54, 6));
+    assert_eq!((outcome.operations(), outcome.errors()), (54, 6));
     assert_eq!(
         outcome.error_messages,
         ["the mock fails every 10th operation"]
@@ -36,7 +36,7 @@ impl BlockingClient for Chatty {
 fn messages_are_few() {
     let how = plain(CLOSED, End::Operations { per_job: 1000 });
     let outcome = run(&how, |_| vec![Box::new(Chatty), Box::new(Chatty)]);
-    assert_eq!((outcome.errors, outcome.error_messages.len()), (2000, 5));
+    assert_eq!((outcome.errors(), outcome.error_messages.len()), (2000, 5));
 }
 
 /// Ramped up or measuring, by a verdict or by a panic: the drive stops, says why, and nobody waits.
@@ -101,19 +101,19 @@ fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration)
 #[test]
 fn an_interrupt_ends_working_and_waiting_jobs() {
     let (working, ended) = interrupted(CLOSED, RampUp::None);
-    assert_eq!((working.operations, ended), (3 * 199, us(200_060)));
+    assert_eq!((working.operations(), ended), (3 * 199, us(200_060)));
     assert_eq!(working.elapsed, ms(199));
     let thinking = Schedule::Closed {
         think: Think::Constant(AN_HOUR),
     };
     let (waiting, ended) = interrupted(thinking, RampUp::None);
-    assert_eq!((waiting.operations, ended), (3, us(202_060)));
+    assert_eq!((waiting.operations(), ended), (3, us(202_060)));
     // One job has done the only arrival, the others never had one.
     let (waiting, ended) = interrupted(open(0.001), RampUp::None);
-    assert_eq!((waiting.operations, ended), (1, us(202_060)));
+    assert_eq!((waiting.operations(), ended), (1, us(202_060)));
     let endless = RampUp::Operations { per_job: u64::MAX };
     let (ramping, ended) = interrupted(CLOSED, endless);
-    assert_eq!((ramping.operations, ended), (0, ms(200)));
+    assert_eq!((ramping.operations(), ended), (0, ms(200)));
 }
 
 #[test]

@@ -104,15 +104,17 @@ fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Nonb
 
 /// What holds of every outcome.
 fn check(outcome: &Outcome) {
-    let of_jobs: u64 = outcome.jobs.iter().map(|job| job.operations).sum();
-    let of_series: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
-    assert_eq!(outcome.operations, of_jobs);
-    assert_eq!(outcome.operations, of_series);
-    assert_eq!(outcome.operations, outcome.service.count());
-    assert_eq!(outcome.operations, outcome.response.count());
-    for job in &outcome.jobs {
+    let of_jobs: u64 = outcome.clients.iter().map(|job| job.operations).sum();
+    let of_series: u64 = outcome.intervals.iter().map(|i| i.operations()).sum();
+    assert_eq!(outcome.operations(), of_jobs);
+    assert_eq!(outcome.operations(), of_series);
+    let rows: u64 = outcome.kinds.iter().map(|kind| kind.rows).sum();
+    assert_eq!(outcome.rows(), rows);
+    assert_eq!(outcome.operations(), outcome.total().service.count());
+    assert_eq!(outcome.operations(), outcome.total().response.count());
+    for job in &outcome.clients {
         assert!(job.finish <= outcome.elapsed);
-        assert!(job.service + job.waited <= job.active + Duration::from_nanos(1));
+        assert!(job.service + job.idle <= job.active);
     }
 }
 

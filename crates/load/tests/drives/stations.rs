@@ -20,10 +20,13 @@ use super::{
 fn figures(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug {
     let buckets = |of: &stats::Histogram| of.buckets_us().collect::<Vec<_>>();
     (
-        (outcome.operations, outcome.rows, outcome.retries),
-        (outcome.errors, outcome.unserved, outcome.interrupted),
-        (outcome.jobs.len(), outcome.error_messages.clone()),
-        (buckets(&outcome.service), buckets(&outcome.response)),
+        (outcome.operations(), outcome.rows(), outcome.retries()),
+        (outcome.errors(), outcome.unserved, outcome.interrupted),
+        (outcome.clients.len(), outcome.error_messages.clone()),
+        (
+            buckets(&outcome.total().service),
+            buckets(&outcome.total().response),
+        ),
         (outcome.elapsed, outcome.intervals.clone()),
     )
 }
@@ -77,11 +80,11 @@ fn the_loop_agrees_with_threads() {
         let threads = run(&how, sessions(mock.clone(), count));
         let in_loop = run_stations(&how, stations(mock, count));
         assert_eq!(figures(&threads), figures(&in_loop), "case {case}");
-        for (one, other) in threads.jobs.iter().zip(&in_loop.jobs) {
+        for (one, other) in threads.clients.iter().zip(&in_loop.clients) {
             if matches!(schedule, Schedule::Closed { .. }) {
                 assert_eq!(
-                    (one.operations, one.waited, one.service, one.finish),
-                    (other.operations, other.waited, other.service, other.finish),
+                    (one.operations, one.idle, one.service, one.finish),
+                    (other.operations, other.idle, other.service, other.finish),
                     "case {case}"
                 );
             }
@@ -95,11 +98,11 @@ fn the_loop_agrees_with_threads() {
 fn a_stall_is_in_the_response_times_of_all_it_met() {
     let mock = Mock::new().latency(ms(1)).stall(ms(200), ms(300));
     let outcome = run_stations(&plain(open(100.0), End::Time(ms(1000))), stations(mock, 2));
-    assert_eq!(outcome.operations, 100);
-    assert_us(outcome.response.max_us(), ms(301));
-    assert_eq!(outcome.service.count_above_us(1.1e3), 2);
+    assert_eq!(outcome.operations(), 100);
+    assert_us(outcome.total().response.max_us(), ms(301));
+    assert_eq!(outcome.total().service.count_above_us(1.1e3), 2);
     // Two are done every millisecond from 501 ms on: number k of them after 301 + ⌊k/2⌋ − 10k ms.
-    assert_eq!(outcome.response.count_above_us(50e3), 27);
+    assert_eq!(outcome.total().response.count_above_us(50e3), 27);
 }
 
 /// Arrivals every 50 ms of an operation of 5; the flag is set 200 ms after the clock began, 198.98 into the drive.
@@ -117,7 +120,7 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
     };
     let outcome = drive_nonblocking(stations, 1..=1, &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
-    assert_eq!(outcome.operations, 4);
+    assert_eq!(outcome.operations(), 4);
     assert_eq!(time.elapsed(), ms(200), "an event wakes the loop");
 }
 
@@ -215,12 +218,12 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
     let outcome = drive_nonblocking(all, 1..=1, &how);
     super::check(&outcome);
     assert_eq!(
-        (outcome.errors, outcome.jobs[0].operations),
+        (outcome.errors(), outcome.clients[0].operations),
         (150_000, 150_000)
     );
     // The answer of the other may wait for the operation that is in hand, of a microsecond.
-    assert_eq!(outcome.jobs[1].operations, 300);
-    assert!(outcome.response.max_us() < 1.01e3);
+    assert_eq!(outcome.clients[1].operations, 300);
+    assert!(outcome.total().response.max_us() < 1.01e3);
 }
 
 #[test]
@@ -234,18 +237,18 @@ fn several_threads_when_asked() {
     };
     let outcome = drive_nonblocking(stations, 3..=3, &how);
     check_virtual(&outcome);
-    assert_eq!((outcome.operations, outcome.elapsed), (250, ms(50)));
+    assert_eq!((outcome.operations(), outcome.elapsed), (250, ms(50)));
     assert_eq!(outcome.driver_threads.unwrap().threads, 3);
-    assert!(outcome.jobs.iter().all(|job| job.operations == 50));
+    assert!(outcome.clients.iter().all(|job| job.operations == 50));
 }
 
 #[test]
 fn what_cannot_be_driven_is_refused_or_done_at_once() {
     let nobody = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |_| Vec::new());
-    assert!(nobody.operations == 0 && nobody.started.is_none() && nobody.fatal.is_none());
+    assert!(nobody.operations() == 0 && nobody.started.is_none() && nobody.fatal.is_none());
     let nothing = plain(CLOSED, End::Operations { per_job: 0 });
     assert_eq!(
-        run_stations(&nothing, stations(Mock::new(), 2)).operations,
+        run_stations(&nothing, stations(Mock::new(), 2)).operations(),
         0
     );
     let bad = run_stations(&plain(open(-1.0), End::Time(AN_HOUR)), |_| Vec::new());

@@ -47,7 +47,7 @@ fn the_stop_flag_ends_who_waits_and_who_works() {
         check_virtual(&outcome);
         assert!(outcome.interrupted && outcome.fatal.is_none());
         assert_eq!(
-            (outcome.completed(), outcome.elapsed, time.elapsed()),
+            (outcome.operations(), outcome.elapsed, time.elapsed()),
             (completed, elapsed, ended),
             "{way:?}, {think:?}"
         );
@@ -145,7 +145,7 @@ fn users_without_work_leave_and_the_window_is_kept() {
         ..plain(10, ms(600))
     };
     let outcome = drive_population(&flock, pool, KINDS, &how);
-    assert_eq!((outcome.completed(), outcome.errors()), (30, 0));
+    assert_eq!((outcome.operations(), outcome.errors()), (30, 0));
     assert!(served.iter().all(|times| times.load(Relaxed) == 4));
     assert_eq!((outcome.elapsed, outcome.unfinished), (ms(600), 0));
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod accounts;
 mod ends;
 mod models;
 mod queue;
@@ -16,8 +17,7 @@ use std::time::Duration;
 use load::mock::Mock;
 use load::{
     BlockingConnection, Clock, ConnectionPool, Done, Failure, NextOperation, NonblockingConnection,
-    PopulationDrive, PopulationModel, PopulationOutcome, Think, Turn, UserPopulation,
-    drive_population,
+    Outcome, PopulationDrive, PopulationModel, Think, Turn, UserPopulation, drive_population,
 };
 use stats::random::Random;
 
@@ -153,16 +153,10 @@ fn plain(users: u32, window: Duration) -> PopulationDrive<'static> {
 }
 
 /// Drives a flock in virtual time and checks what holds of every outcome there.
-fn run(
-    way: Way,
-    mock: &Mock,
-    count: usize,
-    pause: Think,
-    how: &PopulationDrive,
-) -> PopulationOutcome {
+fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &PopulationDrive) -> Outcome {
     let log = Log::default();
     let outcome = logged(way, mock, count, pause, how, &log);
-    assert_eq!((outcome.users, outcome.connections), (how.users, count));
+    assert_eq!(outcome.clients.len(), count);
     assert_eq!(outcome.driver_threads.is_some(), way == Way::Loop);
     outcome
 }
@@ -175,7 +169,7 @@ fn logged(
     pause: Think,
     how: &PopulationDrive,
     log: &Log,
-) -> PopulationOutcome {
+) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let flock = Flock::new(how.users, pause);
     let pool = connections(way, &mock.clone().on(&clock), count, log);
@@ -189,9 +183,9 @@ fn logged(
 }
 
 /// In virtual time the driver takes no time and is never late.
-fn check_virtual(outcome: &PopulationOutcome) {
+fn check_virtual(outcome: &Outcome) {
     check(outcome);
-    assert_eq!(outcome.driver_delay, Duration::ZERO);
+    assert_eq!(outcome.driver_time(), Duration::ZERO);
     assert_eq!(
         (outcome.late_starts, outcome.late_start_max),
         (0, Duration::ZERO)
@@ -209,7 +203,7 @@ fn assert_us(got_us: f64, want: Duration) {
 }
 
 /// What holds of every outcome that is not fatal.
-fn check(outcome: &PopulationOutcome) {
+fn check(outcome: &Outcome) {
     for (number, kind) in outcome.kinds.iter().enumerate() {
         let intervals = outcome.intervals.iter().map(|i| &i.kinds[number]);
         let series = intervals.fold((0, 0), |(completed, errors), cell| {
@@ -221,6 +215,15 @@ fn check(outcome: &PopulationOutcome) {
         assert!(kind.response.count() >= kind.waiting.count());
         assert!(kind.waiting.max_us() <= kind.response.max_us() * 1.001);
         assert!(kind.rolled_back <= kind.completed && kind.timeouts <= kind.errors);
+    }
+    // The accounts of the clients are those of the kinds, and no longer than the window.
+    let of_clients = outcome.clients.iter().map(|client| client.operations);
+    assert_eq!(of_clients.sum::<u64>(), outcome.operations());
+    let rows: u64 = outcome.kinds.iter().map(|kind| kind.rows).sum();
+    assert_eq!(rows, outcome.rows());
+    for client in &outcome.clients {
+        assert!(client.active <= outcome.elapsed && client.finish <= outcome.elapsed);
+        assert!(client.service + client.idle <= client.active);
     }
     // Nothing that was asked for is in no histogram, but for failures.
     let total = outcome.total();

@@ -35,9 +35,9 @@ fn littles_law_holds_of_the_users() {
             2 => (400.0, ms(75)),
             _ => (1600.0, ms(0)),
         };
-        assert_eq!(outcome.completed_per_s(), Some(per_s), "{way:?} {count}");
+        assert_eq!(outcome.operations_per_s(), Some(per_s), "{way:?} {count}");
         assert_eq!(outcome.elapsed, ms(2000));
-        assert_eq!(outcome.connections_busy_mean(), Some(per_s * 0.005));
+        assert_eq!(outcome.in_flight_mean(), Some(per_s * 0.005));
         assert_us(total.waiting.percentile_us(50.0), waited);
         assert_us(total.response.mean_us(), waited + ms(5));
         if count == 2 {
@@ -80,7 +80,7 @@ fn what_is_not_done_in_the_window_is_told() {
             ..plain(5, ms(500))
         };
         let outcome = run(way, &Mock::new().latency(ms(10)), 1, Think::None, &how);
-        assert_eq!((outcome.completed(), outcome.unfinished), (49, 51));
+        assert_eq!((outcome.operations(), outcome.unfinished), (49, 51));
         assert_eq!(outcome.asked, 100);
         let total = outcome.total();
         // The one in hand is awaited. The other 50 have waited for 250 ms at most, no longer than those that were done.
@@ -132,7 +132,7 @@ fn a_stall_as_long_as_the_window_is_in_the_histograms() {
             ..plain(2, ms(8000))
         };
         let outcome = run(way, &mock, 2, Think::None, &how);
-        assert_eq!((outcome.completed(), outcome.asked), (0, 0));
+        assert_eq!((outcome.operations(), outcome.asked), (0, 0));
         assert_eq!(outcome.unfinished, 2);
         assert_us(outcome.total().response.min_us(), ms(20_001));
     }
@@ -153,7 +153,7 @@ fn arrivals_are_dealt_to_users_by_lot() {
         let mock = Mock::new().latency(ms(1));
         let outcome = logged(way, &mock, count, Think::None, &how, &log);
         let of_users: Vec<usize> = (0..7).map(|user| log.of_user(user).len()).collect();
-        (of_users, outcome.completed() + outcome.unfinished)
+        (of_users, outcome.operations() + outcome.unfinished)
     };
     let ticks = Ticks::new(700.0, Arrivals::Poisson, 1);
     let due = std::iter::repeat_with(|| ticks.take_ns()).take_while(|tick| *tick < 500_000_000);
@@ -220,8 +220,8 @@ fn a_ramp_up_leaves_no_trace() {
         };
         let outcome = run(way, &mock, 2, Think::None, &how);
         assert_us(outcome.total().service.max_us(), ms(1));
-        assert_eq!(outcome.completed(), 600);
-        assert_eq!(progress.operations(), outcome.completed());
+        assert_eq!(outcome.operations(), 600);
+        assert_eq!(progress.operations(), outcome.operations());
     }
 }
 
@@ -273,6 +273,6 @@ fn a_window_that_does_not_come_is_not_announced() {
         let pool = super::connections(way, &mock, 2, &log);
         let outcome = load::drive_population(&flock, pool, super::KINDS, &how);
         assert!(outcome.interrupted && outcome.fatal.is_none());
-        assert_eq!(outcome.completed(), 0);
+        assert_eq!(outcome.operations(), 0);
     }
 }

@@ -13,7 +13,7 @@ fn who_waits_is_served_in_the_order_of_asking() {
         let mock = Mock::new().latency(ms(1));
         let outcome = logged(way, &mock, 1, Think::None, &plain(20, ms(400)), &log);
         // The one that ends with the window does not count.
-        assert_eq!((outcome.completed(), outcome.unfinished), (399, 20));
+        assert_eq!((outcome.operations(), outcome.unfinished), (399, 20));
         let log = log.0.into_inner().unwrap();
         let turns: Vec<u32> = log.iter().map(|(user, _)| *user).collect();
         assert_eq!(turns.len(), 400);
@@ -57,7 +57,7 @@ fn with_a_connection_each_nobody_waits() {
         // The operation of each that ends with the window does not count.
         assert_eq!((total.completed, outcome.unfinished), (6 * 249, 6));
         assert_eq!(total.waiting.max_us(), 0.0);
-        assert_eq!(outcome.connections_busy_mean(), Some(6.0));
+        assert_eq!(outcome.in_flight_mean(), Some(6.0));
     }
 }
 
@@ -71,7 +71,7 @@ fn five_thousand_users_cost_little() {
     };
     let mock = Mock::new().latency(ms(5));
     let outcome = run(Way::Loop, &mock, 64, think, &how);
-    let per_s = outcome.completed_per_s().unwrap();
+    let per_s = outcome.operations_per_s().unwrap();
     // Golden for the seed; 20 000 at random are 0.7 % more or less.
     assert!((985.0..1015.0).contains(&per_s), "{per_s}/s, not 999");
     let status = std::fs::read_to_string("/proc/self/status").unwrap();

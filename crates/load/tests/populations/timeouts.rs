@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{Clock, ConnectionPool, PopulationDrive, PopulationOutcome, Think, drive_population};
+use load::{Clock, ConnectionPool, Outcome, PopulationDrive, Think, drive_population};
 
 use super::{AN_HOUR, Flock, KINDS, Log, Way, assert_us, check_virtual, ms, plain, run};
 
@@ -142,7 +142,7 @@ fn a_blocking_call_is_interrupted() {
     assert_eq!(outcome.connections_lost, 0);
 }
 
-fn interruptible(mock: &Mock, window: Duration) -> PopulationOutcome {
+fn interruptible(mock: &Mock, window: Duration) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let pool = ConnectionPool::Blocking(mock.clone().on(&clock).tellers(2));
     let flock = Flock::new(6, Think::Constant(ms(10)));
@@ -165,6 +165,6 @@ fn a_limit_that_is_kept_is_not_noticed() {
     for way in [Way::Loop, Way::Threads] {
         let outcome = run(way, &Mock::new().latency(ms(2)), 2, Think::None, &how);
         // What ends with the window does not count.
-        assert_eq!((outcome.completed(), outcome.errors()), (2 * 299, 0));
+        assert_eq!((outcome.operations(), outcome.errors()), (2 * 299, 0));
     }
 }

@@ -202,7 +202,7 @@ impl Task<'_> {
         figures.queries_per_min = per_min.filter(|_| self.test.definition.queries);
         let row_bytes = exercise.row_bytes();
         figures.payload_mb_per_s =
-            row_bytes.and_then(|bytes| per_s((outcome.rows * bytes) as f64 / 1e6));
+            row_bytes.and_then(|bytes| per_s((outcome.rows() * bytes) as f64 / 1e6));
         let limits = &self.context.validity;
         let offered = self.offered(outcome);
         point.reasons.extend(exercise.verify(outcome)?);
@@ -239,9 +239,8 @@ impl Task<'_> {
         let load::Schedule::Open { rate_per_s, .. } = self.step.schedule() else {
             return None;
         };
-        let window = Duration::from_secs_f64(self.step.seconds?);
         (self.step.mode == Mode::Time)
-            .then(|| checks::Offered::of_jobs(outcome, rate_per_s, window))
+            .then(|| checks::Offered::of(outcome, rate_per_s))
             .flatten()
     }
 

@@ -97,7 +97,7 @@ impl Exercise for BulkLoad {
         });
         let mut reasons = Vec::new();
         // Rows are numbered without a gap only when every job finished its load.
-        if outcome.errors == 0 && !outcome.interrupted && found != right {
+        if outcome.errors() == 0 && !outcome.interrupted && found != right {
             reasons.push(format!(
                 "the table does not hold the {committed} rows that were loaded"
             ));

@@ -54,7 +54,7 @@ impl Exercise for Insert {
         right.add_int(1, self.bench.meter.sum() as i64);
         session.drop_table(TABLE)?;
         let mut reasons = Vec::new();
-        if found != right || committed < outcome.rows {
+        if found != right || committed < outcome.rows() {
             reasons.push(format!(
                 "the table does not hold the {committed} rows whose insertion was committed"
             ));

@@ -97,7 +97,7 @@ impl Exercise for Lookup {
     }
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
-        Some(outcome.rows * BLOCK_BYTES)
+        Some(outcome.rows() * BLOCK_BYTES)
     }
 }
 

@@ -70,7 +70,7 @@ impl Exercise for Query {
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
         // A column store may hold the table in less; a fifth is more than any of them reaches here.
-        Some(outcome.rows * ROW_BYTES / 5)
+        Some(outcome.rows() * ROW_BYTES / 5)
     }
 }
 

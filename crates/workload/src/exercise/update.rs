@@ -77,10 +77,10 @@ impl Exercise for Update {
             .collect();
         let added = self.versions()?.wrapping_sub(self.versions_before);
         let committed = self.bench.meter.changed();
-        if added != committed || committed < outcome.rows {
+        if added != committed || committed < outcome.rows() {
             reasons.push(format!(
                 "the table holds {added} updates, but {committed} were committed and {} measured",
-                outcome.rows
+                outcome.rows()
             ));
         }
         Ok(reasons)

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Clock, ConnectionPool, NonblockingConnection, PopulationDrive, PopulationModel,
-    PopulationOutcome, Progress, drive_population,
+    Arrivals, Clock, ConnectionPool, NonblockingConnection, Outcome, PopulationDrive,
+    PopulationModel, Progress, drive_population,
 };
 use workload::oltp::{
     self, Constants, ExecutorContext, Kind, Ledger, Metadata, Mode, Pacing, Terminals, World,
@@ -46,7 +46,7 @@ fn drive(
     context: &ExecutorContext,
     connections: usize,
     how: &PopulationDrive,
-) -> PopulationOutcome {
+) -> Outcome {
     let pool = ConnectionPool::Nonblocking {
         pool: (0..connections)
             .map(|_| counter(database, context))
@@ -96,14 +96,14 @@ fn five_thousand_users_keep_their_pace() {
     };
     let outcome = drive_population(&users, pool, Kind::ALL.len(), &how);
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-    let per_s = outcome.completed_per_s().unwrap();
+    let per_s = outcome.operations_per_s().unwrap();
     // Golden for the seed; 217 000 transactions at random are 0.2 % more or less.
     assert!((240.5..242.5).contains(&per_s), "{per_s}/s, not 241.6");
     let orders = outcome.kinds[Kind::NewOrder as usize].completed;
-    let orders_pct = 100.0 * orders as f64 / outcome.completed() as f64;
+    let orders_pct = 100.0 * orders as f64 / outcome.operations() as f64;
     assert!((43.0..44.0).contains(&orders_pct), "{orders_pct} %");
     assert_eq!(
-        (outcome.late_starts, outcome.driver_delay),
+        (outcome.late_starts, outcome.driver_time()),
         (0, Duration::ZERO)
     );
 }
@@ -118,7 +118,7 @@ fn five_thousand_users_share_sixty_four_connections() {
     let context = context(&database, users, Pacing::KeyingAndThinking);
     let outcome = drive(&database, &context, 64, &how);
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-    let completed = outcome.completed();
+    let completed = outcome.operations();
     assert!(
         (1..3 * 330).contains(&completed),
         "{completed}, not 242/s at most"
@@ -238,7 +238,7 @@ fn a_server_that_stands_still_is_in_the_response_times() {
         drive_population(context.terminals.as_ref(), pool, Kind::ALL.len(), &how)
     });
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-    assert_eq!((outcome.completed(), outcome.unfinished), (0, 150));
+    assert_eq!((outcome.operations(), outcome.unfinished), (0, 150));
     assert_eq!(outcome.asked, 150);
     let response = outcome.total().response;
     assert_eq!(response.count(), 150);

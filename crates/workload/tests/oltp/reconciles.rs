@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::{PopulationDrive, PopulationModel, PopulationOutcome};
+use load::{Outcome, PopulationDrive, PopulationModel};
 use stats::random::Random;
 use target::Target;
 use workload::oltp::{self, ExecutorContext, Mode, Reconciled};
@@ -215,7 +215,7 @@ fn kill_under_load(
     mode: Mode,
     log: &Path,
     moment: Duration,
-) -> PopulationOutcome {
+) -> Outcome {
     static GO_ON: AtomicBool = AtomicBool::new(false);
     let target = database.target.as_ref();
     let mut session = database.session();

@@ -155,12 +155,8 @@ fn work(database: &Database, mode: Mode, by: By, connections: u32) -> Account {
     let each = all / u64::from(connections);
     let context = context(database, mode, world(database, RUN), None);
     let outcome = serve(database, &context, by, connections, each);
-    assert_eq!(
-        (outcome.fatal, outcome.error_messages),
-        (None, Vec::new()),
-        "{mode:?} {by:?}"
-    );
-    assert_eq!(outcome.operations, all);
+    assert_eq!(outcome.operations(), all, "{mode:?} {by:?}");
+    assert_eq!((outcome.fatal, outcome.error_messages), (None, Vec::new()));
     let account = context.ledger.total();
     assert_eq!(account.completed(), all);
     account
