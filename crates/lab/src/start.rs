@@ -134,8 +134,8 @@ struct Watched<'s> {
 
 impl BlockingClient for Watched<'_> {
     #[inline]
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
-        self.operator.operate(index)
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        self.operator.operate(request)
     }
 
     fn measurement_begins(&mut self) {
@@ -159,8 +159,8 @@ impl NonblockingClient for WatchedNonblocking<'_> {
     }
 
     #[inline]
-    fn begin(&mut self, index: u64) -> Turn {
-        self.station.begin(index)
+    fn begin(&mut self, request: load::Request) -> Turn {
+        self.station.begin(request)
     }
 
     #[inline]

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    ConnectionPool, Done, Drive, End, NextOperation, NonblockingClient, NonblockingConnection,
-    Outcome, PopulationDrive, PopulationModel, RampUp, Schedule, Think, Turn, UserPopulation,
-    drive_nonblocking, drive_population,
+    ConnectionPool, Done, Drive, End, NextOperation, NonblockingClient, Outcome, PopulationDrive,
+    PopulationModel, RampUp, Schedule, Think, Turn, UserPopulation, drive_nonblocking,
+    drive_population,
 };
 
 const CONNECTIONS: u32 = 16;
@@ -41,19 +41,7 @@ impl NonblockingClient for AtOnce {
     fn descriptor(&self) -> RawFd {
         self.0.as_raw_fd()
     }
-    fn begin(&mut self, _index: u64) -> Turn {
-        DONE
-    }
-    fn ready(&mut self) -> Turn {
-        Turn::Reading
-    }
-}
-
-impl NonblockingConnection for AtOnce {
-    fn descriptor(&self) -> RawFd {
-        self.0.as_raw_fd()
-    }
-    fn begin(&mut self, _user: u32, _kind: u8) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         DONE
     }
     fn ready(&mut self) -> Turn {
@@ -93,7 +81,7 @@ impl UserPopulation for Flock {
 }
 
 fn population(
-    counters: Vec<Box<dyn NonblockingConnection>>,
+    counters: Vec<Box<dyn NonblockingClient>>,
     users: u32,
     mean: Duration,
     window: Duration,
@@ -120,7 +108,7 @@ fn population(
 }
 
 /// Driver's processor time of one operation, in nanoseconds.
-fn crowd_ns(counters: Vec<Box<dyn NonblockingConnection>>, users: u32) -> f64 {
+fn crowd_ns(counters: Vec<Box<dyn NonblockingClient>>, users: u32) -> f64 {
     let outcome = population(counters, users, Duration::ZERO, BLOCK);
     let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());
     used as f64 / outcome.operations() as f64
@@ -176,7 +164,7 @@ fn pairs(name: &str, one: impl Fn() -> f64, other: impl Fn() -> f64) {
 
 fn main() -> std::io::Result<()> {
     let at_once = || AtOnce::new().expect("sixteen sockets are within any limit of descriptors");
-    let counters = || -> Vec<Box<dyn NonblockingConnection>> {
+    let counters = || -> Vec<Box<dyn NonblockingClient>> {
         (0..CONNECTIONS).map(|_| Box::new(at_once()) as _).collect()
     };
     let stations = || -> Vec<Box<dyn NonblockingClient>> {
@@ -196,10 +184,12 @@ fn main() -> std::io::Result<()> {
     let count = CONNECTIONS as usize;
     pairs(
         "answers from sockets, 16 users over 16 connections",
-        || crowd_ns(mock.counters(count).unwrap_or_default(), CONNECTIONS),
-        || stations_ns(mock.stations(count).unwrap_or_default()),
+        || crowd_ns(mock.nonblocking(count).unwrap_or_default(), CONNECTIONS),
+        || stations_ns(mock.nonblocking(count).unwrap_or_default()),
     );
-    let counters = Mock::new().latency(Duration::from_millis(5)).counters(64)?;
+    let counters = Mock::new()
+        .latency(Duration::from_millis(5))
+        .nonblocking(64)?;
     let window = Duration::from_secs(10);
     let outcome = population(counters, 5000, Duration::from_secs(20), window);
     let status = std::fs::read_to_string("/proc/self/status")?;

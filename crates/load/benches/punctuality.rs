@@ -48,7 +48,7 @@ fn main() -> std::io::Result<()> {
         clock: Clock::Monotonic,
     };
     let mock = Mock::new();
-    let sockets = mock.stations(CLIENTS)?;
+    let sockets = mock.nonblocking(CLIENTS)?;
     let ways: [Way; 2] = [
         ("threads", Box::new(|| drive(mock.sessions(CLIENTS), &how))),
         (

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::BlockingClient;
 use crate::account::Account;
+use crate::client::{BlockingClient, Request};
 use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Cancellation, ExitReason, Job};
@@ -99,7 +99,7 @@ fn run<'a, 'o>(
                 usage: Usage::default(),
                 unserved: 0,
                 leaving: ExitReason::Failed,
-                index: 0,
+                request: Request::of_job(number as u32, 0),
                 clock: drive.clock.clone(),
             };
             (job, gate.ticket(), drive.clock.participate())

@@ -16,8 +16,7 @@ use std::os::fd::RawFd;
 
 use crate::job::{Cancellation, ExitReason};
 use crate::recorder::Recorder;
-use crate::station::Turn;
-use crate::{Done, Failure};
+use crate::{Done, Failure, Turn};
 
 pub(crate) use crew::{Left, Loops, run};
 pub use stations::drive_nonblocking;

@@ -10,7 +10,7 @@ use crate::clock::{self, Clock, Usage};
 use crate::gate::Ticket;
 use crate::recorder::{Recorder, Timing};
 use crate::schedule::Timetable;
-use crate::{BlockingClient, Done, Failure};
+use crate::{BlockingClient, Done, Failure, Request};
 
 /// What stops a drive before its end.
 #[derive(Debug)]
@@ -69,8 +69,8 @@ pub struct Job<'a, 'o> {
     pub unserved: u64,
     /// Why it ended.
     pub leaving: ExitReason,
-    /// The number of its next operation, over ramp-up and measurement alike.
-    pub index: u64,
+    /// Its next operation.
+    pub request: Request,
     /// What it lives by.
     pub clock: Clock,
 }
@@ -197,9 +197,7 @@ impl Job<'_, '_> {
 
     #[inline]
     fn operate(&mut self) -> Result<Done, Failure> {
-        let index = self.index;
-        self.index += 1;
-        self.client.operate(index)
+        self.client.operate(self.request.next())
     }
 
     fn fail(&self, cancellation: &Cancellation, message: String) -> ExitReason {

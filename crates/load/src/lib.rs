@@ -29,6 +29,7 @@
 //! ```
 
 pub mod account;
+mod client;
 pub mod clock;
 pub mod coarse;
 mod drive;
@@ -45,56 +46,19 @@ pub mod schedule;
 pub mod search;
 pub mod series;
 pub mod slo_search;
-mod station;
 mod timing;
 
+pub use client::{BlockingClient, Done, Failure, Interrupt, NonblockingClient, Request, Turn};
 pub use clock::{Clock, VirtualClock};
 pub use drive::{Drive, JOBS_MAX, drive};
 pub use event_loop::drive_nonblocking;
 pub use objective::{ERRORS_PCT_MAX, Held, Objective, ObjectiveError, Window};
 pub use outcome::{ClientOutcome, DriverThreads, KindOutcome, Outcome};
 pub use population::{
-    BlockingConnection, ConnectionPool, NextOperation, NonblockingConnection, PopulationDrive,
-    PopulationModel, UserPopulation, drive_population,
+    ConnectionPool, NextOperation, PopulationDrive, PopulationModel, UserPopulation,
+    drive_population,
 };
 pub use ramp::{STEPS_MAX, UserSteps, UserStepsError};
 pub use recorder::Progress;
 pub use schedule::{Arrivals, End, RampUp, Schedule, ScheduleError, Think};
 pub use series::{Interval, KindInterval};
-pub use station::{NonblockingClient, Turn};
-
-/// One job's hands: does one operation after another.
-pub trait BlockingClient: Send {
-    /// Does operation number `index` of this job. Indices rise by one over ramp-up and measurement
-    /// alike, so that what must not repeat (a key to insert, a key without replacement) does not.
-    ///
-    /// # Errors
-    /// A [`Failure`], which says what becomes of the job.
-    fn operate(&mut self, index: u64) -> Result<Done, Failure>;
-
-    /// Called once when the ramp-up of this job is over, so that a client that reads counters of
-    /// its own can leave the ramp-up out of them too. Nothing by default.
-    fn measurement_begins(&mut self) {}
-}
-
-/// What a completed operation amounts to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Rows read or written.
-    pub rows: u64,
-    /// How often it had to be begun anew (deadlock, conflict, busy).
-    pub retries: u32,
-    /// Whether it was rolled back on purpose, as a part of the work: completed all the same.
-    pub rolled_back: bool,
-}
-
-/// Why an operation was not completed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// It failed; it is counted, and the job goes on.
-    Operation(String),
-    /// Going on is pointless: the whole drive stops.
-    Fatal(String),
-    /// There is no work left: the job ends well.
-    Exhausted,
-}

@@ -10,7 +10,7 @@
 //! may have two operations in hand.
 //!
 //! **A connection** serves one user after another: in an event loop when its answers can be awaited
-//! ([`NonblockingConnection`]), otherwise on a thread of its own ([`BlockingConnection`]). Who asks while none is free waits; those
+//! ([`NonblockingClient`]), otherwise on a thread of its own ([`BlockingClient`]). Who asks while none is free waits; those
 //! that wait are served in the order of their asking, whatever thread a connection belongs to. The wait is a
 //! part of the response time (asked → done) and recorded apart (asked → a connection was free).
 //!
@@ -21,10 +21,10 @@
 //! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`crate::Outcome::unfinished`]),
 //! because a target that falls behind an open rate shows it there first.
 //!
-//! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`NonblockingConnection`] is
+//! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`NonblockingClient`] is
 //! dropped in the middle of it, which closes the connection, its user goes on, and another connection is asked
 //! for; without one the drive goes on with those that are left, and fails when none is. A blocking call
-//! cannot be left: its [`BlockingConnection::interrupt`] is called, if it has one, and it counts as a timeout when it
+//! cannot be left: its [`crate::BlockingClient::interrupt`] is called, if it has one, and it counts as a timeout when it
 //! returns.
 
 mod blocking;
@@ -35,12 +35,11 @@ mod service;
 mod window_start;
 
 use std::ops::RangeInclusive;
-use std::os::fd::RawFd;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::schedule::Arrivals;
-use crate::{Clock, Done, Failure, Progress, Turn};
+use crate::{BlockingClient, Clock, NonblockingClient, Progress};
 
 pub use drive::drive_population;
 
@@ -65,57 +64,22 @@ pub struct NextOperation {
     pub pause_ns: u64,
 }
 
-/// A connection in an event loop, which serves one user after another without blocking.
-pub trait NonblockingConnection: Send {
-    /// As [`crate::NonblockingClient::descriptor`].
-    fn descriptor(&self) -> RawFd;
-
-    /// Begins an operation for a user and sends what can be sent. [`Failure::Exhausted`] makes the user leave.
-    fn begin(&mut self, user: u32, kind: u8) -> Turn;
-
-    /// As [`crate::NonblockingClient::ready`].
-    fn ready(&mut self) -> Turn;
-
-    /// As [`crate::NonblockingClient::await_ready`]; not used where operations have a limit of time.
-    fn await_ready(&mut self) -> Option<Turn> {
-        None
-    }
-}
-
-/// A connection whose calls block, on a thread of its own.
-pub trait BlockingConnection: Send {
-    /// Does an operation for a user.
-    ///
-    /// # Errors
-    /// A [`Failure`]; [`Failure::Exhausted`] makes the user leave.
-    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure>;
-
-    /// What makes a call return early from another thread, if the engine has something of the kind. It is
-    /// called at most once for each call, and may come too late for it: then it must do no harm to the next.
-    fn interrupt(&self) -> Option<Interrupt> {
-        None
-    }
-}
-
-/// Makes a blocking call return early.
-pub type Interrupt = Box<dyn Fn() + Send>;
-
 /// The connections of a drive.
 pub enum ConnectionPool<'o> {
     /// In event loops.
     Nonblocking {
         /// At least one.
-        pool: Vec<Box<dyn NonblockingConnection + 'o>>,
+        pool: Vec<Box<dyn NonblockingClient + 'o>>,
         /// Makes another connection for one that was given up, or says in a sentence why there is none. Called
         /// on the thread of the drive, while users are served elsewhere.
         replace: Option<Replace<'o>>,
     },
     /// A thread each.
-    Blocking(Vec<Box<dyn BlockingConnection + 'o>>),
+    Blocking(Vec<Box<dyn BlockingClient + 'o>>),
 }
 
 /// Makes another connection.
-pub type Replace<'o> = Box<dyn FnMut() -> Result<Box<dyn NonblockingConnection + 'o>, String> + 'o>;
+pub type Replace<'o> = Box<dyn FnMut() -> Result<Box<dyn NonblockingClient + 'o>, String> + 'o>;
 
 impl ConnectionPool<'_> {
     /// How many there are.

@@ -141,7 +141,7 @@ impl Measure for Bed<'_> {
 struct Sleeper;
 
 impl BlockingClient for Sleeper {
-    fn operate(&mut self, _index: u64) -> std::result::Result<load::Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<load::Done, Failure> {
         std::thread::sleep(Duration::from_millis(2));
         Ok(load::Done::default())
     }

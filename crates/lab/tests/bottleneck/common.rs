@@ -77,7 +77,8 @@ struct Job {
 }
 
 impl BlockingClient for Job {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        let index = request.index;
         match (self.work)(self.session.as_mut(), index) {
             Ok(()) => Ok(Done::default()),
             Err(error) => Err(Failure::Fatal(error.message)),

@@ -7,8 +7,7 @@ use crate::account::Account;
 use crate::job::{Cancellation, ExitReason};
 use crate::recorder::{Recorder, Timing};
 use crate::schedule::{Pacer, Step};
-use crate::station::{NonblockingClient, Turn};
-use crate::{Done, Failure};
+use crate::{Done, Failure, NonblockingClient, Request, Turn};
 
 /// A station and its job.
 pub struct Client<'a, 'o> {
@@ -21,7 +20,8 @@ pub struct Client<'a, 'o> {
     station: Box<dyn NonblockingClient + 'o>,
     pacer: Pacer<'a>,
     step: Step,
-    index: u64,
+    /// The operation that is begun next.
+    request: Request,
     free_ns: u64,
     started_ns: u64,
     /// Operations before the common start that are still to be done, as fast as it can.
@@ -54,7 +54,7 @@ impl<'a, 'o> Client<'a, 'o> {
                 intended_ns: 0,
                 measured: false,
             },
-            index: 0,
+            request: Request::of_job(number as u32, 0),
             free_ns: 0,
             started_ns: 0,
             ramp_up,
@@ -101,9 +101,7 @@ impl Work for Client<'_, '_> {
     #[inline]
     fn begin(&mut self, now_ns: u64) -> Turn {
         self.started_ns = now_ns;
-        let index = self.index;
-        self.index += 1;
-        self.station.begin(index)
+        self.station.begin(self.request.next())
     }
 
     #[inline]

@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::client::Client;
 use super::crew::{Left, Loops, run};
 use crate::account::Account;
+use crate::client::NonblockingClient;
 use crate::drive::{Drive, Ended, JOBS_MAX, merged, summarise, with_series};
 use crate::gate::Gate;
 use crate::job::Cancellation;
@@ -16,7 +17,6 @@ use crate::outcome::Outcome;
 use crate::recorder::{INTERVAL_MIN, Recorder};
 use crate::schedule::Timetable;
 use crate::series::Series;
-use crate::station::NonblockingClient;
 
 /// Drives one client per station and returns when all of them have left.
 ///

@@ -12,8 +12,7 @@ use crate::gate::Ticket;
 use crate::job::{Cancellation, ExitReason, stopped};
 use crate::recorder::Recorder;
 use crate::schedule::Window;
-use crate::station::Turn;
-use crate::{Done, Failure};
+use crate::{Done, Failure, Turn};
 
 /// How often a loop looks at its own use of the processor.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use super::scheduler::Scheduler;
 use super::service::Service;
-use super::{BlockingConnection, Interrupt};
 use crate::clock::{self, Clock, SLEEP_SLICE, Usage, ns};
 use crate::gate::{Gate, Ticket};
 use crate::job::{Cancellation, ExitReason, panic_message, stopped};
 use crate::recorder::{Recorder, Timing};
-use crate::{Done, Failure};
+use crate::{BlockingClient, Done, Failure, Interrupt};
 
 /// Operations that a thread keeps before it writes them into the common recorder; with a recorder for each, a
 /// hundred connections would take a hundred times fifteen histograms.
@@ -44,7 +43,7 @@ pub struct LeftConnection<'a> {
 
 /// Runs a thread for each connection until all of them have left.
 pub fn run<'a, 'o>(
-    blocking: Vec<Box<dyn BlockingConnection + 'o>>,
+    blocking: Vec<Box<dyn BlockingClient + 'o>>,
     shared: &SharedState<'_, 'a>,
 ) -> Vec<LeftConnection<'a>> {
     let calls: Vec<AtomicU64> = blocking.iter().map(|_| AtomicU64::new(IDLE)).collect();
@@ -123,7 +122,7 @@ fn watch<'a>(
 
 /// One thread.
 struct Worker<'r, 'a, 'o> {
-    connection: Box<dyn BlockingConnection + 'o>,
+    connection: Box<dyn BlockingClient + 'o>,
     /// When the call in hand began, on the clock.
     call: &'r AtomicU64,
     shared: &'r SharedState<'r, 'a>,
@@ -233,9 +232,9 @@ impl<'a> Worker<'_, 'a, '_> {
 
     /// Does an operation; why the thread leaves, if it does.
     fn serve(&mut self, now: u64, origin_ns: u64) -> Option<ExitReason> {
-        let (user, kind) = self.service.begin(now - origin_ns);
+        let request = self.service.begin(now - origin_ns);
         self.call.store(now, Relaxed);
-        let result = self.connection.serve(user, kind);
+        let result = self.connection.operate(request);
         let ended = self.shared.clock.now_ns();
         self.call.store(IDLE, Relaxed);
         let (kind, timing) = self.service.end(ended - origin_ns);

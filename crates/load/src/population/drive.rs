@@ -11,9 +11,9 @@ use super::scheduler::Scheduler;
 use super::service::Service;
 use super::window_start::announced;
 use super::{
-    BlockingConnection, ConnectionPool, KINDS_MAX, NonblockingConnection, PopulationDrive,
-    PopulationModel, Replace, USERS_MAX, UserPopulation,
+    ConnectionPool, KINDS_MAX, PopulationDrive, PopulationModel, Replace, USERS_MAX, UserPopulation,
 };
+use crate::client::{BlockingClient, NonblockingClient};
 use crate::clock::{Clock, Participation, Usage, ns};
 use crate::drive::{JOBS_MAX, merged, with_series};
 use crate::event_loop::{self, Left, Loops};
@@ -124,7 +124,7 @@ struct Ended<'a> {
 impl<'a> Context<'a> {
     fn in_loops<'o>(
         &self,
-        pool: Vec<Box<dyn NonblockingConnection + 'o>>,
+        pool: Vec<Box<dyn NonblockingClient + 'o>>,
         replace: Option<Replace<'o>>,
     ) -> Ended<'a> {
         let first = (*self.drive.threads.start()).clamp(1, pool.len());
@@ -174,7 +174,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn on_threads<'o>(&self, blocking: Vec<Box<dyn BlockingConnection + 'o>>) -> Ended<'a> {
+    fn on_threads<'o>(&self, blocking: Vec<Box<dyn BlockingClient + 'o>>) -> Ended<'a> {
         let gate = Gate::new(blocking.len(), &self.drive.clock);
         let recorder = Mutex::new((self.new_recorder)());
         let shared = SharedState {

@@ -5,18 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
-use super::NonblockingConnection;
 use super::scheduler::Scheduler;
 use super::service::Service;
 use crate::clock::{Clock, ns};
 use crate::event_loop::{Next, Work};
 use crate::job::{Cancellation, ExitReason};
 use crate::recorder::Recorder;
-use crate::station::Turn;
-use crate::{Done, Failure};
+use crate::{Done, Failure, NonblockingClient, Turn};
 
 /// Another connection, or why there is none.
-pub type Replacement<'o> = Result<Box<dyn NonblockingConnection + 'o>, String>;
+pub type Replacement<'o> = Result<Box<dyn NonblockingClient + 'o>, String>;
 
 /// What all connections of a drive share.
 #[derive(Clone, Copy)]
@@ -36,7 +34,7 @@ pub struct PooledClient<'a, 'o> {
     /// Its number in the drive, from 0.
     pub number: usize,
     pub service: Service<'a>,
-    connection: Option<Box<dyn NonblockingConnection + 'o>>,
+    connection: Option<Box<dyn NonblockingClient + 'o>>,
     descriptor: RawFd,
     rules: Rules<'a>,
     /// When the operation in hand must be over.
@@ -51,7 +49,7 @@ pub struct PooledClient<'a, 'o> {
 impl<'a, 'o> PooledClient<'a, 'o> {
     pub fn new(
         number: usize,
-        connection: Box<dyn NonblockingConnection + 'o>,
+        connection: Box<dyn NonblockingClient + 'o>,
         scheduler: &'a Scheduler<'a>,
         rules: Rules<'a>,
         replacements: Option<Sender<Sender<Replacement<'o>>>>,
@@ -102,12 +100,12 @@ impl Work for PooledClient<'_, '_> {
 
     #[inline]
     fn begin(&mut self, now_ns: u64) -> Turn {
-        let (user, kind) = self.service.begin(now_ns);
+        let request = self.service.begin(now_ns);
         if let Some(limit) = self.rules.limit {
             self.overdue_ns = now_ns.saturating_add(ns(limit));
         }
         match &mut self.connection {
-            Some(connection) => connection.begin(user, kind),
+            Some(connection) => connection.begin(request),
             None => Turn::Reading,
         }
     }

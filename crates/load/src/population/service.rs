@@ -2,6 +2,7 @@
 
 use super::scheduler::{Arrival, Scheduler};
 use crate::account::Account;
+use crate::client::Request;
 use crate::recorder::Timing;
 
 /// Leads one connection from user to user.
@@ -10,6 +11,7 @@ pub struct Service<'a> {
     arrival: Arrival,
     /// The user who is to be dealt with again, if there is one.
     user: Option<u32>,
+    request: Request,
     free_ns: u64,
     started_ns: u64,
     /// Whether there is a connection.
@@ -28,6 +30,7 @@ impl<'a> Service<'a> {
                 kind: 0,
             },
             user: None,
+            request: Request::default(),
             free_ns: 0,
             started_ns: 0,
             is_open: true,
@@ -42,11 +45,13 @@ impl<'a> Service<'a> {
         Some(self.arrival.due_ns)
     }
 
-    /// The arrival begins: user and kind of operation.
+    /// The arrival begins.
     #[inline]
-    pub fn begin(&mut self, now_ns: u64) -> (u32, u8) {
+    pub fn begin(&mut self, now_ns: u64) -> Request {
         self.started_ns = now_ns;
-        (self.arrival.user, self.arrival.kind)
+        self.request.user = self.arrival.user;
+        self.request.kind = self.arrival.kind;
+        self.request.next()
     }
 
     /// The arrival has ended: kind and times.

@@ -93,7 +93,8 @@ fn exhausted_jobs_end_well() {
 struct Witness<'a>(&'a Mutex<Vec<u64>>);
 
 impl BlockingClient for Witness<'_> {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        let index = request.index;
         self.0.lock().expect("no witness panics").push(index);
         Ok(Done {
             rows: 3,
@@ -134,7 +135,7 @@ struct Told<'a> {
 }
 
 impl BlockingClient for Told<'_> {
-    fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> Result<Done, Failure> {
         self.before += 1;
         let until_ns = self.clock.now_ns() + 1_000_000;
         self.clock.sleep_until(until_ns, || false);

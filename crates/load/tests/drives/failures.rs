@@ -27,7 +27,8 @@ fn failed_operations_are_counted_and_the_job_goes_on() {
 struct Chatty;
 
 impl BlockingClient for Chatty {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        let index = request.index;
         Err(Failure::Operation(format!("failure {index}")))
     }
 }

@@ -99,7 +99,7 @@ fn sessions(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Bloc
 }
 
 fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient>> {
-    move |clock| mock.on(clock).stations(count).unwrap()
+    move |clock| mock.on(clock).nonblocking(count).unwrap()
 }
 
 /// What holds of every outcome.

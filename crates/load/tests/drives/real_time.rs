@@ -11,7 +11,7 @@ use super::{AN_HOUR, CLOSED, check, ms, open, plain};
 
 const BOTH: [fn(&Mock, &Drive) -> Outcome; 2] = [
     |mock, how| drive(mock.sessions(3), how),
-    |mock, how| drive_nonblocking(mock.stations(3).unwrap(), 1..=2, how),
+    |mock, how| drive_nonblocking(mock.nonblocking(3).unwrap(), 1..=2, how),
 ];
 
 #[test]

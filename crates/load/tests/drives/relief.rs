@@ -22,7 +22,7 @@ impl NonblockingClient for Burns {
         self.socket.as_raw_fd()
     }
 
-    fn begin(&mut self, _index: u64) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         self.time.work(us(200));
         Turn::Finished(Ok(Done::default()))
     }

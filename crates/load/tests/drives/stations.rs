@@ -112,7 +112,11 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
     let stop = Arc::new(AtomicBool::new(false));
     let pulled = Arc::clone(&stop);
     time.at(ms(200), move || pulled.store(true, Relaxed));
-    let stations = Mock::new().on(&clock).latency(ms(5)).stations(3).unwrap();
+    let stations = Mock::new()
+        .on(&clock)
+        .latency(ms(5))
+        .nonblocking(3)
+        .unwrap();
     let how = Drive {
         stop: &stop,
         clock,
@@ -128,8 +132,8 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
 fn a_fatal_failure_stops_all_clients() {
     let outcome = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
         let mock = Mock::new().on(clock).latency(ms(1));
-        let mut all = mock.stations(3).unwrap();
-        all.extend(mock.fatal_at(4).stations(1).unwrap());
+        let mut all = mock.nonblocking(3).unwrap();
+        all.extend(mock.fatal_at(4).nonblocking(1).unwrap());
         all
     });
     assert_eq!(
@@ -148,7 +152,7 @@ fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
     };
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Breaks::after(ms(50), &time))];
-    all.extend(Mock::new().on(&clock).stations(1).unwrap());
+    all.extend(Mock::new().on(&clock).nonblocking(1).unwrap());
     let how = Drive {
         clock,
         ..plain(schedule, End::Time(AN_HOUR))
@@ -174,7 +178,7 @@ impl NonblockingClient for Breaks {
         self.0.as_raw_fd()
     }
 
-    fn begin(&mut self, _index: u64) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         Turn::Finished(Ok(Done::default()))
     }
 
@@ -191,7 +195,8 @@ impl NonblockingClient for AtOnce {
         self.0.as_raw_fd()
     }
 
-    fn begin(&mut self, index: u64) -> Turn {
+    fn begin(&mut self, request: load::Request) -> Turn {
+        let index = request.index;
         self.1.work(us(1));
         Turn::Finished(match index % 2 {
             0 => Err(Failure::Operation("odd".into())),
@@ -210,7 +215,13 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
     let (near, _far) = UnixStream::pair().unwrap();
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(AtOnce(near, time))];
-    all.extend(Mock::new().on(&clock).latency(ms(1)).stations(1).unwrap());
+    all.extend(
+        Mock::new()
+            .on(&clock)
+            .latency(ms(1))
+            .nonblocking(1)
+            .unwrap(),
+    );
     let how = Drive {
         clock,
         ..plain(CLOSED, End::Time(ms(300)))
@@ -229,7 +240,11 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
 #[test]
 fn several_threads_when_asked() {
     let (clock, _) = Clock::new_virtual();
-    let stations = Mock::new().on(&clock).latency(ms(1)).stations(5).unwrap();
+    let stations = Mock::new()
+        .on(&clock)
+        .latency(ms(1))
+        .nonblocking(5)
+        .unwrap();
     let how = Drive {
         ramp_up: RampUp::Operations { per_job: 3 },
         clock,
@@ -270,7 +285,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
         fn descriptor(&self) -> i32 {
             self.0.as_raw_fd()
         }
-        fn begin(&mut self, _index: u64) -> Turn {
+        fn begin(&mut self, _request: load::Request) -> Turn {
             panic!("told to")
         }
         fn ready(&mut self) -> Turn {
@@ -280,7 +295,13 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     let (near, _far) = UnixStream::pair().unwrap();
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Panics(near))];
-    all.extend(Mock::new().on(&clock).latency(ms(1)).stations(1).unwrap());
+    all.extend(
+        Mock::new()
+            .on(&clock)
+            .latency(ms(1))
+            .nonblocking(1)
+            .unwrap(),
+    );
     let how = Drive {
         clock,
         ..plain(CLOSED, End::Time(AN_HOUR))

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use load::mock::Mock;
 use load::{
-    BlockingConnection, Clock, ConnectionPool, Done, Failure, NonblockingConnection,
-    PopulationDrive, Think, Turn, VirtualClock, drive_population,
+    BlockingClient, Clock, ConnectionPool, Done, Failure, NonblockingClient, PopulationDrive,
+    Think, Turn, VirtualClock, drive_population,
 };
 
 use super::{Flock, KINDS, WAYS, Way, check, ms, plain, run, us};
@@ -64,11 +64,11 @@ fn time_in_which_nobody_asked_is_told_apart() {
 /// Keeps its thread busy for 200 µs an operation.
 struct Burns(UnixStream, Arc<VirtualClock>);
 
-impl NonblockingConnection for Burns {
+impl NonblockingClient for Burns {
     fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
-    fn begin(&mut self, _user: u32, _kind: u8) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         self.1.work(us(200));
         Turn::Finished(Ok(Done::default()))
     }
@@ -77,8 +77,8 @@ impl NonblockingConnection for Burns {
     }
 }
 
-impl BlockingConnection for Burns {
-    fn serve(&mut self, _user: u32, _kind: u8) -> Result<Done, Failure> {
+impl BlockingClient for Burns {
+    fn operate(&mut self, _request: load::Request) -> Result<Done, Failure> {
         self.1.work(us(200));
         Ok(Done::default())
     }
@@ -90,7 +90,7 @@ fn the_drivers_delay_is_in_the_accounts() {
     let (clock, time) = Clock::new_virtual();
     let burns = || {
         let socket = UnixStream::pair().unwrap().0;
-        Box::new(Burns(socket, Arc::clone(&time))) as Box<dyn NonblockingConnection>
+        Box::new(Burns(socket, Arc::clone(&time))) as Box<dyn NonblockingClient>
     };
     let pool = ConnectionPool::Nonblocking {
         pool: vec![burns(), burns()],
@@ -119,7 +119,7 @@ fn a_thread_of_its_own_is_in_the_account() {
     let (clock, time) = Clock::new_virtual();
     let burns = || {
         let socket = UnixStream::pair().unwrap().0;
-        Box::new(Burns(socket, Arc::clone(&time))) as Box<dyn BlockingConnection>
+        Box::new(Burns(socket, Arc::clone(&time))) as Box<dyn BlockingClient>
     };
     let how = PopulationDrive {
         ramp_up: ms(30),

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, BlockingConnection, Clock, ConnectionPool, Done, Failure, NextOperation,
-    NonblockingConnection, PopulationDrive, PopulationModel, Think, Turn, UserPopulation,
+    Arrivals, BlockingClient, Clock, ConnectionPool, Done, Failure, NextOperation,
+    NonblockingClient, PopulationDrive, PopulationModel, Think, Turn, UserPopulation,
     drive_population,
 };
 
@@ -91,11 +91,11 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
 /// A server that ends while nothing is asked of it.
 struct Gone(UnixStream);
 
-impl NonblockingConnection for Gone {
+impl NonblockingClient for Gone {
     fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
-    fn begin(&mut self, _user: u32, _kind: u8) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         Turn::Finished(Ok(Done::default()))
     }
     fn ready(&mut self) -> Turn {
@@ -125,9 +125,9 @@ fn a_server_that_ends_while_all_pause_is_noticed() {
 /// Serves every user three times.
 struct Thrice<'a>(&'a [AtomicU64]);
 
-impl BlockingConnection for Thrice<'_> {
-    fn serve(&mut self, user: u32, _kind: u8) -> Result<Done, Failure> {
-        match self.0[user as usize].fetch_add(1, Relaxed) {
+impl BlockingClient for Thrice<'_> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        match self.0[request.user as usize].fetch_add(1, Relaxed) {
             0..3 => Ok(Done::default()),
             _ => Err(Failure::Exhausted),
         }
@@ -137,7 +137,7 @@ impl BlockingConnection for Thrice<'_> {
 #[test]
 fn users_without_work_leave_and_the_window_is_kept() {
     let served: Vec<AtomicU64> = (0..10).map(|_| AtomicU64::new(0)).collect();
-    let blocking = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingConnection>);
+    let blocking = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingClient>);
     let flock = Flock::new(10, Think::Constant(ms(5)));
     let pool = ConnectionPool::Blocking(blocking.collect());
     let how = PopulationDrive {

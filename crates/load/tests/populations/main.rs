@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    BlockingConnection, Clock, ConnectionPool, Done, Failure, NextOperation, NonblockingConnection,
-    Outcome, PopulationDrive, PopulationModel, Think, Turn, UserPopulation, drive_population,
+    BlockingClient, Clock, ConnectionPool, Done, Failure, NextOperation, NonblockingClient,
+    Outcome, PopulationDrive, PopulationModel, Request, Think, Turn, UserPopulation,
+    drive_population,
 };
 use stats::random::Random;
 
@@ -85,23 +86,23 @@ struct Kept<'a, C: ?Sized> {
     log: &'a Log,
 }
 
-impl NonblockingConnection for Kept<'_, dyn NonblockingConnection> {
+impl NonblockingClient for Kept<'_, dyn NonblockingClient> {
     fn descriptor(&self) -> i32 {
         self.inner.descriptor()
     }
-    fn begin(&mut self, user: u32, kind: u8) -> Turn {
-        self.log.add(user, kind);
-        self.inner.begin(user, kind)
+    fn begin(&mut self, request: Request) -> Turn {
+        self.log.add(request.user, request.kind);
+        self.inner.begin(request)
     }
     fn ready(&mut self) -> Turn {
         self.inner.ready()
     }
 }
 
-impl BlockingConnection for Kept<'_, dyn BlockingConnection> {
-    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
-        self.log.add(user, kind);
-        self.inner.serve(user, kind)
+impl BlockingClient for Kept<'_, dyn BlockingClient> {
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        self.log.add(request.user, request.kind);
+        self.inner.operate(request)
     }
 }
 
@@ -118,17 +119,17 @@ fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Connect
     match way {
         Way::Loop => ConnectionPool::Nonblocking {
             pool: mock
-                .counters(count)
+                .nonblocking(count)
                 .unwrap()
                 .into_iter()
-                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn NonblockingConnection + 'a>)
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn NonblockingClient + 'a>)
                 .collect(),
             replace: None,
         },
         Way::Threads => ConnectionPool::Blocking(
-            mock.tellers(count)
+            mock.sessions(count)
                 .into_iter()
-                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingConnection + 'a>)
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingClient + 'a>)
                 .collect(),
         ),
     }

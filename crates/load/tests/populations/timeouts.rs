@@ -26,10 +26,10 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
     let mock = sound.clone().hang_at(4, HANG);
     let made = AtomicU64::new(0);
     let pool = ConnectionPool::Nonblocking {
-        pool: mock.counters(3).unwrap(),
+        pool: mock.nonblocking(3).unwrap(),
         replace: Some(Box::new(|| {
             made.fetch_add(1, Relaxed);
-            Ok(sound.counters(1).unwrap().remove(0))
+            Ok(sound.nonblocking(1).unwrap().remove(0))
         })),
     };
     let how = PopulationDrive {
@@ -59,10 +59,10 @@ fn without_a_replacement_the_others_serve_all() {
     let sound = Mock::new().on(&clock).latency(ms(2));
     let hangs = sound.clone().hang_at(4, HANG);
     let log = Log::default();
-    let mut pool = sound.counters(2).unwrap();
-    pool.extend(hangs.counters(1).unwrap());
+    let mut pool = sound.nonblocking(2).unwrap();
+    pool.extend(hangs.nonblocking(1).unwrap());
     let pool = pool.into_iter().map(|inner| {
-        Box::new(super::Kept { inner, log: &log }) as Box<dyn load::NonblockingConnection>
+        Box::new(super::Kept { inner, log: &log }) as Box<dyn load::NonblockingClient>
     });
     let pool = ConnectionPool::Nonblocking {
         pool: pool.collect(),
@@ -101,7 +101,7 @@ fn the_last_connection_to_be_lost_ends_the_drive() {
         let (clock, time) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(2)).hang_at(4, HANG);
         let pool = ConnectionPool::Nonblocking {
-            pool: mock.counters(2).unwrap(),
+            pool: mock.nonblocking(2).unwrap(),
             replace: replace(),
         };
         let flock = Flock::new(5, Think::None);
@@ -144,7 +144,7 @@ fn a_blocking_call_is_interrupted() {
 
 fn interruptible(mock: &Mock, window: Duration) -> Outcome {
     let (clock, _) = Clock::new_virtual();
-    let pool = ConnectionPool::Blocking(mock.clone().on(&clock).tellers(2));
+    let pool = ConnectionPool::Blocking(mock.clone().on(&clock).sessions(2));
     let flock = Flock::new(6, Think::Constant(ms(10)));
     let how = PopulationDrive {
         clock,

@@ -107,7 +107,8 @@ struct Writer {
 }
 
 impl BlockingClient for Writer {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        let index = request.index;
         stamp(index, &mut self.block);
         let (statement, id, block) = (self.statement, self.first + index, &self.block);
         let (_, retries) = self.worker.transact(|session| {

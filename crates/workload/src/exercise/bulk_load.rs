@@ -129,7 +129,7 @@ struct Loader {
 }
 
 impl BlockingClient for Loader {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let first = self.next.fetch_add(self.rows, Ordering::Relaxed);
         let mut source = Rows::range(first, first + self.rows - 1, u64::MAX);
         let loaded = self

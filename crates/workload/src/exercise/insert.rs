@@ -71,7 +71,7 @@ struct Inserter {
 }
 
 impl BlockingClient for Inserter {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let (statement, first, rows) = (self.statement, self.next, self.rows);
         // A key that was tried is not used again, whatever became of its transaction.
         self.next += rows;

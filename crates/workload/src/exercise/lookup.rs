@@ -189,7 +189,7 @@ impl Reader {
 }
 
 impl BlockingClient for Reader {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         self.keys.clear();
         for _ in 0..self.lookups {
             match self.choice.next() {

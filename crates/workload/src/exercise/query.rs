@@ -82,7 +82,7 @@ struct Asker {
 }
 
 impl BlockingClient for Asker {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let found = self
             .worker
             .session

@@ -97,7 +97,7 @@ struct Updater {
 }
 
 impl BlockingClient for Updater {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         // Chosen before the transaction, so that a retry updates the same rows.
         for key in &mut self.keys {
             *key = self.random.range(self.first, self.last) as i64;

@@ -91,7 +91,7 @@ impl Work {
     pub fn population(&self) -> Result<Opened<'_>> {
         let population: Arc<dyn UserPopulation> = Arc::<Terminals>::clone(&self.context.terminals);
         let target = self.target.as_ref();
-        let mut pool: Vec<Box<dyn load::NonblockingConnection + '_>> = Vec::new();
+        let mut pool: Vec<Box<dyn load::NonblockingClient + '_>> = Vec::new();
         for _ in 0..self.connections {
             match self.context.nonblocking(target)? {
                 Some(connection) => pool.push(Box::new(connection)),
@@ -111,7 +111,7 @@ impl Work {
                 .map_err(|e| e.to_string())?;
             let connection =
                 connection.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
-            Ok(Box::new(connection) as Box<dyn load::NonblockingConnection + '_>)
+            Ok(Box::new(connection) as Box<dyn load::NonblockingClient + '_>)
         };
         let pool = ConnectionPool::Nonblocking {
             pool,
@@ -120,10 +120,10 @@ impl Work {
         Ok((population, pool))
     }
 
-    fn blocking_connections(&self) -> Result<Vec<Box<dyn load::BlockingConnection + '_>>> {
+    fn blocking_connections(&self) -> Result<Vec<Box<dyn load::BlockingClient + '_>>> {
         let connection = |_| {
             let connection = self.context.blocking(self.target.as_ref())?;
-            Ok(Box::new(connection) as Box<dyn load::BlockingConnection + '_>)
+            Ok(Box::new(connection) as Box<dyn load::BlockingClient + '_>)
         };
         (0..self.connections).map(connection).collect()
     }

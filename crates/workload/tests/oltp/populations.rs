@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Clock, ConnectionPool, NonblockingConnection, Outcome, PopulationDrive,
-    PopulationModel, Progress, drive_population,
+    Arrivals, Clock, ConnectionPool, NonblockingClient, Outcome, PopulationDrive, PopulationModel,
+    Progress, drive_population,
 };
 use workload::oltp::{
     self, Constants, ExecutorContext, Kind, Ledger, Metadata, Mode, Pacing, Terminals, World,
@@ -36,7 +36,7 @@ fn context(database: &Database, users: u32, pacing: Pacing) -> ExecutorContext {
     }
 }
 
-fn counter(database: &Database, context: &ExecutorContext) -> Box<dyn NonblockingConnection> {
+fn counter(database: &Database, context: &ExecutorContext) -> Box<dyn NonblockingClient> {
     let connection = context.nonblocking(database.target.as_ref()).unwrap();
     Box::new(connection.expect("the engine can be awaited"))
 }
@@ -87,7 +87,7 @@ fn five_thousand_users_keep_their_pace() {
     let users = Terminals::new(world, 5000, 3);
     let mock = Mock::new().on(&clock).latency(Duration::from_millis(5));
     let pool = ConnectionPool::Nonblocking {
-        pool: mock.counters(64).unwrap(),
+        pool: mock.nonblocking(64).unwrap(),
         replace: None,
     };
     let how = PopulationDrive {

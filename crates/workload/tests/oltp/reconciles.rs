@@ -257,7 +257,7 @@ fn kill_under_load(
     })
 }
 
-fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::NonblockingConnection> {
+fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::NonblockingClient> {
     let connection = context.nonblocking(target).unwrap();
     Box::new(connection.expect("the engine can be awaited"))
 }

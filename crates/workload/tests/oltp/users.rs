@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::{
-    BlockingClient, BlockingConnection as _, Done, Drive, End, Failure, NonblockingClient,
-    NonblockingConnection as _, RampUp, Schedule, Think, Turn, UserPopulation as _,
+    BlockingClient, Done, Drive, End, Failure, NonblockingClient, RampUp, Request, Schedule, Think,
+    Turn, UserPopulation as _,
 };
 use workload::oltp::{
     self, Account, BlockingExecutor, Constants, ExecutorContext, Journal, Kind, Ledger, Metadata,
@@ -70,17 +70,20 @@ struct Serves<C> {
 }
 
 impl<C> Serves<C> {
-    fn next(&self, index: u64) -> (u32, u8) {
+    fn next(&self, request: Request) -> Request {
         let users = self.terminals.len() as u32 / self.step;
-        let user = self.first + (index as u32 % users) * self.step;
-        (user, self.terminals.next_operation(user).kind)
+        let user = self.first + (request.index as u32 % users) * self.step;
+        Request {
+            user,
+            kind: self.terminals.next_operation(user).kind,
+            ..request
+        }
     }
 }
 
 impl BlockingClient for Serves<BlockingExecutor> {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
-        let (user, kind) = self.next(index);
-        self.connection.serve(user, kind)
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        self.connection.operate(self.next(request))
     }
 }
 
@@ -89,9 +92,8 @@ impl NonblockingClient for Serves<NonblockingExecutor> {
         self.connection.descriptor()
     }
 
-    fn begin(&mut self, index: u64) -> Turn {
-        let (user, kind) = self.next(index);
-        self.connection.begin(user, kind)
+    fn begin(&mut self, request: Request) -> Turn {
+        self.connection.begin(self.next(request))
     }
 
     fn ready(&mut self) -> Turn {
