@@ -10,7 +10,7 @@
 //! may have two operations in hand.
 //!
 //! **A connection** serves one user after another: in an event loop when its answers can be awaited
-//! ([`NonblockingClient`]), otherwise on a thread of its own ([`BlockingClient`]). Who asks while none is free waits; those
+//! ([`crate::NonblockingClient`]), otherwise on a thread of its own ([`crate::BlockingClient`]). Who asks while none is free waits; those
 //! that wait are served in the order of their asking, whatever thread a connection belongs to. The wait is a
 //! part of the response time (asked → done) and recorded apart (asked → a connection was free).
 //!
@@ -21,27 +21,11 @@
 //! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`crate::Outcome::unfinished`]),
 //! because a target that falls behind an open rate shows it there first.
 //!
-//! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`NonblockingClient`] is
+//! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`crate::NonblockingClient`] is
 //! dropped in the middle of it, which closes the connection, its user goes on, and another connection is asked
 //! for; without one the drive goes on with those that are left, and fails when none is. A blocking call
 //! cannot be left: its [`crate::BlockingClient::interrupt`] is called, if it has one, and it counts as a timeout when it
 //! returns.
-
-mod blocking;
-mod drive;
-mod pooled_client;
-mod scheduler;
-mod service;
-mod window_start;
-
-use std::ops::RangeInclusive;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
-use crate::schedule::Arrivals;
-use crate::{BlockingClient, Clock, NonblockingClient, Progress};
-
-pub use drive::drive_population;
 
 /// Most users of a population.
 pub const USERS_MAX: u32 = 1_000_000;
@@ -62,80 +46,4 @@ pub struct NextOperation {
     pub kind: u8,
     /// How long the user pauses before it asks: thinking over the last answer, keying in the next question.
     pub pause_ns: u64,
-}
-
-/// The connections of a drive.
-pub enum ConnectionPool<'o> {
-    /// In event loops.
-    Nonblocking {
-        /// At least one.
-        pool: Vec<Box<dyn NonblockingClient + 'o>>,
-        /// Makes another connection for one that was given up, or says in a sentence why there is none. Called
-        /// on the thread of the drive, while users are served elsewhere.
-        replace: Option<Replace<'o>>,
-    },
-    /// A thread each.
-    Blocking(Vec<Box<dyn BlockingClient + 'o>>),
-}
-
-/// Makes another connection.
-pub type Replace<'o> = Box<dyn FnMut() -> Result<Box<dyn NonblockingClient + 'o>, String> + 'o>;
-
-impl ConnectionPool<'_> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            ConnectionPool::Nonblocking { pool, .. } => pool.len(),
-            ConnectionPool::Blocking(blocking) => blocking.len(),
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// When users ask.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum PopulationModel {
-    /// Each when its previous operation has ended and its pause is over.
-    Closed,
-    /// At a rate, whatever the target does.
-    Open {
-        /// Operations per second of all users together.
-        rate_per_s: f64,
-        /// How they are spaced.
-        arrivals: Arrivals,
-    },
-}
-
-/// How to drive a population.
-#[derive(Clone)]
-pub struct PopulationDrive<'a> {
-    /// How many users there are, at most [`USERS_MAX`].
-    pub users: u32,
-    /// When they ask.
-    pub model: PopulationModel,
-    /// How long they are at work before the measured window begins.
-    pub ramp_up: Duration,
-    /// Length of the measured window.
-    pub window: Duration,
-    /// Length of the intervals of the series, at least [`crate::recorder::INTERVAL_MIN`].
-    pub interval: Duration,
-    /// Longest time of one operation, from its start.
-    pub operation_limit: Option<Duration>,
-    /// Threads of the event loop to begin with, and at most; see [`crate::drive_nonblocking`].
-    pub threads: RangeInclusive<usize>,
-    /// First pauses, arrivals and the deal of the users follow from it.
-    pub seed: u64,
-    /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
-    /// pool of the machine.
-    pub entering: Option<&'a (dyn Fn() + Sync)>,
-    /// Set from outside, it stops the drive: who waits leaves at once, operations in hand are awaited.
-    pub stop: &'a AtomicBool,
-    /// Where the count so far is published.
-    pub progress: Option<&'a Progress>,
-    /// What tells the time.
-    pub clock: Clock,
 }

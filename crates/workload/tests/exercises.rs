@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::{Drive, End, Outcome, RampUp, Schedule, Think};
+use load::{Clients, Drive, End, Outcome};
 use target::{Target, TargetUrl};
 use workload::library::{Amount, SizeClass};
 use workload::{Bench, Library, Meter, Proven, exercise_for};
@@ -64,19 +64,12 @@ fn bench(place: &Place, library: &Library, code: &str, amount: Amount) -> Bench 
 
 fn drive(clients: Vec<Box<dyn load::BlockingClient>>, per_job: u64) -> Outcome {
     let stop = AtomicBool::new(false);
-    load::drive(
-        clients,
-        &Drive {
-            schedule: Schedule::Closed { think: Think::None },
-            ramp_up: RampUp::None,
-            end: End::Operations { per_job },
-            interval: Duration::from_millis(100),
-            seed: 7,
-            stop: &stop,
-            progress: None,
-            clock: load::Clock::Monotonic,
-        },
-    )
+    let how = Drive {
+        interval: Duration::from_millis(100),
+        seed: 7,
+        ..Drive::of_jobs(End::Operations { per_job }, &stop)
+    };
+    load::drive(Clients::Blocking(clients), &how)
 }
 
 /// Runs a test once; gives the outcome and everything that was found wrong.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use load::{Drive, End, Outcome, RampUp, Schedule, Think};
+use load::{Clients, Drive, End, Outcome};
 use target::{Target, TargetUrl};
 use testing::Shared;
 use workload::exercise::Exercise;
@@ -68,22 +68,17 @@ enum By {
 fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcome {
     exercise.prepare().unwrap();
     let how = Drive {
-        schedule: Schedule::Closed { think: Think::None },
-        ramp_up: RampUp::None,
-        end: End::Operations { per_job },
         interval: Duration::from_millis(100),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
+        ..Drive::of_jobs(End::Operations { per_job }, &GO_ON)
     };
-    match by {
-        By::Threads => load::drive(exercise.clients(jobs).unwrap(), &how),
+    let clients = match by {
+        By::Threads => Clients::Blocking(exercise.clients(jobs).unwrap()),
         By::Loop => {
             let stations = exercise.stations(jobs).unwrap();
-            load::drive_nonblocking(stations.expect("the engine can be awaited"), 1..=1, &how)
+            Clients::nonblocking(stations.expect("the engine can be awaited"))
         }
-    }
+    };
+    load::drive(clients, &how)
 }
 
 /// The one number that a query returns, as digest.

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 
+use super::client::Client;
+use super::slot::ClientSlot;
 use super::turns::{Relief, Turns};
-use super::{ClientSlot, Work};
+use crate::cancellation::{Cancellation, ExitReason, panic_message};
 use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
-use crate::job::{Cancellation, ExitReason, panic_message};
 use crate::outcome::DriverThreads;
 use crate::recorder::Recorder;
 use crate::schedule::Window;
@@ -32,9 +33,9 @@ pub struct Loops<'r, 'a> {
 }
 
 /// What the threads leave.
-pub struct Left<'a, W> {
+pub struct Left<'a, 'o> {
     /// The clients, in no order.
-    pub slots: Vec<ClientSlot<W>>,
+    pub slots: Vec<ClientSlot<'a, 'o>>,
     /// What the threads used in the window.
     pub used: DriverThreads,
     /// What each of them wrote down.
@@ -42,15 +43,15 @@ pub struct Left<'a, W> {
 }
 
 /// Runs the clients to their end, and `meanwhile` on the calling thread.
-pub fn run<'a, W: Work>(
-    works: Vec<W>,
+pub fn run<'a, 'o>(
+    clients: Vec<Client<'a, 'o>>,
     loops: &Loops<'_, 'a>,
     meanwhile: impl FnOnce(),
-) -> Left<'a, W> {
+) -> Left<'a, 'o> {
     let first = *loops.threads.start();
-    let mut dealt: Vec<Vec<ClientSlot<W>>> = (0..first).map(|_| Vec::new()).collect();
-    for (number, work) in works.into_iter().enumerate() {
-        dealt[number % first].push(ClientSlot::new(work));
+    let mut dealt: Vec<Vec<ClientSlot<'a, 'o>>> = (0..first).map(|_| Vec::new()).collect();
+    for (number, client) in clients.into_iter().enumerate() {
+        dealt[number % first].push(ClientSlot::new(client));
     }
     let shared = Shared {
         loops,
@@ -77,26 +78,26 @@ pub fn run<'a, W: Work>(
     left.unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Shared<'r, 'a, W> {
+struct Shared<'r, 'a, 'o> {
     loops: &'r Loops<'r, 'a>,
     /// Threads that may still be begun.
     spare: AtomicUsize,
-    left: Mutex<Left<'a, W>>,
+    left: Mutex<Left<'a, 'o>>,
 }
 
 /// Begins threads.
-struct Crew<'scope, 'env, 'r, 'a, W> {
+struct Crew<'scope, 'env, 'r, 'a, 'o> {
     scope: &'scope Scope<'scope, 'env>,
-    shared: &'scope Shared<'r, 'a, W>,
+    shared: &'scope Shared<'r, 'a, 'o>,
 }
 
-impl<W> Clone for Crew<'_, '_, '_, '_, W> {
+impl Clone for Crew<'_, '_, '_, '_, '_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<W> Copy for Crew<'_, '_, '_, '_, W> {}
+impl Copy for Crew<'_, '_, '_, '_, '_> {}
 
 /// How a thread comes by its clients.
 enum Entry<'g> {
@@ -106,8 +107,8 @@ enum Entry<'g> {
     Relief(u64),
 }
 
-impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, 'a, W> {
-    fn spawn(self, slots: Vec<ClientSlot<W>>, entry: Entry<'scope>, part: Participation) {
+impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'r, 'a, 'o> {
+    fn spawn(self, slots: Vec<ClientSlot<'a, 'o>>, entry: Entry<'scope>, part: Participation) {
         let cancellation = self.shared.loops.cancellation;
         let thread = std::thread::Builder::new().name("driver".into());
         let spawned = thread.spawn_scoped(self.scope, move || {
@@ -122,7 +123,7 @@ impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, 'a, 
         }
     }
 
-    fn work(self, slots: Vec<ClientSlot<W>>, entry: Entry) {
+    fn work(self, slots: Vec<ClientSlot<'a, 'o>>, entry: Entry) {
         let Loops {
             window,
             cancellation,
@@ -160,7 +161,7 @@ impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, 'a, 
 
     fn put_down(
         self,
-        mut slots: Vec<ClientSlot<W>>,
+        mut slots: Vec<ClientSlot<'a, 'o>>,
         usage: &Usage,
         mut recorder: Option<Recorder<'a>>,
     ) {
@@ -176,14 +177,14 @@ impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, 'a, 
     }
 }
 
-impl<'scope, 'r: 'scope, 'a: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, 'a, W> {
+impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Relief<'a, 'o> for Crew<'scope, '_, 'r, 'a, 'o> {
     fn may_begin(&self) -> bool {
         let one_less = |spare: usize| spare.checked_sub(1);
         let spare = &self.shared.spare;
         spare.fetch_update(Relaxed, Relaxed, one_less).is_ok()
     }
 
-    fn begin(&self, slots: Vec<ClientSlot<W>>, origin_ns: u64) {
+    fn begin(&self, slots: Vec<ClientSlot<'a, 'o>>, origin_ns: u64) {
         let part = self.shared.loops.clock.participate();
         self.spawn(slots, Entry::Relief(origin_ns), part);
     }

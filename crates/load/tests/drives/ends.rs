@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp, drive};
+use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp};
 
-use super::{AN_HOUR, CLOSED, assert_us, ms, open, plain, run, sessions};
+use super::{AN_HOUR, CLOSED, assert_us, ms, on_threads, open, plain, run, sessions};
 
 /// The first five operations of every session take 300 ms, the others 1: after a ramp-up of five operations nothing
 /// of it is left, neither in the histograms nor in the series nor in the elapsed time.
@@ -183,7 +183,7 @@ fn the_start_is_that_of_the_window() {
         ..plain(CLOSED, End::Time(ms(300)))
     };
     let begin = clock.instant_of(clock.now_ns());
-    let outcome = drive(Mock::new().on(&clock).latency(ms(1)).sessions(2), &how);
+    let outcome = on_threads(Mock::new().on(&clock).latency(ms(1)).sessions(2), &how);
     // Before the common start there is a lead of 1 ms and 20 µs for each job.
     let lead = Duration::from_micros(1040);
     assert_eq!(outcome.started, Some(begin + lead + ms(500)));

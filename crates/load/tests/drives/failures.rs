@@ -9,7 +9,7 @@ use load::{
     Arrivals, BlockingClient, Clock, Done, Drive, End, Failure, JOBS_MAX, RampUp, Schedule, Think,
 };
 
-use super::{AN_HOUR, CLOSED, ms, open, plain, run, sessions, us};
+use super::{AN_HOUR, CLOSED, ms, on_threads, open, plain, run, sessions, us};
 
 #[test]
 fn failed_operations_are_counted_and_the_job_goes_on() {
@@ -57,11 +57,11 @@ fn a_fatal_failure_stops_every_job() {
             clock,
             ..plain(CLOSED, End::Time(AN_HOUR))
         };
-        let outcome = load::drive(clients, &how);
+        let outcome = on_threads(clients, &how);
         let why = outcome.fatal.expect("the drive failed");
         assert!(
             why.contains(if panics {
-                "job 3 panicked"
+                "client 3 panicked"
             } else {
                 "told to give up"
             }),
@@ -92,7 +92,7 @@ fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration)
         ..plain(schedule, End::Time(AN_HOUR))
     };
     let mock = Mock::new().on(&clock).latency(ms(1));
-    let outcome = load::drive(mock.sessions(3), &how);
+    let outcome = on_threads(mock.sessions(3), &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
     (outcome, time.elapsed())
 }

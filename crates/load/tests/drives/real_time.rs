@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use load::mock::Mock;
-use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_nonblocking};
+use load::{Drive, End, Outcome, RampUp, Schedule, Think};
 
-use super::{AN_HOUR, CLOSED, check, ms, open, plain};
+use super::{AN_HOUR, CLOSED, check, in_loops, ms, on_threads, open, plain};
 
 const BOTH: [fn(&Mock, &Drive) -> Outcome; 2] = [
-    |mock, how| drive(mock.sessions(3), how),
-    |mock, how| drive_nonblocking(mock.nonblocking(3).unwrap(), 1..=2, how),
+    |mock, how| on_threads(mock.sessions(3), how),
+    |mock, how| in_loops(mock.nonblocking(3).unwrap(), 1..=2, how),
 ];
 
 #[test]

@@ -4,12 +4,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use load::{
-    Clock, Done, Drive, End, NonblockingClient, Outcome, Schedule, Turn, VirtualClock,
-    drive_nonblocking,
-};
+use load::{Clock, Done, Drive, End, NonblockingClient, Outcome, Schedule, Turn, VirtualClock};
 
-use super::{CLOSED, check, ms, open, plain, us};
+use super::{CLOSED, check, in_loops, ms, open, plain, us};
 
 /// A client whose operations keep the loop's own thread busy for 200 µs.
 struct Burns {
@@ -47,7 +44,7 @@ fn drive(schedule: Schedule, threads_max: usize) -> (Outcome, usize) {
         clock,
         ..plain(schedule, End::Time(ms(1000)))
     };
-    let outcome = drive_nonblocking(stations, 1..=threads_max, &how);
+    let outcome = in_loops(stations, 1..=threads_max, &how);
     check(&outcome);
     let threads = outcome.driver_threads.unwrap().threads;
     (outcome, threads)

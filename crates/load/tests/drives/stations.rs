@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use load::mock::Mock;
 use load::{
     Arrivals, Clock, Done, Drive, End, Failure, JOBS_MAX, NonblockingClient, Outcome, RampUp,
-    Schedule, Think, Turn, VirtualClock, drive_nonblocking,
+    Schedule, Think, Turn, VirtualClock,
 };
 
 use super::{
-    AN_HOUR, CLOSED, assert_us, check_virtual, ms, open, plain, run, run_stations, sessions,
-    stations, us,
+    AN_HOUR, CLOSED, assert_us, check_virtual, in_loops, ms, open, plain, run, run_stations,
+    sessions, stations, us,
 };
 
 /// Everything of an outcome in which the two ways of driving agree to the nanosecond.
@@ -122,7 +122,7 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
         clock,
         ..plain(open(20.0), End::Time(AN_HOUR))
     };
-    let outcome = drive_nonblocking(stations, 1..=1, &how);
+    let outcome = in_loops(stations, 1..=1, &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
     assert_eq!(outcome.operations(), 4);
     assert_eq!(time.elapsed(), ms(200), "an event wakes the loop");
@@ -157,7 +157,7 @@ fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
         clock,
         ..plain(schedule, End::Time(AN_HOUR))
     };
-    let outcome = drive_nonblocking(all, 1..=1, &how);
+    let outcome = in_loops(all, 1..=1, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
     assert_eq!(time.elapsed(), ms(50));
 }
@@ -226,7 +226,7 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
         clock,
         ..plain(CLOSED, End::Time(ms(300)))
     };
-    let outcome = drive_nonblocking(all, 1..=1, &how);
+    let outcome = in_loops(all, 1..=1, &how);
     super::check(&outcome);
     assert_eq!(
         (outcome.errors(), outcome.clients[0].operations),
@@ -250,7 +250,7 @@ fn several_threads_when_asked() {
         clock,
         ..plain(CLOSED, End::Operations { per_job: 50 })
     };
-    let outcome = drive_nonblocking(stations, 3..=3, &how);
+    let outcome = in_loops(stations, 3..=3, &how);
     check_virtual(&outcome);
     assert_eq!((outcome.operations(), outcome.elapsed), (250, ms(50)));
     assert_eq!(outcome.driver_threads.unwrap().threads, 3);
@@ -306,7 +306,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
         clock,
         ..plain(CLOSED, End::Time(AN_HOUR))
     };
-    let outcome = drive_nonblocking(all, 2..=2, &how);
+    let outcome = in_loops(all, 2..=2, &how);
     assert!(outcome.fatal.unwrap().contains("told to"));
     assert!(time.elapsed() < ms(10), "{time:?}");
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use load::mock::Mock;
 use load::{
-    BlockingClient, Clock, ConnectionPool, Done, Failure, NonblockingClient, PopulationDrive,
-    Think, Turn, VirtualClock, drive_population,
+    BlockingClient, Clients, Clock, Done, Drive, Failure, NonblockingClient, RampUp, Think, Turn,
+    VirtualClock,
 };
 
-use super::{Flock, KINDS, WAYS, Way, check, ms, plain, run, us};
+use super::{Flock, KINDS, WAYS, Way, check, drive_population, ms, plain, run, us};
 
 /// One user over two connections: the first serves it all the time, the other stands free. The operation that ends
 /// with the window is no longer in it.
@@ -47,8 +47,8 @@ fn connections_of_unlike_use_have_unlike_accounts() {
 #[test]
 fn time_in_which_nobody_asked_is_told_apart() {
     for way in WAYS {
-        let how = PopulationDrive {
-            ramp_up: ms(40),
+        let how = Drive {
+            ramp_up: RampUp::Time(ms(40)),
             ..plain(5, ms(120))
         };
         let mock = Mock::new().latency(ms(2));
@@ -92,11 +92,11 @@ fn the_drivers_delay_is_in_the_accounts() {
         let socket = UnixStream::pair().unwrap().0;
         Box::new(Burns(socket, Arc::clone(&time))) as Box<dyn NonblockingClient>
     };
-    let pool = ConnectionPool::Nonblocking {
-        pool: vec![burns(), burns()],
+    let pool = Clients::Nonblocking {
+        clients: vec![burns(), burns()],
         replace: None,
     };
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..plain(2, ms(100))
     };
@@ -121,12 +121,12 @@ fn a_thread_of_its_own_is_in_the_account() {
         let socket = UnixStream::pair().unwrap().0;
         Box::new(Burns(socket, Arc::clone(&time))) as Box<dyn BlockingClient>
     };
-    let how = PopulationDrive {
-        ramp_up: ms(30),
+    let how = Drive {
+        ramp_up: RampUp::Time(ms(30)),
         clock,
         ..plain(2, ms(100))
     };
-    let pool = ConnectionPool::Blocking(vec![burns(), burns()]);
+    let pool = Clients::Blocking(vec![burns(), burns()]);
     let outcome = drive_population(&Flock::new(2, Think::None), pool, KINDS, &how);
     check(&outcome);
     for client in &outcome.clients {

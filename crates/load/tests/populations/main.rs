@@ -16,9 +16,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    BlockingClient, Clock, ConnectionPool, Done, Failure, NextOperation, NonblockingClient,
-    Outcome, PopulationDrive, PopulationModel, Request, Think, Turn, UserPopulation,
-    drive_population,
+    BlockingClient, Clients, Clock, Done, Drive, End, Failure, NextOperation, NonblockingClient,
+    Outcome, Request, Think, Turn, UserPopulation, Users, drive,
 };
 use stats::random::Random;
 
@@ -115,10 +114,10 @@ enum Way {
 
 const WAYS: [Way; 2] = [Way::Loop, Way::Threads];
 
-fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> ConnectionPool<'a> {
+fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Clients<'a> {
     match way {
-        Way::Loop => ConnectionPool::Nonblocking {
-            pool: mock
+        Way::Loop => Clients::Nonblocking {
+            clients: mock
                 .nonblocking(count)
                 .unwrap()
                 .into_iter()
@@ -126,7 +125,7 @@ fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Connect
                 .collect(),
             replace: None,
         },
-        Way::Threads => ConnectionPool::Blocking(
+        Way::Threads => Clients::Blocking(
             mock.sessions(count)
                 .into_iter()
                 .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingClient + 'a>)
@@ -135,26 +134,54 @@ fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Connect
     }
 }
 
-/// A closed drive without ramp-up, with a series of 100 ms.
-fn plain(users: u32, window: Duration) -> PopulationDrive<'static> {
-    PopulationDrive {
-        users,
-        model: PopulationModel::Closed,
-        ramp_up: Duration::ZERO,
-        window,
-        interval: ms(100),
-        operation_limit: None,
-        threads: 1..=1,
-        seed: 1,
-        entering: None,
-        stop: &GO_ON,
-        progress: None,
-        clock: Clock::Monotonic,
+/// Stands for users who are still to be named.
+struct Unnamed;
+
+impl UserPopulation for Unnamed {
+    fn next_operation(&self, _user: u32) -> NextOperation {
+        panic!("these users were to be replaced")
     }
 }
 
+/// A closed drive without ramp-up, with a series of 100 ms.
+fn plain(users: u32, window: Duration) -> Drive<'static> {
+    Drive {
+        users: Users::Population {
+            count: users,
+            kinds: KINDS,
+            population: &Unnamed,
+        },
+        interval: ms(100),
+        ..Drive::of_jobs(End::Time(window), &GO_ON)
+    }
+}
+
+/// Drives these users as asked of the unnamed ones.
+fn drive_population(
+    population: &dyn UserPopulation,
+    pool: Clients,
+    kinds: usize,
+    how: &Drive,
+) -> Outcome {
+    let Users::Population { count, .. } = how.users else {
+        panic!("users share the connections")
+    };
+    let users = Users::Population {
+        count,
+        kinds,
+        population,
+    };
+    drive(
+        pool,
+        &Drive {
+            users,
+            ..how.clone()
+        },
+    )
+}
+
 /// Drives a flock in virtual time and checks what holds of every outcome there.
-fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &PopulationDrive) -> Outcome {
+fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive) -> Outcome {
     let log = Log::default();
     let outcome = logged(way, mock, count, pause, how, &log);
     assert_eq!(outcome.clients.len(), count);
@@ -163,18 +190,14 @@ fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &PopulationDrive)
 }
 
 /// The same, with a log.
-fn logged(
-    way: Way,
-    mock: &Mock,
-    count: usize,
-    pause: Think,
-    how: &PopulationDrive,
-    log: &Log,
-) -> Outcome {
+fn logged(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive, log: &Log) -> Outcome {
     let (clock, _) = Clock::new_virtual();
-    let flock = Flock::new(how.users, pause);
+    let Users::Population { count: users, .. } = how.users else {
+        panic!("users share the connections")
+    };
+    let flock = Flock::new(users, pause);
     let pool = connections(way, &mock.clone().on(&clock), count, log);
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..how.clone()
     };

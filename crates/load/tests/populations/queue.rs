@@ -1,7 +1,7 @@
 //! Who waits, how long, and what a large population costs.
 
 use load::mock::Mock;
-use load::{PopulationDrive, Think};
+use load::{Drive, RampUp, Think};
 
 use super::{Log, WAYS, Way, logged, ms, plain, run};
 
@@ -35,7 +35,7 @@ fn who_waits_is_served_in_the_order_of_asking() {
 fn nobody_starves() {
     let log = Log::default();
     let mock = Mock::new().latency(ms(1));
-    let how = PopulationDrive {
+    let how = Drive {
         threads: 2..=2,
         ..plain(60, ms(1500))
     };
@@ -65,8 +65,8 @@ fn with_a_connection_each_nobody_waits() {
 #[test]
 fn five_thousand_users_cost_little() {
     let think = Think::Exponential { mean: ms(5000) };
-    let how = PopulationDrive {
-        ramp_up: ms(500),
+    let how = Drive {
+        ramp_up: RampUp::Time(ms(500)),
         ..plain(5000, ms(20_000))
     };
     let mock = Mock::new().latency(ms(5));

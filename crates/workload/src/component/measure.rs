@@ -254,16 +254,11 @@ impl Task<'_> {
         let ended = |error| self.ended(error);
         let how = self.drive(progress);
         let jobs = self.key.jobs;
-        let outcome = match exercise.stations(jobs).map_err(ended)? {
-            Some(stations) => {
-                let stations = start.watch_nonblocking(stations);
-                load::drive_nonblocking(stations, self.step.driver_threads(), &how)
-            }
-            None => {
-                let clients = exercise.clients(jobs).map_err(ended)?;
-                load::drive(start.watch(clients), &how)
-            }
+        let clients = match exercise.stations(jobs).map_err(ended)? {
+            Some(clients) => start.watch_nonblocking(clients),
+            None => start.watch(exercise.clients(jobs).map_err(ended)?),
         };
+        let outcome = load::drive(clients, &how);
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let closing = Instant::now();
         exercise.close().map_err(ended)?;
@@ -298,12 +293,11 @@ impl Task<'_> {
         Drive {
             schedule: self.step.schedule(),
             ramp_up,
-            end,
             interval: self.context.interval,
+            threads: self.step.driver_threads(),
             seed: self.seed,
-            stop: self.context.stop,
             progress: Some(progress),
-            clock: load::Clock::Monotonic,
+            ..Drive::of_jobs(end, self.context.stop)
         }
     }
 

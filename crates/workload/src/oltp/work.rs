@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use load::{ConnectionPool, UserPopulation};
+use load::{Clients, UserPopulation};
 use stats::words::counted;
 use target::Target;
 
@@ -37,7 +37,7 @@ pub struct Work {
     connections: u32,
 }
 
-pub type Opened<'w> = (Arc<dyn UserPopulation>, ConnectionPool<'w>);
+pub type Opened<'w> = (Arc<dyn UserPopulation>, Clients<'w>);
 
 impl Work {
     /// Looks at the database, notes that it is no longer as it was loaded, and installs what the transactions
@@ -97,10 +97,7 @@ impl Work {
                 Some(connection) => pool.push(Box::new(connection)),
                 // All sessions of a target are of one kind.
                 None => {
-                    return Ok((
-                        population,
-                        ConnectionPool::Blocking(self.blocking_connections()?),
-                    ));
+                    return Ok((population, Clients::Blocking(self.blocking_connections()?)));
                 }
             }
         }
@@ -113,8 +110,8 @@ impl Work {
                 connection.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
             Ok(Box::new(connection) as Box<dyn load::NonblockingClient + '_>)
         };
-        let pool = ConnectionPool::Nonblocking {
-            pool,
+        let pool = Clients::Nonblocking {
+            clients: pool,
             replace: Some(Box::new(replace)),
         };
         Ok((population, pool))

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::{
-    BlockingClient, Done, Drive, End, Failure, NonblockingClient, RampUp, Request, Schedule, Think,
-    Turn, UserPopulation as _,
+    BlockingClient, Clients, Done, Drive, End, Failure, NonblockingClient, Request, Turn,
+    UserPopulation as _,
 };
 use workload::oltp::{
     self, Account, BlockingExecutor, Constants, ExecutorContext, Journal, Kind, Ledger, Metadata,
@@ -109,17 +109,12 @@ pub fn serve(
     connections: u32,
     per_connection: u64,
 ) -> load::Outcome {
+    let end = End::Operations {
+        per_job: per_connection,
+    };
     let how = Drive {
-        schedule: Schedule::Closed { think: Think::None },
-        ramp_up: RampUp::None,
-        end: End::Operations {
-            per_job: per_connection,
-        },
         interval: Duration::from_millis(100),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
+        ..Drive::of_jobs(end, &GO_ON)
     };
     let target = database.target.as_ref();
     match by {
@@ -128,7 +123,7 @@ pub fn serve(
                 let connection = context.blocking(target).unwrap();
                 serves(connection, context, first, connections)
             });
-            load::drive(each.collect(), &how)
+            load::drive(Clients::Blocking(each.collect()), &how)
         }
         By::Counters => {
             let each = (0..connections).map(|first| -> Box<dyn NonblockingClient> {
@@ -136,7 +131,7 @@ pub fn serve(
                 let connection = connection.expect("the engine can be awaited");
                 serves(connection, context, first, connections)
             });
-            load::drive_nonblocking(each.collect(), 1..=1, &how)
+            load::drive(Clients::nonblocking(each.collect()), &how)
         }
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::oltp::work::{Asked, Work};
 use crate::oltp::{Account, Kind, Mode, Pacing};
 use ::load::{
-    Interval, KindOutcome, Outcome, PopulationDrive, PopulationModel, Progress, drive_population,
+    Drive, End, Interval, KindOutcome, Outcome, Progress, RampUp, Schedule, Think, UserPopulation,
+    Users,
 };
 use archive::{Figures, Histograms, Point, Sample, WorkDone};
 use stats::words::counted;
@@ -136,19 +137,19 @@ impl<'a> Level<'a> {
         beside: Option<&Company<'_>>,
     ) -> Result<Outcome, Measured> {
         let opened = self.work.population();
-        let (population, counters) = opened.map_err(|error| self.place.failed(error))?;
+        let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
         let entering = || {
             start.take();
             beside.into_iter().for_each(|company| (company.entered)());
         };
-        let drive = self.drive(progress, rate_per_s);
-        let drive = PopulationDrive {
+        let drive = self.drive(population.as_ref(), progress, rate_per_s);
+        let drive = Drive {
             entering: Some(&entering),
-            window: beside.map_or(drive.window, |_| COMPANY_MAX),
+            end: beside.map_or(drive.end, |_| End::Time(COMPANY_MAX)),
             stop: beside.map_or(drive.stop, |company| company.over),
             ..drive
         };
-        let outcome = drive_population(population.as_ref(), counters, Kind::ALL.len(), &drive);
+        let outcome = ::load::drive(clients, &drive);
         Ok(Outcome {
             // What goes on beside the users ends their window, and does not cut it short.
             interrupted: outcome.interrupted && beside.is_none(),
@@ -167,14 +168,14 @@ impl<'a> Level<'a> {
         interval: Duration,
     ) -> Result<Vec<f64>, Measured> {
         let opened = self.work.population();
-        let (population, counters) = opened.map_err(|error| self.place.failed(error))?;
-        let how = PopulationDrive {
-            ramp_up: Duration::ZERO,
-            window,
+        let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
+        let how = Drive {
+            ramp_up: RampUp::None,
+            end: End::Time(window),
             interval,
-            ..self.drive(progress, self.place.step.rate_per_s)
+            ..self.drive(population.as_ref(), progress, self.place.step.rate_per_s)
         };
-        let outcome = drive_population(population.as_ref(), counters, Kind::ALL.len(), &how);
+        let outcome = ::load::drive(clients, &how);
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         Ok(outcome.interval_rates_per_s())
     }
@@ -185,23 +186,34 @@ impl<'a> Level<'a> {
         std::iter::once(seen.total.clone()).chain(kinds).collect()
     }
 
-    fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> PopulationDrive<'d>
+    fn drive<'d>(
+        &self,
+        population: &'d dyn UserPopulation,
+        progress: &'d Progress,
+        rate_per_s: Option<f64>,
+    ) -> Drive<'d>
     where
         'a: 'd,
     {
         let step = self.place.step;
         let seconds = |s: f64| Duration::from_secs_f64(s);
-        PopulationDrive {
-            users: self.users,
-            model: match rate_per_s {
-                None => PopulationModel::Closed,
-                Some(rate_per_s) => PopulationModel::Open {
+        Drive {
+            users: Users::Population {
+                count: self.users,
+                kinds: Kind::ALL.len(),
+                population,
+            },
+            schedule: match rate_per_s {
+                None => Schedule::Closed { think: Think::None },
+                Some(rate_per_s) => Schedule::Open {
                     rate_per_s,
                     arrivals: step.arrivals(),
                 },
             },
-            ramp_up: step.ramp_up_seconds.map_or(Duration::ZERO, seconds),
-            window: seconds(step.seconds.unwrap_or(1.0)),
+            ramp_up: step
+                .ramp_up_seconds
+                .map_or(RampUp::None, |s| RampUp::Time(seconds(s))),
+            end: End::Time(seconds(step.seconds.unwrap_or(1.0))),
             interval: self.place.context.interval,
             operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
             threads: step.driver_threads(),
