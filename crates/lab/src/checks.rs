@@ -29,17 +29,17 @@ const WRITTEN_MB_NOTED: f64 = 16.0;
 /// Why a point's figures must not be used.
 pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let mut reasons = Vec::new();
-    if outcome.errors > 0 {
+    if outcome.errors() > 0 {
         let first = outcome
             .error_messages
             .first()
             .map_or("no message", String::as_str);
         reasons.push(Remark::OperationsFailed {
-            errors: outcome.errors,
+            errors: outcome.errors(),
             first: first.to_owned(),
         });
     }
-    if outcome.operations == 0 {
+    if outcome.operations() == 0 {
         reasons.push(Remark::NothingCompleted);
     }
     reasons.extend(pace::stall_reason(outcome, limits));
@@ -65,11 +65,11 @@ fn driver_above(outcome: &Outcome, limits: &Validity, allowed: bool) -> Vec<Rema
         });
     }
     // Of few operations one may be late.
-    let late_pct = outcome.late_starts as f64 * 100.0 / outcome.operations.max(100) as f64;
+    let late_pct = outcome.late_starts as f64 * 100.0 / outcome.operations().max(100) as f64;
     if is_above(late_pct, limits.late_starts_pct_max) {
         found.push(Remark::LateStarts {
             late: outcome.late_starts,
-            operations: outcome.operations,
+            operations: outcome.operations(),
             allowed,
         });
     }
@@ -95,13 +95,13 @@ fn busiest(outcome: &Outcome) -> Option<(usize, f64)> {
 /// Share of the jobs' time, in percent, that was surely the driver's own: without all time in which a job waited
 /// for a processor, because on a busy machine it may have been in the driver when it was put aside.
 pub fn own_pct(outcome: &Outcome) -> Option<f64> {
-    let active: Duration = outcome.jobs.iter().map(|job| job.active).sum();
+    let active: Duration = outcome.clients.iter().map(|client| client.active).sum();
     let own = own_time(outcome);
     (!active.is_zero()).then(|| own.as_secs_f64() / active.as_secs_f64() * 100.0)
 }
 
 fn own_time(outcome: &Outcome) -> Duration {
-    let queued: Duration = outcome.jobs.iter().filter_map(|job| job.run_queue).sum();
+    let queued = outcome.threads_run_queue().unwrap_or_default();
     outcome.driver_time().saturating_sub(queued)
 }
 
@@ -126,9 +126,9 @@ pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Rem
     }
     notes.extend(crowded_note(figures));
     notes.extend(shared_device_note(figures));
-    if outcome.retries > 0 {
+    if outcome.retries() > 0 {
         notes.push(Remark::TriedAgain {
-            retries: outcome.retries,
+            retries: outcome.retries(),
         });
     }
     notes
@@ -216,27 +216,38 @@ mod tests {
         }
     }
 
+    fn done(completed: u64, errors: u64) -> Outcome {
+        Outcome {
+            kinds: vec![load::KindOutcome {
+                completed,
+                errors,
+                ..load::KindOutcome::default()
+            }],
+            ..Outcome::default()
+        }
+    }
+
     fn of_one_job(active_ms: u64, service_ms: u64, queued_ms: u64) -> Outcome {
         let ms = Duration::from_millis;
         Outcome {
-            operations: 10,
-            jobs: vec![load::JobOutcome {
+            clients: vec![load::ClientOutcome {
                 active: ms(active_ms),
                 service: ms(service_ms),
-                run_queue: Some(ms(queued_ms)),
-                ..load::JobOutcome::default()
+                thread: Some(load::clock::Usage {
+                    cpu: Duration::ZERO,
+                    run_queue: Some(ms(queued_ms)),
+                }),
+                ..load::ClientOutcome::default()
             }],
-            ..Outcome::default()
+            ..done(10, 0)
         }
     }
 
     #[test]
     fn failures_make_a_point_invalid() {
         let outcome = Outcome {
-            operations: 10,
-            errors: 2,
             error_messages: vec!["wrong answer".into()],
-            ..Outcome::default()
+            ..done(10, 2)
         };
         let found = reasons(&outcome, &STRICT);
         assert_eq!(found.len(), 1);
@@ -268,7 +279,7 @@ mod tests {
     fn what_only_the_plan_allows_is_noted() {
         let late = |late_starts, operations| Outcome {
             late_starts,
-            operations,
+            kinds: done(operations, 0).kinds,
             ..of_one_job(100, 60, 0)
         };
         let strict = reasons(&late(3, 200), &STRICT);
@@ -305,7 +316,7 @@ mod tests {
         assert!(texts[2].contains("200 of 200 operations"));
         // Errors are no matter of limits.
         let failed = Outcome {
-            errors: 1,
+            kinds: done(10, 1).kinds,
             ..late(0, 10)
         };
         assert_eq!(reasons(&failed, &off).len(), 1);
@@ -342,7 +353,6 @@ mod tests {
     #[test]
     fn an_event_loop_that_was_always_busy_makes_a_point_invalid() {
         let busy = |cpu_ms| Outcome {
-            operations: 10,
             elapsed: Duration::from_millis(1000),
             driver_threads: Some(load::DriverThreads {
                 threads: 2,
@@ -350,7 +360,7 @@ mod tests {
                 cpu_busiest: Duration::from_millis(cpu_ms),
                 run_queue: None,
             }),
-            ..Outcome::default()
+            ..done(10, 0)
         };
         let found = reasons(&busy(990), &STRICT);
         assert!(

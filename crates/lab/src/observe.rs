@@ -113,7 +113,7 @@ impl<'a> Observation<'a> {
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let (used, counters) = start.finish(driven.counters);
         let profile = WaitProfile::of(&outcome, watcher.map(SessionSampler::finish));
-        let operations = outcome.operations * driven.operations_scale;
+        let operations = outcome.operations() * driven.operations_scale;
         let mut figures = figures_of(&outcome, driven.closing, operations, &used, counters);
         profile.write_into(&mut figures);
         let mut point = self.blank;
@@ -141,6 +141,7 @@ impl Observed<'_> {
     /// The point, with what held it back; its figures must be complete.
     pub fn finish(self) -> Point {
         let (context, outcome, used) = (self.context, self.outcome, self.used);
+        let all = outcome.total();
         let watch = &context.samplers[self.site as usize];
         let held_back =
             (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used));
@@ -155,7 +156,7 @@ impl Observed<'_> {
             held_back,
             samples: series(&used.samples, &outcome, context.interval),
             notes,
-            histograms: Histograms::of(&outcome.service, &outcome.response),
+            histograms: Histograms::of(&all.service, &all.response),
             ..self.point
         }
     }

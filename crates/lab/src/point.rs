@@ -34,7 +34,7 @@ pub fn fingerprint(texts: &[&str]) -> String {
         .collect()
 }
 
-/// The figures that every drive of jobs has; `closing` is what belongs to the timing behind its last job.
+/// The figures that every drive has; `closing` is what belongs to the timing behind its last job.
 pub fn figures_of(
     outcome: &Outcome,
     closing: Duration,
@@ -44,7 +44,7 @@ pub fn figures_of(
 ) -> Figures {
     let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
     let per_s = |n: f64| (elapsed_s > 0.0).then(|| n / elapsed_s);
-    let rows = Some(outcome.rows as f64).filter(|n| *n > 0.0);
+    let rows = Some(outcome.rows() as f64).filter(|n| *n > 0.0);
     let operations = operations as f64;
     let mut figures = Figures::default();
     used.write_into(&mut figures);
@@ -57,8 +57,8 @@ pub fn figures_of(
     figures.elapsed_s = Some(elapsed_s);
     figures.first_finish_s = outcome.first_finish().map(|d| d.as_secs_f64());
     figures.last_finish_s = Some(outcome.elapsed.as_secs_f64());
-    figures.errors = Some(outcome.errors as f64);
-    figures.retries = Some(outcome.retries as f64);
+    figures.errors = Some(outcome.errors() as f64);
+    figures.retries = Some(outcome.retries() as f64);
     figures.in_flight_mean = outcome.in_flight_mean();
     figures.little_error_pct = outcome.little_error_pct();
     figures.driver_cpu_pct =
@@ -92,9 +92,9 @@ pub fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<
             Sample {
                 operations_per_s: near
                     .filter(|i| !i.length.is_zero())
-                    .map(|i| i.operations as f64 / i.length.as_secs_f64()),
+                    .map(|i| i.operations() as f64 / i.length.as_secs_f64()),
                 response_us_p99: near
-                    .and_then(|i| i.response_p99)
+                    .and_then(|i| i.response_p99())
                     .map(|d| d.as_secs_f64() * 1e6),
                 ..sample.clone()
             }

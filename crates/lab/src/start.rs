@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use host::{HostMark, HostUse, HostWatch, IoAccounts, Programs};
-use load::{BlockingClient, Done, Failure, NonblockingClient, Turn};
+use load::{BlockingClient, Clients, Done, Failure, NonblockingClient, Request, Turn};
 use target::Counters;
 
 use crate::context::RunContext;
@@ -59,38 +59,33 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Wraps the operators so that their common start is noticed.
-    pub fn watch<'s>(
-        &'s self,
-        operators: Vec<Box<dyn BlockingClient + 's>>,
-    ) -> Vec<Box<dyn BlockingClient + 's>> {
-        let waiting = self.waiting(operators.len());
-        operators
-            .into_iter()
-            .map(|operator| {
-                Box::new(Watched {
-                    operator,
-                    start: self,
-                    waiting: Arc::clone(&waiting),
-                }) as Box<dyn BlockingClient + 's>
-            })
-            .collect()
+    /// Wraps clients that block so that their common start is noticed.
+    pub fn watch<'s>(&'s self, clients: Vec<Box<dyn BlockingClient + 's>>) -> Clients<'s> {
+        let waiting = self.waiting(clients.len());
+        let watched = clients.into_iter().map(|client| {
+            Box::new(Watched {
+                client,
+                start: self,
+                waiting: Arc::clone(&waiting),
+            }) as Box<dyn BlockingClient + 's>
+        });
+        Clients::Blocking(watched.collect())
     }
 
     /// The same for the clients of an event loop.
     pub fn watch_nonblocking<'s>(
         &'s self,
-        stations: Vec<Box<dyn NonblockingClient>>,
-    ) -> Vec<Box<dyn NonblockingClient + 's>> {
-        let waiting = self.waiting(stations.len());
-        let watched = stations.into_iter().map(|station| {
+        clients: Vec<Box<dyn NonblockingClient>>,
+    ) -> Clients<'s> {
+        let waiting = self.waiting(clients.len());
+        let watched = clients.into_iter().map(|client| {
             Box::new(WatchedNonblocking {
-                station,
+                client,
                 start: self,
                 waiting: Arc::clone(&waiting),
             }) as Box<dyn NonblockingClient + 's>
         });
-        watched.collect()
+        Clients::nonblocking(watched.collect())
     }
 
     /// How many have to ramp up before the common start.
@@ -125,56 +120,60 @@ fn engine_counters(target: &Nodes) -> Counters {
         .unwrap_or_default()
 }
 
-/// An operator that reports when its ramp-up is over.
+/// A client that reports when its ramp-up is over.
 struct Watched<'s> {
-    operator: Box<dyn BlockingClient + 's>,
+    client: Box<dyn BlockingClient + 's>,
     start: &'s Start<'s>,
     waiting: Arc<AtomicUsize>,
 }
 
 impl BlockingClient for Watched<'_> {
     #[inline]
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
-        self.operator.operate(index)
+    fn operate(&mut self, request: Request) -> std::result::Result<Done, Failure> {
+        self.client.operate(request)
     }
 
     fn measurement_begins(&mut self) {
-        self.operator.measurement_begins();
+        self.client.measurement_begins();
         if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.start.take();
         }
+    }
+
+    fn interrupt(&self) -> Option<load::Interrupt> {
+        self.client.interrupt()
     }
 }
 
 /// A client of an event loop that reports the same.
 struct WatchedNonblocking<'s> {
-    station: Box<dyn NonblockingClient>,
+    client: Box<dyn NonblockingClient>,
     start: &'s Start<'s>,
     waiting: Arc<AtomicUsize>,
 }
 
 impl NonblockingClient for WatchedNonblocking<'_> {
     fn descriptor(&self) -> std::os::fd::RawFd {
-        self.station.descriptor()
+        self.client.descriptor()
     }
 
     #[inline]
-    fn begin(&mut self, index: u64) -> Turn {
-        self.station.begin(index)
+    fn begin(&mut self, request: Request) -> Turn {
+        self.client.begin(request)
     }
 
     #[inline]
     fn ready(&mut self) -> Turn {
-        self.station.ready()
+        self.client.ready()
     }
 
     #[inline]
     fn await_ready(&mut self) -> Option<Turn> {
-        self.station.await_ready()
+        self.client.await_ready()
     }
 
     fn measurement_begins(&mut self) {
-        self.station.measurement_begins();
+        self.client.measurement_begins();
         if self.waiting.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.start.take();
         }

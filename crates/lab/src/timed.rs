@@ -98,27 +98,27 @@ impl Event {
 /// database's, less what the driver kept for itself; what is neither processor, run queue nor pause
 /// was spent blocked: in I/O, in a lock, or waiting for the engine's own threads.
 pub fn events(outcome: &Outcome) -> Vec<Event> {
-    let total = |part: fn(&load::JobOutcome) -> Duration| -> Duration {
-        outcome.jobs.iter().map(part).sum()
+    let total = |part: fn(&load::ClientOutcome) -> Duration| -> Duration {
+        outcome.clients.iter().map(part).sum()
     };
-    let active = total(|job| job.active);
+    let active = total(|client| client.active);
     if active.is_zero() {
         return Vec::new();
     }
     let driver = outcome.driver_time();
-    let waited = total(|job| job.waited);
+    let idle = total(|client| client.idle);
     // The kernel's counters begin a moment before the common start and move in steps, so each part
     // gets at most what the others leave.
-    let left = active.saturating_sub(driver).saturating_sub(waited);
+    let left = active.saturating_sub(driver).saturating_sub(idle);
     // The threads of an event loop do nothing but drive.
-    let in_jobs = match outcome.driver_threads {
-        Some(_) => driver,
-        None => total(|job| job.cpu),
+    let cpu = match outcome.driver_threads {
+        Some(_) => Duration::ZERO,
+        None => outcome.threads_cpu().saturating_sub(driver).min(left),
     };
-    let cpu = in_jobs.saturating_sub(driver).min(left);
-    let queued: Option<Duration> = outcome.jobs.iter().map(|job| job.run_queue).sum();
-    let run_queue = queued.map(|queued| queued.min(left.saturating_sub(cpu)));
-    let known = driver + cpu + waited + run_queue.unwrap_or_default();
+    let run_queue = outcome
+        .threads_run_queue()
+        .map(|queued| queued.min(left.saturating_sub(cpu)));
+    let known = driver + cpu + idle + run_queue.unwrap_or_default();
     let mut events = vec![
         event("DB CPU", Class::Session(WaitClass::Cpu), cpu, active),
         event("driver", Class::Driver, driver, active),
@@ -140,11 +140,11 @@ pub fn events(outcome: &Outcome) -> Vec<Event> {
             active,
         ));
     }
-    if !waited.is_zero() {
+    if !idle.is_zero() {
         events.push(event(
             "think time or waiting for a tick",
             Class::Idle,
-            waited,
+            idle,
             active,
         ));
     }
@@ -167,18 +167,21 @@ fn event(name: &str, class: Class, time: Duration, of: Duration) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::JobOutcome;
+    use load::ClientOutcome;
+    use load::clock::Usage;
 
     #[test]
     fn the_parts_add_up() {
         let ms = Duration::from_millis;
         let outcome = Outcome {
-            jobs: vec![JobOutcome {
+            clients: vec![ClientOutcome {
                 active: ms(100),
                 service: ms(95),
-                cpu: ms(45),
-                run_queue: Some(ms(10)),
-                ..JobOutcome::default()
+                thread: Some(Usage {
+                    cpu: ms(45),
+                    run_queue: Some(ms(10)),
+                }),
+                ..ClientOutcome::default()
             }],
             ..Outcome::default()
         };
@@ -194,12 +197,14 @@ mod tests {
     fn the_parts_never_exceed_the_whole() {
         let ms = Duration::from_millis;
         let outcome = Outcome {
-            jobs: vec![JobOutcome {
+            clients: vec![ClientOutcome {
                 active: ms(100),
                 service: ms(99),
-                cpu: ms(80),
-                run_queue: Some(ms(35)),
-                ..JobOutcome::default()
+                thread: Some(Usage {
+                    cpu: ms(80),
+                    run_queue: Some(ms(35)),
+                }),
+                ..ClientOutcome::default()
             }],
             ..Outcome::default()
         };

@@ -84,7 +84,7 @@ impl WaitProfile {
                 background: &self.background,
                 driver_pct: checks::own_pct(outcome),
                 device,
-                jobs: outcome.jobs.len() as u32,
+                jobs: outcome.clients.len() as u32,
                 told_by_server: self.watched.is_some(),
                 link: self.watched.as_ref().and_then(|watched| watched.link),
             })

@@ -1,6 +1,6 @@
 //! What driving a population costs: `cargo bench -p load --bench population`.
 //!
-//! With a connection for every user and no pauses it is meant to cost no more than stations do; that is
+//! With a connection for every user and no pauses it is meant to cost no more than jobs do; that is
 //! compared here, in pairs of which each side comes first in turn. Connections that answer at once show the
 //! driver's own time, those behind sockets what is left of the difference in a real loop. Last, a large population.
 
@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    ConnectionPool, Done, Drive, End, NextOperation, NonblockingClient, NonblockingConnection,
-    PopulationDrive, PopulationModel, PopulationOutcome, RampUp, Schedule, Think, Turn,
-    UserPopulation, drive_nonblocking, drive_population,
+    Clients, Done, Drive, End, NextOperation, NonblockingClient, Outcome, RampUp, Turn,
+    UserPopulation, Users, drive,
 };
 
 const CONNECTIONS: u32 = 16;
@@ -41,19 +40,7 @@ impl NonblockingClient for AtOnce {
     fn descriptor(&self) -> RawFd {
         self.0.as_raw_fd()
     }
-    fn begin(&mut self, _index: u64) -> Turn {
-        DONE
-    }
-    fn ready(&mut self) -> Turn {
-        Turn::Reading
-    }
-}
-
-impl NonblockingConnection for AtOnce {
-    fn descriptor(&self) -> RawFd {
-        self.0.as_raw_fd()
-    }
-    fn begin(&mut self, _user: u32, _kind: u8) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         DONE
     }
     fn ready(&mut self) -> Turn {
@@ -93,53 +80,40 @@ impl UserPopulation for Flock {
 }
 
 fn population(
-    counters: Vec<Box<dyn NonblockingConnection>>,
+    clients: Vec<Box<dyn NonblockingClient>>,
     users: u32,
     mean: Duration,
     window: Duration,
-) -> PopulationOutcome {
-    let counters = ConnectionPool::Nonblocking {
-        pool: counters,
-        replace: None,
+) -> Outcome {
+    let population = Flock::new(mean);
+    let how = Drive {
+        users: Users::Population {
+            count: users,
+            kinds: 1,
+            population: &population,
+        },
+        ramp_up: RampUp::Time(Duration::from_millis(50)),
+        ..Drive::of_jobs(End::Time(window), &GO_ON)
     };
-    let how = PopulationDrive {
-        users,
-        model: PopulationModel::Closed,
-        ramp_up: Duration::from_millis(50),
-        window,
-        interval: Duration::from_secs(1),
-        operation_limit: None,
-        threads: 1..=1,
-        seed: 1,
-        entering: None,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
-    };
-    drive_population(&Flock::new(mean), counters, 1, &how)
+    drive(Clients::nonblocking(clients), &how)
 }
 
 /// Driver's processor time of one operation, in nanoseconds.
-fn crowd_ns(counters: Vec<Box<dyn NonblockingConnection>>, users: u32) -> f64 {
-    let outcome = population(counters, users, Duration::ZERO, BLOCK);
+fn cpu_ns(outcome: &Outcome) -> f64 {
     let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());
-    used as f64 / outcome.completed() as f64
+    used as f64 / outcome.operations() as f64
 }
 
-fn stations_ns(stations: Vec<Box<dyn NonblockingClient>>) -> f64 {
+fn population_ns(clients: Vec<Box<dyn NonblockingClient>>, users: u32) -> f64 {
+    cpu_ns(&population(clients, users, Duration::ZERO, BLOCK))
+}
+
+fn jobs_ns(clients: Vec<Box<dyn NonblockingClient>>) -> f64 {
     let how = Drive {
-        schedule: Schedule::Closed { think: Think::None },
         ramp_up: RampUp::Time(Duration::from_millis(50)),
-        end: End::Time(BLOCK),
-        interval: Duration::from_secs(1),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
+        ..Drive::of_jobs(End::Time(BLOCK), &GO_ON)
     };
-    let outcome = drive_nonblocking(stations, 1..=1, &how);
-    let used = outcome.driver_threads.map_or(0, |used| used.cpu.as_nanos());
-    used as f64 / outcome.operations as f64
+    cpu_ns(&drive(Clients::nonblocking(clients), &how))
 }
 
 /// Prints medians of both sides and of their ratio.
@@ -165,7 +139,7 @@ fn pairs(name: &str, one: impl Fn() -> f64, other: impl Fn() -> f64) {
     }
     let middle = PAIRS / 2;
     println!(
-        "{name}: population {:.0} ns, stations {:.0} ns of processor time for each operation; ratio {:.2} (quartiles {:.2} to {:.2})",
+        "{name}: population {:.0} ns, jobs {:.0} ns of processor time for each operation; ratio {:.2} (quartiles {:.2} to {:.2})",
         ones[middle],
         others[middle],
         ratios[middle],
@@ -176,37 +150,36 @@ fn pairs(name: &str, one: impl Fn() -> f64, other: impl Fn() -> f64) {
 
 fn main() -> std::io::Result<()> {
     let at_once = || AtOnce::new().expect("sixteen sockets are within any limit of descriptors");
-    let counters = || -> Vec<Box<dyn NonblockingConnection>> {
-        (0..CONNECTIONS).map(|_| Box::new(at_once()) as _).collect()
-    };
-    let stations = || -> Vec<Box<dyn NonblockingClient>> {
+    let clients = || -> Vec<Box<dyn NonblockingClient>> {
         (0..CONNECTIONS).map(|_| Box::new(at_once()) as _).collect()
     };
     pairs(
         "answers at once, 16 users over 16 connections",
-        || crowd_ns(counters(), CONNECTIONS),
-        || stations_ns(stations()),
+        || population_ns(clients(), CONNECTIONS),
+        || jobs_ns(clients()),
     );
     pairs(
         "answers at once, 5000 users over 16 connections",
-        || crowd_ns(counters(), 5000),
-        || stations_ns(stations()),
+        || population_ns(clients(), 5000),
+        || jobs_ns(clients()),
     );
     let mock = Mock::new();
     let count = CONNECTIONS as usize;
     pairs(
         "answers from sockets, 16 users over 16 connections",
-        || crowd_ns(mock.counters(count).unwrap_or_default(), CONNECTIONS),
-        || stations_ns(mock.stations(count).unwrap_or_default()),
+        || population_ns(mock.nonblocking(count).unwrap_or_default(), CONNECTIONS),
+        || jobs_ns(mock.nonblocking(count).unwrap_or_default()),
     );
-    let counters = Mock::new().latency(Duration::from_millis(5)).counters(64)?;
+    let clients = Mock::new()
+        .latency(Duration::from_millis(5))
+        .nonblocking(64)?;
     let window = Duration::from_secs(10);
-    let outcome = population(counters, 5000, Duration::from_secs(20), window);
+    let outcome = population(clients, 5000, Duration::from_secs(20), window);
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     println!(
         "5000 users who pause for 20 s over 64 connections of 5 ms: {:.0}/s, late starts {:.2} % (at most {:?}), waiting p99 {:.0} us, driver's CPU {:.1} %, {}",
-        outcome.completed_per_s().unwrap_or(0.0),
+        outcome.operations_per_s().unwrap_or(0.0),
         outcome.late_starts_pct().unwrap_or(100.0),
         outcome.late_start_max,
         outcome.total().waiting.percentile_us(99.0),

@@ -6,10 +6,10 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use load::clock::{Clock, now_ns, ns, sharpen_timers, sleep_until};
+use load::clock::{now_ns, ns, sharpen_timers, sleep_until};
 use load::mock::Mock;
 use load::recorder::LATE_START;
-use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_nonblocking};
+use load::{Clients, Drive, End, Outcome, Schedule, Think, drive};
 
 const CLIENTS: usize = 8;
 const PERIOD: Duration = Duration::from_millis(1);
@@ -39,21 +39,18 @@ fn main() -> std::io::Result<()> {
         schedule: Schedule::Closed {
             think: Think::Constant(PERIOD * CLIENTS as u32),
         },
-        ramp_up: RampUp::None,
-        end: End::Time(WINDOW),
-        interval: Duration::from_secs(1),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: Clock::Monotonic,
+        ..Drive::of_jobs(End::Time(WINDOW), &GO_ON)
     };
     let mock = Mock::new();
-    let sockets = mock.stations(CLIENTS)?;
+    let sockets = mock.nonblocking(CLIENTS)?;
     let ways: [Way; 2] = [
-        ("threads", Box::new(|| drive(mock.sessions(CLIENTS), &how))),
+        (
+            "threads",
+            Box::new(|| drive(Clients::Blocking(mock.sessions(CLIENTS)), &how)),
+        ),
         (
             "event loop",
-            Box::new(|| drive_nonblocking(sockets, 1..=1, &how)),
+            Box::new(|| drive(Clients::nonblocking(sockets), &how)),
         ),
     ];
     for (name, drive) in ways {
@@ -68,8 +65,8 @@ fn main() -> std::io::Result<()> {
         println!(
             "{name}: {:.2} % of {} starts late by more than {LATE_START:?}, the latest by {:?}; \
              of a thread that only waits {:.2} % of {wakes}",
-            pct(outcome.late_starts, outcome.operations),
-            outcome.operations,
+            pct(outcome.late_starts, outcome.operations()),
+            outcome.operations(),
             outcome.late_start_max,
             pct(late, wakes),
         );

@@ -1,14 +1,17 @@
-//! What recording costs: the limit is 25 ns for one operation (service, response, interval, sums).
+//! What recording costs: the limit is 25 ns for one operation (service, response, waiting, interval, account).
 //!
 //! `cargo bench -p load`. The two readings of the clock that an operation needs are shown by themselves.
 
 use std::hint::black_box;
-use std::sync::mpsc;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use divan::counter::ItemsCount;
-use load::clock;
+use load::account::Account;
 use load::recorder::{Progress, Recorder, Timing};
+use load::schedule::Window;
+use load::series::Series;
+use load::{Done, clock};
 use stats::random::Random;
 
 /// Operations of one iteration, so that the cost of divan's own clock vanishes.
@@ -41,11 +44,20 @@ fn timings(mean_us: f64) -> Vec<Timing> {
 
 #[divan::bench(args = [5.0, 200.0, 2_000.0])]
 fn record(bencher: divan::Bencher, mean_us: f64) {
-    let (sender, receiver) = mpsc::channel();
+    let series = Mutex::new(Series::new(Duration::from_secs(1), 1));
     let progress = Progress::new();
     let timings = timings(mean_us);
-    let interval = Duration::from_secs(1);
-    let mut recorder = Recorder::new(0, interval, sender, Some(&progress));
+    let window = Window {
+        from_ns: 0,
+        until_ns: None,
+        is_drained: true,
+    };
+    let mut recorder = Recorder::new(1, &window, &series, Some(&progress));
+    let mut account = Account::new(&window);
+    let done = Done {
+        rows: 1,
+        ..Done::default()
+    };
     // Time goes on from iteration to iteration, so that turning intervals and telling the progress are in it.
     let (mut passed_ns, length_ns) = (0, timings.last().map_or(0, |t| t.end_ns));
     bencher
@@ -58,10 +70,11 @@ fn record(bencher: divan::Bencher, mean_us: f64) {
                     start_ns: timing.start_ns + passed_ns,
                     end_ns: timing.end_ns + passed_ns,
                 };
-                recorder.completed(&shifted, 1, 0);
+                account.completed(&shifted, done.rows);
+                recorder.completed(0, &shifted, &done);
             }
             passed_ns += length_ns;
-            while receiver.try_recv().is_ok() {}
+            black_box(account);
         });
 }
 

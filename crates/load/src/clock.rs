@@ -218,7 +218,7 @@ pub fn sharpen_timers() {
 }
 
 /// What the kernel says this thread has used; differences of two readings are meaningful.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Time on a processor.
     pub cpu: Duration,

@@ -13,7 +13,7 @@ const OCTAVE_MAX: u32 = 41;
 const BUCKETS: usize = (OCTAVE_MAX - KEPT_BITS + 2) as usize * BUCKETS_PER_OCTAVE;
 
 /// Counts of latencies by size.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coarse {
     counts: [u64; BUCKETS],
     total: u64,

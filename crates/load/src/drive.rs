@@ -1,25 +1,89 @@
-//! A drive: all jobs on their threads, from the ramp-up to the outcome.
+//! A drive: users, the clients that carry their operations out, a schedule, from the ramp-up to the outcome.
 
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::BlockingClient;
+use crate::cancellation::{Cancellation, ExitReason};
+use crate::client::{BlockingClient, NonblockingClient};
 use crate::clock::{Clock, Participation, Usage};
-use crate::gate::{Gate, Ticket};
-use crate::job::{Cancellation, ExitReason, Job};
-use crate::outcome::Outcome;
+use crate::event_loop::{self, Client, Left, Loops, Replacement, Rules};
+use crate::gate::Gate;
+use crate::outcome::{DriverThreads, Outcome};
+use crate::population::{KINDS_MAX, USERS_MAX, UserPopulation};
 use crate::recorder::{INTERVAL_MIN, Progress, Recorder};
-use crate::schedule::{End, RampUp, Schedule, Timetable};
+use crate::schedule::{End, RampUp, Schedule, Think, Timetable, Window};
+use crate::scheduler::Scheduler;
 use crate::series::Series;
+use crate::service::Service;
+use crate::threads;
+use crate::window_start::announced;
 
-/// Most jobs of one drive: one thread each.
+/// Most clients of one drive.
 pub const JOBS_MAX: usize = 4096;
 
+/// Who asks for operations.
+#[derive(Clone, Copy)]
+pub enum Users<'a> {
+    /// Jobs: for each client a user of its own, whose pauses the schedule knows.
+    Jobs,
+    /// Users who share the clients, see [`crate::population`].
+    Population {
+        /// At most [`USERS_MAX`].
+        count: u32,
+        /// Kinds of operations, at most [`KINDS_MAX`].
+        kinds: usize,
+        /// What they do, and their pauses.
+        population: &'a dyn UserPopulation,
+    },
+}
+
+/// Who carries operations out.
+pub enum Clients<'o> {
+    /// A thread each.
+    Blocking(Vec<Box<dyn BlockingClient + 'o>>),
+    /// In event loops.
+    Nonblocking {
+        clients: Vec<Box<dyn NonblockingClient + 'o>>,
+        /// Makes another one for one that was given up, or says in a sentence why there is none. Called
+        /// on the thread of the drive, while the others go on.
+        replace: Option<Replace<'o>>,
+    },
+}
+
+/// Makes another client.
+pub type Replace<'o> = Box<dyn FnMut() -> Replacement<'o> + 'o>;
+
+impl<'o> Clients<'o> {
+    /// In event loops, none of which is ever replaced.
+    pub fn nonblocking(clients: Vec<Box<dyn NonblockingClient + 'o>>) -> Self {
+        Self::Nonblocking {
+            clients,
+            replace: None,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Clients::Nonblocking { clients, .. } => clients.len(),
+            Clients::Blocking(clients) => clients.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// How to drive.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Drive<'a> {
+    /// Who asks.
+    pub users: Users<'a>,
     /// The model of load.
     pub schedule: Schedule,
     /// What is done before measuring, unrecorded.
@@ -28,9 +92,17 @@ pub struct Drive<'a> {
     pub end: End,
     /// Length of the intervals of the series, at least [`INTERVAL_MIN`].
     pub interval: Duration,
-    /// Arrivals and think times follow from it.
+    /// Longest time of one operation, from its start.
+    pub operation_limit: Option<Duration>,
+    /// Threads of the event loop to begin with (at least one, at most one for each client), and at most: a thread that
+    /// is on a processor nearly all of its time hands half of its clients to a new one.
+    pub threads: RangeInclusive<usize>,
+    /// Arrivals, think times, first pauses and the deal of the users follow from it.
     pub seed: u64,
-    /// Set from outside, it stops the drive: at once where jobs wait, after the operation in hand where they work.
+    /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
+    /// counters of the machine.
+    pub entering: Option<&'a (dyn Fn() + Sync)>,
+    /// Set from outside, it stops the drive: at once where clients wait, after the operation in hand where they work.
     pub stop: &'a AtomicBool,
     /// Where the count so far is published.
     pub progress: Option<&'a Progress>,
@@ -38,162 +110,329 @@ pub struct Drive<'a> {
     pub clock: Clock,
 }
 
-/// Drives one job per client, each on its own thread, and returns when all of them have ended.
-///
-/// The clients are dropped after the last job has ended, so that closing one session does not
-/// disturb the measurement of another.
-pub fn drive(clients: Vec<Box<dyn BlockingClient + '_>>, drive: &Drive) -> Outcome {
-    let jobs = clients.len();
-    if jobs > JOBS_MAX {
-        return Outcome::fatal(format!(
-            "{jobs} jobs are more than one driver can hold: use at most {JOBS_MAX}"
-        ));
+impl<'a> Drive<'a> {
+    /// Jobs that do so much one operation after another, without pauses, ramp-up or limits, with a series of a second.
+    pub fn of_jobs(end: End, stop: &'a AtomicBool) -> Self {
+        Self {
+            users: Users::Jobs,
+            schedule: Schedule::Closed { think: Think::None },
+            ramp_up: RampUp::None,
+            end,
+            interval: Duration::from_secs(1),
+            operation_limit: None,
+            threads: 1..=1,
+            seed: 1,
+            entering: None,
+            stop,
+            progress: None,
+            clock: Clock::Monotonic,
+        }
     }
-    let table = match Timetable::new(drive.schedule, drive.ramp_up, drive.end, jobs, drive.seed) {
+}
+
+/// Drives until the end and all operations in hand are over.
+///
+/// The clients are dropped after the last of them has left, but for those that are given up.
+pub fn drive(clients: Clients, how: &Drive) -> Outcome {
+    let count = clients.len();
+    if let Err(message) = check(count, how) {
+        return Outcome::fatal(message);
+    }
+    let table = match Timetable::new(how.schedule, how.ramp_up, how.end, count, how.seed) {
         Ok(table) => table,
         Err(error) => return Outcome::fatal(error.to_string()),
     };
-    let cancellation = Cancellation {
-        stop: drive.stop,
-        fatal: OnceLock::new(),
-        failed: AtomicBool::new(false),
+    let cancellation = Cancellation::new(how.stop);
+    let window = Window {
+        is_drained: matches!(how.users, Users::Jobs),
+        ..table.window()
     };
-    let gate = Gate::new(jobs, &drive.clock);
-    let (ended, series) = run(clients, drive, &table, &gate, &cancellation);
-    let origin_ns = gate.common_start_ns().filter(|_| jobs > 0);
-    let ended: Vec<Ended> = ended
-        .iter()
-        .map(|job| Ended {
-            recorder: &job.recorder,
-            usage: job.usage,
-            unserved: job.unserved,
-            leaving: job.leaving,
-        })
-        .collect();
-    let started = origin_ns.map(|at| drive.clock.instant_of(at.saturating_add(table.from_ns())));
-    summarise(
-        &ended,
-        &series,
-        &table,
-        started,
-        cancellation.fatal.into_inner(),
-    )
-}
-
-/// Runs the jobs, and gathers their intervals on the calling thread meanwhile.
-fn run<'a, 'o>(
-    clients: Vec<Box<dyn BlockingClient + 'o>>,
-    drive: &Drive<'a>,
-    table: &Timetable,
-    gate: &Gate,
-    cancellation: &Cancellation,
-) -> (Vec<Job<'a, 'o>>, Series) {
-    let interval = drive.interval.max(INTERVAL_MIN);
-    let mut series = Series::new(interval);
-    let (sender, intervals) = mpsc::channel();
-    let ramp_up = match drive.ramp_up {
-        RampUp::Operations { per_job } => per_job,
-        RampUp::None | RampUp::Time(_) => 0,
+    let (kinds, scheduler) = match how.users {
+        Users::Jobs => (1, None),
+        Users::Population {
+            count,
+            kinds,
+            population,
+        } => {
+            let asked = (count, how.schedule, how.seed);
+            let scheduler = Scheduler::new(population, asked, kinds, window, &cancellation);
+            (kinds, Some(scheduler))
+        }
     };
-    let jobs: Vec<(Job, Ticket, Participation)> = (0u64..)
-        .zip(clients)
-        .map(|(number, client)| {
-            let recorder = Recorder::new(table.from_ns(), interval, sender.clone(), drive.progress);
-            let job = Job {
-                number,
-                client,
-                recorder,
-                usage: Usage::default(),
-                unserved: 0,
-                leaving: ExitReason::Failed,
-                index: 0,
-                clock: drive.clock.clone(),
-            };
-            (job, gate.ticket(), drive.clock.participate())
-        })
-        .collect();
-    drop(sender);
-    let ended = std::thread::scope(|scope| {
-        let threads: Vec<_> = jobs
-            .into_iter()
-            .map(|(mut job, ticket, part)| {
-                let name = format!("job-{}", job.number);
-                let thread = std::thread::Builder::new().name(name);
-                let spawned = thread.spawn_scoped(scope, move || {
-                    part.enter();
-                    job.run(ticket, table, ramp_up, cancellation);
-                    drop(part);
-                    job
-                });
-                spawned.inspect_err(|error| {
-                    cancellation.fail(format!(
-                        "a thread for every job cannot be had ({error}): use fewer jobs, or raise the limit of processes"
-                    ));
-                })
-            })
-            .collect();
-        for record in intervals {
-            series.add(&record);
-        }
-        threads
-            .into_iter()
-            .filter_map(|thread| thread.ok()?.join().ok())
-            .collect()
-    });
-    (ended, series)
-}
-
-/// What is left of a job when it has ended, whatever drove it.
-pub(crate) struct Ended<'r> {
-    pub recorder: &'r Recorder<'r>,
-    pub usage: Usage,
-    pub unserved: u64,
-    pub leaving: ExitReason,
-}
-
-/// The outcome of a drive from what its jobs left.
-pub(crate) fn summarise(
-    ended: &[Ended],
-    series: &Series,
-    table: &Timetable,
-    started: Option<Instant>,
-    fatal: Option<String>,
-) -> Outcome {
-    let mut outcome = Outcome {
-        started,
-        ..Outcome::default()
+    let series = Mutex::new(Series::new(how.interval.max(INTERVAL_MIN), kinds));
+    let context = Context {
+        how,
+        window,
+        table: &table,
+        scheduler: scheduler.as_ref(),
+        cancellation: &cancellation,
+        open: &AtomicUsize::new(count),
+        new_recorder: &|| Recorder::new(kinds, &window, &series, how.progress),
     };
-    for job in ended {
-        outcome.add_sums(job.recorder.sums(), table.from_ns());
-        if let Some(added) = outcome.jobs.last_mut() {
-            added.cpu = job.usage.cpu;
-            added.run_queue = job.usage.run_queue;
-        }
-        if let Some(latencies) = job.recorder.latencies() {
-            outcome.service.merge(&latencies.service);
-            outcome.response.merge(&latencies.response);
-        }
-        outcome.unserved += job.unserved;
-        for message in job.recorder.messages() {
-            outcome.add_message(message);
-        }
+    let ended = match clients {
+        Clients::Nonblocking { clients, replace } => context.in_loops(clients, replace),
+        Clients::Blocking(clients) => context.on_threads(clients),
+    };
+    let outcome = context.outcome(ended);
+    let series = series.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Outcome {
+        intervals: series.intervals(outcome.elapsed),
+        ..outcome
     }
-    let left = |why: ExitReason| ended.iter().any(|job| job.leaving == why);
-    outcome.interrupted = left(ExitReason::Stopped);
-    outcome.fatal = fatal;
-    if let (Some(until), true) = (table.until_ns(), left(ExitReason::Over)) {
-        let window = Duration::from_nanos(until - table.from_ns());
-        if !outcome.interrupted && outcome.fatal.is_none() {
-            outcome.elapsed = outcome.elapsed.max(window);
-        }
-    }
-    if outcome.unserved > 0 {
-        outcome.errors += outcome.unserved;
-        outcome.add_message(&format!(
-            "{} operations were due but not begun in the time allowed for draining: the target is slower than the rate",
-            outcome.unserved
+}
+
+/// Whether a drive can be done at all; if not, why.
+fn check(clients: usize, how: &Drive) -> Result<(), String> {
+    let Users::Population { count, kinds, .. } = how.users else {
+        return match clients > JOBS_MAX {
+            true => Err(format!(
+                "{clients} jobs are more than one driver can hold: use at most {JOBS_MAX}"
+            )),
+            false => Ok(()),
+        };
+    };
+    if clients == 0 || clients > JOBS_MAX {
+        return Err(format!(
+            "users cannot be served over {clients} connections: use 1 to {JOBS_MAX}"
         ));
     }
-    outcome.intervals = series.intervals(outcome.elapsed);
-    outcome
+    if count == 0 || count > USERS_MAX {
+        return Err(format!(
+            "a population of {count} users cannot be driven: use 1 to {USERS_MAX}"
+        ));
+    }
+    if kinds == 0 || kinds > KINDS_MAX {
+        return Err(format!(
+            "{kinds} kinds of operations cannot be told apart: use 1 to {KINDS_MAX}"
+        ));
+    }
+    let has_own_pauses = matches!(how.schedule, Schedule::Closed { think: Think::None });
+    if !has_own_pauses && !matches!(how.schedule, Schedule::Open { .. }) {
+        return Err("users who share connections have pauses of their own: drive them closed without think time, or open".into());
+    }
+    match (how.end, how.ramp_up) {
+        (End::Operations { .. }, _) | (_, RampUp::Operations { .. }) => Err(
+            "users who share connections are driven for a time, not for an amount of work".into(),
+        ),
+        (End::Time(time), _) if time.is_zero() => {
+            Err("a measured window of no length measures nothing: give it a length".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What every way of driving needs.
+struct Context<'a> {
+    how: &'a Drive<'a>,
+    window: Window,
+    table: &'a Timetable,
+    /// Who is next, where users share the clients.
+    scheduler: Option<&'a Scheduler<'a>>,
+    cancellation: &'a Cancellation<'a>,
+    /// Connections that there are.
+    open: &'a AtomicUsize,
+    new_recorder: &'a (dyn Fn() -> Recorder<'a> + Sync),
+}
+
+/// What the clients leave.
+struct Ended<'a> {
+    recorders: Vec<Recorder<'a>>,
+    /// In their order: what each did, what its thread used, and why it left.
+    clients: Vec<(Service<'a>, Option<Usage>, ExitReason)>,
+    origin_ns: Option<u64>,
+    driver_threads: Option<DriverThreads>,
+}
+
+impl<'a> Context<'a> {
+    /// What the client of this number does.
+    fn service(&self, number: usize) -> Service<'a> {
+        match self.scheduler {
+            Some(scheduler) => Service::of_users(scheduler, self.window),
+            None => {
+                let (pacer, ramp_up) = (self.table.pacer(number as u64), self.how.ramp_up);
+                Service::of_job(number, pacer, self.window, ramp_up.operations())
+            }
+        }
+    }
+
+    fn in_loops<'o>(
+        &self,
+        clients: Vec<Box<dyn NonblockingClient + 'o>>,
+        replace: Option<Replace<'o>>,
+    ) -> Ended<'a> {
+        let clock = &self.how.clock;
+        let first = (*self.how.threads.start()).clamp(1, clients.len().max(1));
+        let gate = Gate::new(first, clock);
+        let rules = Rules {
+            limit: self.how.operation_limit,
+            open: self.open,
+            until_ns: self.window.ends_ns(),
+            clock,
+        };
+        let (sender, wanted) = channel();
+        let sender = replace.is_some().then_some(sender);
+        let clients = clients.into_iter().enumerate().map(|(number, client)| {
+            Client::new(number, client, self.service(number), rules, sender.clone())
+        });
+        let clients: Vec<Client> = clients.collect();
+        drop(sender);
+        let loops = Loops {
+            threads: first..=*self.how.threads.end(),
+            window: self.window,
+            gate: &gate,
+            cancellation: self.cancellation,
+            clock,
+            new_recorder: self.new_recorder,
+        };
+        let left = self.announced(&gate, || {
+            let part = replace.is_some().then(|| clock.participate_in_background());
+            event_loop::run(clients, &loops, || {
+                if let Some((replace, part)) = replace.zip(part) {
+                    make_replacements(&wanted, replace, clock, part);
+                }
+            })
+        });
+        let Left {
+            mut slots,
+            used,
+            recorders,
+        } = left;
+        slots.sort_by_key(|slot| slot.work.number);
+        let clients = slots.into_iter();
+        Ended {
+            recorders,
+            clients: clients
+                .map(|slot| (slot.work.service, None, slot.leaving))
+                .collect(),
+            origin_ns: gate.common_start_ns(),
+            driver_threads: Some(used),
+        }
+    }
+
+    fn on_threads<'o>(&self, clients: Vec<Box<dyn BlockingClient + 'o>>) -> Ended<'a> {
+        let gate = Gate::new(clients.len(), &self.how.clock);
+        let common = self.scheduler.map(|_| Mutex::new((self.new_recorder)()));
+        let shared = threads::Shared {
+            window: self.window,
+            gate: &gate,
+            cancellation: self.cancellation,
+            recorder: common.as_ref(),
+            new_recorder: self.new_recorder,
+            limit: self.how.operation_limit,
+            clock: &self.how.clock,
+        };
+        let clients = clients.into_iter().enumerate();
+        let clients = clients.map(|(number, client)| (client, self.service(number)));
+        let clients = clients.collect();
+        let mut left = self.announced(&gate, || threads::run(clients, &shared));
+        left.sort_by_key(|thread| thread.number);
+        let mut ended = Ended {
+            recorders: Vec::new(),
+            clients: Vec::new(),
+            origin_ns: gate.common_start_ns(),
+            driver_threads: None,
+        };
+        // Closed when all threads have ended.
+        let mut sessions = Vec::with_capacity(left.len());
+        for thread in left {
+            sessions.push(thread.client);
+            let client = (thread.service, Some(thread.usage), thread.leaving);
+            ended.clients.push(client);
+            ended.recorders.extend(thread.recorder);
+        }
+        if let Some(common) = common {
+            let mut common = common.into_inner().unwrap_or_else(PoisonError::into_inner);
+            common.finish();
+            ended.recorders.push(common);
+        }
+        ended
+    }
+
+    fn announced<T>(&self, gate: &Gate, drive: impl FnOnce() -> T) -> T {
+        let how = self.how;
+        let begins = (self.window.from_ns, &how.clock);
+        announced(how.entering, begins, gate, self.cancellation, drive)
+    }
+
+    fn outcome(&self, ended: Ended<'a>) -> Outcome {
+        let from_ns = self.window.from_ns;
+        let origin_ns = ended.origin_ns.filter(|_| !ended.clients.is_empty());
+        let started_ns = origin_ns.map(|at| at.saturating_add(from_ns));
+        let left = |why: ExitReason| ended.clients.iter().any(|(.., leaving)| *leaving == why);
+        let (interrupted, left_over) = (left(ExitReason::Stopped), left(ExitReason::Over));
+        let fatal = self.cancellation.fatal.get().cloned();
+        let whole = !interrupted && fatal.is_none();
+        let now_ns = self.how.clock.now_ns();
+        let passed_ns = started_ns.map_or(0, |at| now_ns.saturating_sub(at));
+        let unserved: u64 = ended.clients.iter().map(|(s, ..)| s.unserved()).sum();
+        let clients = ended.clients.into_iter();
+        let ended_ns = from_ns.saturating_add(passed_ns).min(self.window.ends_ns());
+        let clients = clients.map(|(service, used, _)| service.closed(ended_ns).outcome(used));
+        let clients: Vec<_> = clients.collect();
+        let length = self.window.until_ns;
+        let length = length.map(|until_ns| Duration::from_nanos(until_ns - from_ns));
+        let elapsed = match (self.window.is_drained, length) {
+            (false, Some(length)) if whole => length,
+            (false, length) => Duration::from_nanos(passed_ns).min(length.unwrap_or(Duration::MAX)),
+            (true, length) => {
+                let last = clients.iter().map(|client| client.finish).max();
+                last.max(length.filter(|_| whole && left_over))
+                    .unwrap_or_default()
+            }
+        };
+        let mut recorder = self.recorder(ended.recorders);
+        if let Some(scheduler) = self.scheduler {
+            recorder.add_unfinished(|tell| {
+                if whole {
+                    scheduler.left_waiting(|arrival| tell(arrival.kind, arrival.due_ns));
+                }
+            });
+        }
+        if unserved > 0 {
+            recorder.add_message(&format!(
+                "{unserved} operations were due but not begun in the time allowed for draining: the target is slower than the rate"
+            ));
+        }
+        let (kinds, tally, error_messages) = recorder.into_parts();
+        Outcome {
+            started: started_ns.map(|at| self.how.clock.instant_of(at)),
+            elapsed,
+            clients,
+            kinds,
+            intervals: Vec::new(),
+            asked: tally.asked + unserved,
+            unfinished: tally.unfinished + unserved,
+            unserved,
+            late_starts: tally.late_starts,
+            late_start_max: Duration::from_nanos(tally.late_max_ns),
+            connections_lost: tally.connections_lost,
+            error_messages,
+            fatal,
+            interrupted,
+            driver_threads: ended.driver_threads,
+        }
+    }
+
+    /// What all recorders have written down.
+    fn recorder(&self, recorders: Vec<Recorder<'a>>) -> Recorder<'a> {
+        let all = recorders.into_iter().reduce(|mut all, one| {
+            all.merge(one);
+            all
+        });
+        all.unwrap_or_else(self.new_recorder)
+    }
+}
+
+/// Makes connections for those that were given up, until no client can ask any more.
+fn make_replacements<'o>(
+    wanted: &Receiver<Sender<Replacement<'o>>>,
+    mut replace: Replace<'o>,
+    clock: &Clock,
+    part: Participation,
+) {
+    part.enter();
+    while let Ok(place) = clock.receive(wanted, None) {
+        // Who asked may have left meanwhile: then the connection is closed again.
+        let _ = place.send(replace());
+    }
 }

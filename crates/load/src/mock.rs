@@ -1,7 +1,6 @@
 //! A target whose latency and stalls are programmed, for tests of everything that measures.
 
-mod counters;
-mod stations;
+mod nonblocking;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -9,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::clock::ns;
-use crate::{BlockingClient, Clock, Done, Failure};
+use crate::{BlockingClient, Clock, Done, Failure, Interrupt, Request};
 
 /// How often an operation that hangs looks whether it is interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
@@ -111,7 +110,7 @@ impl Mock {
         self
     }
 
-    /// An operation of kind *i* takes the *i*-th of these, in a population; kinds beyond take what all do.
+    /// An operation of kind *i* takes the *i*-th of these, where there are several; kinds beyond take what all do.
     pub fn latencies_of_kinds(mut self, latencies: &[Duration]) -> Self {
         self.kinds = latencies.to_vec();
         self
@@ -169,8 +168,13 @@ impl Mock {
 }
 
 impl BlockingClient for Session {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
-        self.serve(index, 0)
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        self.serve(request.index, request.kind)
+    }
+
+    fn interrupt(&self) -> Option<Interrupt> {
+        let interrupted = Arc::clone(&self.interrupted);
+        Some(Box::new(move || interrupted.store(true, Relaxed)))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stats::Histogram;
 
-use crate::population::PopulationOutcome;
+use crate::outcome::Outcome;
 
 /// Failed operations in percent up to which an objective can be held, unless told otherwise.
 pub const ERRORS_PCT_MAX: f64 = 1.0;
@@ -57,7 +57,7 @@ pub struct Window<'a> {
 
 impl Objective {
     /// Whether an outcome holds the objective.
-    pub fn held(&self, outcome: &PopulationOutcome) -> Held {
+    pub fn held(&self, outcome: &Outcome) -> Held {
         let total = outcome.total();
         self.judge(&Window {
             elapsed: outcome.elapsed,
@@ -146,7 +146,7 @@ impl fmt::Display for Objective {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::population::KindOutcome;
+    use crate::outcome::KindOutcome;
 
     #[test]
     fn objectives_are_read_and_written() {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     /// An outcome of 10 s with so many operations of 10 and of 100 ms.
-    fn outcome(quick: u64, slow: u64, errors: u64) -> PopulationOutcome {
+    fn outcome(quick: u64, slow: u64, errors: u64) -> Outcome {
         let mut kind = KindOutcome {
             completed: quick + slow,
             errors,
@@ -174,17 +174,17 @@ mod tests {
         };
         (0..quick).for_each(|_| kind.response.record_ns(10_000_000));
         (0..slow).for_each(|_| kind.response.record_ns(100_000_000));
-        PopulationOutcome {
+        Outcome {
             elapsed: Duration::from_secs(10),
             kinds: vec![kind],
-            ..PopulationOutcome::default()
+            ..Outcome::default()
         }
     }
 
     #[test]
     fn an_outcome_holds_or_not() {
         let objective: Objective = "p95=50ms".parse().unwrap();
-        let holds = |outcome: PopulationOutcome| objective.held(&outcome).holds;
+        let holds = |outcome: Outcome| objective.held(&outcome).holds;
         assert!(holds(outcome(950, 50, 0)), "exactly 5 % beyond");
         assert!(!holds(outcome(949, 51, 0)));
         assert!(
@@ -197,7 +197,7 @@ mod tests {
         let failed = strict.held(&outcome(9_950, 0, 50));
         assert!(!failed.holds && failed.beyond_pct == 0.5);
         assert!(!holds(outcome(0, 0, 0)));
-        let fatal = PopulationOutcome {
+        let fatal = Outcome {
             fatal: Some("gone".into()),
             ..outcome(100, 0, 0)
         };

@@ -1,72 +1,126 @@
-//! What a drive gives back.
+//! What a drive gives back: exact for every client and for every kind of operation.
 
 use std::time::{Duration, Instant};
 
 use stats::Histogram;
 
 use crate::clock::Usage;
-use crate::recorder::{MESSAGES_MAX, Sums};
 use crate::series::Interval;
+use crate::timing::Timing;
 
-/// What one job did within the measured window; points in time count from the common start.
+/// What one client did within the measured window; points in time count from its start.
+///
+/// While it was measured a client was in an operation, stood free because nobody asked, or waited for the driver.
 #[derive(Debug, Clone, Default)]
-pub struct JobOutcome {
+pub struct ClientOutcome {
     /// End of its last operation; zero when it had none.
     pub finish: Duration,
     /// Operations completed.
     pub operations: u64,
     /// Rows they reported.
     pub rows: u64,
-    /// From its start to its finish.
+    /// How long it was measured.
     pub active: Duration,
     /// Σ service times, failed operations included.
     pub service: Duration,
-    /// Σ pauses: think time and waiting for a tick, up to the intended start.
-    pub waited: Duration,
-    /// Processor time of the job's thread; of an embedded engine this is the work itself. In an event loop an
-    /// equal share of the threads'.
-    pub cpu: Duration,
-    /// Time the thread was runnable and waited for a processor, shared likewise; `None` where the kernel does
-    /// not say.
-    pub run_queue: Option<Duration>,
+    /// Σ of the times in which nobody asked: think time and waiting for a tick, up to the intended start.
+    pub idle: Duration,
+    /// What its thread used; of an embedded engine this is the work itself. `None` in an event loop, whose threads
+    /// have an account of their own ([`Outcome::driver_threads`]).
+    pub thread: Option<Usage>,
+}
+
+/// What was done of one kind of operation within the measured window.
+#[derive(Debug, Clone, Default)]
+pub struct KindOutcome {
+    /// Operations completed, those rolled back on purpose included.
+    pub completed: u64,
+    /// Those of them that were rolled back on purpose.
+    pub rolled_back: u64,
+    /// Rows the completed ones reported.
+    pub rows: u64,
+    /// Retries within the completed ones.
+    pub retries: u64,
+    /// Operations that failed, with the timeouts.
+    pub errors: u64,
+    /// Operations that took longer than their limit.
+    pub timeouts: u64,
+    /// Start → end of the completed ones, and of those that were in hand when the window ended.
+    pub service: Histogram,
+    /// Asked → end: what the user felt. Of the same, and of those that waited then and had done so for long: asked → end
+    /// of the window.
+    pub response: Histogram,
+    /// Asked → a client was free, of the same; the part of the response that more connections would take away.
+    pub waiting: Histogram,
+}
+
+impl KindOutcome {
+    /// Records the times of an answered operation.
+    #[inline]
+    pub(crate) fn record(&mut self, timing: &Timing) {
+        self.service
+            .record_ns(timing.end_ns.saturating_sub(timing.start_ns));
+        self.record_wait(
+            timing.end_ns.saturating_sub(timing.intended_ns),
+            timing.free_ns.saturating_sub(timing.intended_ns),
+        );
+    }
+
+    /// Records what is known of an operation that was not answered.
+    #[inline]
+    pub(crate) fn record_wait(&mut self, response_ns: u64, waiting_ns: u64) {
+        self.response.record_ns(response_ns);
+        self.waiting.record_ns(waiting_ns);
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &KindOutcome) {
+        self.completed += other.completed;
+        self.rolled_back += other.rolled_back;
+        self.rows += other.rows;
+        self.retries += other.retries;
+        self.errors += other.errors;
+        self.timeouts += other.timeouts;
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.waiting.merge(&other.waiting);
+    }
 }
 
 /// The measured part of a drive.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The common start, for laying samples of the machine beside; `None` when it never came to it.
+    /// The start of the measured window, for laying samples of the machine beside; `None` when it never came to it.
     pub started: Option<Instant>,
-    /// From the common start to the last finish, and in a drive over time at least to the end of the window.
+    /// Length of the window, by which rates are divided; where what was due in it is carried out behind it, up to the
+    /// last finish.
     pub elapsed: Duration,
-    /// One entry per job, in the order of the clients.
-    pub jobs: Vec<JobOutcome>,
-    /// Start → end of every completed operation.
-    pub service: Histogram,
-    /// Intended start → end of every completed operation.
-    pub response: Histogram,
-    /// Operations that failed, with the unserved ones.
-    pub errors: u64,
+    /// One entry for each client, in their order.
+    pub clients: Vec<ClientOutcome>,
+    /// One entry for each kind of operation.
+    pub kinds: Vec<KindOutcome>,
+    /// The series over time.
+    pub intervals: Vec<Interval>,
+    /// Operations that were asked for within the window.
+    pub asked: u64,
+    /// Operations that were asked for and not done when the window ended, waiting or in hand. In an open model a
+    /// number that grows with the window says that the target does not keep up with the rate.
+    pub unfinished: u64,
     /// Operations that were due in the window and given up, because draining took longer than its bound.
     pub unserved: u64,
+    /// Operations that started more than 1 ms late although a client was free when they were asked for.
+    pub late_starts: u64,
+    /// The latest of them.
+    pub late_start_max: Duration,
+    /// Connections that were given up in the middle of an operation.
+    pub connections_lost: u64,
     /// The first few distinct messages of failures.
     pub error_messages: Vec<String>,
     /// Why the whole drive was stopped: its figures must not be used.
     pub fatal: Option<String>,
-    /// Retries within operations, as the clients reported them.
-    pub retries: u64,
-    /// Operations completed.
-    pub operations: u64,
-    /// Rows they reported.
-    pub rows: u64,
-    /// Operations that started more than 1 ms late although their job was free and waiting for their time.
-    pub late_starts: u64,
-    /// The latest of them.
-    pub late_start_max: Duration,
-    /// The series over time.
-    pub intervals: Vec<Interval>,
     /// Whether the stop flag cut the drive short.
     pub interrupted: bool,
-    /// The threads of an event loop, which do nothing but drive; `None` when every job had its own thread,
+    /// The threads of event loops, which do nothing but drive; `None` when every client had its own thread,
     /// whose processor time is the engine's work as well.
     pub driver_threads: Option<DriverThreads>,
 }
@@ -108,80 +162,120 @@ impl Outcome {
         }
     }
 
-    /// Adds the sums of one job; `from_ns` is the common start on the clock of the sums.
-    pub(crate) fn add_sums(&mut self, sums: &Sums, from_ns: u64) {
-        let finish = Duration::from_nanos(sums.finish_ns.saturating_sub(from_ns));
-        self.operations += sums.operations;
-        self.rows += sums.rows;
-        self.retries += sums.retries;
-        self.errors += sums.errors;
-        self.late_starts += sums.late_starts;
-        self.late_start_max = self
-            .late_start_max
-            .max(Duration::from_nanos(sums.late_max_ns));
-        self.elapsed = self.elapsed.max(finish);
-        self.jobs.push(JobOutcome {
-            finish,
-            operations: sums.operations,
-            rows: sums.rows,
-            active: Duration::from_nanos(sums.finish_ns.saturating_sub(sums.begin_ns)),
-            service: Duration::from_nanos(sums.service_ns),
-            waited: Duration::from_nanos(sums.waited_ns),
-            ..JobOutcome::default()
-        });
+    /// All kinds together.
+    pub fn total(&self) -> KindOutcome {
+        let mut total = KindOutcome::default();
+        self.kinds.iter().for_each(|kind| total.merge(kind));
+        total
     }
 
-    /// Keeps a message if it is new and there is room.
-    pub(crate) fn add_message(&mut self, message: &str) {
-        let known = self.error_messages.iter().any(|m| m == message);
-        if !known && self.error_messages.len() < MESSAGES_MAX {
-            self.error_messages.push(message.to_owned());
-        }
+    /// Operations completed.
+    pub fn operations(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.completed).sum()
+    }
+
+    /// Operations that failed, with the unserved ones.
+    pub fn errors(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.errors).sum::<u64>() + self.unserved
+    }
+
+    /// Retries within the completed operations.
+    pub fn retries(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.retries).sum()
+    }
+
+    /// Rows that the clients' completed operations reported.
+    pub fn rows(&self) -> u64 {
+        self.clients.iter().map(|client| client.rows).sum()
     }
 
     /// Operations per second: the completed work over the measured time; `None` when no time passed.
     pub fn operations_per_s(&self) -> Option<f64> {
+        self.per_s(self.operations())
+    }
+
+    /// A count of the window as a rate; `None` when no time passed.
+    pub fn per_s(&self, count: u64) -> Option<f64> {
         let elapsed_s = self.elapsed.as_secs_f64();
-        (elapsed_s > 0.0).then(|| self.operations as f64 / elapsed_s)
+        (elapsed_s > 0.0).then(|| count as f64 / elapsed_s)
     }
 
     /// Mean number of operations in flight: Σ service / elapsed (Little); `None` when no time passed.
     pub fn in_flight_mean(&self) -> Option<f64> {
         let elapsed_s = self.elapsed.as_secs_f64();
-        (elapsed_s > 0.0).then(|| self.total(|job| job.service).as_secs_f64() / elapsed_s)
+        (elapsed_s > 0.0).then(|| self.sum(|client| client.service).as_secs_f64() / elapsed_s)
     }
 
-    /// How far Little's law is missed, in percent of the time the jobs were at work (pauses taken out):
-    /// what is missing was spent in the driver. `None` when the jobs were never at work.
+    /// How far Little's law is missed, in percent of the time the clients were at work (without what they stood free):
+    /// what is missing was spent in the driver. `None` when the clients were never at work.
     pub fn little_error_pct(&self) -> Option<f64> {
         let at_work = self
-            .total(|job| job.active)
-            .saturating_sub(self.total(|job| job.waited));
-        let service = self.total(|job| job.service);
+            .sum(|client| client.active)
+            .saturating_sub(self.sum(|client| client.idle));
+        let service = self.sum(|client| client.service);
         stats::scaling::little_error_pct(service.as_secs_f64(), at_work.as_secs_f64())
     }
 
-    /// Time of all jobs that went neither into operations nor into pauses: the driver's own.
+    /// Time of all clients in which somebody asked and no operation was under way: the driver's own.
     pub fn driver_time(&self) -> Duration {
-        self.total(|job| job.active)
-            .saturating_sub(self.total(|job| job.service))
-            .saturating_sub(self.total(|job| job.waited))
+        self.sum(|client| client.active)
+            .saturating_sub(self.sum(|client| client.service))
+            .saturating_sub(self.sum(|client| client.idle))
     }
 
     /// Processor time of the driver itself: measured where its threads do nothing else, else what is missing
-    /// between the operations, but no more than the jobs' threads were on processors at all: between
+    /// between the operations, but no more than the clients' threads were on processors at all: between
     /// operations they may have waited for one.
     pub fn driver_cpu(&self) -> Duration {
         match &self.driver_threads {
             Some(used) => used.cpu,
-            None => self.driver_time().min(self.total(|job| job.cpu)),
+            None => self.driver_time().min(self.threads_cpu()),
         }
     }
 
-    /// When the first job was done; `None` when none did anything. A job that got nothing to do does not count.
+    /// Processor time of all threads, those of event loops or the clients' own.
+    pub fn threads_cpu(&self) -> Duration {
+        match &self.driver_threads {
+            Some(used) => used.cpu,
+            None => self.sum(|client| client.thread.map_or(Duration::ZERO, |used| used.cpu)),
+        }
+    }
+
+    /// Time in which any of these threads was runnable and waited for a processor; `None` where the kernel does not
+    /// say.
+    pub fn threads_run_queue(&self) -> Option<Duration> {
+        match &self.driver_threads {
+            Some(used) => used.run_queue,
+            None => {
+                let each = self.clients.iter();
+                each.map(|client| client.thread?.run_queue).sum()
+            }
+        }
+    }
+
+    /// When the first client was done; `None` when none did anything. One that got nothing to do does not count.
     pub fn first_finish(&self) -> Option<Duration> {
-        let finishes = self.jobs.iter().map(|job| job.finish);
+        let finishes = self.clients.iter().map(|client| client.finish);
         finishes.filter(|finish| !finish.is_zero()).min()
+    }
+
+    /// Late starts in percent of all operations; `None` when there were none.
+    pub fn late_starts_pct(&self) -> Option<f64> {
+        self.pct_of_all(self.late_starts)
+    }
+
+    /// Late starts in percent of all operations that waiting for a processor does not explain, of which each
+    /// takes 1 ms at least: where all processors are taken no driver wakes in time. `None` when there were no
+    /// operations, or the kernel does not tell the waiting of an event loop.
+    pub fn own_late_starts_pct(&self) -> Option<f64> {
+        let waited = self.driver_threads?.run_queue?;
+        let explained = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+        self.pct_of_all(self.late_starts.saturating_sub(explained))
+    }
+
+    fn pct_of_all(&self, count: u64) -> Option<f64> {
+        let all = self.operations() + self.errors();
+        (all > 0).then(|| 100.0 * count as f64 / all as f64)
     }
 
     /// Rates of the whole intervals in operations per second, for judging steadiness; a cut last interval is left out.
@@ -190,7 +284,7 @@ impl Outcome {
         self.intervals
             .iter()
             .filter(|i| i.length == whole && !whole.is_zero())
-            .map(|i| i.operations as f64 / i.length.as_secs_f64())
+            .map(|i| i.operations() as f64 / i.length.as_secs_f64())
             .collect()
     }
 
@@ -199,7 +293,7 @@ impl Outcome {
     pub fn idle_longest(&self) -> Duration {
         let (mut longest, mut idle) = (Duration::ZERO, Duration::ZERO);
         for interval in &self.intervals {
-            idle = match interval.operations {
+            idle = match interval.operations() {
                 0 => idle + interval.length,
                 _ => Duration::ZERO,
             };
@@ -208,8 +302,8 @@ impl Outcome {
         longest
     }
 
-    fn total(&self, of: impl Fn(&JobOutcome) -> Duration) -> Duration {
-        self.jobs.iter().map(of).sum()
+    fn sum(&self, of: impl Fn(&ClientOutcome) -> Duration) -> Duration {
+        self.clients.iter().map(of).sum()
     }
 }
 
@@ -217,23 +311,37 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    /// Golden: two jobs, 10 s each, of which 2 s pauses and 7.6 s service: 5 % are missing.
+    const fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    fn done(completed: u64, errors: u64) -> Vec<KindOutcome> {
+        vec![KindOutcome {
+            completed,
+            errors,
+            ..KindOutcome::default()
+        }]
+    }
+
+    /// Golden: two clients, 10 s each, of which 2 s idle and 7.6 s service: 5 % are missing.
     #[test]
     fn golden_accounting() {
-        let job = Sums {
+        let client = ClientOutcome {
+            finish: ms(10_000),
             operations: 50,
-            service_ns: 7_600_000_000,
-            waited_ns: 2_000_000_000,
-            begin_ns: 1_000_000_000,
-            finish_ns: 11_000_000_000,
-            ..Sums::default()
+            active: ms(10_000),
+            service: ms(7_600),
+            idle: ms(2_000),
+            ..ClientOutcome::default()
         };
-        let mut outcome = Outcome::default();
-        outcome.add_sums(&job, 1_000_000_000);
-        outcome.add_sums(&job, 1_000_000_000);
-        assert_eq!(outcome.elapsed, Duration::from_secs(10));
-        assert_eq!(outcome.first_finish(), Some(Duration::from_secs(10)));
-        assert_eq!(outcome.driver_time(), Duration::from_millis(800));
+        let outcome = Outcome {
+            elapsed: ms(10_000),
+            kinds: done(100, 0),
+            clients: vec![client; 2],
+            ..Outcome::default()
+        };
+        assert_eq!(outcome.first_finish(), Some(ms(10_000)));
+        assert_eq!(outcome.driver_time(), ms(800));
         assert!((outcome.little_error_pct().unwrap() - 5.0).abs() < 1e-9);
         assert!((outcome.in_flight_mean().unwrap() - 1.52).abs() < 1e-9);
         assert!((outcome.operations_per_s().unwrap() - 10.0).abs() < 1e-9);
@@ -241,33 +349,74 @@ mod tests {
 
     #[test]
     fn waiting_for_a_processor_is_no_processor_time_of_the_driver() {
-        let job = |cpu_ms| JobOutcome {
-            active: Duration::from_secs(10),
-            service: Duration::from_secs(8),
-            cpu: Duration::from_millis(cpu_ms),
-            ..JobOutcome::default()
+        let client = |cpu_ms| ClientOutcome {
+            active: ms(10_000),
+            service: ms(8_000),
+            thread: Some(Usage {
+                cpu: ms(cpu_ms),
+                run_queue: Some(ms(7)),
+            }),
+            ..ClientOutcome::default()
         };
         let mut outcome = Outcome {
-            jobs: vec![job(300); 512],
+            clients: vec![client(300); 512],
             ..Outcome::default()
         };
-        assert_eq!(outcome.driver_cpu(), Duration::from_millis(512 * 300));
+        assert_eq!(outcome.driver_cpu(), ms(512 * 300));
+        assert_eq!(outcome.threads_run_queue(), Some(ms(512 * 7)));
         // The work of an embedded engine is not the driver's.
-        outcome.jobs = vec![job(9_900)];
-        assert_eq!(outcome.driver_cpu(), Duration::from_secs(2));
+        outcome.clients = vec![client(9_900)];
+        assert_eq!(outcome.driver_cpu(), ms(2_000));
     }
 
     #[test]
-    fn an_idle_job_is_not_the_first_to_finish() {
-        let mut outcome = Outcome::default();
-        outcome.add_sums(&Sums::default(), 0);
-        assert_eq!(outcome.first_finish(), None);
-        let busy = Sums {
-            finish_ns: 7,
-            ..Sums::default()
+    fn threads_of_event_loops_have_an_account_of_their_own() {
+        let outcome = Outcome {
+            clients: vec![ClientOutcome::default(); 3],
+            driver_threads: Some(DriverThreads {
+                threads: 1,
+                cpu: ms(100),
+                cpu_busiest: ms(100),
+                run_queue: Some(ms(10)),
+            }),
+            ..Outcome::default()
         };
-        outcome.add_sums(&busy, 0);
-        assert_eq!(outcome.first_finish(), Some(Duration::from_nanos(7)));
+        let used = (outcome.driver_cpu(), outcome.threads_cpu());
+        assert_eq!(used, (ms(100), ms(100)));
+        assert_eq!(outcome.threads_run_queue(), Some(ms(10)));
+    }
+
+    #[test]
+    fn an_idle_client_is_not_the_first_to_finish() {
+        let mut outcome = Outcome {
+            clients: vec![ClientOutcome::default()],
+            ..Outcome::default()
+        };
+        assert_eq!(outcome.first_finish(), None);
+        outcome.clients.push(ClientOutcome {
+            finish: ms(7),
+            ..ClientOutcome::default()
+        });
+        assert_eq!(outcome.first_finish(), Some(ms(7)));
+    }
+
+    /// Golden: 12 late of 200, while the driver waited 9.5 ms for a processor: 3 are its own.
+    #[test]
+    fn late_starts_are_told_apart() {
+        let mut outcome = Outcome {
+            elapsed: ms(10_000),
+            kinds: done(150, 50),
+            late_starts: 12,
+            driver_threads: Some(DriverThreads {
+                run_queue: Some(Duration::from_micros(9_500)),
+                ..DriverThreads::default()
+            }),
+            ..Outcome::default()
+        };
+        assert_eq!(outcome.late_starts_pct(), Some(6.0));
+        assert_eq!(outcome.own_late_starts_pct(), Some(1.5));
+        outcome.driver_threads = None;
+        assert_eq!(outcome.own_late_starts_pct(), None);
     }
 
     #[test]
@@ -276,6 +425,7 @@ mod tests {
         assert_eq!(nothing.in_flight_mean(), None);
         assert_eq!(nothing.little_error_pct(), None);
         assert_eq!(nothing.operations_per_s(), None);
+        assert_eq!(nothing.late_starts_pct(), None);
         assert_eq!(nothing.first_finish(), None);
     }
 }

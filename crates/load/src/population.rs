@@ -10,7 +10,7 @@
 //! may have two operations in hand.
 //!
 //! **A connection** serves one user after another: in an event loop when its answers can be awaited
-//! ([`NonblockingConnection`]), otherwise on a thread of its own ([`BlockingConnection`]). Who asks while none is free waits; those
+//! ([`crate::NonblockingClient`]), otherwise on a thread of its own ([`crate::BlockingClient`]). Who asks while none is free waits; those
 //! that wait are served in the order of their asking, whatever thread a connection belongs to. The wait is a
 //! part of the response time (asked → done) and recorded apart (asked → a connection was free).
 //!
@@ -18,36 +18,14 @@
 //! are divided by the window exactly. Operations in hand at its end are awaited, so that no connection is left in the
 //! middle of something; they are not counted as done, but their times are in the histograms. So is, of operations that
 //! still wait then, the time since they were asked for, if it is longer than 99 % of the completed ones took: otherwise
-//! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`PopulationOutcome::unfinished`]),
+//! a target that stops before the end of the window would show nothing of it. Nothing is begun any more. How many there were is told ([`crate::Outcome::unfinished`]),
 //! because a target that falls behind an open rate shows it there first.
 //!
-//! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`NonblockingConnection`] is
+//! **An operation that takes longer than the limit** counts as a failure and a timeout. A [`crate::NonblockingClient`] is
 //! dropped in the middle of it, which closes the connection, its user goes on, and another connection is asked
 //! for; without one the drive goes on with those that are left, and fails when none is. A blocking call
-//! cannot be left: its [`BlockingConnection::interrupt`] is called, if it has one, and it counts as a timeout when it
+//! cannot be left: its [`crate::BlockingClient::interrupt`] is called, if it has one, and it counts as a timeout when it
 //! returns.
-
-mod blocking;
-mod drive;
-mod ledger;
-mod outcome;
-mod pooled_client;
-mod scheduler;
-mod series;
-mod service;
-mod window_start;
-
-use std::ops::RangeInclusive;
-use std::os::fd::RawFd;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
-use crate::schedule::Arrivals;
-use crate::{Clock, Done, Failure, Progress, Turn};
-
-pub use drive::drive_population;
-pub use outcome::{KindOutcome, PopulationOutcome};
-pub use series::{INTERVALS_MAX, KindInterval, PopulationInterval};
 
 /// Most users of a population.
 pub const USERS_MAX: u32 = 1_000_000;
@@ -68,115 +46,4 @@ pub struct NextOperation {
     pub kind: u8,
     /// How long the user pauses before it asks: thinking over the last answer, keying in the next question.
     pub pause_ns: u64,
-}
-
-/// A connection in an event loop, which serves one user after another without blocking.
-pub trait NonblockingConnection: Send {
-    /// As [`crate::NonblockingClient::descriptor`].
-    fn descriptor(&self) -> RawFd;
-
-    /// Begins an operation for a user and sends what can be sent. [`Failure::Exhausted`] makes the user leave.
-    fn begin(&mut self, user: u32, kind: u8) -> Turn;
-
-    /// As [`crate::NonblockingClient::ready`].
-    fn ready(&mut self) -> Turn;
-
-    /// As [`crate::NonblockingClient::await_ready`]; not used where operations have a limit of time.
-    fn await_ready(&mut self) -> Option<Turn> {
-        None
-    }
-}
-
-/// A connection whose calls block, on a thread of its own.
-pub trait BlockingConnection: Send {
-    /// Does an operation for a user.
-    ///
-    /// # Errors
-    /// A [`Failure`]; [`Failure::Exhausted`] makes the user leave.
-    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure>;
-
-    /// What makes a call return early from another thread, if the engine has something of the kind. It is
-    /// called at most once for each call, and may come too late for it: then it must do no harm to the next.
-    fn interrupt(&self) -> Option<Interrupt> {
-        None
-    }
-}
-
-/// Makes a blocking call return early.
-pub type Interrupt = Box<dyn Fn() + Send>;
-
-/// The connections of a drive.
-pub enum ConnectionPool<'o> {
-    /// In event loops.
-    Nonblocking {
-        /// At least one.
-        pool: Vec<Box<dyn NonblockingConnection + 'o>>,
-        /// Makes another connection for one that was given up, or says in a sentence why there is none. Called
-        /// on the thread of the drive, while users are served elsewhere.
-        replace: Option<Replace<'o>>,
-    },
-    /// A thread each.
-    Blocking(Vec<Box<dyn BlockingConnection + 'o>>),
-}
-
-/// Makes another connection.
-pub type Replace<'o> = Box<dyn FnMut() -> Result<Box<dyn NonblockingConnection + 'o>, String> + 'o>;
-
-impl ConnectionPool<'_> {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            ConnectionPool::Nonblocking { pool, .. } => pool.len(),
-            ConnectionPool::Blocking(blocking) => blocking.len(),
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// When users ask.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum PopulationModel {
-    /// Each when its previous operation has ended and its pause is over.
-    Closed,
-    /// At a rate, whatever the target does.
-    Open {
-        /// Operations per second of all users together.
-        rate_per_s: f64,
-        /// How they are spaced.
-        arrivals: Arrivals,
-    },
-}
-
-/// How to drive a population.
-#[derive(Clone)]
-pub struct PopulationDrive<'a> {
-    /// How many users there are, at most [`USERS_MAX`].
-    pub users: u32,
-    /// When they ask.
-    pub model: PopulationModel,
-    /// How long they are at work before the measured window begins.
-    pub ramp_up: Duration,
-    /// Length of the measured window.
-    pub window: Duration,
-    /// Length of the intervals of the series, at least [`crate::recorder::INTERVAL_MIN`].
-    pub interval: Duration,
-    /// Longest time of one operation, from its start.
-    pub operation_limit: Option<Duration>,
-    /// Threads of the event loop to begin with, and at most; see [`crate::drive_nonblocking`].
-    pub threads: RangeInclusive<usize>,
-    /// First pauses, arrivals and the deal of the users follow from it.
-    pub seed: u64,
-    /// Called once when the measured window begins, from a thread that does nothing else: for a mark on the
-    /// pool of the machine.
-    pub entering: Option<&'a (dyn Fn() + Sync)>,
-    /// Set from outside, it stops the drive: who waits leaves at once, operations in hand are awaited.
-    pub stop: &'a AtomicBool,
-    /// Where the count so far is published.
-    pub progress: Option<&'a Progress>,
-    /// What tells the time.
-    pub clock: Clock,
 }

@@ -81,6 +81,16 @@ pub enum RampUp {
     Time(Duration),
 }
 
+impl RampUp {
+    /// Operations that every job does before the common start.
+    pub(crate) fn operations(&self) -> u64 {
+        match self {
+            RampUp::Operations { per_job } => *per_job,
+            RampUp::None | RampUp::Time(_) => 0,
+        }
+    }
+}
+
 /// When measuring ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -207,6 +217,23 @@ pub struct Window {
     pub from_ns: u64,
     /// Its end; `None` when the amount of work ends it.
     pub until_ns: Option<u64>,
+    /// Whether what is due in it is carried out behind it and counts all the same.
+    pub is_drained: bool,
+}
+
+impl Window {
+    /// When nothing is due any more.
+    pub fn ends_ns(&self) -> u64 {
+        self.until_ns.unwrap_or(u64::MAX)
+    }
+
+    /// When nothing counts any more.
+    pub fn counts_until_ns(&self) -> u64 {
+        match self.is_drained {
+            true => u64::MAX,
+            false => self.ends_ns(),
+        }
+    }
 }
 
 /// What all jobs of a drive share: the schedule, the measured window and what is left of it.
@@ -289,6 +316,7 @@ impl Timetable {
         Window {
             from_ns: self.from_ns,
             until_ns: self.until_ns(),
+            is_drained: true,
         }
     }
 

@@ -1,89 +1,147 @@
-//! The series over time, gathered from the interval records of all jobs within a bound of memory.
+//! The series over time, by kinds of operations, within a bound of memory.
 
 use std::time::Duration;
 
+use crate::clock::ns;
 use crate::coarse::Coarse;
-use crate::recorder::IntervalRecord;
 
 /// Most intervals of a series; a longer drive gets intervals twice, four times … as long.
 pub const INTERVALS_MAX: usize = 2048;
 
-/// One interval of a drive, as all jobs together saw it.
+/// What was done of one kind in one interval; what ended in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KindInterval {
+    /// Response times of the completed operations, to 3 %; their number is [`Coarse::count`].
+    pub response: Coarse,
+    /// Operations that failed.
+    pub errors: u64,
+}
+
+impl KindInterval {
+    fn merge(&mut self, other: &Self) {
+        self.response.merge(&other.response);
+        self.errors += other.errors;
+    }
+
+    /// Whether nothing ended.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.response.count() == 0 && self.errors == 0
+    }
+}
+
+/// One interval of a drive, as all clients together saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interval {
-    /// Its start, since the common start.
+    /// Its start, since the start of the window.
     pub at: Duration,
     /// Its length; only the last one may be shorter than the others.
     pub length: Duration,
-    /// Operations that ended in it.
-    pub operations: u64,
-    /// 99th percentile of their response times, to 3 %; `None` when none ended.
-    pub response_p99: Option<Duration>,
+    /// One entry for each kind.
+    pub kinds: Vec<KindInterval>,
 }
 
-/// Gathers interval records in any order.
+impl Interval {
+    /// Operations that ended in it.
+    pub fn operations(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.response.count()).sum()
+    }
+
+    /// 99th percentile of their response times, to 3 %; `None` when none ended.
+    pub fn response_p99(&self) -> Option<Duration> {
+        match &self.kinds[..] {
+            [only] => only.response.percentile(99.0),
+            _ => self.total().response.percentile(99.0),
+        }
+    }
+
+    /// All kinds together.
+    pub fn total(&self) -> KindInterval {
+        let mut total = KindInterval::default();
+        self.kinds.iter().for_each(|kind| total.merge(kind));
+        total
+    }
+}
+
+/// Gathers what was done in intervals, in any order.
 #[derive(Debug)]
 pub struct Series {
     interval: Duration,
-    /// Intervals of the jobs in one of ours, as a power of two.
+    /// Intervals of those who tell in one of ours, as a power of two.
     doublings: u32,
-    intervals: Vec<Coarse>,
+    kinds: usize,
+    /// All kinds of one interval after those of the one before.
+    cells: Vec<KindInterval>,
 }
 
 impl Series {
-    /// An empty series; `interval` is that of the recorders.
-    pub fn new(interval: Duration) -> Self {
+    /// An empty series of so many kinds.
+    pub fn new(interval: Duration, kinds: usize) -> Self {
         Self {
             interval,
             doublings: 0,
-            intervals: Vec::new(),
+            kinds,
+            cells: Vec::new(),
         }
     }
 
-    /// Adds what one job did in one interval.
-    pub fn add(&mut self, record: &IntervalRecord) {
-        while record.index >> self.doublings >= INTERVALS_MAX as u64 {
+    /// Length of the intervals that are told.
+    pub fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Adds what was done of each kind in one interval, by its number.
+    pub fn add(&mut self, index: u64, kinds: &[KindInterval]) {
+        while index >> self.doublings >= INTERVALS_MAX as u64 {
             self.double();
         }
-        let place = (record.index >> self.doublings) as usize;
-        if place >= self.intervals.len() {
-            self.intervals.resize_with(place + 1, Coarse::default);
+        let place = (index >> self.doublings) as usize * self.kinds;
+        if self.cells.len() < place + self.kinds {
+            (self.cells).resize_with(place + self.kinds, KindInterval::default);
         }
-        self.intervals[place].merge(&record.response);
+        for (cell, kind) in self.cells[place..].iter_mut().zip(kinds) {
+            cell.merge(kind);
+        }
     }
 
     /// The series over `elapsed`, with an empty interval where nothing ended: a stall is a row of zeros, not a gap.
-    pub fn intervals(&self, elapsed: Duration) -> Vec<Interval> {
-        let each = self.interval * (1 << self.doublings);
-        let nothing = Coarse::default();
-        let needed = elapsed.as_nanos().div_ceil(each.as_nanos().max(1)) as usize;
-        let count = needed.min(INTERVALS_MAX).max(self.intervals.len());
-        (0..count)
-            .map(|i| {
-                let response = self.intervals.get(i).unwrap_or(&nothing);
-                let at = each * i as u32;
+    pub fn intervals(mut self, elapsed: Duration) -> Vec<Interval> {
+        while ns(elapsed).div_ceil(ns(self.each()).max(1)) > INTERVALS_MAX as u64 {
+            self.double();
+        }
+        let each = self.each();
+        let needed = ns(elapsed).div_ceil(ns(each).max(1)) as usize;
+        let count = needed.max(self.cells.len() / self.kinds.max(1));
+        (self.cells).resize_with(count * self.kinds, KindInterval::default);
+        let mut cells = self.cells.into_iter();
+        (0..count as u32)
+            .map(|number| {
+                let at = each * number;
                 Interval {
                     at,
                     length: each.min(elapsed.saturating_sub(at)),
-                    operations: response.count(),
-                    response_p99: response.percentile(99.0),
+                    kinds: cells.by_ref().take(self.kinds).collect(),
                 }
             })
             .collect()
     }
 
+    /// Length of our intervals.
+    fn each(&self) -> Duration {
+        self.interval * (1 << self.doublings)
+    }
+
     /// Makes every interval twice as long, joining neighbours.
     fn double(&mut self) {
         self.doublings += 1;
-        self.intervals = self
-            .intervals
-            .chunks(2)
-            .map(|pair| {
-                let mut joined = pair[0].clone();
-                pair[1..].iter().for_each(|other| joined.merge(other));
-                joined
-            })
-            .collect();
+        let kinds = self.kinds;
+        let whole = self.cells.len() / kinds.max(1);
+        for place in 0..whole {
+            for kind in 0..kinds {
+                let from = std::mem::take(&mut self.cells[place * kinds + kind]);
+                self.cells[place / 2 * kinds + kind].merge(&from);
+            }
+        }
+        self.cells.truncate(whole.div_ceil(2) * kinds);
     }
 }
 
@@ -91,35 +149,59 @@ impl Series {
 mod tests {
     use super::*;
 
-    fn record(index: u64, latencies_ns: &[u64]) -> IntervalRecord {
-        let mut response = Coarse::default();
-        latencies_ns.iter().for_each(|ns| response.record_ns(*ns));
-        IntervalRecord { index, response }
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn done(latencies_ns: &[u64]) -> KindInterval {
+        let mut done = KindInterval::default();
+        let each = latencies_ns.iter();
+        each.for_each(|ns| done.response.record_ns(*ns));
+        done
+    }
+
+    fn counts(intervals: &[Interval], kind: usize) -> Vec<u64> {
+        let count = |i: &Interval| i.kinds[kind].response.count();
+        intervals.iter().map(count).collect()
     }
 
     #[test]
     fn gaps_are_zeros_and_the_last_interval_is_cut() {
-        let second = Duration::from_secs(1);
-        let mut series = Series::new(second);
-        series.add(&record(2, &[1000]));
-        series.add(&record(0, &[1000, 1000]));
-        series.add(&record(2, &[1000]));
+        let mut series = Series::new(SECOND, 2);
+        let failed = KindInterval {
+            errors: 1,
+            ..KindInterval::default()
+        };
+        series.add(2, &[KindInterval::default(), done(&[1000])]);
+        series.add(0, &[done(&[1000, 1000]), KindInterval::default()]);
+        series.add(2, &[failed, done(&[1000])]);
         let all = series.intervals(Duration::from_millis(3500));
-        let operations: Vec<u64> = all.iter().map(|i| i.operations).collect();
-        assert_eq!(operations, [2, 0, 2, 0]);
-        assert_eq!(all[1].response_p99, None);
-        assert_eq!((all[2].at, all[2].length), (2 * second, second));
+        assert_eq!(counts(&all, 0), [2, 0, 0, 0]);
+        assert_eq!(counts(&all, 1), [0, 0, 2, 0]);
+        assert_eq!((all[2].operations(), all[2].total().errors), (2, 1));
+        assert_eq!((all[1].operations(), all[1].response_p99()), (0, None));
+        assert_eq!((all[2].at, all[2].length), (2 * SECOND, SECOND));
         assert_eq!(all[3].length, Duration::from_millis(500));
     }
 
     #[test]
-    fn a_long_drive_stays_within_bounds_and_loses_nothing() {
-        let mut series = Series::new(Duration::from_secs(1));
+    fn long_drives_stay_within_bounds_and_lose_nothing() {
+        let mut series = Series::new(SECOND, 2);
         let last = 5 * INTERVALS_MAX as u64;
-        (0..last).for_each(|i| series.add(&record(i, &[1])));
+        (0..last).for_each(|i| series.add(i, &[KindInterval::default(), done(&[1])]));
+        (0..9).for_each(|i| series.add(i, &[KindInterval::default(), done(&[1])]));
         let all = series.intervals(Duration::from_secs(last));
         assert!(all.len() <= INTERVALS_MAX);
-        assert_eq!(all.iter().map(|i| i.operations).sum::<u64>(), last);
-        assert_eq!(all[0].length, Duration::from_secs(8));
+        assert_eq!(counts(&all, 1).iter().sum::<u64>(), last + 9);
+        assert_eq!(counts(&all, 0).iter().sum::<u64>(), 0);
+        assert_eq!((all[0].length, counts(&all, 1)[0]), (SECOND * 8, 16));
+        assert_eq!(counts(&all, 1)[1], 9, "the ninth of those told twice");
+    }
+
+    /// Even where nothing ended for longer than the bound.
+    #[test]
+    fn a_long_silence_is_a_row_of_zeros() {
+        let all = Series::new(SECOND, 1).intervals(SECOND * 5000);
+        assert!(all.len() <= INTERVALS_MAX && counts(&all, 0).iter().all(|n| *n == 0));
+        let covered: Duration = all.iter().map(|i| i.length).sum();
+        assert_eq!(covered, SECOND * 5000);
     }
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use archive::Remark;
-use load::{Drive, End, Outcome, RampUp, Schedule, Think};
+use load::{Clients, Drive, End, Outcome};
 use target::{Target, TargetUrl};
 use workload::library::{Amount, SizeClass};
 use workload::{Bench, Library, Meter, Proven, exercise_for};
@@ -65,19 +65,12 @@ fn bench(place: &Place, library: &Library, code: &str, amount: Amount) -> Bench 
 
 fn drive(clients: Vec<Box<dyn load::BlockingClient>>, per_job: u64) -> Outcome {
     let stop = AtomicBool::new(false);
-    load::drive(
-        clients,
-        &Drive {
-            schedule: Schedule::Closed { think: Think::None },
-            ramp_up: RampUp::None,
-            end: End::Operations { per_job },
-            interval: Duration::from_millis(100),
-            seed: 7,
-            stop: &stop,
-            progress: None,
-            clock: load::Clock::Monotonic,
-        },
-    )
+    let how = Drive {
+        interval: Duration::from_millis(100),
+        seed: 7,
+        ..Drive::of_jobs(End::Operations { per_job }, &stop)
+    };
+    load::drive(Clients::Blocking(clients), &how)
 }
 
 /// Runs a test once; gives the outcome and everything that was found wrong.
@@ -169,8 +162,8 @@ fn everything_on(engine: &'static str) {
         let code = test.code();
         let (outcome, wrong) = carry_out(&place, &library, code, jobs, amount_for(code));
         assert!(wrong.is_empty(), "{engine} {code}: {wrong:?}");
-        assert!(outcome.operations > 0, "{engine} {code} did nothing");
-        assert_eq!(outcome.errors, 0, "{engine} {code}");
+        assert!(outcome.operations() > 0, "{engine} {code} did nothing");
+        assert_eq!(outcome.errors(), 0, "{engine} {code}");
         done += 1;
     }
     // What is missing is declared, not forgotten: quicksort on both, and one more on each.
@@ -243,7 +236,7 @@ fn a_row_changed_during_the_test_is_noticed_by_the_operations() {
         let (outcome, wrong) = carry_out_with(&place, &library, code, 1, amount_for(code), || {
             tamper(&place, sql)
         });
-        assert!(outcome.errors > 0, "{code}");
+        assert!(outcome.errors() > 0, "{code}");
         assert!(
             wrong.iter().any(|w| w.starts_with("wrong answer")),
             "{code}: {wrong:?}"
@@ -346,5 +339,5 @@ fn random_reads_end_when_the_blocks_are_used_up() {
         },
     );
     assert!(wrong.is_empty(), "{wrong:?}");
-    assert_eq!(outcome.rows, blocks);
+    assert_eq!(outcome.rows(), blocks);
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use load::{Drive, End, Outcome, RampUp, Schedule, Think};
+use load::{Clients, Drive, End, Outcome};
 use target::{Target, TargetUrl};
 use testing::Shared;
 use workload::exercise::Exercise;
@@ -68,22 +68,17 @@ enum By {
 fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcome {
     exercise.prepare().unwrap();
     let how = Drive {
-        schedule: Schedule::Closed { think: Think::None },
-        ramp_up: RampUp::None,
-        end: End::Operations { per_job },
         interval: Duration::from_millis(100),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
+        ..Drive::of_jobs(End::Operations { per_job }, &GO_ON)
     };
-    match by {
-        By::Threads => load::drive(exercise.clients(jobs).unwrap(), &how),
+    let clients = match by {
+        By::Threads => Clients::Blocking(exercise.clients(jobs).unwrap()),
         By::Loop => {
             let stations = exercise.stations(jobs).unwrap();
-            load::drive_nonblocking(stations.expect("the engine can be awaited"), 1..=1, &how)
+            Clients::nonblocking(stations.expect("the engine can be awaited"))
         }
-    }
+    };
+    load::drive(clients, &how)
 }
 
 /// The one number that a query returns, as digest.
@@ -109,7 +104,7 @@ fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
     let outcome = drive(exercise.as_mut(), by, jobs, 200);
     assert_eq!(outcome.fatal, None);
     assert_eq!(outcome.error_messages, Vec::<String>::new());
-    assert_eq!(outcome.operations, 200 * u64::from(jobs));
+    assert_eq!(outcome.operations(), 200 * u64::from(jobs));
     let sold = ask(target, SOLD);
     // Two of ten transactions buy: 200 jobs·0.2, six standard deviations around it.
     let (mean, spread) = (40.0 * f64::from(jobs), (32.0 * f64::from(jobs)).sqrt());
@@ -128,7 +123,7 @@ fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
     };
     assert_eq!((name.as_str(), *completed), ("buy", sold as u64));
     assert!(exercise.verify(&outcome).unwrap().is_empty());
-    (sold, outcome.rows)
+    (sold, outcome.rows())
 }
 
 #[test]
@@ -189,7 +184,7 @@ fn a_wrong_number_of_rows_is_a_failed_operation_and_is_rolled_back() {
     );
     on_every_kind(|target, by| {
         let outcome = drive(exercise(target, &text).as_mut(), by, 2, 5);
-        assert_eq!((outcome.operations, outcome.errors), (0, 10));
+        assert_eq!((outcome.operations(), outcome.errors()), (0, 10));
         assert_eq!(
             outcome.error_messages,
             ["wrong effect: statement 2 of \"t\" returned or changed 0 rows instead of 1"]
@@ -213,7 +208,7 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
     on_every_kind(|target, by| {
         for id in [3, 9] {
             let outcome = drive(exercise(target, &keep(id, 1)).as_mut(), by, 1, 3);
-            assert_eq!(outcome.errors, 3);
+            assert_eq!(outcome.errors(), 3);
             let message = &outcome.error_messages[0];
             assert!(
                 message.contains("needs :n, which is null or was kept from no row"),
@@ -256,16 +251,16 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
     let patient = small("retries = 1000", body);
     let outcome = drive(exercise(target, &patient).as_mut(), by, 8, 60);
     assert_eq!(
-        (outcome.operations, outcome.errors),
+        (outcome.operations(), outcome.errors()),
         (480, 0),
         "{:?}",
         outcome.error_messages
     );
-    assert!(outcome.retries > 0);
+    assert!(outcome.retries() > 0);
     assert_eq!(ask(target, "SELECT sum(n) FROM dbdyno_p"), 960);
     let impatient = small("retries = 0", body);
     let outcome = drive(exercise(target, &impatient).as_mut(), by, 8, 60);
-    assert!(outcome.errors > 0 && outcome.retries == 0);
+    assert!(outcome.errors() > 0 && outcome.retries() == 0);
     let message = &outcome.error_messages[0];
     assert!(
         message.contains("gave up after 0 retries") && message.to_lowercase().contains("deadlock"),
@@ -273,7 +268,7 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
     );
     assert_eq!(
         ask(target, "SELECT sum(n) FROM dbdyno_p"),
-        2 * outcome.operations
+        2 * outcome.operations()
     );
 }
 
@@ -293,7 +288,7 @@ fn every_pipeline_does_the_same() {
         let mut exercise = exercise(&target, &text);
         let outcome = drive(exercise.as_mut(), By::Loop, 4, 100);
         assert_eq!(
-            (outcome.operations, outcome.errors),
+            (outcome.operations(), outcome.errors()),
             (400, 0),
             "{:?}",
             outcome.error_messages
@@ -322,7 +317,7 @@ fn long_requests_and_long_results_go_through() {
         let target = server(url);
         let outcome = drive(exercise(&target, &text).as_mut(), By::Loop, 3, 5);
         assert_eq!(
-            (outcome.operations, outcome.errors),
+            (outcome.operations(), outcome.errors()),
             (15, 0),
             "{:?}",
             outcome.error_messages

@@ -8,7 +8,7 @@ use lab::observe::{Driven, Observation};
 use lab::plan::{Keys, TableKind};
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Result, RunContext, Step, Workload};
-use load::{BlockingClient, Clock, Drive, End, Failure, Progress, RampUp, Schedule, Think};
+use load::{BlockingClient, Drive, End, Failure, Progress};
 use target::{Counters, TargetUrl};
 
 /// Its one test.
@@ -109,17 +109,14 @@ impl Measure for Bed<'_> {
                 .context
                 .blank(step, key.clone(), "asleep".into(), about)
         };
+        let end = End::Operations {
+            per_job: naps(step),
+        };
         let drive = Drive {
-            schedule: Schedule::Closed { think: Think::None },
-            ramp_up: RampUp::None,
-            end: End::Operations {
-                per_job: naps(step),
-            },
             interval: self.context.interval,
             seed: blank.seed,
-            stop: self.context.stop,
             progress: Some(progress),
-            clock: Clock::Monotonic,
+            ..Drive::of_jobs(end, self.context.stop)
         };
         let sleepers = (0..key.jobs).map(|_| Box::new(Sleeper) as Box<dyn BlockingClient>);
         let observed = Observation::of(self.context, blank).drive(|start| {
@@ -141,7 +138,7 @@ impl Measure for Bed<'_> {
 struct Sleeper;
 
 impl BlockingClient for Sleeper {
-    fn operate(&mut self, _index: u64) -> std::result::Result<load::Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<load::Done, Failure> {
         std::thread::sleep(Duration::from_millis(2));
         Ok(load::Done::default())
     }

@@ -20,15 +20,16 @@ const WAITING_PCT_NOTED: f64 = 1.0;
 pub fn stall(outcome: &Outcome) -> Option<Duration> {
     let idle = outcome.idle_longest();
     let (idle_s, elapsed_s) = (idle.as_secs_f64(), outcome.elapsed.as_secs_f64());
-    let per_s = outcome.operations as f64 / (elapsed_s - idle_s).max(f64::MIN_POSITIVE);
-    let usual_s = match outcome.service.is_empty() {
+    let per_s = outcome.operations() as f64 / (elapsed_s - idle_s).max(f64::MIN_POSITIVE);
+    if idle < STALL_MIN || per_s * idle_s < STALL_OPERATIONS_MIN {
+        return None;
+    }
+    let service = outcome.total().service;
+    let usual_s = match service.is_empty() {
         true => 0.0,
-        false => outcome.service.percentile_us(50.0) / 1e6,
+        false => service.percentile_us(50.0) / 1e6,
     };
-    let is_stall = idle >= STALL_MIN
-        && per_s * idle_s >= STALL_OPERATIONS_MIN
-        && idle_s >= STALL_SERVICES_MIN * usual_s;
-    is_stall.then_some(idle)
+    (idle_s >= STALL_SERVICES_MIN * usual_s).then_some(idle)
 }
 
 fn is_above(outcome: &Outcome, stall: Duration, limit_pct: f64) -> bool {
@@ -73,17 +74,14 @@ pub struct Offered {
 }
 
 impl Offered {
-    /// Of jobs, which go on after the window until everything that was due in it is done: what had not ended with the
-    /// last interval that began in the window waited, but for what the jobs had in hand.
-    pub fn of_jobs(outcome: &Outcome, per_s: f64, window: Duration) -> Option<Self> {
-        let within = outcome.intervals.iter().filter(|i| i.at < window);
-        let done: u64 = within.map(|i| i.operations).sum();
-        let asked = outcome.operations + outcome.errors;
-        let not_done = asked.saturating_sub(done + outcome.errors - outcome.unserved);
+    /// Of a drive at a rate: as many operations as there are clients may be in hand when the window ends.
+    pub fn of(outcome: &Outcome, per_s: f64) -> Option<Self> {
         Some(Self {
             per_s,
-            asked,
-            waiting: not_done.saturating_sub(outcome.jobs.len() as u64),
+            asked: outcome.asked,
+            waiting: outcome
+                .unfinished
+                .saturating_sub(outcome.clients.len() as u64),
             done_per_s: outcome.operations_per_s()?,
         })
     }
@@ -120,29 +118,36 @@ impl Offered {
 
 #[cfg(test)]
 mod tests {
-    use load::Interval;
+    use load::{Interval, KindInterval, KindOutcome};
 
     use super::*;
 
     const USUAL: &Validity = &Validity::USUAL;
 
-    /// A point in intervals of 1 s, with so many operations in each, of 2 ms.
+    /// A point in intervals of 1 s, with so many operations in each, of some milliseconds.
     fn outcome(operations: &[u64], service_ms: u64) -> Outcome {
         let second = Duration::from_secs(1);
+        let mut done = KindOutcome {
+            completed: operations.iter().sum(),
+            ..KindOutcome::default()
+        };
         let mut outcome = Outcome {
             elapsed: second * operations.len() as u32,
-            operations: operations.iter().sum(),
             ..Outcome::default()
         };
         for (at, operations) in (0..).zip(operations) {
-            (0..*operations).for_each(|_| outcome.service.record_ns(service_ms * 1_000_000));
+            let mut ended = KindInterval::default();
+            for _ in 0..*operations {
+                done.service.record_ns(service_ms * 1_000_000);
+                ended.response.record_ns(service_ms * 1_000_000);
+            }
             outcome.intervals.push(Interval {
                 at: second * at,
                 length: second,
-                operations: *operations,
-                response_p99: None,
+                kinds: vec![ended],
             });
         }
+        outcome.kinds = vec![done];
         outcome
     }
 
@@ -178,10 +183,13 @@ mod tests {
     /// At 200/s for two seconds a target of 100/s is two seconds late: 200 of 400 waited, one of them in hand.
     #[test]
     fn jobs_that_are_behind_when_the_window_ends_did_not_reach_the_rate() {
-        let mut late = outcome(&[100, 100, 100, 100], 10);
-        late.jobs.push(load::JobOutcome::default());
-        let window = Duration::from_secs(2);
-        let offered = Offered::of_jobs(&late, 200.0, window).unwrap();
+        let mut late = Outcome {
+            asked: 400,
+            unfinished: 200,
+            ..outcome(&[100, 100, 100, 100], 10)
+        };
+        late.clients.push(load::ClientOutcome::default());
+        let offered = Offered::of(&late, 200.0).unwrap();
         assert_eq!((offered.asked, offered.waiting), (400, 199));
         assert!(
             offered
@@ -190,8 +198,11 @@ mod tests {
                 .to_string()
                 .contains("200.0 operations/s were offered and 100.0/s done")
         );
-        let in_time = outcome(&[200, 200], 10);
-        let offered = Offered::of_jobs(&in_time, 200.0, window).unwrap();
+        let in_time = Outcome {
+            asked: 400,
+            ..outcome(&[200, 200], 10)
+        };
+        let offered = Offered::of(&in_time, 200.0).unwrap();
         assert_eq!((offered.waiting, offered.reason(USUAL)), (0, None));
     }
 

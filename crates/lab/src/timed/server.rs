@@ -16,15 +16,15 @@ use crate::session_sampler::SessionSamples;
 /// way, is divided as the sessions were seen; where they were seen doing nothing though a statement was
 /// under way, it was between driver and server.
 pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
-    let total = |part: fn(&load::JobOutcome) -> Duration| -> f64 {
-        let sum: Duration = outcome.jobs.iter().map(part).sum();
+    let total = |part: fn(&load::ClientOutcome) -> Duration| -> f64 {
+        let sum: Duration = outcome.clients.iter().map(part).sum();
         sum.as_secs_f64()
     };
-    let active_s = total(|job| job.active);
+    let active_s = total(|client| client.active);
     if active_s <= 0.0 {
         return Vec::new();
     }
-    let service_s = total(|job| job.service);
+    let service_s = total(|client| client.service);
     let driver_s = outcome.driver_time().as_secs_f64();
     let event = |name: &str, class, time_s: f64, waits, source| Event {
         name: name.into(),
@@ -35,10 +35,10 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
         source,
     };
     let counted = |name: &str, class, time_s| event(name, class, time_s, None, Source::Counted);
-    let waited_s = total(|job| job.waited);
+    let idle_s = total(|client| client.idle);
     let mut events = vec![
         counted("driver", Class::Driver, driver_s),
-        counted("think time or waiting for a tick", Class::Idle, waited_s),
+        counted("think time or waiting for a tick", Class::Idle, idle_s),
     ];
     if watched.looks == 0 {
         events.push(counted("in the server", Class::Unknown, service_s));
@@ -56,14 +56,15 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
         let class = Class::Session(*class);
         events.push(event(name, class, time_s * scale, *waits, *source));
     }
-    // The jobs' threads do nothing but the driver's work: what they used of processors while a statement
+    // The threads do nothing but the driver's work: what they used of processors while a statement
     // was under way is the client's.
     let between_s = (service_s - seen_s * scale).max(0.0);
-    let client_s = (total(|job| job.cpu) - driver_s).clamp(0.0, between_s);
-    let queued_s = total(|job| job.run_queue.unwrap_or_default()).min(between_s - client_s);
+    let client_s = (outcome.threads_cpu().as_secs_f64() - driver_s).clamp(0.0, between_s);
+    let queued = outcome.threads_run_queue().unwrap_or_default();
+    let queued_s = queued.as_secs_f64().min(between_s - client_s);
     let left_s = between_s - client_s - queued_s;
     // While the server did not answer who looked, nobody knows what the jobs waited for.
-    let unseen_s = left_s.min(watched.unseen.as_secs_f64() * outcome.jobs.len() as f64);
+    let unseen_s = left_s.min(watched.unseen.as_secs_f64() * outcome.clients.len() as f64);
     let way_s = left_s - unseen_s;
     events.extend([
         counted("while the server did not answer", Class::Unknown, unseen_s),
@@ -198,17 +199,17 @@ pub fn background(watched: &SessionSamples) -> Vec<BackgroundEvent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::JobOutcome;
+    use load::ClientOutcome;
     use target::{ServerCounts, Tally};
 
     fn outcome() -> Outcome {
         let ms = Duration::from_millis;
         Outcome {
-            jobs: vec![JobOutcome {
+            clients: vec![ClientOutcome {
                 active: ms(1000),
                 service: ms(700),
-                waited: ms(250),
-                ..JobOutcome::default()
+                idle: ms(250),
+                ..ClientOutcome::default()
             }],
             ..Outcome::default()
         }
@@ -256,8 +257,10 @@ mod tests {
     #[test]
     fn the_clients_own_work_is_the_drivers() {
         let mut busy = outcome();
-        busy.jobs[0].cpu = Duration::from_millis(400);
-        busy.jobs[0].run_queue = Some(Duration::from_millis(50));
+        busy.clients[0].thread = Some(load::clock::Usage {
+            cpu: Duration::from_millis(400),
+            run_queue: Some(Duration::from_millis(50)),
+        });
         let events = events(&busy, &watched(&[(WaitClass::Cpu, "DB CPU", 0.2)]));
         assert!((events.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1e-9);
         // 50 ms of the loop and 350 ms in the calls.

@@ -10,7 +10,7 @@ use host::{HostWatch, Sampler, SamplerOptions};
 use lab::programs::programs_of;
 use lab::session_sampler::SessionSampler;
 use lab::wait_profile::WaitProfile;
-use load::{BlockingClient, Done, Drive, End, Failure, RampUp, Schedule, Think};
+use load::{BlockingClient, Clients, Done, Drive, End, Failure, Schedule, Think};
 use target::{Session, Target, TargetUrl};
 use testing::Shared;
 
@@ -77,7 +77,8 @@ struct Job {
 }
 
 impl BlockingClient for Job {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        let index = request.index;
         match (self.work)(self.session.as_mut(), index) {
             Ok(()) => Ok(Done::default()),
             Err(error) => Err(Failure::Fatal(error.message)),
@@ -175,16 +176,11 @@ pub fn drive(
         ms => Think::Constant(Duration::from_millis(ms)),
     };
     let outcome = load::drive(
-        operators,
+        Clients::Blocking(operators),
         &Drive {
             schedule: Schedule::Closed { think },
-            ramp_up: RampUp::None,
-            end: End::Time(Duration::from_secs_f64(seconds)),
             interval: Duration::from_millis(500),
-            seed: 1,
-            stop: &GO_ON,
-            progress: None,
-            clock: load::Clock::Monotonic,
+            ..Drive::of_jobs(End::Time(Duration::from_secs_f64(seconds)), &GO_ON)
         },
     );
     assert_eq!(outcome.fatal, None);

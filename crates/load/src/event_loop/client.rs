@@ -1,161 +1,258 @@
-//! A station in an event loop: its way through the timetable and what is written down of it.
+//! A client in an event loop, and how its connection is lost and replaced.
 
 use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::Duration;
 
-use super::{Next, Work};
-use crate::job::{Cancellation, ExitReason};
-use crate::recorder::{Latencies, Recorder, Timing};
-use crate::schedule::{Pacer, Step};
-use crate::station::{NonblockingClient, Turn};
-use crate::{Done, Failure};
+use crate::cancellation::{Cancellation, ExitReason};
+use crate::clock::{Clock, ns};
+use crate::recorder::Recorder;
+use crate::service::{Ended, Service};
+use crate::{Done, Failure, NonblockingClient, Turn};
 
-/// A station and its job.
+/// Another connection, or why there is none.
+pub type Replacement<'o> = Result<Box<dyn NonblockingClient + 'o>, String>;
+
+/// What all clients of a drive share.
+#[derive(Clone, Copy)]
+pub struct Rules<'a> {
+    /// Longest time of one operation.
+    pub limit: Option<Duration>,
+    /// Connections that there are.
+    pub open: &'a AtomicUsize,
+    /// When nothing is begun any more.
+    pub until_ns: u64,
+    /// What tells the time.
+    pub clock: &'a Clock,
+}
+
+/// What a client does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// An operation that is due at this time, since the common start.
+    At(u64),
+    /// It waits for the common start.
+    Park,
+    /// It waits for another connection.
+    Mend,
+    /// Nothing any more.
+    Leave(ExitReason),
+}
+
+/// A client and its connection.
 pub struct Client<'a, 'o> {
     /// Its number in the drive, from 0.
-    pub number: u64,
-    pub recorder: Recorder<'a>,
-    /// Ticks it had to give up.
-    pub unserved: u64,
-    station: Box<dyn NonblockingClient + 'o>,
-    pacer: Pacer<'a>,
-    step: Step,
-    index: u64,
-    free_ns: u64,
-    started_ns: u64,
-    /// Operations before the common start that are still to be done, as fast as it can.
-    ramp_up: u64,
+    pub number: usize,
+    pub service: Service<'a>,
+    connection: Option<Box<dyn NonblockingClient + 'o>>,
+    descriptor: RawFd,
+    rules: Rules<'a>,
+    /// When the operation in hand must be over.
+    overdue_ns: u64,
     /// Whether it has come to the common start.
     parked: bool,
-    /// Whether the operation in hand is one of the ramp-up.
-    ramping: bool,
-    entered: bool,
+    /// Where another connection is asked for, if there are any.
+    replacements: Option<Sender<Sender<Replacement<'o>>>>,
+    comes: Option<Receiver<Replacement<'o>>>,
 }
 
 impl<'a, 'o> Client<'a, 'o> {
-    /// A client that begins with `ramp_up` operations. `entered` when the measured window begins with the
-    /// common start.
     pub fn new(
-        number: u64,
-        station: Box<dyn NonblockingClient + 'o>,
-        recorder: Recorder<'a>,
-        pacer: Pacer<'a>,
-        ramp_up: u64,
-        entered: bool,
+        number: usize,
+        connection: Box<dyn NonblockingClient + 'o>,
+        service: Service<'a>,
+        rules: Rules<'a>,
+        replacements: Option<Sender<Sender<Replacement<'o>>>>,
     ) -> Self {
         Self {
             number,
-            recorder,
-            unserved: 0,
-            station,
-            pacer,
-            step: Step {
-                intended_ns: 0,
-                measured: false,
-            },
-            index: 0,
-            free_ns: 0,
-            started_ns: 0,
-            ramp_up,
+            service,
+            descriptor: connection.descriptor(),
+            connection: Some(connection),
+            rules,
+            overdue_ns: u64::MAX,
             parked: false,
-            ramping: false,
-            entered,
+            replacements,
+            comes: None,
         }
+    }
+
+    /// The descriptor that is watched.
+    pub fn descriptor(&self) -> RawFd {
+        self.descriptor
+    }
+
+    /// What comes first, and after each operation; after [`Next::Park`] it is asked at the common start.
+    #[inline]
+    pub fn next(&mut self) -> Next {
+        match self.parked {
+            true => self.next_due(),
+            false => self.warm_up(),
+        }
+    }
+
+    #[inline]
+    fn next_due(&mut self) -> Next {
+        let Some(due) = self.service.next() else {
+            return Next::Leave(ExitReason::Over);
+        };
+        if due.enters {
+            self.measurement_begins();
+        }
+        Next::At(due.at_ns)
     }
 
     /// What it does before the common start.
+    #[cold]
     fn warm_up(&mut self) -> Next {
-        self.ramping = self.ramp_up > 0;
-        self.parked = !self.ramping;
-        match self.ramping {
-            true => Next::At(0),
-            false => Next::Park,
+        self.parked = !self.service.ramps_up();
+        match self.parked {
+            true => Next::Park,
+            false => Next::At(0),
         }
     }
-}
 
-impl Work for Client<'_, '_> {
-    type Book = Latencies;
-
-    fn descriptor(&self) -> RawFd {
-        self.station.descriptor()
-    }
-
-    #[inline]
-    fn next(&mut self) -> Next {
-        if !self.parked {
-            return self.warm_up();
+    /// The measured window begins, with what is next or with the common start, which is near.
+    pub fn measurement_begins(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.measurement_begins();
         }
-        let Some(step) = self.pacer.next(self.free_ns) else {
-            self.unserved = self.pacer.unserved();
-            return Next::Leave(ExitReason::Over);
-        };
-        if step.measured && !self.entered {
-            self.entered = true;
-            self.recorder.begin(self.free_ns);
-            self.station.measurement_begins();
+    }
+
+    /// Begins what is due.
+    #[inline]
+    pub fn begin(&mut self, now_ns: u64) -> Turn {
+        let request = self.service.begin(now_ns);
+        if let Some(limit) = self.rules.limit {
+            self.overdue_ns = now_ns.saturating_add(ns(limit));
         }
-        self.step = step;
-        Next::At(step.intended_ns)
+        match &mut self.connection {
+            Some(connection) => connection.begin(request),
+            None => Turn::Reading,
+        }
     }
 
+    /// The descriptor has become ready, see [`NonblockingClient::ready`].
     #[inline]
-    fn begin(&mut self, now_ns: u64) -> Turn {
-        self.started_ns = now_ns;
-        let index = self.index;
-        self.index += 1;
-        self.station.begin(index)
+    pub fn ready(&mut self) -> Turn {
+        match &mut self.connection {
+            Some(connection) => connection.ready(),
+            None => Turn::Reading,
+        }
     }
 
+    /// Waits for the answer, see [`NonblockingClient::await_ready`].
     #[inline]
-    fn ready(&mut self) -> Turn {
-        self.station.ready()
+    pub fn await_ready(&mut self) -> Option<Turn> {
+        match self.rules.limit {
+            Some(_) => None,
+            None => self.connection.as_mut()?.await_ready(),
+        }
     }
 
+    /// Writes down how the operation in hand ended; why the client leaves, if it does.
     #[inline]
-    fn await_ready(&mut self) -> Option<Turn> {
-        self.station.await_ready()
-    }
-
-    #[inline]
-    fn end(
+    pub fn end(
         &mut self,
         now_ns: u64,
         result: Result<Done, Failure>,
-        latencies: &mut Latencies,
+        recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason> {
-        let measured = !self.ramping && self.step.measured;
-        let timing = Timing {
-            free_ns: self.free_ns,
-            intended_ns: self.step.intended_ns,
-            start_ns: self.started_ns,
-            end_ns: now_ns,
-        };
-        match self.ramping {
-            true => self.ramp_up -= 1,
-            false => self.free_ns = now_ns,
-        }
-        match result {
-            Ok(done) if measured => {
-                latencies.record(&timing);
-                self.recorder.completed(&timing, done.rows, done.retries);
+        let ended = self.service.end(now_ns);
+        match (result, ended) {
+            (Ok(done), Ended::Measured(kind, timing)) => {
+                self.service.account().completed(&timing, done.rows);
+                recorder.completed(kind, &timing, &done);
+                None
             }
-            Err(Failure::Operation(message)) if measured => self.recorder.failed(&timing, message),
-            Ok(_) | Err(Failure::Operation(_)) => {}
-            Err(Failure::Exhausted) => return Some(ExitReason::Exhausted),
-            Err(Failure::Fatal(message)) => {
-                cancellation.fail(message);
-                return Some(ExitReason::Failed);
+            (Err(Failure::Operation(message)), Ended::Measured(kind, timing)) => {
+                self.service.account().failed(&timing);
+                recorder.failed(kind, &timing, &message);
+                None
             }
+            (Ok(_), Ended::Unmeasured) => None,
+            (Err(failure), _) => self.service.give_up(failure, cancellation),
         }
-        None
     }
 
-    fn measurement_begins(&mut self) {
-        self.station.measurement_begins();
+    /// Whether the operation in hand has taken too long.
+    pub fn is_overdue(&self, now_ns: u64) -> bool {
+        now_ns > self.overdue_ns
     }
 
-    fn finish(&mut self) {
-        self.recorder.finish();
+    /// Gives up the overdue operation in hand with its connection, which is watched no longer.
+    #[cold]
+    pub fn give_up(
+        &mut self,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        cancellation: &Cancellation,
+    ) -> Next {
+        self.connection = None;
+        if let Ended::Measured(kind, timing) = self.service.end(now_ns) {
+            let limit = self.rules.limit.unwrap_or(Duration::MAX);
+            self.service.account().failed(&timing);
+            recorder.timed_out(kind, &timing, limit);
+        }
+        self.service.abandon();
+        recorder.connection_lost();
+        let (sender, receiver) = channel();
+        let wanted = self.replacements.as_ref();
+        match wanted.map(|wanted| wanted.send(sender)) {
+            Some(Ok(())) => {
+                self.rules.clock.sent();
+                self.comes = Some(receiver);
+                Next::Mend
+            }
+            Some(Err(_)) | None => self.lost(
+                "connections that do not answer are closed",
+                recorder,
+                cancellation,
+            ),
+        }
+    }
+
+    /// What comes after [`Next::Mend`]; `None` while nothing does. There may be another descriptor then.
+    #[cold]
+    pub fn mended(
+        &mut self,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        cancellation: &Cancellation,
+    ) -> Option<Next> {
+        if now_ns >= self.rules.until_ns {
+            return Some(Next::Leave(ExitReason::Over));
+        }
+        let came = self.comes.as_ref().map(Receiver::try_recv);
+        match came {
+            Some(Ok(Ok(connection))) => {
+                self.descriptor = connection.descriptor();
+                self.connection = Some(connection);
+                self.service.reopen(now_ns);
+                Some(self.next_due())
+            }
+            Some(Err(TryRecvError::Empty)) => None,
+            Some(Ok(Err(why))) => Some(self.lost(&why, recorder, cancellation)),
+            Some(Err(TryRecvError::Disconnected)) | None => {
+                Some(self.lost("another connection cannot be had", recorder, cancellation))
+            }
+        }
+    }
+
+    /// There is no other connection; the last one to find out ends the drive.
+    #[cold]
+    fn lost(&mut self, why: &str, recorder: &mut Recorder, cancellation: &Cancellation) -> Next {
+        recorder.add_message(why);
+        if self.rules.open.fetch_sub(1, Relaxed) == 1 {
+            cancellation.fail(format!("no connection is left to serve anyone: {why}"));
+        }
+        Next::Leave(ExitReason::Lost)
+    }
+
+    /// It has left, and asks for no connection any more.
+    pub fn finish(&mut self) {
+        self.replacements = None;
     }
 }

@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 
+use super::client::Client;
+use super::slot::ClientSlot;
 use super::turns::{Relief, Turns};
-use super::{ClientSlot, Work};
+use crate::cancellation::{Cancellation, ExitReason, panic_message};
 use crate::clock::{Clock, Participation, Usage};
 use crate::gate::{Gate, Ticket};
-use crate::job::{Cancellation, ExitReason, panic_message};
 use crate::outcome::DriverThreads;
+use crate::recorder::Recorder;
 use crate::schedule::Window;
 
 /// What all loops of a drive share.
-pub struct Loops<'r, B> {
+pub struct Loops<'r, 'a> {
     /// Threads to begin with, and at most.
     pub threads: RangeInclusive<usize>,
     /// What is measured.
@@ -27,29 +29,29 @@ pub struct Loops<'r, B> {
     /// What tells the time.
     pub clock: &'r Clock,
     /// Makes what a thread writes into.
-    pub new_book: &'r (dyn Fn() -> B + Sync),
+    pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
 }
 
 /// What the threads leave.
-pub struct Left<W: Work> {
+pub struct Left<'a, 'o> {
     /// The clients, in no order.
-    pub slots: Vec<ClientSlot<W>>,
+    pub slots: Vec<ClientSlot<'a, 'o>>,
     /// What the threads used in the window.
     pub used: DriverThreads,
     /// What each of them wrote down.
-    pub books: Vec<W::Book>,
+    pub recorders: Vec<Recorder<'a>>,
 }
 
 /// Runs the clients to their end, and `meanwhile` on the calling thread.
-pub fn run<W: Work>(
-    works: Vec<W>,
-    loops: &Loops<'_, W::Book>,
+pub fn run<'a, 'o>(
+    clients: Vec<Client<'a, 'o>>,
+    loops: &Loops<'_, 'a>,
     meanwhile: impl FnOnce(),
-) -> Left<W> {
+) -> Left<'a, 'o> {
     let first = *loops.threads.start();
-    let mut dealt: Vec<Vec<ClientSlot<W>>> = (0..first).map(|_| Vec::new()).collect();
-    for (number, work) in works.into_iter().enumerate() {
-        dealt[number % first].push(ClientSlot::new(work));
+    let mut dealt: Vec<Vec<ClientSlot<'a, 'o>>> = (0..first).map(|_| Vec::new()).collect();
+    for (number, client) in clients.into_iter().enumerate() {
+        dealt[number % first].push(ClientSlot::new(client));
     }
     let shared = Shared {
         loops,
@@ -57,7 +59,7 @@ pub fn run<W: Work>(
         left: Mutex::new(Left {
             slots: Vec::new(),
             used: DriverThreads::default(),
-            books: Vec::new(),
+            recorders: Vec::new(),
         }),
     };
     std::thread::scope(|scope| {
@@ -76,26 +78,26 @@ pub fn run<W: Work>(
     left.unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Shared<'r, W: Work> {
-    loops: &'r Loops<'r, W::Book>,
+struct Shared<'r, 'a, 'o> {
+    loops: &'r Loops<'r, 'a>,
     /// Threads that may still be begun.
     spare: AtomicUsize,
-    left: Mutex<Left<W>>,
+    left: Mutex<Left<'a, 'o>>,
 }
 
 /// Begins threads.
-struct Crew<'scope, 'env, 'r, W: Work> {
+struct Crew<'scope, 'env, 'r, 'a, 'o> {
     scope: &'scope Scope<'scope, 'env>,
-    shared: &'scope Shared<'r, W>,
+    shared: &'scope Shared<'r, 'a, 'o>,
 }
 
-impl<W: Work> Clone for Crew<'_, '_, '_, W> {
+impl Clone for Crew<'_, '_, '_, '_, '_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<W: Work> Copy for Crew<'_, '_, '_, W> {}
+impl Copy for Crew<'_, '_, '_, '_, '_> {}
 
 /// How a thread comes by its clients.
 enum Entry<'g> {
@@ -105,8 +107,8 @@ enum Entry<'g> {
     Relief(u64),
 }
 
-impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
-    fn spawn(self, slots: Vec<ClientSlot<W>>, entry: Entry<'scope>, part: Participation) {
+impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'r, 'a, 'o> {
+    fn spawn(self, slots: Vec<ClientSlot<'a, 'o>>, entry: Entry<'scope>, part: Participation) {
         let cancellation = self.shared.loops.cancellation;
         let thread = std::thread::Builder::new().name("driver".into());
         let spawned = thread.spawn_scoped(self.scope, move || {
@@ -121,15 +123,15 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
         }
     }
 
-    fn work(self, slots: Vec<ClientSlot<W>>, entry: Entry) {
+    fn work(self, slots: Vec<ClientSlot<'a, 'o>>, entry: Entry) {
         let Loops {
             window,
             cancellation,
             clock,
-            new_book,
+            new_recorder,
             ..
         } = *self.shared.loops;
-        let mut turns = match Turns::new(slots, window, new_book(), clock) {
+        let mut turns = match Turns::new(slots, window, new_recorder(), clock) {
             Ok(turns) => turns,
             Err((error, slots)) => {
                 cancellation.fail(error.to_string());
@@ -154,29 +156,35 @@ impl<'scope, 'r: 'scope, W: Work + 'scope> Crew<'scope, '_, 'r, W> {
                 slot.leaving = ExitReason::Failed;
             }
         }
-        self.put_down(turns.slots, &turns.usage, Some(turns.book));
+        self.put_down(turns.slots, &turns.usage, Some(turns.recorder));
     }
 
-    fn put_down(self, mut slots: Vec<ClientSlot<W>>, usage: &Usage, book: Option<W::Book>) {
+    fn put_down(
+        self,
+        mut slots: Vec<ClientSlot<'a, 'o>>,
+        usage: &Usage,
+        mut recorder: Option<Recorder<'a>>,
+    ) {
         for slot in &mut slots {
             slot.work.finish();
         }
+        recorder.iter_mut().for_each(Recorder::finish);
         let left = self.shared.left.lock();
         let mut left = left.unwrap_or_else(PoisonError::into_inner);
         left.slots.append(&mut slots);
         left.used.add(usage);
-        left.books.extend(book);
+        left.recorders.extend(recorder);
     }
 }
 
-impl<'scope, 'r: 'scope, W: Work + 'scope> Relief<W> for Crew<'scope, '_, 'r, W> {
+impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Relief<'a, 'o> for Crew<'scope, '_, 'r, 'a, 'o> {
     fn may_begin(&self) -> bool {
         let one_less = |spare: usize| spare.checked_sub(1);
         let spare = &self.shared.spare;
         spare.fetch_update(Relaxed, Relaxed, one_less).is_ok()
     }
 
-    fn begin(&self, slots: Vec<ClientSlot<W>>, origin_ns: u64) {
+    fn begin(&self, slots: Vec<ClientSlot<'a, 'o>>, origin_ns: u64) {
         let part = self.shared.loops.clock.participate();
         self.spawn(slots, Entry::Relief(origin_ns), part);
     }

@@ -5,14 +5,15 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::time::Duration;
 
+use super::client::Next;
 use super::poll::Poll;
-use super::{ClientSlot, Doing, Next, Work};
+use super::slot::{ClientSlot, Doing};
+use crate::cancellation::{Cancellation, ExitReason};
 use crate::clock::{self, Clock, Usage, UsageMeter, ns};
 use crate::gate::Ticket;
-use crate::job::{Cancellation, ExitReason, stopped};
+use crate::recorder::Recorder;
 use crate::schedule::Window;
-use crate::station::Turn;
-use crate::{Done, Failure};
+use crate::{Done, Failure, Turn};
 
 /// How often a loop looks at its own use of the processor.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -20,12 +21,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 const SATURATED: f64 = 0.85;
 
 /// The clients of one thread.
-pub struct Turns<W: Work> {
-    pub slots: Vec<ClientSlot<W>>,
+pub struct Turns<'a, 'o> {
+    pub slots: Vec<ClientSlot<'a, 'o>>,
     /// Processor time of the thread in the measured window.
     pub usage: Usage,
     /// What the thread writes down for all of them.
-    pub book: W::Book,
+    pub recorder: Recorder<'a>,
     clock: Clock,
     meter: UsageMeter,
     before: Usage,
@@ -44,24 +45,24 @@ pub struct Turns<W: Work> {
 }
 
 /// Where a saturated loop finds help.
-pub trait Relief<W> {
+pub trait Relief<'a, 'o> {
     /// Whether one more thread may be begun; who is told so begins it.
     fn may_begin(&self) -> bool;
     /// Begins a thread for these clients, in the middle of their work.
-    fn begin(&self, slots: Vec<ClientSlot<W>>, origin_ns: u64);
+    fn begin(&self, slots: Vec<ClientSlot<'a, 'o>>, origin_ns: u64);
 }
 
-impl<W: Work> Turns<W> {
+impl<'a, 'o> Turns<'a, 'o> {
     /// A loop for these clients, on the thread that is going to run it.
     ///
     /// # Errors
     /// When the kernel has no descriptors for it; the clients are given back.
     pub fn new(
-        slots: Vec<ClientSlot<W>>,
+        slots: Vec<ClientSlot<'a, 'o>>,
         window: Window,
-        book: W::Book,
+        recorder: Recorder<'a>,
         clock: &Clock,
-    ) -> Result<Self, (LoopError, Vec<ClientSlot<W>>)> {
+    ) -> Result<Self, (LoopError, Vec<ClientSlot<'a, 'o>>)> {
         let watching = Poll::new(clock).and_then(|poll| {
             for (place, slot) in slots.iter().enumerate() {
                 if slot.watched {
@@ -78,7 +79,7 @@ impl<W: Work> Turns<W> {
             due: BinaryHeap::with_capacity(slots.len()),
             slots,
             usage: Usage::default(),
-            book,
+            recorder,
             clock: clock.clone(),
             meter: clock.usage_meter(),
             before: Usage::default(),
@@ -97,7 +98,7 @@ impl<W: Work> Turns<W> {
         &mut self,
         ticket: Ticket,
         cancellation: &Cancellation,
-        relief: &dyn Relief<W>,
+        relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
         for place in 0..self.slots.len() {
@@ -132,7 +133,7 @@ impl<W: Work> Turns<W> {
         &mut self,
         origin_ns: u64,
         cancellation: &Cancellation,
-        relief: &dyn Relief<W>,
+        relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
         clock::sharpen_timers();
         self.before = self.meter.read();
@@ -154,12 +155,12 @@ impl<W: Work> Turns<W> {
     fn go_on(
         &mut self,
         cancellation: &Cancellation,
-        relief: &dyn Relief<W>,
+        relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
         (self.looked_ns, self.looked) = (self.clock.now_ns(), self.meter.read());
         self.turn_until_idle(cancellation, Some(relief))?;
         // The window is observed to its end, so that the rate may be divided by all of it.
-        let was_over = |slot: &ClientSlot<W>| slot.leaving == ExitReason::Over;
+        let was_over = |slot: &ClientSlot<'a, 'o>| slot.leaving == ExitReason::Over;
         if let Some(until) = self
             .window
             .until_ns
@@ -182,7 +183,7 @@ impl<W: Work> Turns<W> {
     fn turn_until_idle(
         &mut self,
         cancellation: &Cancellation,
-        relief: Option<&dyn Relief<W>>,
+        relief: Option<&dyn Relief<'a, 'o>>,
     ) -> Result<(), LoopError> {
         loop {
             if cancellation.pulled() {
@@ -318,9 +319,9 @@ impl<W: Work> Turns<W> {
         self.active -= 1;
         let now = self.clock.now_ns() - self.origin_ns;
         let work = &mut self.slots[place].work;
-        match work.end(now, result, &mut self.book, cancellation) {
+        match work.end(now, result, &mut self.recorder, cancellation) {
             Some(why) => self.set(place, Next::Leave(why)),
-            None if cancellation.pulled() => self.set(place, Next::Leave(stopped(cancellation))),
+            None if cancellation.pulled() => self.set(place, Next::Leave(cancellation.stopped())),
             None => self.advance(place),
         }
     }
@@ -372,7 +373,7 @@ impl<W: Work> Turns<W> {
         for place in 0..self.slots.len() {
             if matches!(self.slots[place].doing, Doing::Waiting | Doing::Mending) {
                 self.active -= 1;
-                self.set(place, Next::Leave(stopped(cancellation)));
+                self.set(place, Next::Leave(cancellation.stopped()));
             }
         }
     }
@@ -382,7 +383,7 @@ impl<W: Work> Turns<W> {
         for slot in &mut self.slots {
             slot.doing = Doing::Over;
             if slot.leaving != ExitReason::Exhausted {
-                slot.leaving = stopped(cancellation);
+                slot.leaving = cancellation.stopped();
             }
         }
     }
@@ -394,7 +395,7 @@ impl<W: Work> Turns<W> {
         &mut self,
         now: u64,
         cancellation: &Cancellation,
-        relief: &dyn Relief<W>,
+        relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
         for place in 0..self.slots.len() {
             self.look_after(place, now, cancellation)?;
@@ -424,15 +425,15 @@ impl<W: Work> Turns<W> {
         cancellation: &Cancellation,
     ) -> Result<(), LoopError> {
         let slot = &mut self.slots[place];
-        let (at, book) = (now - self.origin_ns, &mut self.book);
+        let (at, recorder) = (now - self.origin_ns, &mut self.recorder);
         let next = match slot.doing {
             Doing::Working if slot.work.is_overdue(at) => {
                 let forgotten = self.poll.forget(slot.work.descriptor());
                 forgotten.map_err(LoopError)?;
                 (slot.watched, slot.writing) = (false, false);
-                Some(slot.work.give_up(at, book, cancellation))
+                Some(slot.work.give_up(at, recorder, cancellation))
             }
-            Doing::Mending => match slot.work.mended(at, book, cancellation) {
+            Doing::Mending => match slot.work.mended(at, recorder, cancellation) {
                 Some(next @ Next::At(_)) => {
                     let watched = self.poll.watch(slot.work.descriptor(), place, false);
                     watched.map_err(LoopError)?;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp, drive};
+use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp};
 
-use super::{AN_HOUR, CLOSED, assert_us, ms, open, plain, run, sessions};
+use super::{AN_HOUR, CLOSED, assert_us, ms, on_threads, open, plain, run, sessions};
 
 /// The first five operations of every session take 300 ms, the others 1: after a ramp-up of five operations nothing
 /// of it is left, neither in the histograms nor in the series nor in the elapsed time.
@@ -19,8 +19,8 @@ fn a_ramp_up_of_operations_leaves_no_trace() {
     };
     let mock = Mock::new().latency(ms(1)).slow_start(5, ms(300));
     let outcome = run(&how, sessions(mock, 3));
-    assert_eq!((outcome.operations, outcome.elapsed), (150, ms(50)));
-    assert_us(outcome.response.max_us(), ms(1));
+    assert_eq!((outcome.operations(), outcome.elapsed), (150, ms(50)));
+    assert_us(outcome.total().response.max_us(), ms(1));
 }
 
 /// Without the ramp-up the same drive shows all of it: the test above can fail.
@@ -29,7 +29,7 @@ fn without_ramp_up_the_slow_start_is_measured() {
     let how = plain(CLOSED, End::Operations { per_job: 50 });
     let mock = Mock::new().latency(ms(1)).slow_start(5, ms(50));
     let outcome = run(&how, sessions(mock, 3));
-    assert_eq!(outcome.response.count_above_us(49e3), 15);
+    assert_eq!(outcome.total().response.count_above_us(49e3), 15);
     assert_eq!(outcome.elapsed, ms(5 * 50 + 45));
 }
 
@@ -43,8 +43,11 @@ fn a_timed_ramp_up_leaves_no_trace() {
         };
         let mock = Mock::new().latency(ms(1)).slow_start(1, ms(200));
         let outcome = run(&how, sessions(mock, 2));
-        assert_us(outcome.response.max_us(), ms(1));
-        assert_eq!((outcome.operations, outcome.elapsed), (operations, ms(300)));
+        assert_us(outcome.total().response.max_us(), ms(1));
+        assert_eq!(
+            (outcome.operations(), outcome.elapsed),
+            (operations, ms(300))
+        );
     }
 }
 
@@ -57,12 +60,12 @@ fn fixed_work_keeps_the_first_and_the_last_finish() {
         clients
     });
     assert_eq!(
-        (outcome.jobs[0].finish, outcome.jobs[1].finish),
+        (outcome.clients[0].finish, outcome.clients[1].finish),
         (ms(10), ms(400))
     );
     assert_eq!(outcome.elapsed, ms(400));
     assert_eq!(outcome.first_finish(), Some(ms(10)));
-    assert_eq!(outcome.jobs[0].operations, outcome.jobs[1].operations);
+    assert_eq!(outcome.clients[0].operations, outcome.clients[1].operations);
 }
 
 /// A session without work left ends well, and the others go on.
@@ -74,13 +77,13 @@ fn exhausted_jobs_end_well() {
         clients.extend(mock.sessions(1));
         clients
     });
-    assert_eq!((outcome.operations, outcome.errors), (27, 0));
+    assert_eq!((outcome.operations(), outcome.errors()), (27, 0));
     assert!(outcome.fatal.is_none() && !outcome.interrupted);
 
     let mock = Mock::new().latency(ms(1)).exhausted_after(7);
     let outcome = run(&plain(CLOSED, End::Time(AN_HOUR)), sessions(mock, 2));
     assert_eq!(
-        (outcome.operations, outcome.elapsed),
+        (outcome.operations(), outcome.elapsed),
         (14, ms(7)),
         "no work left, nothing to wait for"
     );
@@ -90,7 +93,8 @@ fn exhausted_jobs_end_well() {
 struct Witness<'a>(&'a Mutex<Vec<u64>>);
 
 impl BlockingClient for Witness<'_> {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        let index = request.index;
         self.0.lock().expect("no witness panics").push(index);
         Ok(Done {
             rows: 3,
@@ -108,8 +112,8 @@ fn indices_never_repeat_over_ramp_up_and_measurement() {
         ..plain(CLOSED, End::Operations { per_job: 6 })
     };
     let outcome = run(&how, |_| vec![Box::new(Witness(&seen))]);
-    assert_eq!((outcome.rows, outcome.retries), (18, 12));
-    assert_eq!(outcome.jobs[0].rows, 18);
+    assert_eq!((outcome.rows(), outcome.retries()), (18, 12));
+    assert_eq!(outcome.clients[0].rows, 18);
     let seen = seen.into_inner().unwrap();
     assert_eq!(seen, (0..10).collect::<Vec<_>>());
 }
@@ -117,10 +121,10 @@ fn indices_never_repeat_over_ramp_up_and_measurement() {
 #[test]
 fn nothing_to_do_is_done_at_once() {
     let nobody = run(&plain(CLOSED, End::Time(AN_HOUR)), |_| Vec::new());
-    assert!(nobody.operations == 0 && nobody.started.is_none() && nobody.fatal.is_none());
+    assert!(nobody.operations() == 0 && nobody.started.is_none() && nobody.fatal.is_none());
     let nothing = plain(CLOSED, End::Operations { per_job: 0 });
     let outcome = run(&nothing, sessions(Mock::new(), 2));
-    assert_eq!((outcome.operations, outcome.in_flight_mean()), (0, None));
+    assert_eq!((outcome.operations(), outcome.in_flight_mean()), (0, None));
 }
 
 /// Counts its operations, of 1 ms each, until it is told that the measurement begins.
@@ -131,7 +135,7 @@ struct Told<'a> {
 }
 
 impl BlockingClient for Told<'_> {
-    fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> Result<Done, Failure> {
         self.before += 1;
         let until_ns = self.clock.now_ns() + 1_000_000;
         self.clock.sleep_until(until_ns, || false);
@@ -179,7 +183,7 @@ fn the_start_is_that_of_the_window() {
         ..plain(CLOSED, End::Time(ms(300)))
     };
     let begin = clock.instant_of(clock.now_ns());
-    let outcome = drive(Mock::new().on(&clock).latency(ms(1)).sessions(2), &how);
+    let outcome = on_threads(Mock::new().on(&clock).latency(ms(1)).sessions(2), &how);
     // Before the common start there is a lead of 1 ms and 20 µs for each job.
     let lead = Duration::from_micros(1040);
     assert_eq!(outcome.started, Some(begin + lead + ms(500)));

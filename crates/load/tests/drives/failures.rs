@@ -9,13 +9,13 @@ use load::{
     Arrivals, BlockingClient, Clock, Done, Drive, End, Failure, JOBS_MAX, RampUp, Schedule, Think,
 };
 
-use super::{AN_HOUR, CLOSED, ms, open, plain, run, sessions, us};
+use super::{AN_HOUR, CLOSED, ms, on_threads, open, plain, run, sessions, us};
 
 #[test]
 fn failed_operations_are_counted_and_the_job_goes_on() {
     let how = plain(CLOSED, End::Operations { per_job: 30 });
     let outcome = run(&how, sessions(Mock::new().error_every(10), 2));
-    assert_eq!((outcome.operations, outcome.errors), (54, 6));
+    assert_eq!((outcome.operations(), outcome.errors()), (54, 6));
     assert_eq!(
         outcome.error_messages,
         ["the mock fails every 10th operation"]
@@ -27,7 +27,8 @@ fn failed_operations_are_counted_and_the_job_goes_on() {
 struct Chatty;
 
 impl BlockingClient for Chatty {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        let index = request.index;
         Err(Failure::Operation(format!("failure {index}")))
     }
 }
@@ -36,7 +37,7 @@ impl BlockingClient for Chatty {
 fn messages_are_few() {
     let how = plain(CLOSED, End::Operations { per_job: 1000 });
     let outcome = run(&how, |_| vec![Box::new(Chatty), Box::new(Chatty)]);
-    assert_eq!((outcome.errors, outcome.error_messages.len()), (2000, 5));
+    assert_eq!((outcome.errors(), outcome.error_messages.len()), (2000, 5));
 }
 
 /// Ramped up or measuring, by a verdict or by a panic: the drive stops, says why, and nobody waits.
@@ -56,11 +57,11 @@ fn a_fatal_failure_stops_every_job() {
             clock,
             ..plain(CLOSED, End::Time(AN_HOUR))
         };
-        let outcome = load::drive(clients, &how);
+        let outcome = on_threads(clients, &how);
         let why = outcome.fatal.expect("the drive failed");
         assert!(
             why.contains(if panics {
-                "job 3 panicked"
+                "client 3 panicked"
             } else {
                 "told to give up"
             }),
@@ -91,7 +92,7 @@ fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration)
         ..plain(schedule, End::Time(AN_HOUR))
     };
     let mock = Mock::new().on(&clock).latency(ms(1));
-    let outcome = load::drive(mock.sessions(3), &how);
+    let outcome = on_threads(mock.sessions(3), &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
     (outcome, time.elapsed())
 }
@@ -101,19 +102,19 @@ fn interrupted(schedule: Schedule, ramp_up: RampUp) -> (load::Outcome, Duration)
 #[test]
 fn an_interrupt_ends_working_and_waiting_jobs() {
     let (working, ended) = interrupted(CLOSED, RampUp::None);
-    assert_eq!((working.operations, ended), (3 * 199, us(200_060)));
+    assert_eq!((working.operations(), ended), (3 * 199, us(200_060)));
     assert_eq!(working.elapsed, ms(199));
     let thinking = Schedule::Closed {
         think: Think::Constant(AN_HOUR),
     };
     let (waiting, ended) = interrupted(thinking, RampUp::None);
-    assert_eq!((waiting.operations, ended), (3, us(202_060)));
+    assert_eq!((waiting.operations(), ended), (3, us(202_060)));
     // One job has done the only arrival, the others never had one.
     let (waiting, ended) = interrupted(open(0.001), RampUp::None);
-    assert_eq!((waiting.operations, ended), (1, us(202_060)));
+    assert_eq!((waiting.operations(), ended), (1, us(202_060)));
     let endless = RampUp::Operations { per_job: u64::MAX };
     let (ramping, ended) = interrupted(CLOSED, endless);
-    assert_eq!((ramping.operations, ended), (0, ms(200)));
+    assert_eq!((ramping.operations(), ended), (0, ms(200)));
 }
 
 #[test]

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, BlockingClient, Clock, Drive, End, NonblockingClient, Outcome, RampUp, Schedule,
-    Think, drive_nonblocking,
+    Arrivals, BlockingClient, Clients, Clock, Drive, End, NonblockingClient, Outcome, Schedule,
+    Think,
 };
 
 /// Nobody interrupts.
@@ -47,14 +47,27 @@ fn open(rate_per_s: f64) -> Schedule {
 fn plain(schedule: Schedule, end: End) -> Drive<'static> {
     Drive {
         schedule,
-        ramp_up: RampUp::None,
-        end,
         interval: ms(100),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: Clock::Monotonic,
+        ..Drive::of_jobs(end, &GO_ON)
     }
+}
+
+/// Drives on threads.
+fn on_threads(clients: Vec<Box<dyn BlockingClient + '_>>, how: &Drive) -> Outcome {
+    load::drive(Clients::Blocking(clients), how)
+}
+
+/// Drives in event loops.
+fn in_loops(
+    clients: Vec<Box<dyn NonblockingClient + '_>>,
+    threads: std::ops::RangeInclusive<usize>,
+    how: &Drive,
+) -> Outcome {
+    let threads = Drive {
+        threads,
+        ..how.clone()
+    };
+    load::drive(Clients::nonblocking(clients), &threads)
 }
 
 /// Drives in virtual time and checks what holds of every drive there.
@@ -64,7 +77,7 @@ fn run<'o>(
 ) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let clients = clients(&clock);
-    let outcome = load::drive(
+    let outcome = on_threads(
         clients,
         &Drive {
             clock,
@@ -82,7 +95,7 @@ fn run_stations<'o>(
 ) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let stations = stations(&clock);
-    let outcome = drive_nonblocking(
+    let outcome = in_loops(
         stations,
         1..=1,
         &Drive {
@@ -99,20 +112,22 @@ fn sessions(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Bloc
 }
 
 fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient>> {
-    move |clock| mock.on(clock).stations(count).unwrap()
+    move |clock| mock.on(clock).nonblocking(count).unwrap()
 }
 
 /// What holds of every outcome.
 fn check(outcome: &Outcome) {
-    let of_jobs: u64 = outcome.jobs.iter().map(|job| job.operations).sum();
-    let of_series: u64 = outcome.intervals.iter().map(|i| i.operations).sum();
-    assert_eq!(outcome.operations, of_jobs);
-    assert_eq!(outcome.operations, of_series);
-    assert_eq!(outcome.operations, outcome.service.count());
-    assert_eq!(outcome.operations, outcome.response.count());
-    for job in &outcome.jobs {
+    let of_jobs: u64 = outcome.clients.iter().map(|job| job.operations).sum();
+    let of_series: u64 = outcome.intervals.iter().map(|i| i.operations()).sum();
+    assert_eq!(outcome.operations(), of_jobs);
+    assert_eq!(outcome.operations(), of_series);
+    let rows: u64 = outcome.kinds.iter().map(|kind| kind.rows).sum();
+    assert_eq!(outcome.rows(), rows);
+    assert_eq!(outcome.operations(), outcome.total().service.count());
+    assert_eq!(outcome.operations(), outcome.total().response.count());
+    for job in &outcome.clients {
         assert!(job.finish <= outcome.elapsed);
-        assert!(job.service + job.waited <= job.active + Duration::from_nanos(1));
+        assert!(job.service + job.idle <= job.active);
     }
 }
 

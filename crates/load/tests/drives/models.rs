@@ -14,15 +14,15 @@ fn a_closed_loop_thinks_between_operations() {
     };
     let how = plain(schedule, End::Operations { per_job: 10 });
     let outcome = run(&how, sessions(Mock::new().latency(ms(2)), 3));
-    assert_eq!(outcome.operations, 30);
-    for job in &outcome.jobs {
+    assert_eq!(outcome.operations(), 30);
+    for job in &outcome.clients {
         assert_eq!(
-            (job.waited, job.service, job.finish),
+            (job.idle, job.service, job.finish),
             (ms(180), ms(20), ms(200))
         );
     }
     // Response counts from the end of the pause: not a single pause is in it.
-    assert_us(outcome.response.max_us(), ms(2));
+    assert_us(outcome.total().response.max_us(), ms(2));
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn exponential_think_time_is_drawn_per_job() {
     let twice = [(), ()].map(|()| run(&how, sessions(Mock::new(), 2)));
     let waited = twice.map(|outcome| {
         outcome
-            .jobs
+            .clients
             .iter()
-            .map(|job| job.waited)
+            .map(|job| job.idle)
             .collect::<Vec<_>>()
     });
     assert_eq!(waited[0], waited[1], "the seed decides");
@@ -53,7 +53,7 @@ fn exponential_think_time_is_drawn_per_job() {
 fn an_open_schedule_keeps_its_rate() {
     let end = End::Time(ms(1000));
     let even = run(&plain(open(500.0), end), sessions(Mock::new(), 2));
-    assert_eq!((even.operations, even.elapsed), (500, ms(1000)));
+    assert_eq!((even.operations(), even.elapsed), (500, ms(1000)));
     let schedule = Schedule::Open {
         rate_per_s: 500.0,
         arrivals: Arrivals::Poisson,
@@ -64,7 +64,8 @@ fn an_open_schedule_keeps_its_rate() {
     for jobs in [1, 2] {
         let outcome = run(&plain(schedule, end), sessions(Mock::new(), jobs));
         assert_eq!(
-            outcome.operations, due,
+            outcome.operations(),
+            due,
             "arrivals do not depend on the jobs"
         );
     }
@@ -75,11 +76,11 @@ fn an_open_schedule_keeps_its_rate() {
 fn an_overloaded_target_serves_every_tick_late() {
     let how = plain(open(200.0), End::Time(ms(500)));
     let outcome = run(&how, sessions(Mock::new().latency(ms(10)), 1));
-    assert_eq!((outcome.operations, outcome.unserved), (100, 0));
+    assert_eq!((outcome.operations(), outcome.unserved), (100, 0));
     assert_eq!(outcome.elapsed, ms(1000));
     // The last tick, of 495 ms, is done at 1000.
-    assert_us(outcome.response.max_us(), ms(505));
-    assert_us(outcome.service.max_us(), ms(10));
+    assert_us(outcome.total().response.max_us(), ms(505));
+    assert_us(outcome.total().service.max_us(), ms(10));
 }
 
 /// Beyond the bound for draining (2 s for a window of 0.1 s) overdue ticks are given up, and counted: one operation
@@ -88,8 +89,8 @@ fn an_overloaded_target_serves_every_tick_late() {
 fn what_cannot_be_drained_is_counted() {
     let how = plain(open(1000.0), End::Time(ms(100)));
     let outcome = run(&how, sessions(Mock::new().latency(ms(100)), 1));
-    assert_eq!((outcome.operations, outcome.unserved), (21, 79));
-    assert_eq!(outcome.errors, 79);
+    assert_eq!((outcome.operations(), outcome.unserved), (21, 79));
+    assert_eq!(outcome.errors(), 79);
     assert!(outcome.error_messages[0].contains("were due but not begun"));
 }
 
@@ -103,9 +104,9 @@ fn semi_open_sessions_arrive_by_rate_and_go_on_by_themselves() {
         think: Think::Constant(ms(1)),
     };
     let timed = plain(schedule, End::Time(ms(2500)));
-    assert_eq!(run(&timed, sessions(Mock::new(), 4)).operations, 30);
+    assert_eq!(run(&timed, sessions(Mock::new(), 4)).operations(), 30);
     let fixed = plain(schedule, End::Operations { per_job: 6 });
-    assert_eq!(run(&fixed, sessions(Mock::new(), 2)).operations, 12);
+    assert_eq!(run(&fixed, sessions(Mock::new(), 2)).operations(), 12);
 }
 
 /// Little's law: four jobs without pauses have four operations in flight, and all time is accounted for.

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use load::mock::Mock;
-use load::{Drive, End, Outcome, RampUp, Schedule, Think, drive, drive_nonblocking};
+use load::{Drive, End, Outcome, RampUp, Schedule, Think};
 
-use super::{AN_HOUR, CLOSED, check, ms, open, plain};
+use super::{AN_HOUR, CLOSED, check, in_loops, ms, on_threads, open, plain};
 
 const BOTH: [fn(&Mock, &Drive) -> Outcome; 2] = [
-    |mock, how| drive(mock.sessions(3), how),
-    |mock, how| drive_nonblocking(mock.stations(3).unwrap(), 1..=2, how),
+    |mock, how| on_threads(mock.sessions(3), how),
+    |mock, how| in_loops(mock.nonblocking(3).unwrap(), 1..=2, how),
 ];
 
 #[test]
@@ -24,10 +24,10 @@ fn nothing_begins_or_ends_before_its_time() {
         let how = plain(schedule, End::Operations { per_job: 10 });
         let outcome = of(&mock, &how);
         check(&outcome);
-        assert_eq!(outcome.operations, 30);
-        assert!(outcome.service.min_us() >= 1.99e3);
-        for job in &outcome.jobs {
-            assert_eq!(job.waited, ms(45), "pauses are counted as meant");
+        assert_eq!(outcome.operations(), 30);
+        assert!(outcome.total().service.min_us() >= 1.99e3);
+        for job in &outcome.clients {
+            assert_eq!(job.idle, ms(45), "pauses are counted as meant");
             assert!(job.service >= ms(20) && job.finish >= ms(65), "{job:?}");
         }
         assert!(outcome.started.unwrap().elapsed() >= outcome.elapsed);
@@ -45,7 +45,7 @@ fn an_open_schedule_keeps_its_rate_and_the_window_its_length() {
         let begin = Instant::now();
         let outcome = of(&mock, &how);
         check(&outcome);
-        assert_eq!((outcome.operations, outcome.unserved), (50, 0));
+        assert_eq!((outcome.operations(), outcome.unserved), (50, 0));
         assert!(outcome.elapsed >= ms(250) && begin.elapsed() >= ms(300));
     }
 }

@@ -1,16 +1,23 @@
 //! What is written down of an operation, by hand-made times.
 
-use std::sync::mpsc;
+use std::sync::Mutex;
 
-use load::Progress;
-use load::recorder::{Latencies, Recorder, Timing};
+use load::recorder::{Recorder, Timing};
+use load::schedule::Window;
+use load::series::Series;
+use load::{Done, KindOutcome, Progress};
 
-use super::ms;
+use super::{assert_us, ms};
 
 const MS: u64 = 1_000_000;
 
-fn latencies<'r>(recorder: &'r Recorder) -> &'r Latencies {
-    recorder.latencies().unwrap()
+/// A window from 0 to `until` ms.
+fn window(until: u64, is_drained: bool) -> Window {
+    Window {
+        from_ns: 0,
+        until_ns: Some(until * MS),
+        is_drained,
+    }
 }
 
 fn timing(free: u64, intended: u64, start: u64, end: u64) -> Timing {
@@ -22,80 +29,88 @@ fn timing(free: u64, intended: u64, start: u64, end: u64) -> Timing {
     }
 }
 
-/// Free at 10 ms, meant for 30, woken at 33, done at 40: 20 ms of waiting, 3 late, 7 of service, 10 of response.
+/// What is left of operations that were completed or failed, in a window of 100 ms.
+fn recorded(
+    is_drained: bool,
+    done: &[Timing],
+    failed: &[Timing],
+) -> (KindOutcome, load::recorder::Tally) {
+    let series = Mutex::new(Series::new(ms(1000), 1));
+    let mut recorder = Recorder::new(1, &window(100, is_drained), &series, None);
+    let one = Done {
+        rows: 4,
+        retries: 1,
+        rolled_back: false,
+    };
+    done.iter().for_each(|t| recorder.completed(0, t, &one));
+    failed.iter().for_each(|t| recorder.failed(0, t, "no"));
+    recorder.finish();
+    (recorder.kinds()[0].clone(), *recorder.tally())
+}
+
+/// Free at 10 ms, meant for 30, woken at 33, done at 40: 3 ms late, 7 of service, 10 of response, no waiting.
 #[test]
 fn an_operation_is_taken_apart() {
-    let (sender, _keep) = mpsc::channel();
-    let mut recorder = Recorder::new(0, ms(1000), sender, None);
-    recorder.completed(&timing(10, 30, 33, 40), 4, 1);
-    let sums = *recorder.sums();
-    assert_eq!((sums.operations, sums.rows, sums.retries), (1, 4, 1));
-    assert_eq!((sums.waited_ns, sums.service_ns), (20 * MS, 7 * MS));
-    assert_eq!((sums.late_starts, sums.late_max_ns), (1, 3 * MS));
-    assert_eq!(sums.finish_ns, 40 * MS);
-    let near = |got: f64, want: f64| (got - want).abs() < want * 0.002;
-    assert!(
-        near(latencies(&recorder).service.max_us(), 7e3)
-            && near(latencies(&recorder).response.max_us(), 10e3)
-    );
+    let (kind, tally) = recorded(true, &[timing(10, 30, 33, 40)], &[]);
+    assert_eq!((kind.completed, kind.rows, kind.retries), (1, 4, 1));
+    assert_eq!((tally.late_starts, tally.late_max_ns), (1, 3 * MS));
+    assert_us(kind.service.max_us(), ms(7));
+    assert_us(kind.response.max_us(), ms(10));
+    assert_eq!(kind.waiting.max_us(), 0.0);
 }
 
-/// A job that comes late because it was busy: the response knows, but the driver is not to blame.
+/// A client that comes late because it was busy: response and waiting know, but the driver is not to blame.
 #[test]
-fn lateness_of_a_busy_job_is_not_the_drivers() {
-    let (sender, _keep) = mpsc::channel();
-    let mut recorder = Recorder::new(0, ms(1000), sender, None);
-    recorder.completed(&timing(50, 30, 50, 60), 0, 0);
-    assert_eq!(
-        (recorder.sums().late_starts, recorder.sums().waited_ns),
-        (0, 0)
-    );
-    assert!(
-        latencies(&recorder).response.max_us() > 29e3
-            && latencies(&recorder).service.max_us() < 11e3
-    );
-}
-
-/// What happens before the job's measured time is no part of its pauses.
-#[test]
-fn a_pause_that_began_in_the_ramp_up_counts_from_the_window() {
-    let (sender, _keep) = mpsc::channel();
-    let mut recorder = Recorder::new(100 * MS, ms(1000), sender, None);
-    recorder.begin(60 * MS);
-    recorder.completed(&timing(60, 120, 120, 130), 0, 0);
-    assert_eq!(recorder.sums().waited_ns, 20 * MS);
-    assert_eq!(recorder.sums().begin_ns, 100 * MS);
+fn lateness_of_a_busy_client_is_not_the_drivers() {
+    let (kind, tally) = recorded(true, &[timing(50, 30, 50, 60)], &[]);
+    assert_eq!(tally.late_starts, 0);
+    assert_us(kind.response.max_us(), ms(30));
+    assert_us(kind.waiting.max_us(), ms(20));
+    assert_us(kind.service.max_us(), ms(10));
 }
 
 #[test]
-fn failures_are_in_the_sums_and_in_no_histogram() {
-    let (sender, _keep) = mpsc::channel();
+fn failures_are_counted_and_in_no_histogram() {
     let progress = Progress::new();
-    let mut recorder = Recorder::new(0, ms(1000), sender, Some(&progress));
-    recorder.failed(&timing(0, 0, 0, 5), "no".into());
-    recorder.failed(&timing(5, 5, 5, 9), "no".into());
+    let series = Mutex::new(Series::new(ms(1000), 1));
+    let mut recorder = Recorder::new(1, &window(100, true), &series, Some(&progress));
+    recorder.failed(0, &timing(0, 0, 0, 5), "no");
+    recorder.failed(0, &timing(5, 5, 5, 9), "no");
     recorder.finish();
-    assert_eq!(
-        (recorder.sums().errors, recorder.sums().service_ns),
-        (2, 9 * MS)
-    );
-    assert!(latencies(&recorder).service.is_empty() && latencies(&recorder).response.is_empty());
+    let kind = &recorder.kinds()[0];
+    assert_eq!((kind.errors, kind.completed), (2, 0));
+    assert!(kind.service.is_empty() && kind.response.is_empty());
     assert_eq!(recorder.messages(), ["no"]);
     assert_eq!((progress.operations(), progress.errors()), (0, 2));
 }
 
-/// An operation belongs to the interval in which it ends; intervals without one are not sent.
+/// What is due in a window and ends behind it counts where the window is drained, and is unfinished all the same.
 #[test]
-fn intervals_are_sent_as_they_end() {
-    let (sender, receiver) = mpsc::channel();
-    let mut recorder = Recorder::new(1000 * MS, ms(100), sender, None);
-    for (start, end) in [(1000, 1050), (1050, 1099), (1099, 1100), (1100, 1490)] {
-        recorder.completed(&timing(start, start, start, end), 0, 0);
+fn what_ends_behind_the_window_is_told() {
+    let over = [timing(10, 20, 20, 90), timing(90, 95, 95, 130)];
+    let behind = [timing(130, 120, 130, 140)];
+    let (kind, tally) = recorded(true, &over, &behind);
+    assert_eq!((kind.completed, kind.errors), (2, 1));
+    assert_eq!((tally.asked, tally.unfinished), (2, 1));
+    let (kind, tally) = recorded(false, &over, &behind);
+    assert_eq!((kind.completed, kind.errors), (1, 0));
+    assert_eq!((tally.asked, tally.unfinished), (2, 1));
+}
+
+/// An operation belongs to the interval in which it ends, in whatever order operations are told.
+#[test]
+fn operations_are_in_the_interval_in_which_they_end() {
+    let window = Window {
+        from_ns: 1000 * MS,
+        ..window(2000, true)
+    };
+    let series = Mutex::new(Series::new(ms(100), 1));
+    let mut recorder = Recorder::new(1, &window, &series, None);
+    for (start, end) in [(1000, 1050), (1099, 1100), (1050, 1099), (1100, 1490)] {
+        recorder.completed(0, &timing(start, start, start, end), &Done::default());
     }
     recorder.finish();
-    let sent: Vec<(u64, u64)> = receiver
-        .iter()
-        .map(|record| (record.index, record.response.count()))
-        .collect();
-    assert_eq!(sent, [(0, 2), (1, 1), (4, 1)]);
+    let intervals = series.into_inner().unwrap().intervals(ms(500));
+    let done: Vec<u64> = intervals.iter().map(|i| i.operations()).collect();
+    assert_eq!(done, [2, 1, 0, 0, 1]);
 }

@@ -23,15 +23,15 @@ fn stalled(schedule: Schedule) -> [Outcome; 2] {
 #[test]
 fn an_open_schedule_shows_the_whole_stall() {
     for outcome in stalled(open(200.0)) {
-        assert_eq!(outcome.operations, 800, "no tick is skipped");
-        assert_eq!((outcome.errors, outcome.unserved), (0, 0));
-        assert_eq!(outcome.response.count_above_us(1e6), 211);
-        assert_eq!(outcome.response.count_above_us(500e3), 316);
-        assert_us(outcome.response.percentile_us(99.0), ms(1963));
-        assert_us(outcome.response.max_us(), ms(2001));
+        assert_eq!(outcome.operations(), 800, "no tick is skipped");
+        assert_eq!((outcome.errors(), outcome.unserved), (0, 0));
+        assert_eq!(outcome.total().response.count_above_us(1e6), 211);
+        assert_eq!(outcome.total().response.count_above_us(500e3), 316);
+        assert_us(outcome.total().response.percentile_us(99.0), ms(1963));
+        assert_us(outcome.total().response.max_us(), ms(2001));
         // The service times know of it once per job.
-        assert_eq!(outcome.service.count_above_us(1.1e3), JOBS as u64);
-        assert_us(outcome.service.percentile_us(99.0), ms(1));
+        assert_eq!(outcome.total().service.count_above_us(1.1e3), JOBS as u64);
+        assert_us(outcome.total().service.percentile_us(99.0), ms(1));
     }
 }
 
@@ -39,11 +39,11 @@ fn an_open_schedule_shows_the_whole_stall() {
 #[test]
 fn a_closed_loop_shows_it_once_per_job() {
     for outcome in stalled(CLOSED) {
-        assert_eq!(outcome.response.count_above_us(1.1e3), JOBS as u64);
+        assert_eq!(outcome.total().response.count_above_us(1.1e3), JOBS as u64);
         // The operation that would have ended with the stall's first moment is met by it.
-        assert_eq!(outcome.operations, JOBS as u64 * 2000);
-        assert_us(outcome.response.percentile_us(99.0), ms(1));
-        assert_us(outcome.response.max_us(), ms(2001));
+        assert_eq!(outcome.operations(), JOBS as u64 * 2000);
+        assert_us(outcome.total().response.percentile_us(99.0), ms(1));
+        assert_us(outcome.total().response.max_us(), ms(2001));
     }
 }
 
@@ -51,12 +51,12 @@ fn a_closed_loop_shows_it_once_per_job() {
 #[test]
 fn the_series_shows_when_it_was() {
     for outcome in stalled(open(200.0)) {
-        let operations: Vec<u64> = outcome.intervals.iter().map(|i| i.operations).collect();
+        let operations: Vec<u64> = outcome.intervals.iter().map(|i| i.operations()).collect();
         assert_eq!(operations[..11], [[20; 10].as_slice(), &[0]].concat());
         assert_eq!(operations[11..30], [0; 19]);
         // 400 that waited, four every millisecond from 3001 on, and meanwhile 20 new ones.
         assert_eq!(operations[30], 396);
         assert_eq!(outcome.intervals[30].at, ms(3000));
-        assert!(outcome.intervals[30].response_p99 > Some(ms(1000)));
+        assert!(outcome.intervals[30].response_p99() > Some(ms(1000)));
     }
 }

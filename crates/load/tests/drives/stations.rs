@@ -8,22 +8,25 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use load::mock::Mock;
 use load::{
     Arrivals, Clock, Done, Drive, End, Failure, JOBS_MAX, NonblockingClient, Outcome, RampUp,
-    Schedule, Think, Turn, VirtualClock, drive_nonblocking,
+    Schedule, Think, Turn, VirtualClock,
 };
 
 use super::{
-    AN_HOUR, CLOSED, assert_us, check_virtual, ms, open, plain, run, run_stations, sessions,
-    stations, us,
+    AN_HOUR, CLOSED, assert_us, check_virtual, in_loops, ms, open, plain, run, run_stations,
+    sessions, stations, us,
 };
 
 /// Everything of an outcome in which the two ways of driving agree to the nanosecond.
 fn figures(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug {
     let buckets = |of: &stats::Histogram| of.buckets_us().collect::<Vec<_>>();
     (
-        (outcome.operations, outcome.rows, outcome.retries),
-        (outcome.errors, outcome.unserved, outcome.interrupted),
-        (outcome.jobs.len(), outcome.error_messages.clone()),
-        (buckets(&outcome.service), buckets(&outcome.response)),
+        (outcome.operations(), outcome.rows(), outcome.retries()),
+        (outcome.errors(), outcome.unserved, outcome.interrupted),
+        (outcome.clients.len(), outcome.error_messages.clone()),
+        (
+            buckets(&outcome.total().service),
+            buckets(&outcome.total().response),
+        ),
         (outcome.elapsed, outcome.intervals.clone()),
     )
 }
@@ -77,11 +80,11 @@ fn the_loop_agrees_with_threads() {
         let threads = run(&how, sessions(mock.clone(), count));
         let in_loop = run_stations(&how, stations(mock, count));
         assert_eq!(figures(&threads), figures(&in_loop), "case {case}");
-        for (one, other) in threads.jobs.iter().zip(&in_loop.jobs) {
+        for (one, other) in threads.clients.iter().zip(&in_loop.clients) {
             if matches!(schedule, Schedule::Closed { .. }) {
                 assert_eq!(
-                    (one.operations, one.waited, one.service, one.finish),
-                    (other.operations, other.waited, other.service, other.finish),
+                    (one.operations, one.idle, one.service, one.finish),
+                    (other.operations, other.idle, other.service, other.finish),
                     "case {case}"
                 );
             }
@@ -95,11 +98,11 @@ fn the_loop_agrees_with_threads() {
 fn a_stall_is_in_the_response_times_of_all_it_met() {
     let mock = Mock::new().latency(ms(1)).stall(ms(200), ms(300));
     let outcome = run_stations(&plain(open(100.0), End::Time(ms(1000))), stations(mock, 2));
-    assert_eq!(outcome.operations, 100);
-    assert_us(outcome.response.max_us(), ms(301));
-    assert_eq!(outcome.service.count_above_us(1.1e3), 2);
+    assert_eq!(outcome.operations(), 100);
+    assert_us(outcome.total().response.max_us(), ms(301));
+    assert_eq!(outcome.total().service.count_above_us(1.1e3), 2);
     // Two are done every millisecond from 501 ms on: number k of them after 301 + ⌊k/2⌋ − 10k ms.
-    assert_eq!(outcome.response.count_above_us(50e3), 27);
+    assert_eq!(outcome.total().response.count_above_us(50e3), 27);
 }
 
 /// Arrivals every 50 ms of an operation of 5; the flag is set 200 ms after the clock began, 198.98 into the drive.
@@ -109,15 +112,19 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
     let stop = Arc::new(AtomicBool::new(false));
     let pulled = Arc::clone(&stop);
     time.at(ms(200), move || pulled.store(true, Relaxed));
-    let stations = Mock::new().on(&clock).latency(ms(5)).stations(3).unwrap();
+    let stations = Mock::new()
+        .on(&clock)
+        .latency(ms(5))
+        .nonblocking(3)
+        .unwrap();
     let how = Drive {
         stop: &stop,
         clock,
         ..plain(open(20.0), End::Time(AN_HOUR))
     };
-    let outcome = drive_nonblocking(stations, 1..=1, &how);
+    let outcome = in_loops(stations, 1..=1, &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
-    assert_eq!(outcome.operations, 4);
+    assert_eq!(outcome.operations(), 4);
     assert_eq!(time.elapsed(), ms(200), "an event wakes the loop");
 }
 
@@ -125,8 +132,8 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
 fn a_fatal_failure_stops_all_clients() {
     let outcome = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
         let mock = Mock::new().on(clock).latency(ms(1));
-        let mut all = mock.stations(3).unwrap();
-        all.extend(mock.fatal_at(4).stations(1).unwrap());
+        let mut all = mock.nonblocking(3).unwrap();
+        all.extend(mock.fatal_at(4).nonblocking(1).unwrap());
         all
     });
     assert_eq!(
@@ -145,12 +152,12 @@ fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
     };
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Breaks::after(ms(50), &time))];
-    all.extend(Mock::new().on(&clock).stations(1).unwrap());
+    all.extend(Mock::new().on(&clock).nonblocking(1).unwrap());
     let how = Drive {
         clock,
         ..plain(schedule, End::Time(AN_HOUR))
     };
-    let outcome = drive_nonblocking(all, 1..=1, &how);
+    let outcome = in_loops(all, 1..=1, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
     assert_eq!(time.elapsed(), ms(50));
 }
@@ -171,7 +178,7 @@ impl NonblockingClient for Breaks {
         self.0.as_raw_fd()
     }
 
-    fn begin(&mut self, _index: u64) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         Turn::Finished(Ok(Done::default()))
     }
 
@@ -188,7 +195,8 @@ impl NonblockingClient for AtOnce {
         self.0.as_raw_fd()
     }
 
-    fn begin(&mut self, index: u64) -> Turn {
+    fn begin(&mut self, request: load::Request) -> Turn {
+        let index = request.index;
         self.1.work(us(1));
         Turn::Finished(match index % 2 {
             0 => Err(Failure::Operation("odd".into())),
@@ -207,45 +215,55 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
     let (near, _far) = UnixStream::pair().unwrap();
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(AtOnce(near, time))];
-    all.extend(Mock::new().on(&clock).latency(ms(1)).stations(1).unwrap());
+    all.extend(
+        Mock::new()
+            .on(&clock)
+            .latency(ms(1))
+            .nonblocking(1)
+            .unwrap(),
+    );
     let how = Drive {
         clock,
         ..plain(CLOSED, End::Time(ms(300)))
     };
-    let outcome = drive_nonblocking(all, 1..=1, &how);
+    let outcome = in_loops(all, 1..=1, &how);
     super::check(&outcome);
     assert_eq!(
-        (outcome.errors, outcome.jobs[0].operations),
+        (outcome.errors(), outcome.clients[0].operations),
         (150_000, 150_000)
     );
     // The answer of the other may wait for the operation that is in hand, of a microsecond.
-    assert_eq!(outcome.jobs[1].operations, 300);
-    assert!(outcome.response.max_us() < 1.01e3);
+    assert_eq!(outcome.clients[1].operations, 300);
+    assert!(outcome.total().response.max_us() < 1.01e3);
 }
 
 #[test]
 fn several_threads_when_asked() {
     let (clock, _) = Clock::new_virtual();
-    let stations = Mock::new().on(&clock).latency(ms(1)).stations(5).unwrap();
+    let stations = Mock::new()
+        .on(&clock)
+        .latency(ms(1))
+        .nonblocking(5)
+        .unwrap();
     let how = Drive {
         ramp_up: RampUp::Operations { per_job: 3 },
         clock,
         ..plain(CLOSED, End::Operations { per_job: 50 })
     };
-    let outcome = drive_nonblocking(stations, 3..=3, &how);
+    let outcome = in_loops(stations, 3..=3, &how);
     check_virtual(&outcome);
-    assert_eq!((outcome.operations, outcome.elapsed), (250, ms(50)));
+    assert_eq!((outcome.operations(), outcome.elapsed), (250, ms(50)));
     assert_eq!(outcome.driver_threads.unwrap().threads, 3);
-    assert!(outcome.jobs.iter().all(|job| job.operations == 50));
+    assert!(outcome.clients.iter().all(|job| job.operations == 50));
 }
 
 #[test]
 fn what_cannot_be_driven_is_refused_or_done_at_once() {
     let nobody = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |_| Vec::new());
-    assert!(nobody.operations == 0 && nobody.started.is_none() && nobody.fatal.is_none());
+    assert!(nobody.operations() == 0 && nobody.started.is_none() && nobody.fatal.is_none());
     let nothing = plain(CLOSED, End::Operations { per_job: 0 });
     assert_eq!(
-        run_stations(&nothing, stations(Mock::new(), 2)).operations,
+        run_stations(&nothing, stations(Mock::new(), 2)).operations(),
         0
     );
     let bad = run_stations(&plain(open(-1.0), End::Time(AN_HOUR)), |_| Vec::new());
@@ -267,7 +285,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
         fn descriptor(&self) -> i32 {
             self.0.as_raw_fd()
         }
-        fn begin(&mut self, _index: u64) -> Turn {
+        fn begin(&mut self, _request: load::Request) -> Turn {
             panic!("told to")
         }
         fn ready(&mut self) -> Turn {
@@ -277,12 +295,18 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     let (near, _far) = UnixStream::pair().unwrap();
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Panics(near))];
-    all.extend(Mock::new().on(&clock).latency(ms(1)).stations(1).unwrap());
+    all.extend(
+        Mock::new()
+            .on(&clock)
+            .latency(ms(1))
+            .nonblocking(1)
+            .unwrap(),
+    );
     let how = Drive {
         clock,
         ..plain(CLOSED, End::Time(AN_HOUR))
     };
-    let outcome = drive_nonblocking(all, 2..=2, &how);
+    let outcome = in_loops(all, 2..=2, &how);
     assert!(outcome.fatal.unwrap().contains("told to"));
     assert!(time.elapsed() < ms(10), "{time:?}");
 }

@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, BlockingConnection, Clock, ConnectionPool, Done, Failure, NextOperation,
-    NonblockingConnection, PopulationDrive, PopulationModel, Think, Turn, UserPopulation,
-    drive_population,
+    Arrivals, BlockingClient, Clients, Clock, Done, Drive, Failure, NextOperation,
+    NonblockingClient, Schedule, Think, Turn, UserPopulation,
 };
 
-use super::{AN_HOUR, Flock, KINDS, Log, WAYS, Way, check_virtual, connections, ms, plain, us};
+use super::{
+    AN_HOUR, Flock, KINDS, Log, WAYS, Way, check_virtual, connections, drive_population, ms, plain,
+    us,
+};
 
 /// The flag is set 300 ms after the clock began. Three connections of 2 ms have done 150 operations each when those in
 /// hand end; the lead before the common start is 1 ms and 20 µs a thread. Threads that wait look every 100 ms.
@@ -37,7 +39,7 @@ fn the_stop_flag_ends_who_waits_and_who_works() {
         time.at(ms(300), move || pulled.store(true, Relaxed));
         let log = Log::default();
         let mock = Mock::new().on(&clock).latency(ms(2));
-        let how = PopulationDrive {
+        let how = Drive {
             stop: &stop,
             clock,
             ..plain(30, AN_HOUR)
@@ -47,7 +49,7 @@ fn the_stop_flag_ends_who_waits_and_who_works() {
         check_virtual(&outcome);
         assert!(outcome.interrupted && outcome.fatal.is_none());
         assert_eq!(
-            (outcome.completed(), outcome.elapsed, time.elapsed()),
+            (outcome.operations(), outcome.elapsed, time.elapsed()),
             (completed, elapsed, ended),
             "{way:?}, {think:?}"
         );
@@ -62,7 +64,7 @@ fn a_fatal_failure_stops_everyone() {
         let mock = Mock::new().on(&clock).latency(ms(1));
         let flock = Flock::new(9, Think::None);
         let pool = connections(way, &mock.fatal_at(20), 3, &log);
-        let how = PopulationDrive {
+        let how = Drive {
             clock,
             ..plain(9, AN_HOUR)
         };
@@ -80,7 +82,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     let (clock, _) = Clock::new_virtual();
     let mock = Mock::new().on(&clock).latency(ms(1)).panic_at(20);
     let blocking = connections(Way::Threads, &mock, 3, &log);
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..plain(9, AN_HOUR)
     };
@@ -91,11 +93,11 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
 /// A server that ends while nothing is asked of it.
 struct Gone(UnixStream);
 
-impl NonblockingConnection for Gone {
+impl NonblockingClient for Gone {
     fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }
-    fn begin(&mut self, _user: u32, _kind: u8) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         Turn::Finished(Ok(Done::default()))
     }
     fn ready(&mut self) -> Turn {
@@ -106,14 +108,14 @@ impl NonblockingConnection for Gone {
 #[test]
 fn a_server_that_ends_while_all_pause_is_noticed() {
     let (near, far) = UnixStream::pair().unwrap();
-    let pool = ConnectionPool::Nonblocking {
-        pool: vec![Box::new(Gone(near))],
+    let pool = Clients::Nonblocking {
+        clients: vec![Box::new(Gone(near))],
         replace: None,
     };
     let (clock, time) = Clock::new_virtual();
     time.at(ms(200), move || drop(far));
     let flock = Flock::new(3, Think::Constant(AN_HOUR));
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..plain(3, AN_HOUR)
     };
@@ -125,9 +127,9 @@ fn a_server_that_ends_while_all_pause_is_noticed() {
 /// Serves every user three times.
 struct Thrice<'a>(&'a [AtomicU64]);
 
-impl BlockingConnection for Thrice<'_> {
-    fn serve(&mut self, user: u32, _kind: u8) -> Result<Done, Failure> {
-        match self.0[user as usize].fetch_add(1, Relaxed) {
+impl BlockingClient for Thrice<'_> {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        match self.0[request.user as usize].fetch_add(1, Relaxed) {
             0..3 => Ok(Done::default()),
             _ => Err(Failure::Exhausted),
         }
@@ -137,15 +139,15 @@ impl BlockingConnection for Thrice<'_> {
 #[test]
 fn users_without_work_leave_and_the_window_is_kept() {
     let served: Vec<AtomicU64> = (0..10).map(|_| AtomicU64::new(0)).collect();
-    let blocking = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingConnection>);
+    let blocking = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingClient>);
     let flock = Flock::new(10, Think::Constant(ms(5)));
-    let pool = ConnectionPool::Blocking(blocking.collect());
-    let how = PopulationDrive {
+    let pool = Clients::Blocking(blocking.collect());
+    let how = Drive {
         clock: Clock::new_virtual().0,
         ..plain(10, ms(600))
     };
     let outcome = drive_population(&flock, pool, KINDS, &how);
-    assert_eq!((outcome.completed(), outcome.errors()), (30, 0));
+    assert_eq!((outcome.operations(), outcome.errors()), (30, 0));
     assert!(served.iter().all(|times| times.load(Relaxed) == 4));
     assert_eq!((outcome.elapsed, outcome.unfinished), (ms(600), 0));
 }
@@ -165,7 +167,7 @@ impl UserPopulation for Astray {
 #[test]
 fn what_cannot_be_driven_is_refused_in_one_sentence() {
     let log = Log::default();
-    let refusal = |count, kinds, how: &PopulationDrive| {
+    let refusal = |count, kinds, how: &Drive| {
         let pool = connections(Way::Threads, &Mock::new(), count, &log);
         let outcome = drive_population(&Flock::new(1, Think::None), pool, kinds, how);
         outcome.fatal.unwrap()
@@ -177,8 +179,8 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
     assert!(refusal(1, 1, &plain(0, AN_HOUR)).contains("a population of 0 users"));
     assert!(refusal(1, 1, &plain(2_000_000, AN_HOUR)).contains("2000000 users"));
     assert!(refusal(1, 1, &plain(1, Duration::ZERO)).contains("no length"));
-    let impossible = PopulationDrive {
-        model: PopulationModel::Open {
+    let impossible = Drive {
+        schedule: Schedule::Open {
             rate_per_s: f64::NAN,
             arrivals: Arrivals::Poisson,
         },
@@ -188,7 +190,7 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
     for way in WAYS {
         let (clock, _) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(1));
-        let how = PopulationDrive {
+        let how = Drive {
             clock,
             ..plain(5, AN_HOUR)
         };

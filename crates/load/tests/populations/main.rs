@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod accounts;
 mod ends;
 mod models;
 mod queue;
@@ -15,9 +16,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    BlockingConnection, Clock, ConnectionPool, Done, Failure, NextOperation, NonblockingConnection,
-    PopulationDrive, PopulationModel, PopulationOutcome, Think, Turn, UserPopulation,
-    drive_population,
+    BlockingClient, Clients, Clock, Done, Drive, End, Failure, NextOperation, NonblockingClient,
+    Outcome, Request, Think, Turn, UserPopulation, Users, drive,
 };
 use stats::random::Random;
 
@@ -85,23 +85,23 @@ struct Kept<'a, C: ?Sized> {
     log: &'a Log,
 }
 
-impl NonblockingConnection for Kept<'_, dyn NonblockingConnection> {
+impl NonblockingClient for Kept<'_, dyn NonblockingClient> {
     fn descriptor(&self) -> i32 {
         self.inner.descriptor()
     }
-    fn begin(&mut self, user: u32, kind: u8) -> Turn {
-        self.log.add(user, kind);
-        self.inner.begin(user, kind)
+    fn begin(&mut self, request: Request) -> Turn {
+        self.log.add(request.user, request.kind);
+        self.inner.begin(request)
     }
     fn ready(&mut self) -> Turn {
         self.inner.ready()
     }
 }
 
-impl BlockingConnection for Kept<'_, dyn BlockingConnection> {
-    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
-        self.log.add(user, kind);
-        self.inner.serve(user, kind)
+impl BlockingClient for Kept<'_, dyn BlockingClient> {
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        self.log.add(request.user, request.kind);
+        self.inner.operate(request)
     }
 }
 
@@ -114,72 +114,90 @@ enum Way {
 
 const WAYS: [Way; 2] = [Way::Loop, Way::Threads];
 
-fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> ConnectionPool<'a> {
+fn connections<'a>(way: Way, mock: &Mock, count: usize, log: &'a Log) -> Clients<'a> {
     match way {
-        Way::Loop => ConnectionPool::Nonblocking {
-            pool: mock
-                .counters(count)
+        Way::Loop => Clients::Nonblocking {
+            clients: mock
+                .nonblocking(count)
                 .unwrap()
                 .into_iter()
-                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn NonblockingConnection + 'a>)
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn NonblockingClient + 'a>)
                 .collect(),
             replace: None,
         },
-        Way::Threads => ConnectionPool::Blocking(
-            mock.tellers(count)
+        Way::Threads => Clients::Blocking(
+            mock.sessions(count)
                 .into_iter()
-                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingConnection + 'a>)
+                .map(|inner| Box::new(Kept { inner, log }) as Box<dyn BlockingClient + 'a>)
                 .collect(),
         ),
     }
 }
 
-/// A closed drive without ramp-up, with a series of 100 ms.
-fn plain(users: u32, window: Duration) -> PopulationDrive<'static> {
-    PopulationDrive {
-        users,
-        model: PopulationModel::Closed,
-        ramp_up: Duration::ZERO,
-        window,
-        interval: ms(100),
-        operation_limit: None,
-        threads: 1..=1,
-        seed: 1,
-        entering: None,
-        stop: &GO_ON,
-        progress: None,
-        clock: Clock::Monotonic,
+/// Stands for users who are still to be named.
+struct Unnamed;
+
+impl UserPopulation for Unnamed {
+    fn next_operation(&self, _user: u32) -> NextOperation {
+        panic!("these users were to be replaced")
     }
 }
 
+/// A closed drive without ramp-up, with a series of 100 ms.
+fn plain(users: u32, window: Duration) -> Drive<'static> {
+    Drive {
+        users: Users::Population {
+            count: users,
+            kinds: KINDS,
+            population: &Unnamed,
+        },
+        interval: ms(100),
+        ..Drive::of_jobs(End::Time(window), &GO_ON)
+    }
+}
+
+/// Drives these users as asked of the unnamed ones.
+fn drive_population(
+    population: &dyn UserPopulation,
+    pool: Clients,
+    kinds: usize,
+    how: &Drive,
+) -> Outcome {
+    let Users::Population { count, .. } = how.users else {
+        panic!("users share the connections")
+    };
+    let users = Users::Population {
+        count,
+        kinds,
+        population,
+    };
+    drive(
+        pool,
+        &Drive {
+            users,
+            ..how.clone()
+        },
+    )
+}
+
 /// Drives a flock in virtual time and checks what holds of every outcome there.
-fn run(
-    way: Way,
-    mock: &Mock,
-    count: usize,
-    pause: Think,
-    how: &PopulationDrive,
-) -> PopulationOutcome {
+fn run(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive) -> Outcome {
     let log = Log::default();
     let outcome = logged(way, mock, count, pause, how, &log);
-    assert_eq!((outcome.users, outcome.connections), (how.users, count));
+    assert_eq!(outcome.clients.len(), count);
     assert_eq!(outcome.driver_threads.is_some(), way == Way::Loop);
     outcome
 }
 
 /// The same, with a log.
-fn logged(
-    way: Way,
-    mock: &Mock,
-    count: usize,
-    pause: Think,
-    how: &PopulationDrive,
-    log: &Log,
-) -> PopulationOutcome {
+fn logged(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive, log: &Log) -> Outcome {
     let (clock, _) = Clock::new_virtual();
-    let flock = Flock::new(how.users, pause);
+    let Users::Population { count: users, .. } = how.users else {
+        panic!("users share the connections")
+    };
+    let flock = Flock::new(users, pause);
     let pool = connections(way, &mock.clone().on(&clock), count, log);
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..how.clone()
     };
@@ -189,9 +207,9 @@ fn logged(
 }
 
 /// In virtual time the driver takes no time and is never late.
-fn check_virtual(outcome: &PopulationOutcome) {
+fn check_virtual(outcome: &Outcome) {
     check(outcome);
-    assert_eq!(outcome.driver_delay, Duration::ZERO);
+    assert_eq!(outcome.driver_time(), Duration::ZERO);
     assert_eq!(
         (outcome.late_starts, outcome.late_start_max),
         (0, Duration::ZERO)
@@ -209,7 +227,7 @@ fn assert_us(got_us: f64, want: Duration) {
 }
 
 /// What holds of every outcome that is not fatal.
-fn check(outcome: &PopulationOutcome) {
+fn check(outcome: &Outcome) {
     for (number, kind) in outcome.kinds.iter().enumerate() {
         let intervals = outcome.intervals.iter().map(|i| &i.kinds[number]);
         let series = intervals.fold((0, 0), |(completed, errors), cell| {
@@ -221,6 +239,15 @@ fn check(outcome: &PopulationOutcome) {
         assert!(kind.response.count() >= kind.waiting.count());
         assert!(kind.waiting.max_us() <= kind.response.max_us() * 1.001);
         assert!(kind.rolled_back <= kind.completed && kind.timeouts <= kind.errors);
+    }
+    // The accounts of the clients are those of the kinds, and no longer than the window.
+    let of_clients = outcome.clients.iter().map(|client| client.operations);
+    assert_eq!(of_clients.sum::<u64>(), outcome.operations());
+    let rows: u64 = outcome.kinds.iter().map(|kind| kind.rows).sum();
+    assert_eq!(rows, outcome.rows());
+    for client in &outcome.clients {
+        assert!(client.active <= outcome.elapsed && client.finish <= outcome.elapsed);
+        assert!(client.service + client.idle <= client.active);
     }
     // Nothing that was asked for is in no histogram, but for failures.
     let total = outcome.total();

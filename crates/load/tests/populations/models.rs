@@ -2,12 +2,12 @@
 
 use load::mock::Mock;
 use load::schedule::Ticks;
-use load::{Arrivals, Clock, PopulationDrive, PopulationModel, Progress, Think};
+use load::{Arrivals, Clock, Drive, Progress, RampUp, Schedule, Think};
 
 use super::{Log, WAYS, Way, assert_us, logged, ms, plain, run};
 
-fn open(rate_per_s: f64) -> PopulationModel {
-    PopulationModel::Open {
+fn open(rate_per_s: f64) -> Schedule {
+    Schedule::Open {
         rate_per_s,
         arrivals: Arrivals::Constant,
     }
@@ -25,8 +25,8 @@ fn littles_law_holds_of_the_users() {
         (Way::Threads, 2),
     ] {
         let mock = Mock::new().latency(ms(5));
-        let how = PopulationDrive {
-            ramp_up: ms(300),
+        let how = Drive {
+            ramp_up: RampUp::Time(ms(300)),
             ..plain(40, ms(2000))
         };
         let outcome = run(way, &mock, count, Think::Constant(ms(20)), &how);
@@ -35,9 +35,9 @@ fn littles_law_holds_of_the_users() {
             2 => (400.0, ms(75)),
             _ => (1600.0, ms(0)),
         };
-        assert_eq!(outcome.completed_per_s(), Some(per_s), "{way:?} {count}");
+        assert_eq!(outcome.operations_per_s(), Some(per_s), "{way:?} {count}");
         assert_eq!(outcome.elapsed, ms(2000));
-        assert_eq!(outcome.connections_busy_mean(), Some(per_s * 0.005));
+        assert_eq!(outcome.in_flight_mean(), Some(per_s * 0.005));
         assert_us(total.waiting.percentile_us(50.0), waited);
         assert_us(total.response.mean_us(), waited + ms(5));
         if count == 2 {
@@ -53,8 +53,8 @@ fn littles_law_holds_of_the_users() {
 fn an_open_rate_shows_the_whole_stall() {
     for way in WAYS {
         let mock = Mock::new().latency(ms(1)).stall(ms(300), ms(600));
-        let how = PopulationDrive {
-            model: open(200.0),
+        let how = Drive {
+            schedule: open(200.0),
             ..plain(10, ms(2000))
         };
         let outcome = run(way, &mock, 4, Think::Constant(ms(900)), &how);
@@ -75,12 +75,12 @@ fn an_open_rate_shows_the_whole_stall() {
 #[test]
 fn what_is_not_done_in_the_window_is_told() {
     for way in WAYS {
-        let how = PopulationDrive {
-            model: open(200.0),
+        let how = Drive {
+            schedule: open(200.0),
             ..plain(5, ms(500))
         };
         let outcome = run(way, &Mock::new().latency(ms(10)), 1, Think::None, &how);
-        assert_eq!((outcome.completed(), outcome.unfinished), (49, 51));
+        assert_eq!((outcome.operations(), outcome.unfinished), (49, 51));
         assert_eq!(outcome.asked, 100);
         let total = outcome.total();
         // The one in hand is awaited. The other 50 have waited for 250 ms at most, no longer than those that were done.
@@ -108,8 +108,8 @@ fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
         assert_eq!(total.service.count_above_us(1.1e3), 2);
 
         // Arrivals every 10 ms: 498 of the 500 that came meanwhile wait when the window ends, up to 4.98 s.
-        let how = PopulationDrive {
-            model: open(100.0),
+        let how = Drive {
+            schedule: open(100.0),
             ..plain(2, ms(8000))
         };
         let at_rate = run(way, &mock, 2, Think::None, &how);
@@ -127,12 +127,12 @@ fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
 fn a_stall_as_long_as_the_window_is_in_the_histograms() {
     for way in WAYS {
         let mock = Mock::new().latency(ms(1)).stall(ms(100), ms(20_000));
-        let how = PopulationDrive {
-            ramp_up: ms(500),
+        let how = Drive {
+            ramp_up: RampUp::Time(ms(500)),
             ..plain(2, ms(8000))
         };
         let outcome = run(way, &mock, 2, Think::None, &how);
-        assert_eq!((outcome.completed(), outcome.asked), (0, 0));
+        assert_eq!((outcome.operations(), outcome.asked), (0, 0));
         assert_eq!(outcome.unfinished, 2);
         assert_us(outcome.total().response.min_us(), ms(20_001));
     }
@@ -143,8 +143,8 @@ fn a_stall_as_long_as_the_window_is_in_the_histograms() {
 fn arrivals_are_dealt_to_users_by_lot() {
     let served = |way, count| {
         let log = Log::default();
-        let how = PopulationDrive {
-            model: PopulationModel::Open {
+        let how = Drive {
+            schedule: Schedule::Open {
                 rate_per_s: 700.0,
                 arrivals: Arrivals::Poisson,
             },
@@ -153,7 +153,7 @@ fn arrivals_are_dealt_to_users_by_lot() {
         let mock = Mock::new().latency(ms(1));
         let outcome = logged(way, &mock, count, Think::None, &how, &log);
         let of_users: Vec<usize> = (0..7).map(|user| log.of_user(user).len()).collect();
-        (of_users, outcome.completed() + outcome.unfinished)
+        (of_users, outcome.operations() + outcome.unfinished)
     };
     let ticks = Ticks::new(700.0, Arrivals::Poisson, 1);
     let due = std::iter::repeat_with(|| ticks.take_ns()).take_while(|tick| *tick < 500_000_000);
@@ -174,7 +174,7 @@ fn kinds_are_told_apart_and_dealt_alike() {
     let mut decks: Vec<Vec<Vec<u8>>> = Vec::new();
     for (way, count, threads) in [(Way::Loop, 3, 1), (Way::Loop, 6, 2), (Way::Threads, 3, 1)] {
         let log = Log::default();
-        let how = PopulationDrive {
+        let how = Drive {
             threads: threads..=threads,
             ..plain(12, ms(900))
         };
@@ -213,15 +213,15 @@ fn a_ramp_up_leaves_no_trace() {
     for way in WAYS {
         let mock = Mock::new().latency(ms(1)).slow_start(1, ms(200));
         let progress = Progress::new();
-        let how = PopulationDrive {
-            ramp_up: ms(1500),
+        let how = Drive {
+            ramp_up: RampUp::Time(ms(1500)),
             progress: Some(&progress),
             ..plain(4, ms(300))
         };
         let outcome = run(way, &mock, 2, Think::None, &how);
         assert_us(outcome.total().service.max_us(), ms(1));
-        assert_eq!(outcome.completed(), 600);
-        assert_eq!(progress.operations(), outcome.completed());
+        assert_eq!(outcome.operations(), 600);
+        assert_eq!(progress.operations(), outcome.operations());
     }
 }
 
@@ -234,15 +234,15 @@ fn the_window_is_announced_once() {
         let entering = || told.lock().unwrap().push(clock.instant_of(clock.now_ns()));
         let log = Log::default();
         let mock = Mock::new().on(&clock).latency(ms(2));
-        let how = PopulationDrive {
-            ramp_up: ms(300),
+        let how = Drive {
+            ramp_up: RampUp::Time(ms(300)),
             entering: Some(&entering),
             clock: clock.clone(),
             ..plain(4, ms(200))
         };
         let flock = super::Flock::new(4, Think::None);
         let pool = super::connections(way, &mock, 2, &log);
-        let outcome = load::drive_population(&flock, pool, super::KINDS, &how);
+        let outcome = super::drive_population(&flock, pool, super::KINDS, &how);
         super::check_virtual(&outcome);
         let told = told.lock().unwrap();
         assert_eq!(*told, [outcome.started.unwrap()], "{way:?}");
@@ -262,8 +262,8 @@ fn a_window_that_does_not_come_is_not_announced() {
         let entering = || panic!("there was no window");
         let log = Log::default();
         let mock = Mock::new().on(&clock).latency(ms(2));
-        let how = PopulationDrive {
-            ramp_up: ms(300),
+        let how = Drive {
+            ramp_up: RampUp::Time(ms(300)),
             entering: Some(&entering),
             stop: &stop,
             clock,
@@ -271,8 +271,8 @@ fn a_window_that_does_not_come_is_not_announced() {
         };
         let flock = super::Flock::new(4, Think::None);
         let pool = super::connections(way, &mock, 2, &log);
-        let outcome = load::drive_population(&flock, pool, super::KINDS, &how);
+        let outcome = super::drive_population(&flock, pool, super::KINDS, &how);
         assert!(outcome.interrupted && outcome.fatal.is_none());
-        assert_eq!(outcome.completed(), 0);
+        assert_eq!(outcome.operations(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Who waits, how long, and what a large population costs.
 
 use load::mock::Mock;
-use load::{PopulationDrive, Think};
+use load::{Drive, RampUp, Think};
 
 use super::{Log, WAYS, Way, logged, ms, plain, run};
 
@@ -13,7 +13,7 @@ fn who_waits_is_served_in_the_order_of_asking() {
         let mock = Mock::new().latency(ms(1));
         let outcome = logged(way, &mock, 1, Think::None, &plain(20, ms(400)), &log);
         // The one that ends with the window does not count.
-        assert_eq!((outcome.completed(), outcome.unfinished), (399, 20));
+        assert_eq!((outcome.operations(), outcome.unfinished), (399, 20));
         let log = log.0.into_inner().unwrap();
         let turns: Vec<u32> = log.iter().map(|(user, _)| *user).collect();
         assert_eq!(turns.len(), 400);
@@ -35,7 +35,7 @@ fn who_waits_is_served_in_the_order_of_asking() {
 fn nobody_starves() {
     let log = Log::default();
     let mock = Mock::new().latency(ms(1));
-    let how = PopulationDrive {
+    let how = Drive {
         threads: 2..=2,
         ..plain(60, ms(1500))
     };
@@ -57,7 +57,7 @@ fn with_a_connection_each_nobody_waits() {
         // The operation of each that ends with the window does not count.
         assert_eq!((total.completed, outcome.unfinished), (6 * 249, 6));
         assert_eq!(total.waiting.max_us(), 0.0);
-        assert_eq!(outcome.connections_busy_mean(), Some(6.0));
+        assert_eq!(outcome.in_flight_mean(), Some(6.0));
     }
 }
 
@@ -65,13 +65,13 @@ fn with_a_connection_each_nobody_waits() {
 #[test]
 fn five_thousand_users_cost_little() {
     let think = Think::Exponential { mean: ms(5000) };
-    let how = PopulationDrive {
-        ramp_up: ms(500),
+    let how = Drive {
+        ramp_up: RampUp::Time(ms(500)),
         ..plain(5000, ms(20_000))
     };
     let mock = Mock::new().latency(ms(5));
     let outcome = run(Way::Loop, &mock, 64, think, &how);
-    let per_s = outcome.completed_per_s().unwrap();
+    let per_s = outcome.operations_per_s().unwrap();
     // Golden for the seed; 20 000 at random are 0.7 % more or less.
     assert!((985.0..1015.0).contains(&per_s), "{per_s}/s, not 999");
     let status = std::fs::read_to_string("/proc/self/status").unwrap();

@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use load::mock::Mock;
-use load::{Arrivals, PopulationDrive, PopulationModel, Think, drive_population};
+use load::{Arrivals, Drive, RampUp, Schedule, Think};
 
-use super::{AN_HOUR, Flock, KINDS, Log, WAYS, check, connections, ms, plain};
+use super::{AN_HOUR, Flock, KINDS, Log, WAYS, check, connections, drive_population, ms, plain};
 
 #[test]
 fn arrivals_are_served_and_the_window_has_its_length() {
     for way in WAYS {
         let (log, flock) = (Log::default(), Flock::new(5, Think::None));
-        let how = PopulationDrive {
-            model: PopulationModel::Open {
+        let how = Drive {
+            schedule: Schedule::Open {
                 rate_per_s: 200.0,
                 arrivals: Arrivals::Constant,
             },
-            ramp_up: ms(50),
+            ramp_up: RampUp::Time(ms(50)),
             ..plain(5, ms(250))
         };
         let begin = Instant::now();
@@ -40,7 +40,7 @@ fn the_stop_flag_ends_every_crowd() {
         for think in [Think::None, Think::Constant(AN_HOUR)] {
             let stop = AtomicBool::new(false);
             let (log, flock) = (Log::default(), Flock::new(30, think));
-            let how = PopulationDrive {
+            let how = Drive {
                 stop: &stop,
                 ..plain(30, AN_HOUR)
             };

@@ -4,15 +4,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{Clock, ConnectionPool, PopulationDrive, PopulationOutcome, Think, drive_population};
+use load::{Clients, Clock, Drive, Outcome, Think};
 
-use super::{AN_HOUR, Flock, KINDS, Log, Way, assert_us, check_virtual, ms, plain, run};
+use super::{
+    AN_HOUR, Flock, KINDS, Log, Way, assert_us, check_virtual, drive_population, ms, plain, run,
+};
 
 /// Longer than any drive here.
 const HANG: Duration = Duration::from_secs(60);
 
-fn limited(users: u32, window: Duration) -> PopulationDrive<'static> {
-    PopulationDrive {
+fn limited(users: u32, window: Duration) -> Drive<'static> {
+    Drive {
         operation_limit: Some(ms(400)),
         ..plain(users, window)
     }
@@ -25,14 +27,14 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
     let sound = Mock::new().on(&clock).latency(ms(2));
     let mock = sound.clone().hang_at(4, HANG);
     let made = AtomicU64::new(0);
-    let pool = ConnectionPool::Nonblocking {
-        pool: mock.counters(3).unwrap(),
+    let pool = Clients::Nonblocking {
+        clients: mock.nonblocking(3).unwrap(),
         replace: Some(Box::new(|| {
             made.fetch_add(1, Relaxed);
-            Ok(sound.counters(1).unwrap().remove(0))
+            Ok(sound.nonblocking(1).unwrap().remove(0))
         })),
     };
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..limited(10, ms(3000))
     };
@@ -59,18 +61,18 @@ fn without_a_replacement_the_others_serve_all() {
     let sound = Mock::new().on(&clock).latency(ms(2));
     let hangs = sound.clone().hang_at(4, HANG);
     let log = Log::default();
-    let mut pool = sound.counters(2).unwrap();
-    pool.extend(hangs.counters(1).unwrap());
+    let mut pool = sound.nonblocking(2).unwrap();
+    pool.extend(hangs.nonblocking(1).unwrap());
     let pool = pool.into_iter().map(|inner| {
-        Box::new(super::Kept { inner, log: &log }) as Box<dyn load::NonblockingConnection>
+        Box::new(super::Kept { inner, log: &log }) as Box<dyn load::NonblockingClient>
     });
-    let pool = ConnectionPool::Nonblocking {
-        pool: pool.collect(),
+    let pool = Clients::Nonblocking {
+        clients: pool.collect(),
         replace: None,
     };
     // Three users, three connections: the one whose connection is lost has to find another.
     let flock = Flock::new(3, Think::None);
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..limited(3, ms(2500))
     };
@@ -86,7 +88,7 @@ fn without_a_replacement_the_others_serve_all() {
 
 #[test]
 fn the_last_connection_to_be_lost_ends_the_drive() {
-    let refuse: [fn() -> Option<load::population::Replace<'static>>; 2] = [
+    let refuse: [fn() -> Option<load::Replace<'static>>; 2] = [
         || None,
         || {
             Some(Box::new(|| {
@@ -100,12 +102,12 @@ fn the_last_connection_to_be_lost_ends_the_drive() {
     {
         let (clock, time) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(2)).hang_at(4, HANG);
-        let pool = ConnectionPool::Nonblocking {
-            pool: mock.counters(2).unwrap(),
+        let pool = Clients::Nonblocking {
+            clients: mock.nonblocking(2).unwrap(),
             replace: replace(),
         };
         let flock = Flock::new(5, Think::None);
-        let how = PopulationDrive {
+        let how = Drive {
             clock,
             ..limited(5, AN_HOUR)
         };
@@ -142,11 +144,11 @@ fn a_blocking_call_is_interrupted() {
     assert_eq!(outcome.connections_lost, 0);
 }
 
-fn interruptible(mock: &Mock, window: Duration) -> PopulationOutcome {
+fn interruptible(mock: &Mock, window: Duration) -> Outcome {
     let (clock, _) = Clock::new_virtual();
-    let pool = ConnectionPool::Blocking(mock.clone().on(&clock).tellers(2));
+    let pool = Clients::Blocking(mock.clone().on(&clock).sessions(2));
     let flock = Flock::new(6, Think::Constant(ms(10)));
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
         ..limited(6, window)
     };
@@ -158,13 +160,13 @@ fn interruptible(mock: &Mock, window: Duration) -> PopulationOutcome {
 /// A limit that is kept changes nothing.
 #[test]
 fn a_limit_that_is_kept_is_not_noticed() {
-    let how = PopulationDrive {
+    let how = Drive {
         operation_limit: Some(HANG),
         ..plain(4, ms(600))
     };
     for way in [Way::Loop, Way::Threads] {
         let outcome = run(way, &Mock::new().latency(ms(2)), 2, Think::None, &how);
         // What ends with the window does not count.
-        assert_eq!((outcome.completed(), outcome.errors()), (2 * 299, 0));
+        assert_eq!((outcome.operations(), outcome.errors()), (2 * 299, 0));
     }
 }

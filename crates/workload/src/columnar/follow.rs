@@ -110,8 +110,8 @@ pub struct Follower<'s> {
 }
 
 impl BlockingClient for Follower<'_> {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
-        let done = self.change.operate(index)?;
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        let done = self.change.operate(request)?;
         let committed = Instant::now();
         // A source is of one moment; this one has to be of now.
         let source = self.source.source().map_err(crate::exercise::failure)?;

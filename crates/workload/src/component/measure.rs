@@ -208,7 +208,7 @@ impl Task<'_> {
         figures.queries_per_min = per_min.filter(|_| self.test.definition.queries);
         let row_bytes = exercise.row_bytes();
         figures.payload_mb_per_s =
-            row_bytes.and_then(|bytes| per_s((outcome.rows * bytes) as f64 / 1e6));
+            row_bytes.and_then(|bytes| per_s((outcome.rows() * bytes) as f64 / 1e6));
         let limits = &self.context.validity;
         let offered = self.offered(outcome);
         point.reasons.extend(exercise.verify(outcome)?);
@@ -245,9 +245,8 @@ impl Task<'_> {
         let load::Schedule::Open { rate_per_s, .. } = self.step.schedule() else {
             return None;
         };
-        let window = Duration::from_secs_f64(self.step.seconds?);
         (self.step.mode == Mode::Time)
-            .then(|| checks::Offered::of_jobs(outcome, rate_per_s, window))
+            .then(|| checks::Offered::of(outcome, rate_per_s))
             .flatten()
     }
 
@@ -261,16 +260,11 @@ impl Task<'_> {
         let ended = |error| self.ended(error);
         let how = self.drive(progress);
         let jobs = self.key.jobs;
-        let outcome = match exercise.stations(jobs).map_err(ended)? {
-            Some(stations) => {
-                let stations = start.watch_nonblocking(stations);
-                load::drive_nonblocking(stations, self.step.driver_threads(), &how)
-            }
-            None => {
-                let clients = exercise.clients(jobs).map_err(ended)?;
-                load::drive(start.watch(clients), &how)
-            }
+        let clients = match exercise.stations(jobs).map_err(ended)? {
+            Some(clients) => start.watch_nonblocking(clients),
+            None => start.watch(exercise.clients(jobs).map_err(ended)?),
         };
+        let outcome = load::drive(clients, &how);
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let closing = Instant::now();
         exercise.close().map_err(ended)?;
@@ -305,12 +299,11 @@ impl Task<'_> {
         Drive {
             schedule: self.step.schedule(),
             ramp_up,
-            end,
             interval: self.context.interval,
+            threads: self.step.driver_threads(),
             seed: self.seed,
-            stop: self.context.stop,
             progress: Some(progress),
-            clock: load::Clock::Monotonic,
+            ..Drive::of_jobs(end, self.context.stop)
         }
     }
 

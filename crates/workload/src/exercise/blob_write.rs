@@ -59,7 +59,7 @@ impl Exercise for BlobWrite {
             tables::query(session.as_mut(), &format!("SELECT count(*) FROM {TABLE}"))?.digest;
         let committed = self.bench.meter.changed();
         let mut reasons = Vec::new();
-        if count != committed || committed < outcome.rows {
+        if count != committed || committed < outcome.rows() {
             reasons.push(Remark::BlocksWrong {
                 found: count,
                 committed,
@@ -68,7 +68,7 @@ impl Exercise for BlobWrite {
         let read = session.prepare(&format!("SELECT payload FROM {TABLE} WHERE id = ?"))?;
         let mut block = vec![0; BLOCK_BYTES];
         // The blocks of the first job are numbered from 0 on; how far it came, the others' do not say.
-        let of_first_job = outcome.jobs.first().map_or(0, |job| job.operations);
+        let of_first_job = outcome.clients.first().map_or(0, |job| job.operations);
         for index in 0..BLOCKS_PROVEN_MAX.min(of_first_job) {
             data::incompressible(0, &mut block);
             stamp(index, &mut block);
@@ -76,7 +76,7 @@ impl Exercise for BlobWrite {
             right.add_text(0, &block);
             let found = session.fetch(read, &[Value::Int(index as i64)])?;
             // A block whose transaction failed is not there, and the count of all is right nevertheless.
-            if outcome.errors > 0 && found.rows == 0 {
+            if outcome.errors() > 0 && found.rows == 0 {
                 continue;
             }
             if found != right {
@@ -109,7 +109,8 @@ struct Writer {
 }
 
 impl BlockingClient for Writer {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        let index = request.index;
         stamp(index, &mut self.block);
         let (statement, id, block) = (self.statement, self.first + index, &self.block);
         let (_, retries) = self.worker.transact(|session| {

@@ -94,7 +94,7 @@ impl Exercise for BulkLoad {
         });
         let mut reasons = Vec::new();
         // Rows are numbered without a gap only when every job finished its load.
-        if outcome.errors == 0 && !outcome.interrupted && found != right {
+        if outcome.errors() == 0 && !outcome.interrupted && found != right {
             reasons.push(Remark::LoadedRowsWrong { rows: committed });
         }
         reasons.extend(self.storage_is_as_asked()?);
@@ -124,7 +124,7 @@ struct Loader {
 }
 
 impl BlockingClient for Loader {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let first = self.next.fetch_add(self.rows, Ordering::Relaxed);
         let mut source = Rows::range(first, first + self.rows - 1, u64::MAX);
         let loaded = self

@@ -92,7 +92,8 @@ struct Indexer {
 }
 
 impl BlockingClient for Indexer {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        let index = request.index;
         if index > 0 {
             return Err(Failure::Exhausted);
         }

@@ -68,7 +68,7 @@ struct Computer {
 }
 
 impl BlockingClient for Computer {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let right = Fetched {
             rows: 1,
             digest: self.answer as u64,

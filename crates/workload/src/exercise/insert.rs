@@ -55,7 +55,7 @@ impl Exercise for Insert {
         right.add_int(1, self.bench.meter.sum() as i64);
         session.drop_table(TABLE)?;
         let mut reasons = Vec::new();
-        if found != right || committed < outcome.rows {
+        if found != right || committed < outcome.rows() {
             reasons.push(Remark::InsertedRowsWrong { rows: committed });
         }
         Ok(reasons)
@@ -70,7 +70,7 @@ struct Inserter {
 }
 
 impl BlockingClient for Inserter {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let (statement, first, rows) = (self.statement, self.next, self.rows);
         // A key that was tried is not used again, whatever became of its transaction.
         self.next += rows;

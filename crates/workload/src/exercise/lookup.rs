@@ -98,7 +98,7 @@ impl Exercise for Lookup {
     }
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
-        Some(outcome.rows * BLOCK_BYTES)
+        Some(outcome.rows() * BLOCK_BYTES)
     }
 }
 
@@ -190,7 +190,7 @@ impl Reader {
 }
 
 impl BlockingClient for Reader {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         self.keys.clear();
         for _ in 0..self.lookups {
             match self.choice.next() {

@@ -71,7 +71,7 @@ impl Exercise for Query {
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
         // A column store may hold the table in less; a fifth is more than any of them reaches here.
-        Some(outcome.rows * ROW_BYTES / 5)
+        Some(outcome.rows() * ROW_BYTES / 5)
     }
 }
 
@@ -83,7 +83,7 @@ struct Asker {
 }
 
 impl BlockingClient for Asker {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         let found = self
             .worker
             .session

@@ -78,11 +78,11 @@ impl Exercise for Update {
             .collect();
         let added = self.versions()?.wrapping_sub(self.versions_before);
         let committed = self.bench.meter.changed();
-        if added != committed || committed < outcome.rows {
+        if added != committed || committed < outcome.rows() {
             reasons.push(Remark::UpdatesWrong {
                 found: added,
                 committed,
-                measured: outcome.rows,
+                measured: outcome.rows(),
             });
         }
         Ok(reasons)
@@ -99,7 +99,7 @@ struct Updater {
 }
 
 impl BlockingClient for Updater {
-    fn operate(&mut self, _index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
         // Chosen before the transaction, so that a retry updates the same rows.
         for key in &mut self.keys {
             *key = self.random.range(self.first, self.last) as i64;

@@ -36,7 +36,8 @@ impl Stream {
 }
 
 impl BlockingClient for Stream {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        let index = request.index;
         if self.is_alone && self.has_failed {
             return Err(Failure::Exhausted);
         }
@@ -67,7 +68,8 @@ pub(super) struct Refresher<'s> {
 }
 
 impl BlockingClient for Refresher<'_> {
-    fn operate(&mut self, index: u64) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
+        let index = request.index;
         let Some((function, number)) = self.functions.get(index as usize).copied() else {
             return Err(Failure::Exhausted);
         };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::Remark;
-use load::{ConnectionPool, UserPopulation};
+use load::{Clients, UserPopulation};
 use stats::words::counted;
 use target::Target;
 
@@ -38,7 +38,7 @@ pub struct Work {
     connections: u32,
 }
 
-pub type Opened<'w> = (Arc<dyn UserPopulation>, ConnectionPool<'w>);
+pub type Opened<'w> = (Arc<dyn UserPopulation>, Clients<'w>);
 
 impl Work {
     /// Looks at the database, notes that it is no longer as it was loaded, and installs what the transactions
@@ -92,16 +92,13 @@ impl Work {
     pub fn population(&self) -> Result<Opened<'_>> {
         let population: Arc<dyn UserPopulation> = Arc::<Terminals>::clone(&self.context.terminals);
         let target = self.target.as_ref();
-        let mut pool: Vec<Box<dyn load::NonblockingConnection + '_>> = Vec::new();
+        let mut pool: Vec<Box<dyn load::NonblockingClient + '_>> = Vec::new();
         for _ in 0..self.connections {
             match self.context.nonblocking(target)? {
                 Some(connection) => pool.push(Box::new(connection)),
                 // All sessions of a target are of one kind.
                 None => {
-                    return Ok((
-                        population,
-                        ConnectionPool::Blocking(self.blocking_connections()?),
-                    ));
+                    return Ok((population, Clients::Blocking(self.blocking_connections()?)));
                 }
             }
         }
@@ -112,19 +109,19 @@ impl Work {
                 .map_err(|e| e.to_string())?;
             let connection =
                 connection.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
-            Ok(Box::new(connection) as Box<dyn load::NonblockingConnection + '_>)
+            Ok(Box::new(connection) as Box<dyn load::NonblockingClient + '_>)
         };
-        let pool = ConnectionPool::Nonblocking {
-            pool,
+        let pool = Clients::Nonblocking {
+            clients: pool,
             replace: Some(Box::new(replace)),
         };
         Ok((population, pool))
     }
 
-    fn blocking_connections(&self) -> Result<Vec<Box<dyn load::BlockingConnection + '_>>> {
+    fn blocking_connections(&self) -> Result<Vec<Box<dyn load::BlockingClient + '_>>> {
         let connection = |_| {
             let connection = self.context.blocking(self.target.as_ref())?;
-            Ok(Box::new(connection) as Box<dyn load::BlockingConnection + '_>)
+            Ok(Box::new(connection) as Box<dyn load::BlockingClient + '_>)
         };
         (0..self.connections).map(connection).collect()
     }

@@ -108,7 +108,7 @@ fn a_table_of_our_name_elsewhere_is_never_changed() {
         }
         for (code, _) in TESTS {
             let (outcome, wrong) = carry_out(&place, &library, code, 1, amount_for(code));
-            assert_eq!((outcome.errors, wrong), (0, Vec::new()), "{code}");
+            assert_eq!((outcome.errors(), wrong), (0, Vec::new()), "{code}");
         }
         workload::tables::restore(database.target.as_ref()).unwrap();
         for (_, table) in TESTS {

@@ -58,14 +58,18 @@ pub fn refresh(database: &Database, functions: &[(Function, u32)]) {
     let refresher = work(database).refresher(functions.to_vec(), &meter, &never);
     let mut refresher = refresher.unwrap();
     for (index, _) in (0..).zip(functions) {
-        let done = refresher.operate(index).unwrap();
+        let done = refresher.operate(load::Request::of_job(0, index)).unwrap();
         assert!(
             (30..200).contains(&done.rows),
             "{} {done:?}",
             database.engine
         );
     }
-    assert!(refresher.operate(functions.len() as u64).is_err());
+    assert!(
+        refresher
+            .operate(load::Request::of_job(0, functions.len() as u64))
+            .is_err()
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, Clock, ConnectionPool, NonblockingConnection, PopulationDrive, PopulationModel,
-    PopulationOutcome, Progress, drive_population,
+    Arrivals, Clients, Clock, Drive, End, NonblockingClient, Outcome, Progress, RampUp, Schedule,
+    Users,
 };
 use workload::oltp::{
     self, Constants, ExecutorContext, Kind, Ledger, Metadata, Mode, Pacing, Terminals, World,
@@ -36,7 +36,7 @@ fn context(database: &Database, users: u32, pacing: Pacing) -> ExecutorContext {
     }
 }
 
-fn counter(database: &Database, context: &ExecutorContext) -> Box<dyn NonblockingConnection> {
+fn counter(database: &Database, context: &ExecutorContext) -> Box<dyn NonblockingClient> {
     let connection = context.nonblocking(database.target.as_ref()).unwrap();
     Box::new(connection.expect("the engine can be awaited"))
 }
@@ -45,31 +45,26 @@ fn drive(
     database: &Database,
     context: &ExecutorContext,
     connections: usize,
-    how: &PopulationDrive,
-) -> PopulationOutcome {
-    let pool = ConnectionPool::Nonblocking {
-        pool: (0..connections)
+    how: &Drive,
+) -> Outcome {
+    let pool = Clients::Nonblocking {
+        clients: (0..connections)
             .map(|_| counter(database, context))
             .collect(),
         replace: Some(Box::new(|| Ok(counter(database, context)))),
     };
-    drive_population(context.terminals.as_ref(), pool, Kind::ALL.len(), how)
+    load::drive(pool, how)
 }
 
-fn how(users: u32, ramp_up: Duration, window: Duration) -> PopulationDrive<'static> {
-    PopulationDrive {
-        users,
-        model: PopulationModel::Closed,
-        ramp_up,
-        window,
-        interval: Duration::from_secs(1),
-        operation_limit: None,
-        threads: 1..=1,
-        seed: 1,
-        entering: None,
-        stop: &GO_ON,
-        progress: None,
-        clock: Clock::Monotonic,
+fn how(terminals: &Terminals, ramp_up: Duration, window: Duration) -> Drive<'_> {
+    Drive {
+        users: Users::Population {
+            count: terminals.len() as u32,
+            kinds: Kind::ALL.len(),
+            population: terminals,
+        },
+        ramp_up: RampUp::Time(ramp_up),
+        ..Drive::of_jobs(End::Time(window), &GO_ON)
     }
 }
 
@@ -86,24 +81,24 @@ fn five_thousand_users_keep_their_pace() {
     };
     let users = Terminals::new(world, 5000, 3);
     let mock = Mock::new().on(&clock).latency(Duration::from_millis(5));
-    let pool = ConnectionPool::Nonblocking {
-        pool: mock.counters(64).unwrap(),
+    let pool = Clients::Nonblocking {
+        clients: mock.nonblocking(64).unwrap(),
         replace: None,
     };
-    let how = PopulationDrive {
+    let how = Drive {
         clock,
-        ..how(5000, Duration::from_secs(60), Duration::from_secs(900))
+        ..how(&users, Duration::from_secs(60), Duration::from_secs(900))
     };
-    let outcome = drive_population(&users, pool, Kind::ALL.len(), &how);
+    let outcome = load::drive(pool, &how);
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-    let per_s = outcome.completed_per_s().unwrap();
+    let per_s = outcome.operations_per_s().unwrap();
     // Golden for the seed; 217 000 transactions at random are 0.2 % more or less.
     assert!((240.5..242.5).contains(&per_s), "{per_s}/s, not 241.6");
     let orders = outcome.kinds[Kind::NewOrder as usize].completed;
-    let orders_pct = 100.0 * orders as f64 / outcome.completed() as f64;
+    let orders_pct = 100.0 * orders as f64 / outcome.operations() as f64;
     assert!((43.0..44.0).contains(&orders_pct), "{orders_pct} %");
     assert_eq!(
-        (outcome.late_starts, outcome.driver_delay),
+        (outcome.late_starts, outcome.driver_time()),
         (0, Duration::ZERO)
     );
 }
@@ -114,11 +109,12 @@ fn five_thousand_users_keep_their_pace() {
 fn five_thousand_users_share_sixty_four_connections() {
     let database = Database::loaded("postgres", 2);
     let users = 5000;
-    let how = how(users, Duration::from_secs(1), Duration::from_secs(2));
     let context = context(&database, users, Pacing::KeyingAndThinking);
+    let (ramp_up, window) = (Duration::from_secs(1), Duration::from_secs(2));
+    let how = how(&context.terminals, ramp_up, window);
     let outcome = drive(&database, &context, 64, &how);
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-    let completed = outcome.completed();
+    let completed = outcome.operations();
     assert!(
         (1..3 * 330).contains(&completed),
         "{completed}, not 242/s at most"
@@ -145,11 +141,15 @@ fn a_transaction_stuck_on_a_lock_is_given_up() {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
-    let how = PopulationDrive {
+    let how = Drive {
         operation_limit: Some(Duration::from_secs(1)),
         progress: Some(&progress),
         stop: &stop,
-        ..how(12, Duration::ZERO, Duration::from_secs(3600))
+        ..how(
+            &context.terminals,
+            Duration::ZERO,
+            Duration::from_secs(3600),
+        )
     };
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -214,20 +214,20 @@ impl Drop for Stopped {
 fn a_server_that_stands_still_is_in_the_response_times() {
     let database = Database::loaded_with("postgres", 1, "&cluster_name=still");
     let context = context(&database, 4, Pacing::None);
-    let pool = ConnectionPool::Nonblocking {
-        pool: (0..4).map(|_| counter(&database, &context)).collect(),
+    let pool = Clients::Nonblocking {
+        clients: (0..4).map(|_| counter(&database, &context)).collect(),
         replace: None,
     };
     let (entered, goes_on) = std::sync::mpsc::channel();
     let entering = move || entered.send(()).unwrap();
     let stopped = Stopped::of(&database);
-    let how = PopulationDrive {
-        model: PopulationModel::Open {
+    let how = Drive {
+        schedule: Schedule::Open {
             rate_per_s: 50.0,
             arrivals: Arrivals::Constant,
         },
         entering: Some(&entering),
-        ..how(4, Duration::ZERO, Duration::from_secs(3))
+        ..how(&context.terminals, Duration::ZERO, Duration::from_secs(3))
     };
     let outcome = std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -235,10 +235,10 @@ fn a_server_that_stands_still_is_in_the_response_times() {
             std::thread::sleep(Duration::from_secs(4));
             drop(stopped);
         });
-        drive_population(context.terminals.as_ref(), pool, Kind::ALL.len(), &how)
+        load::drive(pool, &how)
     });
     assert_eq!((outcome.fatal.as_ref(), outcome.errors()), (None, 0));
-    assert_eq!((outcome.completed(), outcome.unfinished), (0, 150));
+    assert_eq!((outcome.operations(), outcome.unfinished), (0, 150));
     assert_eq!(outcome.asked, 150);
     let response = outcome.total().response;
     assert_eq!(response.count(), 150);

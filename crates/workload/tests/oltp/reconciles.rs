@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use load::{PopulationDrive, PopulationModel, PopulationOutcome};
+use load::{Clients, Drive, End, Outcome, Users};
 use stats::random::Random;
 use target::Target;
 use workload::oltp::{self, ExecutorContext, Mode, Reconciled};
@@ -215,7 +215,7 @@ fn kill_under_load(
     mode: Mode,
     log: &Path,
     moment: Duration,
-) -> PopulationOutcome {
+) -> Outcome {
     static GO_ON: AtomicBool = AtomicBool::new(false);
     let target = database.target.as_ref();
     let mut session = database.session();
@@ -228,19 +228,14 @@ fn kill_under_load(
     drop(session);
     let context = context(database, mode, world, Some(journal));
     let pool = (0..8).map(|_| counter(&context, target)).collect();
-    let how = PopulationDrive {
-        users: USERS,
-        model: PopulationModel::Closed,
-        ramp_up: Duration::ZERO,
-        window: Duration::from_secs(20),
+    let how = Drive {
+        users: Users::Population {
+            count: USERS,
+            kinds: 5,
+            population: context.terminals.as_ref(),
+        },
         interval: Duration::from_millis(100),
-        operation_limit: None,
-        threads: 1..=1,
-        seed: 1,
-        entering: None,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
+        ..Drive::of_jobs(End::Time(Duration::from_secs(20)), &GO_ON)
     };
     let pid = std::fs::read_to_string((victim.pid_file)(database)).unwrap();
     let pid: u32 = pid.lines().next().unwrap().parse().unwrap();
@@ -249,15 +244,11 @@ fn kill_under_load(
             std::thread::sleep(moment);
             kill_all(pid);
         });
-        let pool = load::ConnectionPool::Nonblocking {
-            pool,
-            replace: None,
-        };
-        load::drive_population(context.terminals.as_ref(), pool, 5, &how)
+        load::drive(Clients::nonblocking(pool), &how)
     })
 }
 
-fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::NonblockingConnection> {
+fn counter(context: &ExecutorContext, target: &dyn Target) -> Box<dyn load::NonblockingClient> {
     let connection = context.nonblocking(target).unwrap();
     Box::new(connection.expect("the engine can be awaited"))
 }

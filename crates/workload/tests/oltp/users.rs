@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::{
-    BlockingClient, BlockingConnection as _, Done, Drive, End, Failure, NonblockingClient,
-    NonblockingConnection as _, RampUp, Schedule, Think, Turn, UserPopulation as _,
+    BlockingClient, Clients, Done, Drive, End, Failure, NonblockingClient, Request, Turn,
+    UserPopulation as _,
 };
 use workload::oltp::{
     self, Account, BlockingExecutor, Constants, ExecutorContext, Journal, Kind, Ledger, Metadata,
@@ -70,17 +70,20 @@ struct Serves<C> {
 }
 
 impl<C> Serves<C> {
-    fn next(&self, index: u64) -> (u32, u8) {
+    fn next(&self, request: Request) -> Request {
         let users = self.terminals.len() as u32 / self.step;
-        let user = self.first + (index as u32 % users) * self.step;
-        (user, self.terminals.next_operation(user).kind)
+        let user = self.first + (request.index as u32 % users) * self.step;
+        Request {
+            user,
+            kind: self.terminals.next_operation(user).kind,
+            ..request
+        }
     }
 }
 
 impl BlockingClient for Serves<BlockingExecutor> {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
-        let (user, kind) = self.next(index);
-        self.connection.serve(user, kind)
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        self.connection.operate(self.next(request))
     }
 }
 
@@ -89,9 +92,8 @@ impl NonblockingClient for Serves<NonblockingExecutor> {
         self.connection.descriptor()
     }
 
-    fn begin(&mut self, index: u64) -> Turn {
-        let (user, kind) = self.next(index);
-        self.connection.begin(user, kind)
+    fn begin(&mut self, request: Request) -> Turn {
+        self.connection.begin(self.next(request))
     }
 
     fn ready(&mut self) -> Turn {
@@ -107,17 +109,12 @@ pub fn serve(
     connections: u32,
     per_connection: u64,
 ) -> load::Outcome {
+    let end = End::Operations {
+        per_job: per_connection,
+    };
     let how = Drive {
-        schedule: Schedule::Closed { think: Think::None },
-        ramp_up: RampUp::None,
-        end: End::Operations {
-            per_job: per_connection,
-        },
         interval: Duration::from_millis(100),
-        seed: 1,
-        stop: &GO_ON,
-        progress: None,
-        clock: load::Clock::Monotonic,
+        ..Drive::of_jobs(end, &GO_ON)
     };
     let target = database.target.as_ref();
     match by {
@@ -126,7 +123,7 @@ pub fn serve(
                 let connection = context.blocking(target).unwrap();
                 serves(connection, context, first, connections)
             });
-            load::drive(each.collect(), &how)
+            load::drive(Clients::Blocking(each.collect()), &how)
         }
         By::Counters => {
             let each = (0..connections).map(|first| -> Box<dyn NonblockingClient> {
@@ -134,7 +131,7 @@ pub fn serve(
                 let connection = connection.expect("the engine can be awaited");
                 serves(connection, context, first, connections)
             });
-            load::drive_nonblocking(each.collect(), 1..=1, &how)
+            load::drive(Clients::nonblocking(each.collect()), &how)
         }
     }
 }
@@ -155,12 +152,8 @@ fn work(database: &Database, mode: Mode, by: By, connections: u32) -> Account {
     let each = all / u64::from(connections);
     let context = context(database, mode, world(database, RUN), None);
     let outcome = serve(database, &context, by, connections, each);
-    assert_eq!(
-        (outcome.fatal, outcome.error_messages),
-        (None, Vec::new()),
-        "{mode:?} {by:?}"
-    );
-    assert_eq!(outcome.operations, all);
+    assert_eq!(outcome.operations(), all, "{mode:?} {by:?}");
+    assert_eq!((outcome.fatal, outcome.error_messages), (None, Vec::new()));
     let account = context.ledger.total();
     assert_eq!(account.completed(), all);
     account

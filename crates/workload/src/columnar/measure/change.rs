@@ -8,7 +8,7 @@ use crate::columnar::{Changed, Follower, Lag, differing, follow};
 use crate::olap;
 use crate::olap::refresh::{CHANGED, Function, RefreshSet};
 use crate::olap::work::{Asked, Rows, Work};
-use ::load::{Drive, End, Progress, RampUp, Schedule, Think};
+use ::load::{Drive, End, Progress};
 use archive::{Figures, Point, PointKey, Remark, WorkDone};
 use target::lifted::Store;
 use target::source::SourceTable;
@@ -210,14 +210,10 @@ impl Cycle<'_> {
 
     fn drive(&self) -> Drive<'_> {
         Drive {
-            schedule: Schedule::Closed { think: Think::None },
-            ramp_up: RampUp::None,
-            end: End::Operations { per_job: 1 },
             interval: self.context.interval,
             seed: self.context.seed,
-            stop: self.context.stop,
             progress: Some(self.progress),
-            clock: ::load::Clock::Monotonic,
+            ..Drive::of_jobs(End::Operations { per_job: 1 }, self.context.stop)
         }
     }
 }

@@ -76,7 +76,7 @@ impl Runner {
 }
 
 impl BlockingClient for Runner {
-    fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, _request: load::Request) -> Result<Done, Failure> {
         self.hand.choose();
         self.tally.begin();
         let retries_max = self.hand.ready().retries;

@@ -258,7 +258,7 @@ impl NonblockingClient for Client {
     }
 
     #[inline]
-    fn begin(&mut self, _index: u64) -> Turn {
+    fn begin(&mut self, _request: load::Request) -> Turn {
         self.job.hand.choose();
         self.job.tally.begin();
         (self.retries, self.rows) = (0, 0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::Meter;
 use crate::olap::work::{Cache, Work};
 use crate::olap::{Function, OlapError, Query, order};
-use ::load::{BlockingClient, Drive, End, Progress, RampUp, Schedule, Think};
+use ::load::{BlockingClient, Drive, End, Progress};
 use archive::{Figures, Remark};
 
 use super::beside::Beside;
@@ -237,17 +237,14 @@ impl Asking {
     }
 
     fn drive<'d>(&self, place: &'d PointContext, progress: &'d Progress) -> Drive<'d> {
+        let end = End::Operations {
+            per_job: self.per_stream,
+        };
         Drive {
-            schedule: Schedule::Closed { think: Think::None },
-            ramp_up: RampUp::None,
-            end: End::Operations {
-                per_job: self.per_stream,
-            },
             interval: place.context.interval,
             seed: place.context.seed,
-            stop: place.context.stop,
             progress: Some(progress),
-            clock: ::load::Clock::Monotonic,
+            ..Drive::of_jobs(end, place.context.stop)
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Meter;
 use crate::olap::work::Work;
 use crate::olap::{Function, OlapError};
-use ::load::{BlockingClient, Failure};
+use ::load::{BlockingClient, Failure, Request};
 use archive::Remark;
 
 /// Refresh functions, one after the other, while others ask; nothing where there are none.
@@ -51,7 +51,7 @@ impl<'s> Beside<'s> {
         };
         let begun = Instant::now();
         for index in 0..self.functions {
-            match client.operate(index) {
+            match client.operate(Request::of_job(0, index)) {
                 Ok(_) => {}
                 Err(Failure::Operation(what)) => {
                     refreshed.failure = Some(Remark::RefreshStreamFailed { error: what });

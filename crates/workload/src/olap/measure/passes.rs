@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ::load::{BlockingClient, Done, Failure};
+use ::load::{BlockingClient, Done, Failure, Request};
 
 /// Passes of a user at most.
 pub(super) const PASSES_MAX: u64 = 100_000;
@@ -18,12 +18,13 @@ pub(super) struct Passes<'s> {
 }
 
 impl BlockingClient for Passes<'_> {
-    fn operate(&mut self, index: u64) -> Result<Done, Failure> {
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        let index = request.index;
         let begun = *self.begun.get_or_insert_with(Instant::now);
         if index > 0 && index.is_multiple_of(self.queries) && begun.elapsed() >= self.least {
             return Err(Failure::Exhausted);
         }
-        self.client.operate(index)
+        self.client.operate(request)
     }
 
     fn measurement_begins(&mut self) {
@@ -38,7 +39,7 @@ mod tests {
     struct Quick;
 
     impl BlockingClient for Quick {
-        fn operate(&mut self, _index: u64) -> Result<Done, Failure> {
+        fn operate(&mut self, _request: Request) -> Result<Done, Failure> {
             Ok(Done::default())
         }
     }
@@ -51,7 +52,7 @@ mod tests {
             begun: None,
         };
         (0..)
-            .take_while(|index| user.operate(*index).is_ok())
+            .take_while(|index| user.operate(Request::of_job(0, *index)).is_ok())
             .count() as u64
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::Meter;
 use crate::olap::work::Rows;
 use crate::olap::{self, Function, OlapError};
-use ::load::{Failure, Progress};
+use ::load::{Failure, Progress, Request};
 use archive::Remark;
 
 use super::asked::at_degree;
@@ -81,7 +81,7 @@ impl Refreshes {
             let meter = std::sync::Arc::new(Meter::default());
             let outcome = work
                 .refresher(functions, &meter, place.context.stop)?
-                .operate(0);
+                .operate(Request::of_job(0, 0));
             outcome.map_err(|failure| failed(failure, place))?;
             self.under_way = Some((of(place), place.key.threads));
         }

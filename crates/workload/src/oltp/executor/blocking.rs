@@ -72,9 +72,9 @@ impl BlockingExecutor {
     }
 }
 
-impl load::BlockingConnection for BlockingExecutor {
-    fn serve(&mut self, user: u32, kind: u8) -> Result<Done, Failure> {
-        self.executor.take_up(user, kind);
+impl load::BlockingClient for BlockingExecutor {
+    fn operate(&mut self, request: load::Request) -> Result<Done, Failure> {
+        self.executor.take_up(request.user, request.kind);
         self.carry_out()
     }
 }

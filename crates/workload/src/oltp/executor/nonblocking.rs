@@ -174,13 +174,13 @@ impl Drop for NonblockingExecutor {
     }
 }
 
-impl load::NonblockingConnection for NonblockingExecutor {
+impl load::NonblockingClient for NonblockingExecutor {
     fn descriptor(&self) -> RawFd {
         self.descriptor
     }
 
-    fn begin(&mut self, user: u32, kind: u8) -> Turn {
-        self.executor.take_up(user, kind);
+    fn begin(&mut self, request: load::Request) -> Turn {
+        self.executor.take_up(request.user, request.kind);
         self.send_group(0)
     }
 

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use crate::oltp::work::{Asked, Work};
 use crate::oltp::{Account, Kind, Mode, Pacing};
-use ::load::population::{KindOutcome, PopulationInterval};
 use ::load::{
-    Interval, JobOutcome, Outcome, PopulationDrive, PopulationModel, PopulationOutcome, Progress,
-    drive_population,
+    Drive, End, Interval, KindOutcome, Outcome, Progress, RampUp, Schedule, Think, UserPopulation,
+    Users,
 };
 use archive::{Figures, Histograms, Point, Remark, Sample, WorkDone};
 use stats::words::counted;
@@ -58,7 +57,7 @@ pub(crate) struct Level<'a> {
 pub(crate) struct Seen {
     /// All transactions together.
     pub total: Point,
-    pub outcome: PopulationOutcome,
+    pub outcome: Outcome,
     /// What the log of acknowledged transactions says that the tables do not hold.
     pub lost: Option<Remark>,
     account: Account,
@@ -104,16 +103,13 @@ impl<'a> Level<'a> {
         rate_per_s: Option<f64>,
         beside: Option<&Company<'_>>,
     ) -> Result<Seen, Measured> {
-        let (place, mut outcome_of_users) = (self.place, PopulationOutcome::default());
+        let place = self.place;
         let observation = Observation::of(place.context, place.blank(TOTAL))
             .timed(true)
             .on(place.on, place.site);
         let observed = observation.drive(|start| {
-            let outcome = self.drive_users(start, progress, rate_per_s, beside)?;
-            let total = as_outcome(&outcome);
-            outcome_of_users = outcome;
             Ok(Driven {
-                outcome: total,
+                outcome: self.drive_users(start, progress, rate_per_s, beside)?,
                 closing: Duration::ZERO,
                 counters: EngineCounters::default(),
                 operations_scale: 1,
@@ -123,12 +119,12 @@ impl<'a> Level<'a> {
         let lost = self.work.reconcile();
         let lost = lost.map_err(|error| place.failed(error))?;
         let account = self.work.account();
-        let found = (&outcome_of_users, &account, lost.as_ref());
+        let outcome = observed.outcome.clone();
         Ok(Seen {
-            total: self.total(observed, rate_per_s, found),
+            total: self.total(observed, rate_per_s, (&account, lost.as_ref())),
             lost,
             account,
-            outcome: outcome_of_users,
+            outcome,
         })
     }
 
@@ -139,24 +135,26 @@ impl<'a> Level<'a> {
         progress: &Progress,
         rate_per_s: Option<f64>,
         beside: Option<&Company<'_>>,
-    ) -> Result<PopulationOutcome, Measured> {
+    ) -> Result<Outcome, Measured> {
         let opened = self.work.population();
-        let (population, counters) = opened.map_err(|error| self.place.failed(error))?;
+        let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
         let entering = || {
             start.take();
             beside.into_iter().for_each(|company| (company.entered)());
         };
-        let drive = self.drive(progress, rate_per_s);
-        let drive = PopulationDrive {
+        let drive = self.drive(population.as_ref(), progress, rate_per_s);
+        let drive = Drive {
             entering: Some(&entering),
-            window: beside.map_or(drive.window, |_| COMPANY_MAX),
+            end: beside.map_or(drive.end, |_| End::Time(COMPANY_MAX)),
             stop: beside.map_or(drive.stop, |company| company.over),
             ..drive
         };
-        let outcome = drive_population(population.as_ref(), counters, Kind::ALL.len(), &drive);
-        let interrupted = outcome.interrupted && beside.is_none();
-        Measured::cut_short(interrupted, outcome.fatal.as_deref())?;
-        Ok(outcome)
+        let outcome = ::load::drive(clients, &drive);
+        Ok(Outcome {
+            // What goes on beside the users ends their window, and does not cut it short.
+            interrupted: outcome.interrupted && beside.is_none(),
+            ..outcome
+        })
     }
 
     /// Operations per second in each interval while the users work unmeasured.
@@ -170,16 +168,16 @@ impl<'a> Level<'a> {
         interval: Duration,
     ) -> Result<Vec<f64>, Measured> {
         let opened = self.work.population();
-        let (population, counters) = opened.map_err(|error| self.place.failed(error))?;
-        let how = PopulationDrive {
-            ramp_up: Duration::ZERO,
-            window,
+        let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
+        let how = Drive {
+            ramp_up: RampUp::None,
+            end: End::Time(window),
             interval,
-            ..self.drive(progress, self.place.step.rate_per_s)
+            ..self.drive(population.as_ref(), progress, self.place.step.rate_per_s)
         };
-        let outcome = drive_population(population.as_ref(), counters, Kind::ALL.len(), &how);
+        let outcome = ::load::drive(clients, &how);
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
-        Ok(as_outcome(&outcome).interval_rates_per_s())
+        Ok(outcome.interval_rates_per_s())
     }
 
     /// The points of a level: all transactions together, and each kind.
@@ -188,23 +186,34 @@ impl<'a> Level<'a> {
         std::iter::once(seen.total.clone()).chain(kinds).collect()
     }
 
-    fn drive<'d>(&self, progress: &'d Progress, rate_per_s: Option<f64>) -> PopulationDrive<'d>
+    fn drive<'d>(
+        &self,
+        population: &'d dyn UserPopulation,
+        progress: &'d Progress,
+        rate_per_s: Option<f64>,
+    ) -> Drive<'d>
     where
         'a: 'd,
     {
         let step = self.place.step;
         let seconds = |s: f64| Duration::from_secs_f64(s);
-        PopulationDrive {
-            users: self.users,
-            model: match rate_per_s {
-                None => PopulationModel::Closed,
-                Some(rate_per_s) => PopulationModel::Open {
+        Drive {
+            users: Users::Population {
+                count: self.users,
+                kinds: Kind::ALL.len(),
+                population,
+            },
+            schedule: match rate_per_s {
+                None => Schedule::Closed { think: Think::None },
+                Some(rate_per_s) => Schedule::Open {
                     rate_per_s,
                     arrivals: step.arrivals(),
                 },
             },
-            ramp_up: step.ramp_up_seconds.map_or(Duration::ZERO, seconds),
-            window: seconds(step.seconds.unwrap_or(1.0)),
+            ramp_up: step
+                .ramp_up_seconds
+                .map_or(RampUp::None, |s| RampUp::Time(seconds(s))),
+            end: End::Time(seconds(step.seconds.unwrap_or(1.0))),
             interval: self.place.context.interval,
             operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
             threads: step.driver_threads(),
@@ -221,9 +230,9 @@ impl<'a> Level<'a> {
         &self,
         mut observed: Observed<'_>,
         rate_per_s: Option<f64>,
-        (outcome, account, lost): (&PopulationOutcome, &Account, Option<&Remark>),
+        (account, lost): (&Account, Option<&Remark>),
     ) -> Point {
-        let point = &mut observed.point;
+        let (outcome, point) = (&observed.outcome, &mut observed.point);
         let figures = &mut point.figures;
         let of_users = self.figures(&outcome.total(), outcome);
         // Users have no rows of their own, and none of them is ever done.
@@ -241,11 +250,10 @@ impl<'a> Level<'a> {
                 .map(|rate| rate * 60.0),
             round_trips_per_operation: trips(account.kinds.iter()),
             unfinished: Some(outcome.unfinished as f64),
-            in_flight_mean: outcome.connections_busy_mean(),
             ..figures.clone()
         };
         let limits = &self.place.context.validity;
-        let offered = offered(outcome, rate_per_s);
+        let offered = rate_per_s.and_then(|per_s| checks::Offered::of(outcome, per_s));
         point
             .reasons
             .extend(offered.and_then(|offered| offered.reason(limits)));
@@ -278,7 +286,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn figures(&self, done: &KindOutcome, outcome: &PopulationOutcome) -> Figures {
+    fn figures(&self, done: &KindOutcome, outcome: &Outcome) -> Figures {
         let waited = |of: fn(&KindOutcome) -> f64| (!done.waiting.is_empty()).then(|| of(done));
         Figures {
             operations: Some(done.completed as f64),
@@ -294,7 +302,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    fn notes(&self, outcome: &PopulationOutcome, lost: Option<&Remark>) -> Vec<Remark> {
+    fn notes(&self, outcome: &Outcome, lost: Option<&Remark>) -> Vec<Remark> {
         let mut notes = vec![self.work.constants()];
         if !self.place.oltp.pauses {
             notes.push(Remark::NoThinkTime);
@@ -354,18 +362,6 @@ impl<'a> Level<'a> {
     }
 }
 
-/// What became of the rate, where operations arrive at one. As many as there are connections may be in hand.
-fn offered(outcome: &PopulationOutcome, rate_per_s: Option<f64>) -> Option<checks::Offered> {
-    Some(checks::Offered {
-        per_s: rate_per_s?,
-        asked: outcome.asked,
-        waiting: outcome
-            .unfinished
-            .saturating_sub(outcome.connections as u64),
-        done_per_s: outcome.completed_per_s()?,
-    })
-}
-
 fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Option<f64> {
     let (trips, done) = kinds.fold((0, 0), |(trips, done), kind| {
         (trips + kind.round_trips, done + kind.completed)
@@ -375,7 +371,7 @@ fn trips<'k>(kinds: impl Iterator<Item = &'k crate::oltp::KindAccount>) -> Optio
 
 /// The series of one kind alone.
 fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
-    let sample = |interval: &PopulationInterval| {
+    let sample = |interval: &Interval| {
         let of_kind = &interval.kinds[kind as usize];
         let response = &of_kind.response;
         let length_s = interval.length.as_secs_f64();
@@ -387,53 +383,4 @@ fn samples_of(kind: Kind, seen: &Seen) -> Vec<Sample> {
         }
     };
     seen.outcome.intervals.iter().map(sample).collect()
-}
-
-/// All transactions together as the outcome of jobs, one for each connection, so that the same checks and the
-/// same profile apply as to every other test.
-fn as_outcome(population: &PopulationOutcome) -> Outcome {
-    let all = population.total();
-    let connections = u32::try_from(population.connections.max(1)).unwrap_or(u32::MAX);
-    let share = |of: Duration| of / connections;
-    let (service, delay) = (share(all.busy), share(population.driver_delay));
-    let driver = population.driver_threads;
-    let job = JobOutcome {
-        finish: population.elapsed,
-        operations: all.completed / u64::from(connections),
-        rows: all.rows / u64::from(connections),
-        active: population.elapsed,
-        service,
-        // What is neither service nor the driver's delay is idle: nobody asked.
-        waited: population.elapsed.saturating_sub(service + delay),
-        cpu: driver.map_or(Duration::ZERO, |used| share(used.cpu)),
-        run_queue: driver.and_then(|used| used.run_queue).map(share),
-    };
-    let intervals = population.intervals.iter().map(|interval| {
-        let all = interval.total();
-        Interval {
-            at: interval.at,
-            length: interval.length,
-            operations: all.response.count(),
-            response_p99: all.response.percentile(99.0),
-        }
-    });
-    Outcome {
-        started: population.started,
-        elapsed: population.elapsed,
-        jobs: vec![job; connections as usize],
-        errors: all.errors,
-        unserved: 0,
-        error_messages: population.error_messages.clone(),
-        fatal: None,
-        retries: all.retries,
-        operations: all.completed,
-        rows: all.rows,
-        late_starts: population.late_starts,
-        late_start_max: population.late_start_max,
-        intervals: intervals.collect(),
-        interrupted: false,
-        driver_threads: driver,
-        service: all.service,
-        response: all.response,
-    }
 }

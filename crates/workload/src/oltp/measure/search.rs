@@ -56,7 +56,7 @@ impl<'a> RateSearch<'a> {
             return Ok(rate_per_s);
         }
         let pilot = self.level()?.measure(self.progress, None, None)?;
-        let completed_per_s = pilot.outcome.completed_per_s().unwrap_or(0.0);
+        let completed_per_s = pilot.outcome.operations_per_s().unwrap_or(0.0);
         Ok((completed_per_s / 2.0).max(1.0))
     }
 

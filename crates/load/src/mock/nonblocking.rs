@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Mock, Session};
 use crate::clock::{Clock, VirtualClock};
-use crate::{Done, Failure, NonblockingClient, Turn};
+use crate::{Done, Failure, NonblockingClient, Request, Turn};
 
 /// What a server answers at most: a kind, a number, and text.
 const ANSWER_BYTES: usize = 128;
@@ -23,7 +23,7 @@ impl Mock {
     ///
     /// # Errors
     /// When the kernel has no sockets or threads for them.
-    pub fn stations(&self, count: usize) -> io::Result<Vec<Box<dyn NonblockingClient>>> {
+    pub fn nonblocking(&self, count: usize) -> io::Result<Vec<Box<dyn NonblockingClient>>> {
         let clients = self.clients(count)?.into_iter();
         Ok(clients
             .map(|client| Box::new(client) as Box<dyn NonblockingClient>)
@@ -179,8 +179,8 @@ impl NonblockingClient for Client {
         self.socket.as_raw_fd()
     }
 
-    fn begin(&mut self, index: u64) -> Turn {
-        self.ask(index, 0)
+    fn begin(&mut self, request: Request) -> Turn {
+        self.ask(request.index, request.kind)
     }
 
     fn ready(&mut self) -> Turn {

@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{PopulationModel, UserPopulation};
-use crate::job::Cancellation;
-use crate::schedule::{Ticks, Window};
+use crate::cancellation::Cancellation;
+use crate::population::UserPopulation;
+use crate::schedule::{Schedule, Ticks, Window};
 use stats::random::{Random, mix};
 
 /// Arrivals counted at the end that nobody was free for; more of them are as many.
@@ -34,7 +34,6 @@ pub struct Arrival {
 pub struct Scheduler<'a> {
     population: &'a dyn UserPopulation,
     kinds: usize,
-    window: Window,
     until_ns: u64,
     cancellation: &'a Cancellation<'a>,
     seed: u64,
@@ -55,26 +54,25 @@ impl<'a> Scheduler<'a> {
     /// A scheduler for `users`, at least one, before the common start.
     pub fn new(
         population: &'a dyn UserPopulation,
-        (users, model, seed): (u32, PopulationModel, u64),
+        (users, schedule, seed): (u32, Schedule, u64),
         kinds: usize,
         window: Window,
         cancellation: &'a Cancellation<'a>,
     ) -> Self {
-        let source = match model {
-            PopulationModel::Closed => Source::Closed {
-                queue: Mutex::default(),
-                waiting: AtomicUsize::new(0),
-            },
-            PopulationModel::Open {
+        let source = match schedule {
+            Schedule::Open {
                 rate_per_s,
                 arrivals,
             } => Source::Open(Ticks::new(rate_per_s, arrivals, seed)),
+            Schedule::Closed { .. } | Schedule::SemiOpen { .. } => Source::Closed {
+                queue: Mutex::default(),
+                waiting: AtomicUsize::new(0),
+            },
         };
         let scheduler = Self {
             population,
             kinds,
-            window,
-            until_ns: window.until_ns.unwrap_or(u64::MAX),
+            until_ns: window.ends_ns(),
             cancellation,
             seed: mix(seed ^ u64::from(users)),
             users,
@@ -112,11 +110,6 @@ impl<'a> Scheduler<'a> {
         }
         waiting.store(visits.len(), Relaxed);
         *lock(queue) = visits.into_iter().map(Reverse).collect();
-    }
-
-    /// What is measured.
-    pub fn window(&self) -> Window {
-        self.window
     }
 
     /// The next arrival for a connection that is free since `free_ns`, whose last user (if there is one, and it
@@ -243,11 +236,11 @@ fn lock(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
     use std::sync::atomic::AtomicBool;
 
-    use super::super::NextOperation;
     use super::*;
+    use crate::population::NextOperation;
+    use crate::schedule::Think;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -265,16 +258,13 @@ mod tests {
 
     fn with<T>(users: u32, pauses: fn(u32) -> u64, then: impl FnOnce(&Scheduler) -> T) -> T {
         let stop = AtomicBool::new(false);
-        let cancellation = Cancellation {
-            stop: &stop,
-            fatal: OnceLock::new(),
-            failed: AtomicBool::new(false),
-        };
+        let cancellation = Cancellation::new(&stop);
         let window = Window {
             from_ns: 0,
             until_ns: Some(100 * SECOND),
+            is_drained: false,
         };
-        let population = (users, PopulationModel::Closed, 1);
+        let population = (users, Schedule::Closed { think: Think::None }, 1);
         then(&Scheduler::new(
             &Pauses(pauses),
             population,

@@ -2,24 +2,24 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::PopulationDrive;
-use crate::clock::ns;
+use crate::cancellation::Cancellation;
+use crate::clock::Clock;
 use crate::gate::Gate;
-use crate::job::Cancellation;
 
 /// Runs `drive` and meanwhile, on a thread of its own, calls what is to be called when the window begins; not at
 /// all when the drive ends or is stopped before.
 pub fn announced<T>(
-    asked: &PopulationDrive,
+    entering: Option<&(dyn Fn() + Sync)>,
+    (from_ns, clock): (u64, &Clock),
     gate: &Gate,
     cancellation: &Cancellation,
     drive: impl FnOnce() -> T,
 ) -> T {
-    let Some(entering) = asked.entering else {
+    let Some(entering) = entering else {
         return drive();
     };
     let over = AtomicBool::new(false);
-    let part = asked.clock.participate_in_background();
+    let part = clock.participate_in_background();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let part = part;
@@ -28,8 +28,8 @@ pub fn announced<T>(
             let Some(origin_ns) = gate.wait(halted) else {
                 return;
             };
-            let begin_ns = origin_ns.saturating_add(ns(asked.ramp_up));
-            if asked.clock.sleep_until(begin_ns, halted).is_some() {
+            let begin_ns = origin_ns.saturating_add(from_ns);
+            if clock.sleep_until(begin_ns, halted).is_some() {
                 entering();
             }
         });

@@ -1,0 +1,180 @@
+//! The account of one client: where its measured time went, to the nanosecond.
+
+use std::time::Duration;
+
+use crate::clock::Usage;
+use crate::outcome::ClientOutcome;
+use crate::schedule::Window;
+use crate::timing::Timing;
+
+/// The sums of one client; all times since the common start. Only what lies in its measured time counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Account {
+    window_ns: u64,
+    from_ns: u64,
+    until_ns: u64,
+    operations: u64,
+    rows: u64,
+    service_ns: u64,
+    idle_ns: u64,
+    /// Somebody had asked, the client was free, and the driver had not begun yet.
+    driver_ns: u64,
+    finish_ns: u64,
+}
+
+impl Account {
+    /// An empty account for a window.
+    pub fn new(window: &Window) -> Self {
+        Self {
+            window_ns: window.from_ns,
+            from_ns: window.from_ns,
+            until_ns: window.counts_until_ns(),
+            operations: 0,
+            rows: 0,
+            service_ns: 0,
+            idle_ns: 0,
+            driver_ns: 0,
+            finish_ns: window.from_ns,
+        }
+    }
+
+    /// The client enters the measured window: nothing before `free_ns` is its own measured time.
+    pub fn begin(&mut self, free_ns: u64) {
+        self.from_ns = free_ns.max(self.window_ns);
+    }
+
+    /// Adds a completed operation.
+    #[inline]
+    pub fn completed(&mut self, timing: &Timing, rows: u64) {
+        self.add(timing);
+        if (self.from_ns..self.until_ns).contains(&timing.end_ns) {
+            self.operations += 1;
+            self.rows += rows;
+        }
+    }
+
+    /// Adds an operation that failed.
+    #[cold]
+    pub fn failed(&mut self, timing: &Timing) {
+        self.add(timing);
+    }
+
+    #[inline]
+    fn add(&mut self, timing: &Timing) {
+        let within = |at_ns: u64| at_ns.min(self.until_ns).max(self.from_ns);
+        let free_ns = within(timing.free_ns);
+        let could_ns = within(timing.intended_ns).max(free_ns);
+        let start_ns = within(timing.start_ns).max(could_ns);
+        let end_ns = within(timing.end_ns).max(start_ns);
+        self.idle_ns += could_ns - free_ns;
+        self.driver_ns += start_ns - could_ns;
+        self.service_ns += end_ns - start_ns;
+        if timing.end_ns < self.until_ns {
+            self.finish_ns = timing.end_ns.max(self.finish_ns);
+        }
+    }
+
+    /// The client stood free since `free_ns` and nobody asked any more until the drive ended.
+    pub fn idle(&mut self, free_ns: u64, ended_ns: u64) {
+        let ended_ns = ended_ns.min(self.until_ns);
+        self.idle_ns += ended_ns.saturating_sub(free_ns.max(self.from_ns));
+    }
+
+    /// What the client did, with what its thread used.
+    pub fn outcome(&self, thread: Option<Usage>) -> ClientOutcome {
+        let active_ns = self.service_ns + self.idle_ns + self.driver_ns;
+        ClientOutcome {
+            finish: Duration::from_nanos(self.finish_ns - self.window_ns),
+            operations: self.operations,
+            rows: self.rows,
+            active: Duration::from_nanos(active_ns),
+            service: Duration::from_nanos(self.service_ns),
+            idle: Duration::from_nanos(self.idle_ns),
+            thread,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    fn timing(free: u64, intended: u64, start: u64, end: u64) -> Timing {
+        let [free_ns, intended_ns, start_ns, end_ns] =
+            [free, intended, start, end].map(|ms| ms * 1_000_000);
+        Timing {
+            free_ns,
+            intended_ns,
+            start_ns,
+            end_ns,
+        }
+    }
+
+    /// A window from 100 to 200 ms.
+    fn window(is_drained: bool) -> Window {
+        Window {
+            from_ns: 100_000_000,
+            until_ns: Some(200_000_000),
+            is_drained,
+        }
+    }
+
+    /// Free at 110 ms, asked at 130, begun at 133, done at 140: 20 ms idle, 3 the driver's, 7 of service.
+    #[test]
+    fn an_operation_is_taken_apart() {
+        let mut account = Account::new(&window(false));
+        account.begin(110_000_000);
+        account.completed(&timing(110, 130, 133, 140), 4);
+        let client = account.outcome(None);
+        assert_eq!((client.operations, client.rows), (1, 4));
+        assert_eq!((client.idle, client.service), (ms(20), ms(7)));
+        assert_eq!((client.active, client.finish), (ms(30), ms(40)));
+    }
+
+    /// What lies before the window and behind it is no part of it: 20 ms of an operation, 10 idle, 50 of the next,
+    /// which waited for the client and ends behind the window.
+    #[test]
+    fn only_what_lies_in_the_window_counts() {
+        let mut account = Account::new(&window(false));
+        account.completed(&timing(40, 50, 60, 120), 1);
+        account.failed(&timing(120, 130, 130, 150));
+        account.completed(&timing(150, 140, 150, 230), 1);
+        account.idle(230_000_000, 500_000_000);
+        let client = account.outcome(None);
+        assert_eq!((client.operations, client.rows), (1, 1));
+        assert_eq!((client.idle, client.service), (ms(10), ms(90)));
+        assert_eq!((client.active, client.finish), (ms(100), ms(50)));
+    }
+
+    #[test]
+    fn who_was_never_asked_stood_free_all_the_time() {
+        let mut account = Account::new(&window(false));
+        account.idle(0, 200_000_000);
+        let client = account.outcome(None);
+        assert_eq!((client.active, client.idle), (ms(100), ms(100)));
+        assert_eq!((client.operations, client.finish), (0, ms(0)));
+    }
+
+    /// Where what was due in the window is carried out behind it, it counts to its end.
+    #[test]
+    fn a_window_that_is_drained_counts_to_the_last_end() {
+        let mut account = Account::new(&window(true));
+        account.completed(&timing(100, 150, 150, 230), 1);
+        let client = account.outcome(None);
+        assert_eq!((client.operations, client.finish), (1, ms(130)));
+        assert_eq!((client.idle, client.service), (ms(50), ms(80)));
+    }
+
+    /// A pause that began before the client entered the window counts from its start.
+    #[test]
+    fn a_pause_that_began_in_the_ramp_up_counts_from_the_window() {
+        let mut account = Account::new(&window(true));
+        account.begin(60_000_000);
+        account.completed(&timing(60, 120, 120, 130), 0);
+        assert_eq!(account.outcome(None).idle, ms(20));
+    }
+}

@@ -1,0 +1,380 @@
+//! Clients whose calls block: a thread for each, and where calls have a limit of time, one that looks whether any of
+//! them is stuck.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::cancellation::{Cancellation, ExitReason, panic_message};
+use crate::clock::{self, Clock, SLEEP_SLICE, Usage, ns};
+use crate::gate::{Gate, Ticket};
+use crate::recorder::{Recorder, Timing};
+use crate::schedule::Window;
+use crate::service::{Due, Ended, Service};
+use crate::{BlockingClient, Done, Failure, Interrupt};
+
+/// Operations that a thread keeps before it writes them into a common recorder.
+const KEPT_MAX: usize = 64;
+/// Nor does it keep them for longer than this, so that the progress is told.
+const KEPT_NS_MAX: u64 = 100_000_000;
+/// What stands for "no call" where the start of a call is told.
+const IDLE: u64 = 0;
+
+/// What the threads share.
+pub struct Shared<'r, 'a> {
+    /// What is measured.
+    pub window: Window,
+    /// Where they meet; made for as many as there are.
+    pub gate: &'r Gate,
+    pub cancellation: &'r Cancellation<'r>,
+    /// Where all of them write, where a recorder for each would be too much: a hundred clients would take a hundred
+    /// times fifteen histograms where there are five kinds.
+    pub recorder: Option<&'r Mutex<Recorder<'a>>>,
+    /// Makes a recorder for each.
+    pub new_recorder: &'r (dyn Fn() -> Recorder<'a> + Sync),
+    /// Longest time of one operation.
+    pub limit: Option<Duration>,
+    pub clock: &'r Clock,
+}
+
+/// What a thread leaves.
+pub struct LeftThread<'a, 'o> {
+    /// Dropped after the last thread has ended, so that closing one session does not disturb the measurement of another.
+    pub client: Box<dyn BlockingClient + 'o>,
+    pub number: usize,
+    pub leaving: ExitReason,
+    pub service: Service<'a>,
+    /// What it used in the measured window.
+    pub usage: Usage,
+    /// What it has written down by itself.
+    pub recorder: Option<Recorder<'a>>,
+}
+
+/// Runs a thread for each client until all of them have left.
+pub fn run<'a, 'o>(
+    clients: Vec<(Box<dyn BlockingClient + 'o>, Service<'a>)>,
+    shared: &Shared<'_, 'a>,
+) -> Vec<LeftThread<'a, 'o>> {
+    let calls: Vec<AtomicU64> = match shared.limit {
+        Some(_) => clients.iter().map(|_| AtomicU64::new(IDLE)).collect(),
+        None => Vec::new(),
+    };
+    let interrupts = clients.iter().map(|(client, _)| client.interrupt());
+    let interrupts: Vec<_> = interrupts.collect();
+    let (leavings, left) = channel();
+    // All of them before the first thread begins, so that none runs ahead in virtual time.
+    let watcher = shared.clock.participate_in_background();
+    let parts: Vec<_> = clients.iter().map(|_| shared.clock.participate()).collect();
+    std::thread::scope(|scope| {
+        for (number, ((client, service), part)) in clients.into_iter().zip(parts).enumerate() {
+            let (ticket, leavings) = (shared.gate.ticket(), leavings.clone());
+            let worker = Worker {
+                client,
+                call: calls.get(number),
+                shared,
+                service,
+                book: match shared.recorder {
+                    Some(recorder) => Book::Common {
+                        recorder,
+                        kept: Vec::with_capacity(KEPT_MAX),
+                        kept_until_ns: 0,
+                    },
+                    None => Book::Own(Box::new((shared.new_recorder)())),
+                },
+                usage: Usage::default(),
+            };
+            let thread = std::thread::Builder::new().name(format!("client-{number}"));
+            let spawned = thread.spawn_scoped(scope, move || {
+                part.enter();
+                worker.run(number, ticket, &leavings);
+                drop(leavings);
+                drop(part);
+            });
+            if let Err(error) = spawned {
+                shared.cancellation.fail(format!(
+                    "a thread for every job or connection cannot be had ({error}): use fewer of them, or raise the limit of processes"
+                ));
+            }
+        }
+        drop(leavings);
+        watcher.enter();
+        let left = watch(&left, shared, &calls, &interrupts);
+        drop(watcher);
+        left
+    })
+}
+
+/// Gathers what the threads leave, and interrupts calls that take longer than the limit, each once.
+fn watch<'a, 'o>(
+    left: &Receiver<LeftThread<'a, 'o>>,
+    shared: &Shared,
+    calls: &[AtomicU64],
+    interrupts: &[Option<Interrupt>],
+) -> Vec<LeftThread<'a, 'o>> {
+    let limit_ns = shared.limit.map_or(u64::MAX, ns);
+    let mut interrupted = vec![IDLE; calls.len()];
+    let mut leavings = Vec::new();
+    loop {
+        let until_ns = shared
+            .limit
+            .map(|_| shared.clock.now_ns() + ns(SLEEP_SLICE));
+        match shared.clock.receive(left, until_ns) {
+            Ok(leaving) => leavings.push(leaving),
+            Err(RecvTimeoutError::Disconnected) => return leavings,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = shared.clock.now_ns();
+        for ((call, interrupt), known) in calls.iter().zip(interrupts).zip(&mut interrupted) {
+            let started = call.load(Relaxed);
+            let stuck = started != IDLE && now.saturating_sub(started) > limit_ns;
+            if stuck && started != *known {
+                *known = started;
+                if let Some(interrupt) = interrupt {
+                    interrupt();
+                }
+            }
+        }
+    }
+}
+
+/// One thread.
+struct Worker<'r, 'a, 'o> {
+    client: Box<dyn BlockingClient + 'o>,
+    /// When the call in hand began, on the clock; where calls have a limit.
+    call: Option<&'r AtomicU64>,
+    shared: &'r Shared<'r, 'a>,
+    service: Service<'a>,
+    book: Book<'r, 'a>,
+    usage: Usage,
+}
+
+/// Where a thread writes.
+enum Book<'r, 'a> {
+    Own(Box<Recorder<'a>>),
+    Common {
+        recorder: &'r Mutex<Recorder<'a>>,
+        kept: Vec<Entry>,
+        kept_until_ns: u64,
+    },
+}
+
+/// An operation that is still to be written down.
+struct Entry {
+    kind: u8,
+    timing: Timing,
+    result: Result<Done, Wrong>,
+}
+
+enum Wrong {
+    Failed(String),
+    TimedOut,
+}
+
+impl<'a, 'o> Worker<'_, 'a, 'o> {
+    /// A panic of the client becomes the drive's fatal failure; it never leaves the others waiting, because the ticket
+    /// is given up on the way out.
+    fn run(mut self, number: usize, ticket: Ticket, leavings: &Sender<LeftThread<'a, 'o>>) {
+        clock::sharpen_timers();
+        let work = AssertUnwindSafe(|| self.work(ticket));
+        let leaving = catch_unwind(work).unwrap_or_else(|panic| {
+            let message = panic_message(panic.as_ref());
+            self.shared.cancellation.fail(format!(
+                "client {number} panicked, which is a defect of the program: {message}"
+            ));
+            ExitReason::Failed
+        });
+        let limit = self.shared.limit.unwrap_or(Duration::MAX);
+        // Nobody listening means that the drive is being torn down.
+        let _ = leavings.send(LeftThread {
+            client: self.client,
+            number,
+            leaving,
+            service: self.service,
+            usage: self.usage,
+            recorder: self.book.finished(limit),
+        });
+    }
+
+    fn work(&mut self, ticket: Ticket) -> ExitReason {
+        let Shared {
+            window,
+            cancellation,
+            clock,
+            ..
+        } = *self.shared;
+        let halted = || cancellation.pulled();
+        while self.service.ramps_up() {
+            if halted() {
+                return cancellation.stopped();
+            }
+            if let Some(leaving) = self.operate(0, 0) {
+                return leaving;
+            }
+        }
+        if window.from_ns == 0 {
+            self.client.measurement_begins();
+        }
+        let first = self.service.first();
+        let meter = clock.usage_meter();
+        let mut before = meter.read();
+        let common_start = ticket.wait(halted);
+        let Some(origin_ns) = common_start.filter(|at| clock.sleep_until(*at, halted).is_some())
+        else {
+            return cancellation.stopped();
+        };
+        let leaving = self.follow(first, origin_ns, || before = meter.read());
+        self.usage = meter.read().since(&before);
+        match window.until_ns {
+            // The window is observed to its end, so that the rate may be divided by all of it.
+            Some(until) if leaving == ExitReason::Over => {
+                match clock.sleep_until(origin_ns + until, halted) {
+                    Some(_) => leaving,
+                    None => cancellation.stopped(),
+                }
+            }
+            _ => leaving,
+        }
+    }
+
+    /// Carries out what is due from the common start on. `entering` is called before the first measured operation.
+    fn follow(
+        &mut self,
+        first: Option<Option<Due>>,
+        origin_ns: u64,
+        mut entering: impl FnMut(),
+    ) -> ExitReason {
+        let Shared {
+            cancellation,
+            clock,
+            ..
+        } = *self.shared;
+        let halted = || cancellation.pulled();
+        let mut next = match first {
+            Some(first) => first,
+            None => self.service.next(),
+        };
+        while let Some(due) = next {
+            if halted() {
+                return cancellation.stopped();
+            }
+            if due.enters {
+                self.client.measurement_begins();
+                entering();
+            }
+            let due_ns = origin_ns.saturating_add(due.at_ns);
+            let Some(now) = clock.sleep_until(due_ns, halted) else {
+                return cancellation.stopped();
+            };
+            if let Some(leaving) = self.operate(now, origin_ns) {
+                return leaving;
+            }
+            next = self.service.next();
+        }
+        ExitReason::Over
+    }
+
+    /// Does an operation; why the thread leaves, if it does.
+    #[inline]
+    fn operate(&mut self, now: u64, origin_ns: u64) -> Option<ExitReason> {
+        let request = self.service.begin(now - origin_ns);
+        if let Some(call) = self.call {
+            call.store(now, Relaxed);
+        }
+        let result = self.client.operate(request);
+        let ended_ns = self.shared.clock.now_ns();
+        if let Some(call) = self.call {
+            call.store(IDLE, Relaxed);
+        }
+        let (kind, timing) = match self.service.end(ended_ns - origin_ns) {
+            Ended::Measured(kind, timing) => (kind, timing),
+            Ended::Unmeasured => {
+                return self
+                    .service
+                    .give_up(result.err()?, self.shared.cancellation);
+            }
+        };
+        let is_late = self.call.is_some() && {
+            let limit_ns = self.shared.limit.map_or(u64::MAX, ns);
+            ended_ns - now > limit_ns
+        };
+        let result = match result {
+            Err(failure @ (Failure::Fatal(_) | Failure::Exhausted)) => {
+                return self.service.give_up(failure, self.shared.cancellation);
+            }
+            _ if is_late => Err(Wrong::TimedOut),
+            Ok(done) => Ok(done),
+            Err(Failure::Operation(message)) => Err(Wrong::Failed(message)),
+        };
+        match &result {
+            Ok(done) => self.service.account().completed(&timing, done.rows),
+            Err(_) => self.service.account().failed(&timing),
+        }
+        let limit = self.shared.limit.unwrap_or(Duration::MAX);
+        self.book.add(
+            Entry {
+                kind,
+                timing,
+                result,
+            },
+            limit,
+        );
+        None
+    }
+}
+
+impl<'a> Book<'_, 'a> {
+    #[inline]
+    fn add(&mut self, entry: Entry, limit: Duration) {
+        match self {
+            Book::Own(recorder) => entry.write_into(recorder, limit),
+            Book::Common {
+                recorder,
+                kept,
+                kept_until_ns,
+            } => {
+                let end_ns = entry.timing.end_ns;
+                kept.push(entry);
+                if kept.len() == KEPT_MAX || end_ns >= *kept_until_ns {
+                    *kept_until_ns = end_ns + KEPT_NS_MAX;
+                    write_down(kept, recorder, limit);
+                }
+            }
+        }
+    }
+
+    /// Everything is written down; the thread's own recorder, if it has one.
+    fn finished(self, limit: Duration) -> Option<Recorder<'a>> {
+        match self {
+            Book::Own(mut recorder) => {
+                recorder.finish();
+                Some(*recorder)
+            }
+            Book::Common {
+                recorder, mut kept, ..
+            } => {
+                write_down(&mut kept, recorder, limit);
+                None
+            }
+        }
+    }
+}
+
+fn write_down(kept: &mut Vec<Entry>, recorder: &Mutex<Recorder>, limit: Duration) {
+    let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
+    for entry in kept.drain(..) {
+        entry.write_into(&mut recorder, limit);
+    }
+}
+
+impl Entry {
+    #[inline]
+    fn write_into(&self, recorder: &mut Recorder, limit: Duration) {
+        match &self.result {
+            Ok(done) => recorder.completed(self.kind, &self.timing, done),
+            Err(Wrong::Failed(message)) => recorder.failed(self.kind, &self.timing, message),
+            Err(Wrong::TimedOut) => recorder.timed_out(self.kind, &self.timing, limit),
+        }
+    }
+}
