@@ -17,6 +17,8 @@ mod pgbouncer;
 mod pooler;
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "servers/tutorial.rs"]
+mod tutorial;
 
 mod common;
 

@@ -17,7 +17,7 @@ pub const DBDYNO: &str = env!("CARGO_BIN_EXE_dbdyno");
 const TIME_MAX: Duration = Duration::from_secs(120);
 
 /// Switches off the checks that a busy machine fails: how busy it is with other tests is no matter of what is tested.
-const ON_ANY_MACHINE: [&str; 10] = [
+pub const ON_ANY_MACHINE: [&str; 10] = [
     "--set",
     "validity.driver_pct_max=100",
     "--set",

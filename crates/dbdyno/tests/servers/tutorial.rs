@@ -1,0 +1,53 @@
+//! Every command of docs/TUTORIAL.md is carried out as it stands there, on a server of the test's own.
+
+use std::process::Command;
+
+use crate::common::{ON_ANY_MACHINE, Place, repository};
+use crate::postgres::server;
+
+/// Where the document's reader has a server of their own.
+const THEIR_SERVER: &str = "postgres://bench@localhost/bench";
+
+#[test]
+fn every_command_of_the_tutorial_works() {
+    let document = std::fs::read_to_string(repository("docs/TUTORIAL.md")).unwrap();
+    let blocks: Vec<&str> = (document.split("```sh\n").skip(1))
+        .filter_map(|behind| behind.split("```").next())
+        .collect();
+    assert!(
+        blocks.len() > 6 && blocks[0].contains(THEIR_SERVER),
+        "{blocks:?}"
+    );
+    let server = server("");
+    let socket = server.socket_directory().display().to_string();
+    let url = format!("postgres://bench@{}/bench", socket.replace('/', "%2F"));
+    // How busy this machine is with other tests is no matter of the tutorial.
+    let script = format!(
+        "set -eu\ndbdyno() {{\n  case $1 in run|ab) command dbdyno \"$@\" {} ;; *) command dbdyno \"$@\" ;; esac\n}}\n{}",
+        ON_ANY_MACHINE.join(" "),
+        blocks.join("").replace(THEIR_SERVER, &url)
+    );
+    let place = Place::new();
+    let command = place.command_as_typed(&[]);
+    let ours = std::path::Path::new(command.get_program())
+        .parent()
+        .unwrap();
+    let theirs = server.program().parent().unwrap();
+    let path = format!("{}:{}:/usr/bin:/bin", ours.display(), theirs.display());
+    let done = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(place.path(""))
+        .env("PATH", path)
+        .env("DBDYNO_ARCHIVE", place.archive())
+        .env("PGHOST", &socket)
+        .env("PGUSER", server.superuser())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{script}\n{said}\n{errors}");
+    for page in ["first.html", "commits.html", "commits.xml"] {
+        assert!(place.path(page).is_file(), "{page}\n{said}\n{errors}");
+    }
+    assert!(said.contains("T311.operations_per_s"), "{said}");
+}
