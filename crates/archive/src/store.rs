@@ -95,9 +95,9 @@ impl Archive {
     ///
     /// # Errors
     /// A point that is not there, an unknown run, or the environment.
-    pub fn condemn(&mut self, run_id: i64, keys: &[PointKey], reason: &Remark) -> Result<()> {
+    pub fn invalidate(&mut self, run_id: i64, keys: &[PointKey], reason: &Remark) -> Result<()> {
         self.require(run_id)?;
-        write::condemn(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
+        write::invalidate(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
     }
 
     /// Takes points out of the plan that a rule of the plan made needless, with the reason: the steps of a
@@ -105,9 +105,9 @@ impl Archive {
     ///
     /// # Errors
     /// A point that is there already, an unknown run, or the environment.
-    pub fn leave_out(&mut self, run_id: i64, keys: &[PointKey], reason: &Missing) -> Result<()> {
+    pub fn skip(&mut self, run_id: i64, keys: &[PointKey], reason: &Missing) -> Result<()> {
         self.require(run_id)?;
-        write::leave_out(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
+        write::skip(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
     }
 
     /// Says how far a run came.

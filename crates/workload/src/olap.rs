@@ -9,7 +9,7 @@
 //! * [`metadata`]: what is loaded.
 //! * [`query`] and [`parameters`]: the queries, and what is put into them.
 //! * [`answer`] and [`mod@reference`]: whether an answer is right.
-//! * [`refresh`] and [`put_back`]: orders that come and go, and the rows of before.
+//! * [`refresh`] and [`undo_refreshes`]: orders that come and go, and the rows of before.
 //! * [`mod@check`]: row counts and all answers of a database.
 //! * [`order`]: in which order each stream asks.
 //! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
@@ -41,7 +41,7 @@ pub use metadata::Metadata;
 pub use parameters::{Parameters, Source};
 pub use query::{Query, fingerprint, obstacle, queries};
 pub use refresh::Function;
-pub use restore::put_back;
+pub use restore::undo_refreshes;
 pub use scale::Scale;
 
 /// The tables in the order in which they can be filled with foreign keys in force.

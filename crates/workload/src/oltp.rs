@@ -15,16 +15,16 @@
 //! * [`work`]: users at work, for whoever drives them.
 //! * [`step`] and [`mod@measure`]: what a plan says of it, and the points of it.
 //! * [`account`] and [`mod@audit`]: what was done, and whether the inputs were those of the specification.
-//! * [`journal`] and [`mod@reconcile`]: the log of what was acknowledged, outside of the server, and whether the
+//! * [`commit_log`] and [`mod@reconcile`]: the log of what was acknowledged, outside of the server, and whether the
 //!   tables hold it.
 
 pub mod account;
 pub mod audit;
 pub mod check;
+pub mod commit_log;
 pub mod executor;
 mod files;
 pub mod initial_rows;
-pub mod journal;
 pub mod load;
 pub mod measure;
 pub mod metadata;
@@ -43,9 +43,9 @@ pub mod work;
 pub use account::{Account, KindAccount, Ledger};
 pub use audit::{Audited, audit};
 pub use check::{Checked, Finding, Verdict, check};
+pub use commit_log::{CommitLog, CommitLogError};
 pub use executor::{BlockingExecutor, ExecutorContext, NonblockingExecutor};
 pub use files::{fingerprint, obstacle};
-pub use journal::{Journal, JournalError};
 pub use load::{LoadOptions, Loaded, drop_all, load};
 pub use metadata::{Metadata, note_transactions};
 pub use mix::{Kind, Pacing};
@@ -108,7 +108,7 @@ pub enum OltpError {
     },
     /// The log of acknowledged transactions cannot be used.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    CommitLog(#[from] CommitLogError),
     /// There is no database to work with.
     #[error(
         "there is no order-entry database here; make one with: dbdyno oltp load --warehouses N"

@@ -139,7 +139,7 @@ fn seal_point(transaction: &Transaction<'_>, id: i64) -> Result<()> {
 }
 
 /// A point whose digest did not match before stays one that does not: its mark is not renewed.
-pub(super) fn condemn(
+pub(super) fn invalidate(
     connection: &mut Connection,
     run_id: i64,
     keys: &[PointKey],
@@ -161,7 +161,7 @@ pub(super) fn condemn(
     Ok(())
 }
 
-pub(super) fn leave_out(
+pub(super) fn skip(
     connection: &mut Connection,
     run_id: i64,
     keys: &[PointKey],

@@ -41,12 +41,12 @@ fn a_condemned_point_is_invalid_with_the_reason_and_unaltered() {
         .append_points(id, &[point(key(1)), point(key(2))])
         .unwrap();
     archive
-        .condemn(id, &[key(2)], &told("the sums differ"))
+        .invalidate(id, &[key(2)], &told("the sums differ"))
         .unwrap();
     let run = archive.load_run(&RunName::Id(id)).unwrap();
     assert!(run.points[0].valid());
     assert_eq!(run.points[1].reasons, [told("the sums differ")]);
-    let absent = archive.condemn(id, &[key(3)], &told("why")).unwrap_err();
+    let absent = archive.invalidate(id, &[key(3)], &told("why")).unwrap_err();
     assert!(matches!(absent, ArchiveError::NotThere { .. }), "{absent}");
 }
 
@@ -59,7 +59,7 @@ fn what_was_altered_before_stays_altered() {
         .execute("UPDATE point SET operations_per_s = 1e9", [])
         .unwrap();
     archive
-        .condemn(id, &[key(1)], &told("the sums differ"))
+        .invalidate(id, &[key(1)], &told("the sums differ"))
         .unwrap();
     let run = archive.load_run(&RunName::Id(id)).unwrap();
     assert_eq!(
@@ -74,10 +74,10 @@ fn what_was_altered_before_stays_altered() {
 fn a_run_is_complete_without_what_was_left_out() {
     let (_directory, mut archive, id) = begun(&[1, 2, 3]);
     archive.append_point(id, &point(key(1))).unwrap();
-    let refused = archive.leave_out(id, &[key(1)], &left_out("no"));
+    let refused = archive.skip(id, &[key(1)], &left_out("no"));
     assert!(matches!(refused, Err(ArchiveError::PointTwice { .. })));
     let reason = left_out("2 and 3 users: the limit was passed before");
-    archive.leave_out(id, &[key(2), key(3)], &reason).unwrap();
+    archive.skip(id, &[key(2), key(3)], &reason).unwrap();
     archive
         .finish_run(id, RunState::Complete, Some("2026-01-02T03:05:00Z"))
         .unwrap();

@@ -48,7 +48,7 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     );
     bar.finish_and_clear();
     let loaded = outcome?;
-    if loaded.put_back {
+    if loaded.restored {
         print(&format!(
             "what a refresh had changed is put back: scale {} is as it was loaded\n",
             asked.scale

@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use load::mock::Mock;
-use load::{Arrivals, BlockingClient, Clients, Clock, Done, Drive, End, Failure, NextOperation, NonblockingClient, Schedule, Think, Turn, UserPopulation};
+use load::{
+    Arrivals, BlockingClient, Clients, Clock, Done, Drive, End, Failure, NextOperation,
+    NonblockingClient, Schedule, Think, Turn, UserPopulation,
+};
 
 use super::{
     AN_HOUR, Flock, KINDS, Log, WAYS, Way, check_virtual, connections, drive_population, ms, plain,

@@ -1,10 +1,10 @@
 //! What lifting tables was worth: their sizes, and the speed of the same queries relative to the disk, beside what
 //! was published of another platform.
 
-mod asked;
 mod changes;
 mod mixed;
 mod parts;
+mod queries;
 mod sizes;
 
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use askama::Template;
 use stats::ratio::quotient;
 
 use super::figure::Figure;
-use asked::Asked;
 use parts::{DISK, OF_TABLE, Row, Study, figure, is_sound, name};
+use queries::Queries;
 
 /// The section.
 #[derive(Template)]
@@ -69,7 +69,7 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
         .chain(replicas.iter().copied())
         .collect();
     let mut figures = Vec::new();
-    for asked in Asked::of(run) {
+    for asked in Queries::of(run) {
         let who = asked.who();
         let named = |what: &str| format!("{who}: {what}");
         figures.extend(figure(
@@ -105,7 +105,7 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
 
 fn rows(
     run: &Run,
-    asked: &Asked,
+    asked: &Queries,
     targets: &[u32],
     value: impl Fn(u32, u32) -> Option<f64>,
 ) -> Vec<Row> {

@@ -31,7 +31,7 @@ const FORMAT_BYTES: u64 = 1 << 20;
 
 /// What a test of the library says of its I/Os.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct FileTest<'a> {
     /// Parameters of a WD, as vdbench writes them.
     pub workload: &'a str,
     /// Size of the file.
@@ -103,7 +103,7 @@ pub(crate) fn measure(
     context: &RunContext<'_>,
     step: &Step,
     key: &PointKey,
-    (target, test, asked): (&Nodes, &Test, Asked<'_>),
+    (target, test, asked): (&Nodes, &Test, FileTest<'_>),
 ) -> Result<Measured> {
     let started_at = Timestamp::now();
     let blank = Point {
@@ -236,7 +236,13 @@ fn format(run: &Run, options: &Options<'_>) -> std::result::Result<Option<Outcom
 }
 
 /// The run that the test's parameters stand for, in the words of a parameter file.
-fn run_of(test: &Test, key: &PointKey, step: &Step, asked: Asked<'_>, file: &Path) -> Result<Run> {
+fn run_of(
+    test: &Test,
+    key: &PointKey,
+    step: &Step,
+    asked: FileTest<'_>,
+    file: &Path,
+) -> Result<Run> {
     let seconds = step
         .seconds
         .map_or(asked.seconds, |s| s.ceil() as u32)

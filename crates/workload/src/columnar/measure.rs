@@ -119,7 +119,7 @@ impl Workload for Columnar {
     fn refill(&self, context: &RunContext<'_>, target: u32) -> std::result::Result<(), Done> {
         // What a cycle that was broken off has changed is not to be lifted.
         if let Some(source) = source_of(context.targets)
-            && let Err(error) = olap::put_back(source.first().as_ref())
+            && let Err(error) = olap::undo_refreshes(source.first().as_ref())
         {
             return Err(Done::Broken(error.to_string()));
         }
@@ -252,7 +252,7 @@ impl Copies<'_> {
         let points = cycle.carry_out(key.threads, &blank);
         if points.is_err() {
             // The first error is the one to tell. A copy of which nobody knows whose rows it has is lifted anew.
-            let _ = olap::put_back(source.first().as_ref());
+            let _ = olap::undo_refreshes(source.first().as_ref());
             target
                 .first()
                 .replica()

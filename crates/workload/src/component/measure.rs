@@ -74,7 +74,7 @@ impl<'a> Tests<'a> {
             seconds,
         } = &test.definition.exercise
         {
-            let asked = below::test::Asked {
+            let asked = below::test::FileTest {
                 workload,
                 file_mib: *file_mib,
                 seconds: *seconds,

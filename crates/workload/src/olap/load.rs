@@ -44,7 +44,7 @@ pub struct Loaded {
     /// Rows that a load which was broken off had left.
     pub rows_kept: u64,
     /// Whether nothing was loaded, but what a refresh had changed was put back.
-    pub put_back: bool,
+    pub restored: bool,
 }
 
 impl Loaded {
@@ -85,7 +85,7 @@ pub fn load(
     let mut session = target.open_session()?;
     if let Some(refreshed) = load.refreshed(session.as_mut(), options.replace)? {
         drop(session);
-        return load.put_back(refreshed);
+        return load.restored(refreshed);
     }
     let kept = load.begin(session.as_mut(), tables, options.replace)?;
     let rows_kept = load.loaded().values().sum();
@@ -102,7 +102,7 @@ pub fn load(
         rows_took,
         steps_took,
         rows_kept,
-        put_back: false,
+        restored: false,
     })
 }
 
@@ -152,10 +152,10 @@ impl Load<'_> {
         }
     }
 
-    fn put_back(&self, refreshed: Metadata) -> Result<Loaded> {
+    fn restored(&self, refreshed: Metadata) -> Result<Loaded> {
         let mut took = Vec::new();
         self.step("putting back what a refresh changed", &mut took, || {
-            restore::put_back(self.target).map(drop)
+            restore::undo_refreshes(self.target).map(drop)
         })?;
         Ok(Loaded {
             rows: refreshed.rows,
@@ -163,7 +163,7 @@ impl Load<'_> {
             rows_took: Duration::ZERO,
             steps_took: took,
             rows_kept: 0,
-            put_back: true,
+            restored: true,
         })
     }
 

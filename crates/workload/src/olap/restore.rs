@@ -51,7 +51,7 @@ pub(super) fn note_refresh(session: &mut dyn Session, sets: u32) -> Result<()> {
 ///
 /// # Errors
 /// When there is no whole database, the sums are others, or the target fails.
-pub fn put_back(target: &dyn Target) -> Result<bool> {
+pub fn undo_refreshes(target: &dyn Target) -> Result<bool> {
     let mut session = target.open_session()?;
     let metadata = Metadata::of_whole(session.as_mut())?;
     let Some(sets) = metadata.refreshed else {

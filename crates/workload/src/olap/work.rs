@@ -21,7 +21,7 @@ use crate::bench::Meter;
 use crate::exercise::Worker;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Asked {
+pub struct WorkOptions {
     /// The scale that the database must have; any when nothing is said.
     pub scale: Option<Scale>,
     /// Where parameters come from.
@@ -61,7 +61,7 @@ pub enum Cache {
 pub struct Work {
     target: Arc<dyn Target>,
     engine: String,
-    asked: Asked,
+    asked: WorkOptions,
     scale: Scale,
     answers: Arc<Answers>,
 }
@@ -74,7 +74,7 @@ impl Work {
     pub fn open(
         target: Arc<dyn Target>,
         engine: &str,
-        asked: Asked,
+        asked: WorkOptions,
         answers: Arc<Answers>,
     ) -> Result<Self> {
         query::tables(engine)?;

@@ -8,12 +8,12 @@ use target::{Replies, Session, Target, Value};
 
 use super::Result;
 use super::account::{Account, Ledger};
-use super::journal::Journal;
+use super::commit_log::CommitLog;
 use super::mix::Kind;
 use super::statements::{Mode, Statements};
 use super::terminal::Terminals;
 use super::transaction::{
-    Asked, Delivery, NewOrder, OrderStatus, Payment, Step, StockLevel, Transaction,
+    Delivery, NewOrder, OrderStatus, Payment, StatementRequest, Step, StockLevel, Transaction,
 };
 use crate::executor::{
     Answers, Blocking, Ended, Executor, Group, Next, Nonblocking, Opening, Prepared, Source,
@@ -43,7 +43,7 @@ pub struct ExecutorContext {
     /// Where counts are added up.
     pub ledger: Arc<Ledger>,
     /// The log of acknowledged transactions, where one is kept.
-    pub journal: Option<Arc<Journal>>,
+    pub commit_log: Option<Arc<CommitLog>>,
 }
 
 impl ExecutorContext {
@@ -122,12 +122,12 @@ pub struct OrderEntrySource {
 
 impl OrderEntrySource {
     fn write_down(&mut self, acknowledged: bool) -> std::result::Result<(), Failure> {
-        let Some(journal) = &self.context.journal else {
+        let Some(commit_log) = &self.context.commit_log else {
             return Ok(());
         };
         match self.five.of(self.kind).record() {
             None => Ok(()),
-            Some(record) => journal
+            Some(record) => commit_log
                 .append(&record, acknowledged)
                 .map_err(|error| Failure::Fatal(error.to_string())),
         }
@@ -135,7 +135,7 @@ impl OrderEntrySource {
 }
 
 impl Source for OrderEntrySource {
-    type Ask = Asked;
+    type Ask = StatementRequest;
 
     fn take_up(&mut self, request: load::Request) {
         self.kind = Kind::of(request.kind).unwrap_or(Kind::NewOrder);
@@ -145,22 +145,22 @@ impl Source for OrderEntrySource {
         transaction.draw(&mut terminal, terminals.world(), now_us());
     }
 
-    fn ask(&mut self, number: usize, group: &mut Group<Asked>) {
+    fn ask(&mut self, number: usize, group: &mut Group<StatementRequest>) {
         match self.context.mode {
             Mode::Client => self.five.of(self.kind).ask(number, group),
             Mode::Procedure => group.ask(Step::call(self.kind)),
         }
     }
 
-    fn place(&self, _asked: Asked, at: usize) -> usize {
+    fn place(&self, _asked: StatementRequest, at: usize) -> usize {
         at
     }
 
-    fn statements(&self, asked: Asked) -> usize {
+    fn statements(&self, asked: StatementRequest) -> usize {
         self.statements.of(asked).len()
     }
 
-    fn prepared(&self, asked: Asked, statement: usize) -> (Prepared, bool) {
+    fn prepared(&self, asked: StatementRequest, statement: usize) -> (Prepared, bool) {
         let all = self.statements.of(asked);
         let prepared = all[statement].prepared;
         (prepared, prepared.returns && statement + 1 == all.len())
@@ -168,7 +168,7 @@ impl Source for OrderEntrySource {
 
     fn with_parameters<T>(
         &self,
-        asked: Asked,
+        asked: StatementRequest,
         statement: usize,
         _replies: &Replies,
         work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,

@@ -330,7 +330,7 @@ impl Levels<'_> {
             title: title(TOTAL),
             reason,
         };
-        archive.leave_out(self.context.run, &later, &missing)?;
+        archive.skip(self.context.run, &later, &missing)?;
         Ok(later)
     }
 }

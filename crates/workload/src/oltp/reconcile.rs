@@ -9,7 +9,7 @@ use std::path::Path;
 use archive::{Remark, remark};
 use target::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
 
-use super::journal::{Change, Entries, Entry, Header, Journal};
+use super::commit_log::{Change, CommitLog, Entries, Entry, Header};
 use super::terminal::World;
 use super::{OltpError, Result};
 
@@ -88,14 +88,14 @@ impl Reconciled {
 ///
 /// # Errors
 /// When the target fails, or the file cannot be written.
-pub fn begin(session: &mut dyn Session, path: &Path, world: &World) -> Result<Journal> {
+pub fn begin(session: &mut dyn Session, path: &Path, world: &World) -> Result<CommitLog> {
     let header = Header {
         run: world.run,
         warehouses: world.warehouses,
         next_orders: next_orders(session)?,
         new_orders: number(session, NEW_ORDERS)?,
     };
-    Ok(Journal::create(path, &header)?)
+    Ok(CommitLog::create(path, &header)?)
 }
 
 /// Holds a log against a database.

@@ -42,7 +42,7 @@ pub fn renew(
         };
         load(target, engine, &options, stop, tell)
     };
-    let put_back = || -> Result<String> {
+    let restore = || -> Result<String> {
         let restored = restore(target, engine, options.jobs, stop, tell)?;
         Ok(words(&restored.way).to_owned())
     };
@@ -53,7 +53,7 @@ pub fn renew(
             if is_fresh && !keep_copy {
                 ("kept as it was after its load".to_owned(), None)
             } else if keep_copy || has_copy(target) {
-                (put_back()?, None)
+                (restore()?, None)
             } else {
                 ("loaded anew".to_owned(), Some(again(true)?))
             }
@@ -66,7 +66,7 @@ pub fn renew(
             };
             let loaded = again(there.is_some_and(|(is_wanted, _)| !is_wanted))?;
             if keep_copy {
-                put_back()?;
+                restore()?;
             }
             (how.to_owned(), Some(loaded))
         }

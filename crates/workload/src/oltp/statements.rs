@@ -6,7 +6,7 @@ use target::{Session, Value};
 
 use super::initial_rows::ORDER_LINES;
 use super::mix::{KINDS, Kind};
-use super::transaction::{Asked, Name, Step, Transaction, effect};
+use super::transaction::{Name, StatementRequest, Step, Transaction, effect};
 use super::{OltpError, Result, files};
 use crate::executor;
 use crate::script::sql::{first_word, mark};
@@ -135,7 +135,7 @@ impl Statements {
 
     /// The statements of a step that was asked; the last one gives the answer.
     #[inline]
-    pub(super) fn of(&self, asked: Asked) -> &[Prepared] {
+    pub(super) fn of(&self, asked: StatementRequest) -> &[Prepared] {
         let variants = &self.steps[asked.step as usize];
         let place = match variants.len() {
             1 => 0,

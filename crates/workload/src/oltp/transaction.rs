@@ -20,7 +20,7 @@ pub(super) use payment::{Payment, write_mark};
 pub(super) use stock_level::StockLevel;
 
 use super::account::Account;
-use super::journal::Record;
+use super::commit_log::Record;
 use super::terminal::{Terminal, World};
 use crate::executor;
 pub(super) use crate::executor::{Answers, Ended, Next, Opening};
@@ -117,11 +117,11 @@ impl Name {
 }
 
 /// Steps that travel together.
-pub(super) type Group = executor::Group<Asked>;
+pub(super) type Group = executor::Group<StatementRequest>;
 
 /// One step of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct StatementRequest {
     pub step: Step,
     /// The line, or the district, whose values it takes.
     pub line: u8,
@@ -137,7 +137,7 @@ impl Group {
 
     /// Adds a step for a line or a district.
     pub fn ask_of(&mut self, step: Step, line: usize) {
-        self.asks.push(Asked {
+        self.asks.push(StatementRequest {
             step,
             line: line as u8,
             lines: 1,
@@ -146,7 +146,7 @@ impl Group {
 
     /// Adds a step that takes so many lines at once.
     pub fn ask_lines(&mut self, step: Step, lines: usize) {
-        self.asks.push(Asked {
+        self.asks.push(StatementRequest {
             step,
             line: 0,
             lines: lines as u8,

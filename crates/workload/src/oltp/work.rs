@@ -15,7 +15,7 @@ use super::{
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct WorkOptions {
     /// Size that the database has to have; any when nothing is said.
     pub warehouses: Option<u32>,
     pub users: u32,
@@ -46,7 +46,7 @@ impl Work {
     ///
     /// # Errors
     /// When there is no whole database, or one of another size.
-    pub fn open(target: Arc<dyn Target>, engine: &str, asked: &Asked) -> Result<Self> {
+    pub fn open(target: Arc<dyn Target>, engine: &str, asked: &WorkOptions) -> Result<Self> {
         let mut session = target.open_session()?;
         let metadata = Metadata::of_whole(session.as_mut())?;
         if let Some(wanted) = asked.warehouses.filter(|w| *w != metadata.warehouses) {
@@ -76,7 +76,7 @@ impl Work {
             mode: asked.mode,
             terminals: Arc::new(Terminals::new(world, asked.users, asked.seed)),
             ledger: Arc::new(Ledger::default()),
-            journal: journal.map(Arc::new),
+            commit_log: journal.map(Arc::new),
         };
         Ok(Self {
             target,
@@ -137,7 +137,7 @@ impl Work {
     /// # Errors
     /// When the target fails, or the log is damaged.
     pub fn reconcile(&self) -> Result<Option<Remark>> {
-        let Some(journal) = &self.context.journal else {
+        let Some(journal) = &self.context.commit_log else {
             return Ok(None);
         };
         let found = reconcile::reconcile(self.target.as_ref(), journal.path())?;

@@ -75,7 +75,7 @@ fn copies_follow_inserts_updates_and_deletes_on_all_engines() {
                 assert_eq!(behind, None, "{engine} {function:?}");
             }
         }
-        olap::put_back(database.target.as_ref()).unwrap();
+        olap::undo_refreshes(database.target.as_ref()).unwrap();
         let source = database.target.source().unwrap();
         for (copy, before) in copies.iter().zip(&before) {
             follow(source.as_ref(), &copy.store, &changed).unwrap();

@@ -87,7 +87,7 @@ fn a_table_of_our_name_elsewhere_is_never_changed() {
             &database,
             &[(Function::NewSales, 1), (Function::OldSales, 1)],
         );
-        assert!(olap::put_back(database.target.as_ref()).unwrap());
+        assert!(olap::undo_refreshes(database.target.as_ref()).unwrap());
         assert!(database.check(&[1, 6]).is_sound(), "{engine}");
         assert!(olap::drop_all(database.target.as_ref()).unwrap());
         for name in NAMES {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use workload::Meter;
-use workload::olap::work::{Answers, Asked, Rows, Work};
+use workload::olap::work::{Answers, Rows, Work, WorkOptions};
 use workload::olap::{self, Function, Metadata, OlapError, Source};
 
 use crate::common::*;
@@ -36,7 +36,7 @@ fn orders(database: &Database) -> [u64; 3] {
 }
 
 pub fn work(database: &Database) -> Work {
-    let asked = Asked {
+    let asked = WorkOptions {
         scale: None,
         source: Source::Qualification,
         seed: 1,
@@ -78,7 +78,7 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
         let engine = database.engine;
         database.load_least();
         assert_eq!(orders(&database), [15_000, 15, 0]);
-        assert!(!olap::put_back(database.target.as_ref()).unwrap());
+        assert!(!olap::undo_refreshes(database.target.as_ref()).unwrap());
         work(&database).note_refresh(2).unwrap();
         refresh(&database, &[(Function::NewSales, 1)]);
         assert_eq!(orders(&database), [15_015, 15, 15], "{engine}");
@@ -95,9 +95,9 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
             assert_eq!(number(&database, sql), 0, "{engine} {sql}");
         }
         is_told(&database);
-        let put_back = database.load(&options(0.01)).unwrap();
+        let again = database.load(&options(0.01)).unwrap();
         assert!(
-            put_back.put_back && put_back.rows["orders"] == 15_000,
+            again.restored && again.rows["orders"] == 15_000,
             "{engine}"
         );
         assert_eq!(orders(&database), [15_000, 15, 0], "{engine}");
@@ -138,12 +138,12 @@ fn rows_that_somebody_else_changed_are_found_behind_a_refresh() {
     refresh(&database, &[(Function::NewSales, 1)]);
     let change = "UPDATE lineitem SET l_quantity = l_quantity + 1 WHERE l_orderkey = 100";
     database.session().batch(change).unwrap();
-    let told = olap::put_back(database.target.as_ref()).unwrap_err();
+    let told = olap::undo_refreshes(database.target.as_ref()).unwrap_err();
     assert!(told.to_string().contains("l_quantity is"), "{told}");
     // It stays so until it is loaded anew.
     assert!(database.load(&options(0.01)).is_err());
     let mut replacing = options(0.01);
     replacing.replace = true;
-    assert!(!database.load(&replacing).unwrap().put_back);
+    assert!(!database.load(&replacing).unwrap().restored);
     assert!(database.check(&[1]).is_sound());
 }

@@ -9,7 +9,7 @@ use load::{
     UserPopulation as _,
 };
 use workload::oltp::{
-    self, Account, BlockingExecutor, Constants, ExecutorContext, Journal, Kind, Ledger, Metadata,
+    self, Account, BlockingExecutor, CommitLog, Constants, ExecutorContext, Kind, Ledger, Metadata,
     Mode, NonblockingExecutor, Pacing, Terminals, World,
 };
 
@@ -49,7 +49,7 @@ pub fn context(
     database: &Database,
     mode: Mode,
     world: World,
-    journal: Option<Journal>,
+    journal: Option<CommitLog>,
 ) -> ExecutorContext {
     oltp::note_transactions(database.session().as_mut()).unwrap();
     ExecutorContext {

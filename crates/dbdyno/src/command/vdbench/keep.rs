@@ -93,7 +93,7 @@ impl Keeper {
             Ok(Completion::Whole | Completion::Interrupted) | Err(_) => None,
         };
         if let Some(rule) = rule {
-            self.leave_out(rule)?;
+            self.skip(rule)?;
         }
         let state = match ended {
             Ok(Completion::Interrupted) | Err(_) => RunState::Interrupted,
@@ -104,7 +104,7 @@ impl Keeper {
     }
 
     /// Names the runs of the list that have no point with what left them out.
-    fn leave_out(&mut self, rule: &str) -> Result<()> {
+    fn skip(&mut self, rule: &str) -> Result<()> {
         let finished = self.archive.finished(self.id)?;
         let unmeasured = |key: &&PointKey| !finished.contains(key);
         let left: Vec<PointKey> = self.planned.iter().filter(unmeasured).cloned().collect();
@@ -119,7 +119,7 @@ impl Keeper {
                 rule: rule.to_owned(),
             },
         };
-        Ok(self.archive.leave_out(self.id, &left, &missing)?)
+        Ok(self.archive.skip(self.id, &left, &missing)?)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::Meter;
 use crate::columnar::{Changed, Follower, Lag, differing, follow};
 use crate::olap;
 use crate::olap::refresh::{CHANGED, Function, RefreshSet};
-use crate::olap::work::{Asked, Rows, Work};
+use crate::olap::work::{Rows, Work, WorkOptions};
 use ::load::{Drive, End, Progress};
 use archive::{Figures, Point, PointKey, Remark, WorkDone};
 use target::lifted::Store;
@@ -88,8 +88,8 @@ impl Cycle<'_> {
         blank: &dyn Fn(&str) -> Point,
     ) -> std::result::Result<Vec<Point>, Failed> {
         let source = self.source.first();
-        olap::put_back(source.as_ref())?;
-        let asked = Asked {
+        olap::undo_refreshes(source.as_ref())?;
+        let asked = WorkOptions {
             scale: None,
             source: olap::Source::default(),
             seed: self.context.seed,
@@ -109,7 +109,7 @@ impl Cycle<'_> {
             points.extend(self.one(&work, function, code, copy.as_ref(), blank)?);
         }
         self.target.set_threads(None)?;
-        olap::put_back(source.as_ref())?;
+        olap::undo_refreshes(source.as_ref())?;
         if let Some(Copy { store, changed }) = &copy {
             let source = source.source()?;
             follow(source.as_ref(), store, changed)?;

@@ -34,7 +34,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
         return Measured::Interrupted;
     }
     let (state, loaded) = match outcome {
-        Ok(loaded) if loaded.put_back => ("kept, what a refresh had changed was put back", None),
+        Ok(loaded) if loaded.restored => ("kept, what a refresh had changed was put back", None),
         Ok(loaded) => ("loaded anew", Some(loaded)),
         Err(OlapError::Present { .. }) => ("kept, it was loaded already", None),
         Err(error) => return place.failed(error),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::olap::work::{Answers, Asked, Rows, Work};
+use crate::olap::work::{Answers, Rows, Work, WorkOptions};
 use crate::olap::{self, OlapError, Scale, Source};
 use archive::{Component, Point, PointKey, Remark, WorkDone};
 
@@ -36,7 +36,7 @@ impl PointContext<'_> {
     /// When it is not whole, or of another scale.
     pub fn work(&self) -> olap::Result<Work> {
         let target = self.target();
-        let asked = Asked {
+        let asked = WorkOptions {
             scale: self.olap.scale(),
             source: self.olap.parameters,
             // The same for all queries of a run: a query's own number is drawn in.

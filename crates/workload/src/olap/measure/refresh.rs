@@ -42,14 +42,14 @@ pub(super) fn in_cycle(
     }
     let mut measured = at_degree(&place, progress);
     let is_end = code == THROUGHPUT || code == Function::OldSales.code();
-    let put_back = match &measured {
-        Measured::Points(_) if is_end => refreshes.put_back(&place),
+    let restored = match &measured {
+        Measured::Points(_) if is_end => refreshes.restored(&place),
         _ => Ok(()),
     };
     if let Measured::Points(points) = &mut measured {
         for point in points {
             point.notes.extend(note.clone());
-            if let Err(error) = &put_back {
+            if let Err(error) = &restored {
                 point.reasons.push(Remark::NotPutBack {
                     error: error.to_string(),
                 });
@@ -95,7 +95,7 @@ impl Refreshes {
     /// The rows of the load, and once for each target of a step a look at all answers: later ones cannot be compared
     /// with those that are known.
     fn as_loaded(&mut self, place: &PointContext) -> olap::Result<()> {
-        self.put_back(place)?;
+        self.restored(place)?;
         if self.wrong.contains_key(&of(place)) {
             return Ok(());
         }
@@ -111,9 +111,9 @@ impl Refreshes {
         Ok(())
     }
 
-    fn put_back(&mut self, place: &PointContext) -> olap::Result<()> {
+    fn restored(&mut self, place: &PointContext) -> olap::Result<()> {
         self.under_way = None;
-        olap::put_back(place.target().first().as_ref()).map(drop)
+        olap::undo_refreshes(place.target().first().as_ref()).map(drop)
     }
 
     /// What was wrong before the refresh with what the point asks.

@@ -76,7 +76,7 @@ impl Gate<'_> {
             title: title(TOTAL),
             reason: Remark::UnsoundBefore,
         };
-        archive.leave_out(self.run, &ours, &missing)?;
+        archive.skip(self.run, &ours, &missing)?;
         Ok(ours)
     }
 
@@ -104,6 +104,6 @@ impl Gate<'_> {
             .filter(is_ours)
             .collect();
         let reason = Remark::UnsoundAfterwards { broken, errors };
-        Ok(archive.condemn(self.run, &ours, &reason)?)
+        Ok(archive.invalidate(self.run, &ours, &reason)?)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::oltp::work::{Asked, Work};
+use crate::oltp::work::{Work, WorkOptions};
 use crate::oltp::{Account, Kind, Mode, Pacing};
 use ::load::{
     Drive, End, Interval, KindOutcome, Outcome, Progress, RampUp, Schedule, Think, UserPopulation,
@@ -72,7 +72,7 @@ impl<'a> Level<'a> {
     /// The same with other inputs than those that are measured.
     pub fn open_with_seed(place: &'a PointContext<'a>, seed: u64) -> crate::oltp::Result<Self> {
         let users = place.key.jobs;
-        let asked = Asked {
+        let asked = WorkOptions {
             warehouses: place.oltp.warehouses,
             users,
             connections: place.oltp.connections(users),

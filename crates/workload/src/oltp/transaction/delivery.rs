@@ -11,8 +11,8 @@ use target::Value;
 use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Opening, Transaction, cents, effect};
 use crate::oltp::account::Account;
+use crate::oltp::commit_log::Record;
 use crate::oltp::initial_rows::DISTRICTS;
-use crate::oltp::journal::Record;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 

@@ -7,7 +7,7 @@ use target::Value;
 use super::step::Step;
 use super::{Answers, Ended, Group, Name, Next, Transaction};
 use crate::oltp::account::Account;
-use crate::oltp::journal::Record;
+use crate::oltp::commit_log::Record;
 use crate::oltp::terminal::{Terminal, World};
 use crate::transaction_error::TransactionError;
 

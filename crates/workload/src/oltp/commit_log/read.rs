@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::{
-    ACKNOWLEDGED, CHECK_BYTES, FRONT_BYTES, HEADER_BYTES, Header, JournalError, RECORD_BYTES_MAX,
+    ACKNOWLEDGED, CHECK_BYTES, CommitLogError, FRONT_BYTES, HEADER_BYTES, Header, RECORD_BYTES_MAX,
     Reader, crc32, wrong,
 };
 use crate::oltp::initial_rows::DISTRICTS;
@@ -65,13 +65,13 @@ impl Entries {
     ///
     /// # Errors
     /// When it cannot be read, or is none.
-    pub fn open(path: &Path) -> Result<(Header, Self), JournalError> {
+    pub fn open(path: &Path) -> Result<(Header, Self), CommitLogError> {
         let file = File::open(path);
         let mut file = file.map_err(|error| wrong(path, "cannot be opened", error))?;
         let mut bytes = [0; HEADER_BYTES];
         let read = file.read_exact(&mut bytes).ok();
         let header = read.and_then(|()| Header::parse(&bytes));
-        let header = header.ok_or_else(|| JournalError::Foreign(path.to_owned()))?;
+        let header = header.ok_or_else(|| CommitLogError::Foreign(path.to_owned()))?;
         let entries = Self {
             file,
             path: path.to_owned(),
@@ -88,7 +88,7 @@ impl Entries {
     ///
     /// # Errors
     /// When the file cannot be read, or is damaged before its last record.
-    pub fn read(&mut self) -> Result<Option<Entry>, JournalError> {
+    pub fn read(&mut self) -> Result<Option<Entry>, CommitLogError> {
         if self.buffer.len() - self.used < RECORD_BYTES_MAX && !self.is_at_end {
             self.fill()?;
         }
@@ -107,7 +107,7 @@ impl Entries {
                 self.used = self.buffer.len();
                 Ok(None)
             }
-            None => Err(JournalError::Damaged {
+            None => Err(CommitLogError::Damaged {
                 path: self.path.clone(),
                 at: self.begins + self.used as u64,
             }),
@@ -119,7 +119,7 @@ impl Entries {
         self.torn
     }
 
-    fn fill(&mut self) -> Result<(), JournalError> {
+    fn fill(&mut self) -> Result<(), CommitLogError> {
         self.buffer.drain(..self.used);
         self.begins += self.used as u64;
         self.used = 0;

@@ -27,9 +27,9 @@ const CHECK_BYTES: usize = 4;
 const RECORD_BYTES_MAX: usize = FRONT_BYTES + 4 + 1 + 4 * DISTRICTS as usize + CHECK_BYTES;
 const ACKNOWLEDGED: u8 = 1;
 
-/// What went wrong with a journal.
+/// What went wrong with a commit_log.
 #[derive(Debug, thiserror::Error)]
-pub enum JournalError {
+pub enum CommitLogError {
     /// The file cannot be used.
     #[error("the log of acknowledged transactions {path} {what}: {error}")]
     File {
@@ -106,38 +106,38 @@ pub enum Record<'a> {
 
 /// A log that is written by many connections.
 #[derive(Debug)]
-pub struct Journal {
+pub struct CommitLog {
     file: File,
     path: PathBuf,
 }
 
-impl Journal {
+impl CommitLog {
     /// Begins a log; a file that is there is an error.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
+    pub fn create(path: &Path, header: &Header) -> Result<Self, CommitLogError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         let file = file.map_err(|error| wrong(path, "cannot be begun", error))?;
-        let journal = Self {
+        let commit_log = Self {
             file,
             path: path.to_owned(),
         };
-        journal.write(&header.bytes())?;
-        Ok(journal)
+        commit_log.write(&header.bytes())?;
+        Ok(commit_log)
     }
 
     /// Appends a record, in one write, which the system keeps whole beside those of other connections.
     ///
     /// # Errors
     /// When the device is full.
-    pub fn append(&self, record: &Record<'_>, acknowledged: bool) -> Result<(), JournalError> {
+    pub fn append(&self, record: &Record<'_>, acknowledged: bool) -> Result<(), CommitLogError> {
         let mut bytes = Bytes::default();
         record.encode(acknowledged, &mut bytes);
         self.write(bytes.written())
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), JournalError> {
+    fn write(&self, bytes: &[u8]) -> Result<(), CommitLogError> {
         let written = (&self.file).write_all(bytes);
         written.map_err(|error| wrong(&self.path, "cannot be written", error))
     }
@@ -241,8 +241,8 @@ impl Record<'_> {
     }
 }
 
-fn wrong(path: &Path, what: &'static str, error: std::io::Error) -> JournalError {
-    JournalError::File {
+fn wrong(path: &Path, what: &'static str, error: std::io::Error) -> CommitLogError {
+    CommitLogError::File {
         path: path.to_owned(),
         what,
         error,

@@ -37,9 +37,9 @@ fn records() -> [Record<'static>; 3] {
 /// So many records on disk, every third one of unknown outcome.
 fn written(directory: &Path, count: usize) -> PathBuf {
     let path = directory.join("journal");
-    let journal = Journal::create(&path, &HEADER).unwrap();
+    let commit_log = CommitLog::create(&path, &HEADER).unwrap();
     for (number, record) in records().iter().cycle().take(count).enumerate() {
-        journal.append(record, number % 3 != 2).unwrap();
+        commit_log.append(record, number % 3 != 2).unwrap();
     }
     path
 }
@@ -128,6 +128,6 @@ fn a_changed_byte_is_damage() {
 fn a_log_is_never_written_over() {
     let directory = tempfile::tempdir().unwrap();
     let path = written(directory.path(), 1);
-    let error = Journal::create(&path, &HEADER).unwrap_err();
+    let error = CommitLog::create(&path, &HEADER).unwrap_err();
     assert!(error.to_string().contains("cannot be begun"), "{error}");
 }

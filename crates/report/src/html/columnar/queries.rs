@@ -12,12 +12,12 @@ const POWER: &str = "OLAP-POWER";
 const THROUGHPUT: &str = "OLAP-THROUGHPUT";
 
 /// Who asked.
-pub(super) struct Asked {
+pub(super) struct Queries {
     test: &'static str,
     users: u32,
 }
 
-impl Asked {
+impl Queries {
     /// One user, and each number of users that asked together.
     pub fn of(run: &Run) -> Vec<Self> {
         let of_test = |test: &'static str| {
