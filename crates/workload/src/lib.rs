@@ -11,6 +11,7 @@ pub mod bench;
 pub mod columnar;
 mod component;
 pub mod data;
+mod executor;
 pub mod exercise;
 pub mod expectation;
 pub mod library;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use load::mock::Mock;
 use load::{
-    Arrivals, BlockingClient, Clients, Clock, Done, Drive, Failure, NextOperation,
+    Arrivals, BlockingClient, Clients, Clock, Done, Drive, End, Failure, NextOperation,
     NonblockingClient, Schedule, Think, Turn, UserPopulation,
 };
 
@@ -179,6 +179,18 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
     assert!(refusal(1, 1, &plain(0, AN_HOUR)).contains("a population of 0 users"));
     assert!(refusal(1, 1, &plain(2_000_000, AN_HOUR)).contains("2000000 users"));
     assert!(refusal(1, 1, &plain(1, Duration::ZERO)).contains("no length"));
+    let of_work = Drive {
+        end: End::Operations { per_job: 5 },
+        ..good.clone()
+    };
+    assert!(refusal(1, 1, &of_work).contains("for a time, not for an amount of work"));
+    let thinking = Drive {
+        schedule: Schedule::Closed {
+            think: Think::Constant(ms(1)),
+        },
+        ..good.clone()
+    };
+    assert!(refusal(1, 1, &thinking).contains("pauses of their own"));
     let impossible = Drive {
         schedule: Schedule::Open {
             rate_per_s: f64::NAN,

@@ -1,9 +1,7 @@
 //! A script as an exercise: sets up, hands out its jobs, and cleans up.
 
-mod client;
-mod hand;
-mod nonblocking;
 mod plan;
+mod source;
 mod tally;
 
 use std::sync::Arc;
@@ -12,14 +10,13 @@ use archive::TransactionKind;
 use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{ErrorKind, Result, TargetError};
 
-use super::{Exercise, Prepared, Worker};
+use super::{Exercise, Prepared};
 use crate::bench::Bench;
+use crate::executor::{Blocking, Executor, Nonblocking};
 use crate::script::draw::Place;
 use crate::script::file::{Script, When};
-use client::Runner;
-use hand::Hand;
-use nonblocking::Client;
 use plan::Ready;
+use source::ScriptSource;
 use tally::{Tallies, Tally};
 
 /// A script on a target.
@@ -27,7 +24,7 @@ pub struct Scripted {
     bench: Bench,
     script: Arc<Script>,
     /// Jobs that were opened and not handed out.
-    opened: Vec<Runner>,
+    opened: Vec<Executor<ScriptSource>>,
     tallies: Arc<Tallies>,
 }
 
@@ -60,18 +57,16 @@ impl Scripted {
         let ready = ready.map_err(|what| TargetError::new(ErrorKind::Statement, what))?;
         let ready = Arc::new(ready);
         for job in 0..u64::from(jobs) {
-            let mut session = self.bench.target.open_session()?;
+            let session = self.bench.target.open_session()?;
             let place = Place {
                 job,
                 jobs: u64::from(jobs),
                 seed: self.bench.seed,
             };
-            let hand = Hand::new(Arc::clone(&ready), session.as_mut(), place)?;
-            self.opened.push(Runner {
-                tally: Tally::new(ready.transactions.len(), &self.tallies),
-                hand,
-                worker: Worker::new(session, &self.bench.meter),
-            });
+            let tally = Tally::new(ready.transactions.len(), &self.tallies);
+            let accounts = (tally, Arc::clone(&self.bench.meter));
+            let executor = ScriptSource::executor(Arc::clone(&ready), session, place, accounts)?;
+            self.opened.push(executor);
         }
         Ok(())
     }
@@ -106,7 +101,7 @@ impl Exercise for Scripted {
         self.open(jobs)?;
         let opened = self.opened.drain(..);
         Ok(opened
-            .map(|job| Box::new(job) as Box<dyn BlockingClient>)
+            .map(|job| Box::new(Blocking::new(job)) as Box<dyn BlockingClient>)
             .collect())
     }
 
@@ -114,11 +109,11 @@ impl Exercise for Scripted {
         self.open(jobs)?;
         // All sessions of a target are of one kind.
         let mut opened = self.opened.iter_mut();
-        if opened.any(|job| job.worker.session.nonblocking().is_none()) {
+        if !opened.all(Executor::can_be_awaited) {
             return Ok(None);
         }
         let clients = self.opened.drain(..).map(|job| {
-            let client = Client::new(job)?;
+            let client = Nonblocking::new(job)?;
             Some(Box::new(client) as Box<dyn NonblockingClient>)
         });
         Ok(clients.collect())

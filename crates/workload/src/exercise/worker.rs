@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use load::Failure;
-use target::{Counters, ErrorKind, Result, Session, TargetError};
+use target::{Counters, ErrorKind, Result, Session};
 
 use crate::bench::Meter;
+pub use crate::transaction_error::failure;
 
 /// Times a transaction is begun anew before it counts as failed.
 const RETRIES_MAX: u32 = 1000;
@@ -75,18 +76,5 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let counters = self.session.counters().since(self.before);
         self.meter.add(counters, self.changed, self.sum);
-    }
-}
-
-/// What the driver does about an error: a database that is gone stops everything, a statement that
-/// failed counts.
-pub fn failure(error: TargetError) -> Failure {
-    match error.kind {
-        ErrorKind::Unreachable | ErrorKind::Full | ErrorKind::Damaged | ErrorKind::NotInstalled => {
-            Failure::Fatal(error.message)
-        }
-        ErrorKind::Conflict | ErrorKind::Foreign | ErrorKind::Statement | ErrorKind::Unfit(_) => {
-            Failure::Operation(error.message)
-        }
     }
 }

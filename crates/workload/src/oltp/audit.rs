@@ -179,7 +179,7 @@ mod tests {
         for turn in 0..transactions {
             let user = turn % 100;
             let kind = Kind::of(terminals.next_operation(user).kind).unwrap();
-            let transaction = five.of(kind);
+            let transaction = five.of_mut(kind);
             transaction.draw(&mut terminals.user(user), &world, 0);
             transaction.account(&mut account);
             account.kinds[kind as usize].completed += 1;

@@ -1,33 +1,35 @@
-//! A connection that serves users one after another, whether its answers are waited for or awaited.
-
-mod blocking;
-mod nonblocking;
-mod prepared;
+//! Order entry as a source of statements: which transaction, with which inputs, and what became of it.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use load::{Done, Failure};
-use target::{ErrorKind, Session};
+use load::Failure;
+use target::{Replies, Session, Target, Value};
 
-pub use blocking::BlockingExecutor;
-pub use nonblocking::NonblockingExecutor;
-
-use self::prepared::PreparedSession;
 use super::Result;
 use super::account::{Account, Ledger};
 use super::journal::Journal;
 use super::mix::Kind;
-use super::statements::Mode;
+use super::statements::{Mode, Statements};
 use super::terminal::Terminals;
 use super::transaction::{
-    Answers, Delivery, Ended, Group, NewOrder, Next, OrderStatus, Payment, Step, StockLevel,
-    Transaction,
+    Asked, Delivery, NewOrder, OrderStatus, Payment, Step, StockLevel, Transaction,
+};
+use crate::executor::{
+    Answers, Blocking, Ended, Executor, Group, Next, Nonblocking, Opening, Prepared, Source,
+    prepare_opening,
 };
 use crate::transaction_error::TransactionError;
 
 /// Times that a transaction is begun anew because another one was in the way.
 const RETRIES_MAX: u32 = 20;
+/// Steps of the longest group: the customer and fifteen lines of a New-Order.
+const STEPS_MAX: usize = 20;
+
+/// Serves users, waiting for every answer.
+pub type BlockingExecutor = Blocking<OrderEntrySource>;
+/// Serves users without waiting for answers.
+pub type NonblockingExecutor = Nonblocking<OrderEntrySource>;
 
 /// What the connections of a run share.
 #[derive(Debug, Clone)]
@@ -45,16 +47,35 @@ pub struct ExecutorContext {
 }
 
 impl ExecutorContext {
-    fn executor(&self, session: Box<dyn Session>) -> Result<TransactionExecutor> {
-        Ok(TransactionExecutor {
-            prepared: PreparedSession::new(session, &self.engine, self.mode)?,
+    /// Opens a connection for a thread of its own.
+    ///
+    /// # Errors
+    /// When the target lets no further session in, or does not take the statements.
+    pub fn blocking(&self, target: &dyn Target) -> Result<BlockingExecutor> {
+        Ok(Blocking::new(self.executor(target.open_session()?)?))
+    }
+
+    /// Opens a connection whose answers are awaited in an event loop; `None` where the engine's calls block.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn nonblocking(&self, target: &dyn Target) -> Result<Option<NonblockingExecutor>> {
+        Ok(Nonblocking::new(self.executor(target.open_session()?)?))
+    }
+
+    fn executor(&self, mut session: Box<dyn Session>) -> Result<Executor<OrderEntrySource>> {
+        let statements = Statements::prepare(session.as_mut(), &self.engine, self.mode)?;
+        if self.mode == Mode::Client {
+            prepare_opening(session.as_mut(), Opening::Write)?;
+        }
+        let source = OrderEntrySource {
             context: self.clone(),
+            statements,
             five: Five::default(),
             account: Account::default(),
             kind: Kind::NewOrder,
-            retries: 0,
-            rows: 0,
-        })
+        };
+        Ok(Executor::new(source, session, STEPS_MAX))
     }
 }
 
@@ -69,7 +90,17 @@ pub(super) struct Five {
 }
 
 impl Five {
-    pub(super) fn of(&mut self, kind: Kind) -> &mut dyn Transaction {
+    fn of(&self, kind: Kind) -> &dyn Transaction {
+        match kind {
+            Kind::NewOrder => &self.new_order,
+            Kind::Payment => &self.payment,
+            Kind::OrderStatus => &self.order_status,
+            Kind::Delivery => &self.delivery,
+            Kind::StockLevel => &self.stock_level,
+        }
+    }
+
+    pub(super) fn of_mut(&mut self, kind: Kind) -> &mut dyn Transaction {
         match kind {
             Kind::NewOrder => &mut self.new_order,
             Kind::Payment => &mut self.payment,
@@ -80,89 +111,16 @@ impl Five {
     }
 }
 
-/// What both ways of serving have in common: the transaction at hand, its requests, its accounts.
-struct TransactionExecutor {
+/// The transaction at hand of one connection, its statements and its accounts.
+pub struct OrderEntrySource {
     context: ExecutorContext,
-    prepared: PreparedSession,
+    statements: Statements,
     five: Five,
     account: Account,
     kind: Kind,
-    retries: u32,
-    rows: u64,
 }
 
-impl TransactionExecutor {
-    /// Takes a user's transaction in hand.
-    fn take_up(&mut self, user: u32, kind: u8) {
-        self.kind = Kind::of(kind).unwrap_or(Kind::NewOrder);
-        (self.retries, self.rows) = (0, 0);
-        let terminals = &self.context.terminals;
-        let mut terminal = terminals.user(user);
-        let transaction = self.five.of(self.kind);
-        transaction.draw(&mut terminal, terminals.world(), now_us());
-    }
-
-    /// Puts the group of this number together.
-    fn ask(&mut self, number: usize) {
-        let group = &mut self.prepared.group;
-        group.clear();
-        match self.context.mode {
-            Mode::Client => self.five.of(self.kind).ask(number, group),
-            Mode::Procedure => group.ask(Step::call(self.kind)),
-        }
-    }
-
-    /// Takes the answers to that group.
-    fn take(&mut self, number: usize) -> std::result::Result<Next, TransactionError> {
-        let answers = self.prepared.answers();
-        self.rows += answers.rows.iter().sum::<u64>();
-        let transaction = self.five.of(self.kind);
-        match self.context.mode {
-            Mode::Client => transaction.take(number, &answers),
-            Mode::Procedure => transaction.take_call(&answers),
-        }
-    }
-
-    fn sent(&mut self, round_trips: u64) {
-        self.account.kinds[self.kind as usize].round_trips += round_trips;
-    }
-
-    /// The transaction has ended as it should: it is written down, then counted.
-    fn end(&mut self, ended: Ended) -> std::result::Result<Done, Failure> {
-        if ended == Ended::Committed {
-            self.write_down(true)?;
-        }
-        self.five.of(self.kind).account(&mut self.account);
-        let account = &mut self.account.kinds[self.kind as usize];
-        account.completed += 1;
-        account.rolled_back += u64::from(ended == Ended::RolledBack);
-        Ok(Done {
-            rows: self.rows,
-            retries: self.retries,
-            rolled_back: ended == Ended::RolledBack,
-        })
-    }
-
-    /// Whether it is tried once more after what went wrong; else why not.
-    fn again(
-        &mut self,
-        wrong: TransactionError,
-        is_committing: bool,
-    ) -> std::result::Result<(), Failure> {
-        let account = &mut self.account.kinds[self.kind as usize];
-        if wrong.is_conflict() && self.retries < RETRIES_MAX {
-            self.retries += 1;
-            self.rows = 0;
-            account.retries += 1;
-            return Ok(());
-        }
-        account.failed += 1;
-        if is_committing && is_lost(&wrong) {
-            self.write_down(false)?;
-        }
-        Err(wrong.into_failure(self.retries))
-    }
-
+impl OrderEntrySource {
     fn write_down(&mut self, acknowledged: bool) -> std::result::Result<(), Failure> {
         let Some(journal) = &self.context.journal else {
             return Ok(());
@@ -174,22 +132,107 @@ impl TransactionExecutor {
                 .map_err(|error| Failure::Fatal(error.to_string())),
         }
     }
-
-    /// Whether the group at hand commits, so that a loss leaves its outcome unknown.
-    fn is_committing(&self) -> bool {
-        self.prepared.group.commit || self.context.mode == Mode::Procedure
-    }
 }
 
-impl Drop for TransactionExecutor {
-    fn drop(&mut self) {
+impl Source for OrderEntrySource {
+    type Ask = Asked;
+
+    fn take_up(&mut self, request: load::Request) {
+        self.kind = Kind::of(request.kind).unwrap_or(Kind::NewOrder);
+        let terminals = &self.context.terminals;
+        let mut terminal = terminals.user(request.user);
+        let transaction = self.five.of_mut(self.kind);
+        transaction.draw(&mut terminal, terminals.world(), now_us());
+    }
+
+    fn ask(&mut self, number: usize, group: &mut Group<Asked>) {
+        match self.context.mode {
+            Mode::Client => self.five.of(self.kind).ask(number, group),
+            Mode::Procedure => group.ask(Step::call(self.kind)),
+        }
+    }
+
+    fn place(&self, _asked: Asked, at: usize) -> usize {
+        at
+    }
+
+    fn statements(&self, asked: Asked) -> usize {
+        self.statements.of(asked).len()
+    }
+
+    fn prepared(&self, asked: Asked, statement: usize) -> (Prepared, bool) {
+        let all = self.statements.of(asked);
+        let prepared = all[statement].prepared;
+        (prepared, prepared.returns && statement + 1 == all.len())
+    }
+
+    fn with_parameters<T>(
+        &self,
+        asked: Asked,
+        statement: usize,
+        _replies: &Replies,
+        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,
+    ) -> std::result::Result<T, TransactionError> {
+        let transaction = self.five.of(self.kind);
+        self.statements.of(asked)[statement].with_values(transaction, asked.line.into(), work)
+    }
+
+    fn take(
+        &mut self,
+        number: usize,
+        answers: &Answers<'_>,
+    ) -> std::result::Result<Next, TransactionError> {
+        let transaction = self.five.of_mut(self.kind);
+        match self.context.mode {
+            Mode::Client => transaction.take(number, answers),
+            Mode::Procedure => transaction.take_call(answers),
+        }
+    }
+
+    /// It is written down, then counted.
+    fn end(&mut self, ended: Ended, _rows: u64) -> std::result::Result<(), Failure> {
+        if ended == Ended::Committed {
+            self.write_down(true)?;
+        }
+        self.five.of(self.kind).account(&mut self.account);
+        let account = &mut self.account.kinds[self.kind as usize];
+        account.completed += 1;
+        account.rolled_back += u64::from(ended == Ended::RolledBack);
+        Ok(())
+    }
+
+    fn retries_max(&self) -> u32 {
+        RETRIES_MAX
+    }
+
+    fn tried_again(&mut self) {
+        self.account.kinds[self.kind as usize].retries += 1;
+    }
+
+    fn failed(&mut self, is_unknown: bool) -> std::result::Result<(), Failure> {
+        self.account.kinds[self.kind as usize].failed += 1;
+        match is_unknown {
+            true => self.write_down(false),
+            false => Ok(()),
+        }
+    }
+
+    fn given_up(&mut self) {
+        // A log that cannot be written has been told of before.
+        let _ = self.write_down(false);
+    }
+
+    fn waited_for(&mut self, round_trips: u64) {
+        self.account.kinds[self.kind as usize].round_trips += round_trips;
+    }
+
+    fn commits_by_itself(&self) -> bool {
+        self.context.mode == Mode::Procedure
+    }
+
+    fn leaves(&mut self, _session: &mut dyn Session) {
         self.context.ledger.add(&self.account);
     }
-}
-
-/// Whether nobody will ever say what became of it.
-fn is_lost(wrong: &TransactionError) -> bool {
-    matches!(wrong, TransactionError::Target(error) if error.kind == ErrorKind::Unreachable)
 }
 
 fn now_us() -> i64 {

@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use target::{Session, Statement, Value};
+use target::{Session, Value};
 
 use super::initial_rows::ORDER_LINES;
 use super::mix::{KINDS, Kind};
 use super::transaction::{Asked, Name, Step, Transaction, effect};
 use super::{OltpError, Result, files};
+use crate::executor;
 use crate::script::sql::{first_word, mark};
 use crate::transaction_error::TransactionError;
 
@@ -55,10 +56,8 @@ const NAMES: [&str; 16] = [
 /// One prepared statement.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// The session's name for it.
-    pub statement: Statement,
-    /// Whether it returns rows.
-    pub returns: bool,
+    /// As the session knows it.
+    pub prepared: executor::Prepared,
     /// Where its parameters come from: a name, and lines from the one it is asked for.
     sources: Vec<(Name, u8)>,
 }
@@ -192,8 +191,7 @@ fn prepare_one(session: &mut dyn Session, name: &str, sql: &str, lines: usize) -
         None => is_telling || ["select", "with"].contains(&word.as_str()),
     };
     Ok(Prepared {
-        statement,
-        returns,
+        prepared: executor::Prepared { statement, returns },
         sources,
     })
 }

@@ -1,6 +1,6 @@
 //! The five transactions as conversations: groups of statements that travel together, answers, and what comes next.
 //!
-//! Each is described once. A [`super::executor::TransactionExecutor`] carries it out in an event loop, where a group is one round trip,
+//! Each is described once. An [`executor::Executor`] carries it out in an event loop, where a group is one round trip,
 //! or on a thread of its own, statement by statement; with client SQL, or by one call of a stored procedure.
 
 mod delivery;
@@ -10,8 +10,8 @@ mod payment;
 mod step;
 mod stock_level;
 
-pub(crate) use step::Step;
-use target::{Replies, Value};
+pub use step::Step;
+use target::Value;
 
 pub(super) use delivery::Delivery;
 pub(super) use new_order::NewOrder;
@@ -22,6 +22,8 @@ pub(super) use stock_level::StockLevel;
 use super::account::Account;
 use super::journal::Record;
 use super::terminal::{Terminal, World};
+use crate::executor;
+pub(super) use crate::executor::{Answers, Ended, Next, Opening};
 use crate::transaction_error::TransactionError;
 
 /// One of the five.
@@ -114,20 +116,12 @@ impl Name {
     }
 }
 
-/// Requests that travel together; used again and again without new memory.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    /// Whether a transaction that writes begins in front of them.
-    pub begin: bool,
-    /// Steps, each with the line whose values it takes.
-    pub asks: Vec<Asked>,
-    /// Whether a commit follows them.
-    pub commit: bool,
-}
+/// Steps that travel together.
+pub(super) type Group = executor::Group<Asked>;
 
 /// One step of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Asked {
+pub struct Asked {
     pub step: Step,
     /// The line, or the district, whose values it takes.
     pub line: u8,
@@ -136,12 +130,6 @@ pub(super) struct Asked {
 }
 
 impl Group {
-    /// Forgets everything, for the next one.
-    pub fn clear(&mut self) {
-        self.asks.clear();
-        (self.begin, self.commit) = (false, false);
-    }
-
     /// Adds a step.
     pub fn ask(&mut self, step: Step) {
         self.ask_of(step, 0);
@@ -164,14 +152,6 @@ impl Group {
             lines: lines as u8,
         });
     }
-}
-
-/// The answers to a group, step by step.
-pub(super) struct Answers<'a> {
-    /// Rows that each step returned or changed.
-    pub rows: &'a [u64],
-    /// Its first row, in the place of the step's number.
-    pub replies: &'a Replies,
 }
 
 impl Answers<'_> {
@@ -216,26 +196,6 @@ impl Answers<'_> {
             _ => "",
         }
     }
-}
-
-/// What comes after the answers to a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The next group.
-    Group,
-    /// A rollback, on purpose: the order names an item that there is not.
-    RollBack,
-    /// Nothing: it is committed.
-    Done(Ended),
-}
-
-/// How a transaction ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// By a commit.
-    Committed,
-    /// By a rollback, on purpose.
-    RolledBack,
 }
 
 #[cold]

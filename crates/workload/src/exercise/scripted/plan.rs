@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::executor::{Group, Opening};
 use crate::script::draw::Draw;
 use crate::script::file::{Pipeline, Script, Transaction};
 use crate::script::sql;
@@ -24,31 +25,10 @@ pub struct ReadyTransaction {
     /// What is drawn for it.
     pub draws: Vec<Draw>,
     pub statements: Vec<ReadyStatement>,
-    /// Everything that is asked, BEGIN and COMMIT among it, in groups that travel together.
-    pub groups: Vec<Vec<Ask>>,
-    /// How it is begun.
-    pub opening: Opening,
-}
-
-/// How a transaction is begun.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Opening {
-    /// Not at all: every statement is one.
-    Autocommit,
-    Write,
-    /// As one that only reads.
-    Read,
-}
-
-/// One request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
-    /// Begins the transaction.
-    Begin,
-    /// Executes the statement of this number.
-    Statement(usize),
-    /// Commits the transaction.
-    Commit,
+    /// Its statements by number, BEGIN and COMMIT among them, in groups that travel together.
+    pub groups: Vec<Group<usize>>,
+    /// How it is begun; not at all where every statement is one.
+    pub opening: Option<Opening>,
 }
 
 #[derive(Debug)]
@@ -56,7 +36,7 @@ pub struct ReadyStatement {
     /// With `?` for its parameters.
     pub sql: String,
     /// Where its parameters come from.
-    pub sources: Vec<Source>,
+    pub parameters: Vec<Parameter>,
     /// Rows that it has to return or change.
     pub rows: RangeInclusive<u64>,
     /// Columns that are kept.
@@ -65,7 +45,7 @@ pub struct ReadyStatement {
 
 /// Where a parameter comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum Parameter {
     /// The value drawn in this place.
     Drawn(usize),
     /// A column of the first row of this statement.
@@ -108,18 +88,18 @@ fn transaction(
     for statement in &of.statements {
         let text = statement.sql.of(engine).first().map_or("", String::as_str);
         let marked = sql::mark(text)?;
-        let sources = marked.names.into_iter().map(|name| source(of, name));
+        let parameters = marked.names.into_iter().map(|name| parameter(of, name));
         statements.push(ReadyStatement {
-            sources: sources.collect::<Result<_, _>>()?,
+            parameters: parameters.collect::<Result<_, _>>()?,
             sql: marked.sql,
             rows: statement.rows.clone(),
             columns: statement.keep.iter().map(|(_, column)| *column).collect(),
         });
     }
     let opening = match (of.autocommit, of.read_only) {
-        (true, _) => Opening::Autocommit,
-        (false, true) => Opening::Read,
-        (false, false) => Opening::Write,
+        (true, _) => None,
+        (false, true) => Some(Opening::Read),
+        (false, false) => Some(Opening::Write),
     };
     Ok(ReadyTransaction {
         name: of.name.clone(),
@@ -131,14 +111,14 @@ fn transaction(
     })
 }
 
-fn source(of: &Transaction, name: String) -> Result<Source, String> {
+fn parameter(of: &Transaction, name: String) -> Result<Parameter, String> {
     if let Some(place) = of.draws.iter().position(|(drawn, _)| *drawn == name) {
-        return Ok(Source::Drawn(place));
+        return Ok(Parameter::Drawn(place));
     }
     for (statement, kept) in of.statements.iter().enumerate() {
         if let Some((_, column)) = kept.keep.iter().find(|(kept, _)| *kept == name) {
             let column = *column;
-            return Ok(Source::Kept {
+            return Ok(Parameter::Kept {
                 statement,
                 column,
                 name,
@@ -151,32 +131,45 @@ fn source(of: &Transaction, name: String) -> Result<Source, String> {
 /// Cuts the requests into groups. A statement never travels with the one whose result it needs. A failed
 /// statement keeps those behind it in its group, COMMIT among them, from being carried out; a wrong number of
 /// rows is found when the group is answered.
-fn groups(statements: &[ReadyStatement], opening: Opening, pipeline: Pipeline) -> Vec<Vec<Ask>> {
-    let explicit = opening != Opening::Autocommit;
-    let mut groups: Vec<Vec<Ask>> = Vec::new();
-    if explicit {
-        groups.push(vec![Ask::Begin]);
+fn groups(
+    statements: &[ReadyStatement],
+    opening: Option<Opening>,
+    pipeline: Pipeline,
+) -> Vec<Group<usize>> {
+    let mut groups: Vec<Group<usize>> = Vec::new();
+    if opening.is_some() {
+        groups.push(Group {
+            begin: opening,
+            ..Group::default()
+        });
     }
     for (number, statement) in statements.iter().enumerate() {
-        let needs = |ask: &Ask| {
-            statement.sources.iter().any(|source| {
-                matches!((source, ask), (Source::Kept { statement, .. }, Ask::Statement(n)) if n == statement)
-            })
+        let needs = |asked: &usize| {
+            let mut parameters = statement.parameters.iter();
+            parameters.any(
+                |parameter| matches!(parameter, Parameter::Kept { statement, .. } if statement == asked),
+            )
         };
-        let joins = |group: &&mut Vec<Ask>| match pipeline {
+        let joins = |group: &&mut Group<usize>| match pipeline {
             Pipeline::Off => false,
-            Pipeline::Ends => **group == [Ask::Begin],
-            Pipeline::All => explicit && !group.iter().any(needs),
+            Pipeline::Ends => group.begin.is_some() && group.asks.is_empty(),
+            Pipeline::All => opening.is_some() && !group.asks.iter().any(needs),
         };
         match groups.last_mut().filter(joins) {
-            Some(group) => group.push(Ask::Statement(number)),
-            None => groups.push(vec![Ask::Statement(number)]),
+            Some(group) => group.asks.push(number),
+            None => groups.push(Group {
+                asks: vec![number],
+                ..Group::default()
+            }),
         }
     }
-    if explicit {
+    if opening.is_some() {
         match groups.last_mut().filter(|_| pipeline != Pipeline::Off) {
-            Some(group) => group.push(Ask::Commit),
-            None => groups.push(vec![Ask::Commit]),
+            Some(group) => group.commit = true,
+            None => groups.push(Group {
+                commit: true,
+                ..Group::default()
+            }),
         }
     }
     groups
@@ -198,7 +191,10 @@ mod tests {
         );
         let script = Script::parse(&text, Path::new(".")).unwrap();
         let ready = Ready::new(&script, "sqlite").unwrap();
-        ready.transactions[0].groups.iter().map(Vec::len).collect()
+        let requests = |group: &Group<usize>| {
+            usize::from(group.begin.is_some()) + group.asks.len() + usize::from(group.commit)
+        };
+        ready.transactions[0].groups.iter().map(requests).collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use target::Value;
 
 use super::step::Step;
-use super::{Answers, Ended, Group, Name, Next, Transaction, cents, effect};
+use super::{Answers, Ended, Group, Name, Next, Opening, Transaction, cents, effect};
 use crate::oltp::account::Account;
 use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::journal::Record;
@@ -80,7 +80,7 @@ impl Transaction for Delivery {
     fn ask(&self, number: usize, group: &mut Group) {
         match number {
             0 => {
-                group.begin = true;
+                group.begin = Some(Opening::Write);
                 (0..PLACES).for_each(|place| group.ask_of(Step::DeliveryOldest, place));
             }
             1 => self.places().for_each(|place| {

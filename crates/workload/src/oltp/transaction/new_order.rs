@@ -9,7 +9,7 @@ use std::fmt::Write;
 use target::Value;
 
 use super::step::Step;
-use super::{Answers, Ended, Group, Name, Next, Transaction, cents, effect};
+use super::{Answers, Ended, Group, Name, Next, Opening, Transaction, cents, effect};
 use crate::oltp::account::Account;
 use crate::oltp::initial_rows::{DISTRICTS, ITEMS, ORDER_LINES};
 use crate::oltp::journal::Record;
@@ -189,7 +189,7 @@ impl Transaction for NewOrder {
 
     fn ask(&self, number: usize, group: &mut Group) {
         if number == 0 {
-            group.begin = true;
+            group.begin = Some(Opening::Write);
             group.ask(Step::NewOrderCustomer);
             (0..self.count).for_each(|line| group.ask_of(Step::NewOrderStock, line));
         } else {

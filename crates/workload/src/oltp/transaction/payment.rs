@@ -12,7 +12,7 @@ use target::Value;
 
 use super::new_order::another;
 use super::step::Step;
-use super::{Answers, Ended, Group, Name, Next, Transaction, Who, cents};
+use super::{Answers, Ended, Group, Name, Next, Opening, Transaction, Who, cents};
 use crate::oltp::account::Account;
 use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::journal::Record;
@@ -94,7 +94,7 @@ impl Transaction for Payment {
     }
 
     fn ask(&self, _number: usize, group: &mut Group) {
-        group.begin = true;
+        group.begin = Some(Opening::Write);
         group.ask(match self.who {
             Who::Id(_) => Step::PaymentById,
             Who::Named(_) => Step::PaymentByName,

@@ -5,7 +5,7 @@ use crate::oltp::mix::Kind;
 /// The steps that transactions are made of, in the order of their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Step {
+pub enum Step {
     NewOrderCustomer,
     NewOrderStock,
     NewOrderDistrict,

@@ -1,0 +1,141 @@
+//! Carries transactions out: one state machine for scripts and order entry, whether its answers are waited for or awaited.
+//!
+//! A [`Source`] says what is asked, in groups of statements that travel together, and what comes after the answers. In an
+//! event loop a group is one round trip; on a thread of its own it is carried out statement by statement. Conflicts are
+//! tried again, whatever else goes wrong is rolled back.
+
+mod blocking;
+mod nonblocking;
+mod source;
+
+use target::{Replies, Result as TargetResult, Session};
+
+pub use blocking::Blocking;
+pub use nonblocking::Nonblocking;
+pub use source::{Answers, Ended, Group, Next, Opening, Prepared, Source};
+
+use crate::transaction_error::TransactionError;
+use load::{Done, Failure};
+
+/// A session, the transaction at hand, and the answers to it.
+pub struct Executor<S: Source> {
+    source: S,
+    session: Box<dyn Session>,
+    /// What travels together; used again and again without new memory.
+    group: Group<S::Ask>,
+    /// Answers, and the first rows that are kept.
+    replies: Replies,
+    /// Rows that each statement of the group returned or changed.
+    rows: Vec<u64>,
+    rows_of_all: u64,
+    retries: u32,
+}
+
+impl<S: Source> Executor<S> {
+    /// Of a source whose groups keep first rows in so many places.
+    pub fn new(source: S, session: Box<dyn Session>, places: usize) -> Self {
+        let mut replies = Replies::default();
+        replies.reserve(places);
+        Self {
+            source,
+            session,
+            group: Group::default(),
+            replies,
+            rows: Vec::with_capacity(places),
+            rows_of_all: 0,
+            retries: 0,
+        }
+    }
+
+    /// Whether the engine's answers can be awaited.
+    pub fn can_be_awaited(&mut self) -> bool {
+        self.session.nonblocking().is_some()
+    }
+
+    /// Takes a transaction in hand.
+    #[inline]
+    fn take_up(&mut self, request: load::Request) {
+        (self.retries, self.rows_of_all) = (0, 0);
+        self.source.take_up(request);
+    }
+
+    /// Puts the group of this number together. A statement that returns no row must not seem to have returned that of an
+    /// earlier group.
+    #[inline]
+    fn ask(&mut self, number: usize) {
+        self.group.clear();
+        self.rows.clear();
+        self.replies.clear();
+        self.source.ask(number, &mut self.group);
+        for (at, asked) in self.group.asks.iter().enumerate() {
+            if let Some(first) = self.replies.first_mut(self.source.place(*asked, at)) {
+                first.clear();
+            }
+        }
+    }
+
+    /// Takes the answers to that group.
+    #[inline]
+    fn take(&mut self, number: usize) -> Result<Next, TransactionError> {
+        self.rows_of_all += self.rows.iter().sum::<u64>();
+        self.source.take(
+            number,
+            &Answers {
+                rows: &self.rows,
+                replies: &self.replies,
+            },
+        )
+    }
+
+    /// The transaction has ended as it should.
+    #[inline]
+    fn end(&mut self, ended: Ended) -> Result<Done, Failure> {
+        self.source.end(ended, self.rows_of_all)?;
+        Ok(Done {
+            rows: self.rows_of_all,
+            retries: self.retries,
+            rolled_back: ended == Ended::RolledBack,
+        })
+    }
+
+    /// From which group on it is tried once more after what went wrong in this one; else why not.
+    #[cold]
+    fn again(&mut self, wrong: TransactionError, group: Option<usize>) -> Result<usize, Failure> {
+        if !wrong.is_conflict() || self.retries >= self.source.retries_max() {
+            let is_unknown = group.is_some() && wrong.is_lost() && self.is_committing();
+            self.source.failed(is_unknown)?;
+            return Err(wrong.into_failure(self.retries));
+        }
+        self.retries += 1;
+        self.source.tried_again();
+        let from = group.map_or(0, |number| self.source.resumes_at(number));
+        if from == 0 {
+            self.rows_of_all = 0;
+        }
+        Ok(from)
+    }
+
+    /// Whether the group at hand commits, so that a loss leaves its outcome unknown.
+    fn is_committing(&self) -> bool {
+        self.group.commit || self.source.commits_by_itself()
+    }
+
+    fn measurement_begins(&mut self) {
+        self.source.measurement_begins(self.session.as_mut());
+    }
+}
+
+impl<S: Source> Drop for Executor<S> {
+    fn drop(&mut self) {
+        self.source.leaves(self.session.as_mut());
+    }
+}
+
+/// Engines prepare BEGIN and COMMIT when they are first asked; nothing of that is to be measured.
+pub fn prepare_opening(session: &mut dyn Session, opening: Opening) -> TargetResult<()> {
+    match opening {
+        Opening::Write => session.begin()?,
+        Opening::Read => session.begin_read()?,
+    }
+    session.commit()
+}

@@ -1,0 +1,261 @@
+//! What a job has in hand: the transaction at hand, its values, and what each kind did.
+
+use std::sync::Arc;
+
+use load::Failure;
+use stats::random::Random;
+use target::{Counters, Replies, Result, Session, TargetError, Value};
+
+use super::plan::{Parameter, Ready, ReadyTransaction};
+use super::tally::Tally;
+use crate::bench::Meter;
+use crate::executor::{
+    Answers, Ended, Executor, Group, Next, Opening, Prepared, Source, prepare_opening,
+};
+use crate::script::draw::{Drawn, Place};
+use crate::script::file::PARAMETERS_MAX;
+use crate::script::sql::first_word;
+use crate::transaction_error::TransactionError;
+
+/// One job's values and prepared statements.
+pub struct ScriptSource {
+    ready: Arc<Ready>,
+    prepared: Vec<Vec<Prepared>>,
+    random: Random,
+    place: Place,
+    /// How often each value was drawn, by transaction.
+    drawn: Vec<Vec<u64>>,
+    /// The values of the transaction at hand.
+    values: Vec<Drawn>,
+    current: usize,
+    tally: Tally,
+    meter: Arc<Meter>,
+    /// The session's counters when the measurement began.
+    before: Counters,
+}
+
+impl ScriptSource {
+    /// Prepares every statement on a session.
+    ///
+    /// # Errors
+    /// When a statement is not right, or a column that is kept is not there.
+    pub fn executor(
+        ready: Arc<Ready>,
+        mut session: Box<dyn Session>,
+        place: Place,
+        (tally, meter): (Tally, Arc<Meter>),
+    ) -> Result<Executor<Self>> {
+        let mut prepared = Vec::with_capacity(ready.transactions.len());
+        for transaction in &ready.transactions {
+            prepared.push(prepare(transaction, session.as_mut())?);
+        }
+        for opening in [Opening::Write, Opening::Read] {
+            let mut openings = ready.transactions.iter().map(|t| t.opening);
+            if openings.any(|o| o == Some(opening)) {
+                prepare_opening(session.as_mut(), opening)?;
+            }
+        }
+        let most = ready.transactions.iter().map(|t| t.statements.len()).max();
+        let draws = ready.transactions.iter().map(|t| t.draws.len());
+        let source = Self {
+            random: Random::stream(place.seed, place.job),
+            place,
+            drawn: draws.clone().map(|count| vec![0; count]).collect(),
+            values: vec![Drawn::default(); draws.max().unwrap_or(0)],
+            current: 0,
+            prepared,
+            ready,
+            tally,
+            meter,
+            before: Counters::default(),
+        };
+        Ok(Executor::new(source, session, most.unwrap_or(0)))
+    }
+
+    #[inline]
+    fn transaction(&self) -> &ReadyTransaction {
+        &self.ready.transactions[self.current]
+    }
+
+    #[cold]
+    fn nothing(&self, statement: usize, name: &str) -> TransactionError {
+        TransactionError::Effect(format!(
+            "wrong effect: statement {} of \"{}\" needs :{name}, which is null or was kept from no row",
+            statement + 1,
+            self.transaction().name
+        ))
+    }
+
+    #[cold]
+    fn wrong_rows(&self, statement: usize, rows: u64) -> TransactionError {
+        let transaction = self.transaction();
+        let expected = &transaction.statements[statement].rows;
+        let right = match (*expected.start(), *expected.end()) {
+            (low, high) if low == high => low.to_string(),
+            (low, u64::MAX) => format!("at least {low}"),
+            (low, high) => format!("{low} to {high}"),
+        };
+        TransactionError::Effect(format!(
+            "wrong effect: statement {} of \"{}\" returned or changed {rows} rows instead of {right}",
+            statement + 1,
+            transaction.name
+        ))
+    }
+}
+
+impl Source for ScriptSource {
+    /// The number of a statement.
+    type Ask = usize;
+
+    /// Chooses the next transaction and draws its values.
+    #[inline]
+    fn take_up(&mut self, _request: load::Request) {
+        let ready = &self.ready;
+        self.current = 0;
+        if ready.transactions.len() > 1 {
+            let mut lot = self.random.below(ready.weights);
+            while lot >= ready.transactions[self.current].weight {
+                lot -= ready.transactions[self.current].weight;
+                self.current += 1;
+            }
+        }
+        let counts = &mut self.drawn[self.current];
+        let draws = &ready.transactions[self.current].draws;
+        for ((draw, count), into) in draws.iter().zip(counts).zip(&mut self.values) {
+            draw.draw(&mut self.random, &self.place, *count, into);
+            *count += 1;
+        }
+        self.tally.begin();
+    }
+
+    #[inline]
+    fn ask(&mut self, number: usize, group: &mut Group<usize>) {
+        let ready = &self.transaction().groups[number];
+        (group.begin, group.commit) = (ready.begin, ready.commit);
+        group.asks.extend_from_slice(&ready.asks);
+    }
+
+    #[inline]
+    fn place(&self, statement: usize, _at: usize) -> usize {
+        statement
+    }
+
+    #[inline]
+    fn statements(&self, _statement: usize) -> usize {
+        1
+    }
+
+    #[inline]
+    fn prepared(&self, statement: usize, _number: usize) -> (Prepared, bool) {
+        let is_kept = !self.transaction().statements[statement].columns.is_empty();
+        (self.prepared[self.current][statement], is_kept)
+    }
+
+    #[inline]
+    fn with_parameters<T>(
+        &self,
+        statement: usize,
+        _number: usize,
+        replies: &Replies,
+        work: impl FnOnce(&[Value<'_>]) -> std::result::Result<T, TransactionError>,
+    ) -> std::result::Result<T, TransactionError> {
+        let wanted = &self.transaction().statements[statement].parameters;
+        let mut parameters = [Value::Int(0); PARAMETERS_MAX];
+        for (parameter, wanted) in parameters.iter_mut().zip(wanted) {
+            *parameter = match wanted {
+                Parameter::Drawn(place) => match &self.values[*place] {
+                    Drawn::Int(number) => Value::Int(*number),
+                    Drawn::Text(text) => Value::Text(text),
+                    Drawn::Nothing => return Err(self.nothing(statement, "a value")),
+                },
+                Parameter::Kept {
+                    statement: from,
+                    column,
+                    name,
+                } => match replies.first(*from).and_then(|row| row.value(*column)) {
+                    Some(value) => value,
+                    None => return Err(self.nothing(statement, name)),
+                },
+            };
+        }
+        work(&parameters[..wanted.len()])
+    }
+
+    #[inline]
+    fn check_rows(&self, statement: usize, rows: u64) -> std::result::Result<(), TransactionError> {
+        let expected = &self.transaction().statements[statement].rows;
+        match expected.contains(&rows) {
+            true => Ok(()),
+            false => Err(self.wrong_rows(statement, rows)),
+        }
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        number: usize,
+        _answers: &Answers<'_>,
+    ) -> std::result::Result<Next, TransactionError> {
+        Ok(match number + 1 < self.transaction().groups.len() {
+            true => Next::Group,
+            false => Next::Done(Ended::Committed),
+        })
+    }
+
+    #[inline]
+    fn end(&mut self, _ended: Ended, rows: u64) -> std::result::Result<(), Failure> {
+        self.tally.end(self.current, rows);
+        Ok(())
+    }
+
+    fn retries_max(&self) -> u32 {
+        self.ready.retries
+    }
+
+    /// Where every statement is a transaction of its own, those before stand.
+    fn resumes_at(&self, number: usize) -> usize {
+        match self.transaction().opening {
+            None => number,
+            Some(_) => 0,
+        }
+    }
+
+    fn measurement_begins(&mut self, session: &mut dyn Session) {
+        self.before = session.counters();
+        self.tally.measurement_begins();
+    }
+
+    fn leaves(&mut self, session: &mut dyn Session) {
+        let counters = session.counters().since(self.before);
+        self.meter.add(counters, 0, 0);
+    }
+}
+
+fn prepare(transaction: &ReadyTransaction, session: &mut dyn Session) -> Result<Vec<Prepared>> {
+    let in_place = |number: usize, mut error: TargetError| {
+        let name = &transaction.name;
+        error.message = format!("statement {} of \"{name}\": {}", number + 1, error.message);
+        error
+    };
+    let mut all = Vec::with_capacity(transaction.statements.len());
+    for (number, statement) in transaction.statements.iter().enumerate() {
+        let prepared = session.prepare(&statement.sql);
+        let prepared = prepared.map_err(|error| in_place(number, error))?;
+        for column in &statement.columns {
+            let kept = session.check_kept(prepared, *column);
+            kept.map_err(|error| in_place(number, error))?;
+        }
+        let returns = match session.columns(prepared) {
+            Some(columns) => columns > 0,
+            None => {
+                let word = first_word(&statement.sql);
+                ["select", "values", "show", "with", "table", "explain"].contains(&word.as_str())
+            }
+        };
+        all.push(Prepared {
+            statement: prepared,
+            returns,
+        });
+    }
+    Ok(all)
+}
