@@ -8,11 +8,11 @@ mod blocking;
 mod nonblocking;
 mod source;
 
-use target::{Replies, Result as TargetResult, Session, Statement};
+use target::{Replies, Result as TargetResult, Session};
 
 pub use blocking::Blocking;
 pub use nonblocking::Nonblocking;
-pub use source::{Answers, Ended, Group, Next, Opening, Source};
+pub use source::{Answers, Ended, Group, Next, Opening, Prepared, Source};
 
 use crate::transaction_error::TransactionError;
 use load::{Done, Failure};
@@ -29,15 +29,6 @@ pub struct Executor<S: Source> {
     rows: Vec<u64>,
     rows_of_all: u64,
     retries: u32,
-}
-
-/// A statement as it was prepared.
-#[derive(Debug, Clone, Copy)]
-pub struct Prepared {
-    /// The session's name for it.
-    pub statement: Statement,
-    /// Whether it returns rows.
-    pub returns: bool,
 }
 
 impl<S: Source> Executor<S> {

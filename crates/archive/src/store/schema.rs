@@ -37,13 +37,16 @@ const ADDED: &[(i64, &[&str])] = &[
     (7, &["read_by_others_mb_per_s", "write_by_others_mb_per_s"]),
 ];
 
-/// The columns that a version added to other tables than `point`, with their declarations.
-const COLUMNS_ADDED: &[(i64, &str, &[(&str, &str)])] = &[
+/// A column's name and declaration.
+type Declared = (&'static str, &'static str);
+
+/// The columns that a version added to other tables than `point`.
+const COLUMNS_ADDED: &[(i64, &str, &[Declared])] = &[
     (8, "missing", REMARK_COLUMNS),
     (8, "reason", REMARK_COLUMNS),
 ];
 
-const REMARK_COLUMNS: &[(&str, &str)] = &[
+const REMARK_COLUMNS: &[Declared] = &[
     ("code", "TEXT"),
     ("fields", "TEXT CHECK (json_valid(fields))"),
 ];

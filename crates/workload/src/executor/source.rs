@@ -1,9 +1,8 @@
 //! Where the statements of transactions come from.
 
 use load::Failure;
-use target::{Replies, Session, Value};
+use target::{Replies, Session, Statement, Value};
 
-use super::Prepared;
 use crate::transaction_error::TransactionError;
 
 /// Says what is asked in a transaction, given what was answered so far.
@@ -94,6 +93,15 @@ pub trait Source: Send {
 
     /// The session is about to be closed.
     fn leaves(&mut self, _session: &mut dyn Session) {}
+}
+
+/// A statement as it was prepared.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared {
+    /// The session's name for it.
+    pub statement: Statement,
+    /// Whether it returns rows.
+    pub returns: bool,
 }
 
 /// How a transaction is begun.

@@ -96,10 +96,7 @@ fn orders_come_and_go_and_are_put_back_on_all_engines() {
         }
         is_told(&database);
         let again = database.load(&options(0.01)).unwrap();
-        assert!(
-            again.restored && again.rows["orders"] == 15_000,
-            "{engine}"
-        );
+        assert!(again.restored && again.rows["orders"] == 15_000, "{engine}");
         assert_eq!(orders(&database), [15_000, 15, 0], "{engine}");
         let checked = database.check(&[1, 3, 4, 18, 21]);
         assert!(checked.is_sound(), "{engine} {:?}", checked.findings);

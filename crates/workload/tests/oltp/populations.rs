@@ -32,7 +32,7 @@ fn context(database: &Database, users: u32, pacing: Pacing) -> ExecutorContext {
         mode: Mode::Client,
         terminals: Arc::new(Terminals::new(world, users, 3)),
         ledger: Arc::new(Ledger::default()),
-        journal: None,
+        commit_log: None,
     }
 }
 

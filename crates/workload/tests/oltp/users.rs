@@ -57,7 +57,7 @@ pub fn context(
         mode,
         terminals: Arc::new(Terminals::new(world, USERS, 3)),
         ledger: Arc::new(Ledger::default()),
-        journal: journal.map(Arc::new),
+        commit_log: journal.map(Arc::new),
     }
 }
 
