@@ -1,6 +1,7 @@
 //! Runs, points and figures: the result schema as plain data.
 
 mod by_operation;
+mod event;
 mod figures;
 mod held_back;
 mod inventory;
@@ -11,6 +12,7 @@ mod run;
 mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
+pub use event::{CacheState, EventClass, EventSource};
 pub use figures::{
     Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX,
 };

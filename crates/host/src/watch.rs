@@ -25,7 +25,7 @@ pub struct HostWatch {
 #[derive(Debug)]
 enum Database {
     Here,
-    There(RemoteSampler),
+    There(Box<RemoteSampler>),
     Unknown(String),
 }
 
@@ -68,7 +68,7 @@ impl HostWatch {
     pub fn there(driver: Sampler, database: RemoteSampler, device: Result<String, String>) -> Self {
         Self {
             driver,
-            database: Database::There(database),
+            database: Database::There(Box::new(database)),
             device,
             requests: Err(
                 "the requests of a device are timed on the driver's own machine alone".into(),

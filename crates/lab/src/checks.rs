@@ -4,7 +4,7 @@ mod pace;
 
 use std::time::Duration;
 
-use archive::{Figures, Remark};
+use archive::{CacheState, Figures, Remark};
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 
@@ -171,13 +171,17 @@ pub fn clock_note(stopwatch: &Stopwatch) -> Option<Remark> {
 /// to come from.
 ///
 /// `cache` is the state before the point, `expected_bytes` what a cold read must bring from the device.
-pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -> Option<Remark> {
+pub fn cache_note(
+    cache: &CacheState,
+    expected_bytes: Option<u64>,
+    figures: &Figures,
+) -> Option<Remark> {
     let expected_mb = expected_bytes? as f64 / 1e6;
     let read_mb = figures
         .read_mb_per_s
         .zip(figures.elapsed_s)
         .map(|(rate, s)| rate * s);
-    let from_device = !matches!(cache, "warm" | "as it comes");
+    let from_device = !matches!(cache, CacheState::Warm | CacheState::AsItComes);
     match (from_device, read_mb) {
         (true, None) => Some(Remark::ReadsUncounted),
         (true, Some(read_mb)) if read_mb < expected_mb * COLD_SHARE_MIN => {
@@ -187,7 +191,9 @@ pub fn cache_note(cache: &str, expected_bytes: Option<u64>, figures: &Figures) -
             })
         }
         (false, Some(read_mb))
-            if cache == "warm" && read_mb > WARM_MB_MAX && read_mb > expected_mb * 0.05 =>
+            if *cache == CacheState::Warm
+                && read_mb > WARM_MB_MAX
+                && read_mb > expected_mb * 0.05 =>
         {
             Some(Remark::NotFromMemory { read_mb })
         }
@@ -376,16 +382,22 @@ mod tests {
     fn the_device_counters_decide_where_data_came_from() {
         let mb100 = Some(100_000_000);
         assert!(matches!(
-            cache_note("cold", mb100, &read(Some(10.0))),
+            cache_note(&CacheState::Cold, mb100, &read(Some(10.0))),
             Some(Remark::ServedFromCache { .. })
         ));
-        assert_eq!(cache_note("cold", mb100, &read(Some(48.0))), None);
-        let untold = cache_note("cold", mb100, &read(None));
+        assert_eq!(
+            cache_note(&CacheState::Cold, mb100, &read(Some(48.0))),
+            None
+        );
+        let untold = cache_note(&CacheState::Cold, mb100, &read(None));
         assert_eq!(untold, Some(Remark::ReadsUncounted));
-        let found = cache_note("warm", mb100, &read(Some(10.0)));
+        let found = cache_note(&CacheState::Warm, mb100, &read(Some(10.0)));
         assert_eq!(found, Some(Remark::NotFromMemory { read_mb: 20.0 }));
-        assert_eq!(cache_note("warm", mb100, &read(Some(0.5))), None);
-        assert_eq!(cache_note("as it comes", mb100, &read(Some(50.0))), None);
-        assert_eq!(cache_note("cold", None, &read(Some(0.0))), None);
+        assert_eq!(cache_note(&CacheState::Warm, mb100, &read(Some(0.5))), None);
+        assert_eq!(
+            cache_note(&CacheState::AsItComes, mb100, &read(Some(50.0))),
+            None
+        );
+        assert_eq!(cache_note(&CacheState::Cold, None, &read(Some(0.0))), None);
     }
 }

@@ -4,7 +4,7 @@ mod server;
 
 use std::time::Duration;
 
-use archive::TimedEvent;
+use archive::{EventClass, EventSource, TimedEvent};
 use load::Outcome;
 use target::WaitClass;
 
@@ -30,34 +30,15 @@ pub enum Class {
     Unknown,
 }
 
-impl Class {
-    /// Word used in the archive and in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Session(class) => class.name(),
-            Self::Idle => "idle",
-            Self::Driver | Self::Client => "driver",
-            Self::Queued => "scheduler",
-            Self::RoundTrip => "round trip",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// How a time is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// By counters of driver, kernel or server.
-    Counted,
-    /// By looking often.
-    Sampled,
-}
-
-impl Source {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Counted => "counted",
-            Self::Sampled => "sampled",
+impl From<Class> for EventClass {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Session(class) => class.into(),
+            Class::Idle => Self::Idle,
+            Class::Driver | Class::Client => Self::Driver,
+            Class::Queued => Self::Scheduler,
+            Class::RoundTrip => Self::RoundTrip,
+            Class::Unknown => Self::Unknown,
         }
     }
 }
@@ -75,7 +56,7 @@ pub struct Event {
     /// Percent of the jobs' time.
     pub share_pct: f64,
     /// How it is known.
-    pub source: Source,
+    pub source: EventSource,
 }
 
 impl Event {
@@ -83,11 +64,11 @@ impl Event {
     fn record(&self) -> TimedEvent {
         TimedEvent {
             event: self.name.clone(),
-            class: self.class.name().into(),
+            class: self.class.into(),
             waits: self.waits,
             time_s: self.time_s,
             share_pct: self.share_pct,
-            source: self.source.name().into(),
+            source: self.source,
         }
     }
 }
@@ -160,7 +141,7 @@ fn event(name: &str, class: Class, time: Duration, of: Duration) -> Event {
         waits: None,
         time_s: time.as_secs_f64(),
         share_pct: time.as_secs_f64() / of.as_secs_f64() * 100.0,
-        source: Source::Counted,
+        source: EventSource::Counted,
     }
 }
 

@@ -27,6 +27,7 @@ pub use log::{Lap, Log};
 use monitor::{Monitored, monitored};
 use rounds::Round;
 pub use rounds::{Decides, Steadiness};
+pub use searched::search_of;
 pub use slo::Slo;
 
 /// How soon an interruption is noticed while nothing runs.

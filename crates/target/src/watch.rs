@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use archive::WaitHistogram;
+use archive::{EventClass, WaitHistogram};
 
 use crate::Result;
 
@@ -34,19 +34,18 @@ pub enum WaitClass {
     Other,
 }
 
-impl WaitClass {
-    /// Word used in tables and exports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "CPU",
-            Self::DataRead => "data read",
-            Self::DataWrite => "data write",
-            Self::LogSync => "log sync",
-            Self::Lock => "lock",
-            Self::Latch => "latch",
-            Self::Client => "client",
-            Self::Blocked => "wait",
-            Self::Other => "other",
+impl From<WaitClass> for EventClass {
+    fn from(class: WaitClass) -> Self {
+        match class {
+            WaitClass::Cpu => Self::Cpu,
+            WaitClass::DataRead => Self::DataRead,
+            WaitClass::DataWrite => Self::DataWrite,
+            WaitClass::LogSync => Self::LogSync,
+            WaitClass::Lock => Self::Lock,
+            WaitClass::Latch => Self::Latch,
+            WaitClass::Client => Self::Client,
+            WaitClass::Blocked => Self::Wait,
+            WaitClass::Other => Self::Other,
         }
     }
 }

@@ -3,8 +3,8 @@
 pub(crate) mod test;
 
 use archive::{
-    ByOperation, Component, Figures, Histograms, OperationSample, OperationTimes, Point, PointKey,
-    Remark, Sample, Steady, WorkDone,
+    ByOperation, CacheState, Component, Figures, Histograms, OperationSample, OperationTimes,
+    Point, PointKey, Remark, Sample, Steady, WorkDone,
 };
 use storage::engine::{Ended, Operation, Outcome, Recovery, Tally, Way};
 use storage::execution::{Done, Lap, Steadiness};
@@ -52,7 +52,7 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
             seconds: run.elapsed_s.map(f64::from),
             schedule: schedule(run),
             state: "as found".to_owned(),
-            cache: "as found".to_owned(),
+            cache: CacheState::AsFound,
             below_database: true,
             ..WorkDone::default()
         },

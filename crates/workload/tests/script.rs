@@ -121,7 +121,7 @@ fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
     else {
         panic!("{notes:?}")
     };
-    assert_eq!((name.as_str(), *completed), ("buy", sold as u64));
+    assert_eq!((name.as_str(), *completed), ("buy", sold));
     assert!(exercise.verify(&outcome).unwrap().is_empty());
     (sold, outcome.rows())
 }

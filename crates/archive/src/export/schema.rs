@@ -5,7 +5,7 @@ mod remark;
 use serde_json::{Map, Value, json};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
-use crate::{Better, FIGURES, OperationTimes, Resource, Unseen};
+use crate::{Better, EventSource, FIGURES, OperationTimes, Resource, Unseen};
 
 /// JSON Schema (draft 2020-12) of what [`super::json`] writes.
 pub fn json_schema() -> Value {
@@ -407,7 +407,10 @@ fn event_properties() -> Properties {
         ("waits", or_null(count("How often it happened."))),
         ("time_s", real("Time spent in it by all jobs.")),
         ("share_pct", real("Part of the jobs' time.")),
-        ("source", text("How it is known: counted or sampled.")),
+        (
+            "source",
+            choice(&EventSource::ALL.map(EventSource::name), "How it is known."),
+        ),
     ])
 }
 
@@ -418,7 +421,10 @@ fn background_event_properties() -> Properties {
         ("count", or_null(count("How often."))),
         ("time_s", or_null(real("Time it took altogether."))),
         ("mb", or_null(real("10^6 bytes moved by it."))),
-        ("source", text("How it is known: counted or sampled.")),
+        (
+            "source",
+            choice(&EventSource::ALL.map(EventSource::name), "How it is known."),
+        ),
     ])
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::EventSource;
+
 /// What kept a point from being faster, or that nothing did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bottleneck {
@@ -110,8 +112,7 @@ pub struct BackgroundEvent {
     pub time_s: Option<f64>,
     /// 10^6 bytes moved by it.
     pub mb: Option<f64>,
-    /// How it is known: "counted" or "sampled".
-    pub source: String,
+    pub source: EventSource,
 }
 
 impl BackgroundEvent {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::{Histogram, HistogramSnapshot};
 
-use super::{ByOperation, Figures, HeldBack};
+use super::{ByOperation, CacheState, EventClass, EventSource, Figures, HeldBack};
 use crate::remark::Remark;
 
 /// Part of the platform that a test loads.
@@ -89,8 +89,7 @@ pub struct WorkDone {
     pub schedule: String,
     /// State of the data before the point, e.g. "fresh, analysed".
     pub state: String,
-    /// Cache before the point: "warm", "cold" or "lukewarm" …
-    pub cache: String,
+    pub cache: CacheState,
     /// Percentile of the response times that had to hold a limit, 0 to 100; `None` where none was asked for.
     pub limit_percentile: Option<f64>,
     /// That limit, µs.
@@ -111,16 +110,14 @@ pub struct WorkDone {
 pub struct TimedEvent {
     /// Name of the event, e.g. "DB CPU".
     pub event: String,
-    /// Class of the event, e.g. "CPU", "scheduler", "I/O".
-    pub class: String,
+    pub class: EventClass,
     /// How often it happened.
     pub waits: Option<u64>,
     /// Time spent in it by all jobs, in seconds.
     pub time_s: f64,
     /// Part of the jobs' time, in percent.
     pub share_pct: f64,
-    /// How it is known: "counted" or "sampled".
-    pub source: String,
+    pub source: EventSource,
 }
 
 /// One line of the time series beside a point.

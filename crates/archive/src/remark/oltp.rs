@@ -17,7 +17,7 @@ ConnectionsGivenUp { connections: u64 } =>
 /// The log of acknowledged transactions agrees with the tables.
 AllAcknowledgedThere => "everything that was acknowledged is in the tables";
 /// The log of acknowledged transactions, kept in a file, does not agree with the tables.
-AcknowledgedLost { orders: Reconciled, payments: Reconciled, deliveries: Reconciled, places: Vec<String>, log: Option<String> } =>
+AcknowledgedLost { orders: Box<Reconciled>, payments: Box<Reconciled>, deliveries: Box<Reconciled>, places: Vec<String>, log: Option<String> } =>
     "{counts}{kept}", counts = words::reconciled([orders, payments, deliveries], places), kept = words::kept_at(log);
 /// The database was checked once more before a level, because another process measured before.
 CheckedForOtherProcess =>

@@ -73,7 +73,7 @@ opaque!(
     Vec<BracketEnd>,
     BTreeMap<String, Vec<String>>,
     PendingWrites,
-    Reconciled,
+    Box<Reconciled>,
     RoundsRole,
     RoundsWindow
 );

@@ -14,7 +14,7 @@ use super::parts::{
 use super::span::{Argument, Field};
 use super::{span, words};
 
-/// Whether what it is about is invalid, or was not measured, does not depend on the kind: that is where it stands.
+/// One kind of remark. Whether it makes something invalid is no matter of its kind, but of where it stands.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     variant: &'static str,

@@ -240,3 +240,59 @@ pub(super) fn bracket_ends(ends: &[BracketEnd]) -> String {
         format!("at {:.1}/s {seen}", end.rate_per_s)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Remark;
+
+    #[test]
+    fn ends_of_ramps_are_told() {
+        let ends = [
+            Remark::RampTooSlow {
+                users: 500,
+                limit_ms: 50.0,
+                response_ms: 52.0,
+            },
+            Remark::RampFlat {
+                users: 160,
+                users_since: 1,
+                completed_per_s: 100.04,
+            },
+            Remark::RampFailed {
+                users: 200,
+                errors_pct: 1.25,
+                limit_pct: 1.0,
+            },
+        ];
+        assert_eq!(
+            ends.map(|end| end.to_string()),
+            [
+                "the ramp ended at 500 users: the response time was above its limit of 50 ms at two steps in a row, at 500 \
+                 users 52.0 ms",
+                "the ramp ended at 160 users: throughput has not risen by more than 1 % since 1 user, at 160 users 100.0/s",
+                "the ramp ended at 200 users: 1.25 % of the operations failed at 200 users, more than 1 %"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_broken_is_named_by_its_number() {
+        let unsound = Remark::UnsoundAfterwards {
+            broken: vec![
+                super::Broken {
+                    condition: 0,
+                    count: 1,
+                },
+                super::Broken {
+                    condition: 3,
+                    count: 5,
+                },
+            ],
+            errors: Vec::new(),
+        };
+        assert_eq!(
+            unsound.to_string(),
+            "the database was not sound afterwards: the count of rows is broken in 1 places, condition 3 is broken in 5 places"
+        );
+    }
+}

@@ -13,9 +13,9 @@ use super::rows::rows;
 use super::{Result, RunName, RunSummary, by_operation};
 use crate::integrity;
 use crate::{
-    ByOperation, Component, FIGURES, Figures, HeldBack, Histograms, Inventory, Missing, Platform,
-    Point, PointKey, Remark, Run, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
-    WorkDone,
+    ByOperation, Component, EventSource, FIGURES, Figures, HeldBack, Histograms, Inventory,
+    Missing, Platform, Point, PointKey, Remark, Run, RunState, Sample, Steady, StudyPart,
+    TargetRecord, TimedEvent, WorkDone,
 };
 
 /// The name of a run: that which its user gave it, else its label.
@@ -453,11 +453,11 @@ fn timed_events(connection: &Connection, id: i64) -> Result<Vec<TimedEvent>> {
     rows(connection, sql, [id], |row| {
         Ok(TimedEvent {
             event: row.get("event")?,
-            class: row.get("class")?,
+            class: row.get::<_, String>("class")?.into(),
             waits: row.get::<_, Option<i64>>("waits")?.map(i64::cast_unsigned),
             time_s: row.get("time_s")?,
             share_pct: row.get("share_pct")?,
-            source: row.get("source")?,
+            source: EventSource::named(&row.get::<_, String>("source")?),
         })
     })
 }

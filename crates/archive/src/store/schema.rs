@@ -37,16 +37,16 @@ const ADDED: &[(i64, &[&str])] = &[
     (7, &["read_by_others_mb_per_s", "write_by_others_mb_per_s"]),
 ];
 
-/// A column's name and declaration.
-type Declared = (&'static str, &'static str);
-
-/// The columns that a version added to other tables than `point`.
-const COLUMNS_ADDED: &[(i64, &str, &[Declared])] = &[
+/// The columns that a version added to other tables than `point`, with their declarations.
+const COLUMNS_ADDED: &[(i64, &str, Columns)] = &[
     (8, "missing", REMARK_COLUMNS),
     (8, "reason", REMARK_COLUMNS),
 ];
 
-const REMARK_COLUMNS: &[Declared] = &[
+/// Names and declarations.
+type Columns = &'static [(&'static str, &'static str)];
+
+const REMARK_COLUMNS: Columns = &[
     ("code", "TEXT"),
     ("fields", "TEXT CHECK (json_valid(fields))"),
 ];
@@ -267,9 +267,7 @@ fn added_after(version: i64) -> Vec<&'static str> {
     later.flat_map(|(_, names)| names.iter().copied()).collect()
 }
 
-fn columns_added_after(
-    version: i64,
-) -> impl Iterator<Item = (&'static str, &'static [(&'static str, &'static str)])> {
+fn columns_added_after(version: i64) -> impl Iterator<Item = (&'static str, Columns)> {
     let later = COLUMNS_ADDED
         .iter()
         .filter(move |(since, ..)| *since > version);

@@ -257,11 +257,11 @@ fn insert_children(transaction: &Transaction<'_>, id: i64, point: &Point) -> Res
             id,
             seq as i64,
             e.event,
-            e.class,
+            e.class.name(),
             waits,
             e.time_s,
             e.share_pct,
-            e.source
+            e.source.name()
         ])?;
     }
 
@@ -321,7 +321,14 @@ fn insert_held_back(transaction: &Transaction<'_>, id: i64, held: &HeldBack) -> 
     for (seq, e) in held.background_events.iter().enumerate() {
         let count = e.count.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
         insert.execute(params![
-            id, seq as i64, e.process, e.event, count, e.time_s, e.mb, e.source
+            id,
+            seq as i64,
+            e.process,
+            e.event,
+            count,
+            e.time_s,
+            e.mb,
+            e.source.name()
         ])?;
     }
     let sql = "INSERT INTO wait_histogram VALUES (?1, ?2, ?3, ?4, ?5)";

@@ -3,9 +3,9 @@
 
 use crate::common::{key, measure, new_run, point, told};
 use archive::{
-    Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, FIGURES, Figures, HeldBack,
-    Histograms, NewRun, Point, PointKey, Remark, Resource, RunName, RunState, Sample, Steady,
-    TimedEvent, WaitHistogram, WorkDone,
+    Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, EventSource, FIGURES, Figures,
+    HeldBack, Histograms, NewRun, Point, PointKey, Remark, Resource, RunName, RunState, Sample,
+    Steady, TimedEvent, WaitHistogram, WorkDone,
 };
 use proptest::prelude::*;
 use stats::Histogram;
@@ -319,11 +319,11 @@ fn event() -> impl Strategy<Value = TimedEvent> {
     ("\\PC*", "\\PC*", waits, number(), number()).prop_map(
         |(event, class, waits, time_s, share_pct)| TimedEvent {
             event,
-            class,
+            class: class.into(),
             waits,
             time_s,
             share_pct,
-            source: "counted".into(),
+            source: EventSource::Counted,
         },
     )
 }
@@ -341,7 +341,7 @@ fn held_back() -> impl Strategy<Value = HeldBack> {
         count,
         time_s,
         mb: time_s,
-        source: "counted".into(),
+        source: EventSource::Counted,
     });
     (event, counts, proptest::option::of("\\PC*")).prop_map(|(event, counts, sentence)| HeldBack {
         background_events: vec![event],
@@ -411,7 +411,7 @@ fn work() -> impl Strategy<Value = WorkDone> {
             operations_per_job,
             seconds,
             state,
-            cache,
+            cache: cache.into(),
             mode: "time".into(),
             ..WorkDone::default()
         },

@@ -8,7 +8,7 @@ use target::WaitClass::{self, *};
 
 use super::*;
 use crate::session_sampler::Link;
-use crate::timed::{Class, Event, Source};
+use crate::timed::{Class, Event};
 
 const LOCAL: Link = Link {
     transport: Transport::Local,
@@ -26,12 +26,12 @@ const TUNNEL: Link = Link {
 
 fn event(class: Class, share_pct: f64) -> Event {
     Event {
-        name: format!("{} event", class.name()),
+        name: format!("{} event", archive::EventClass::from(class).name()),
         class,
         waits: None,
         time_s: share_pct,
         share_pct,
-        source: Source::Sampled,
+        source: archive::EventSource::Sampled,
     }
 }
 

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use archive::{BackgroundEvent, TimedEvent};
+use archive::{BackgroundEvent, EventClass, EventSource, TimedEvent};
 use load::Outcome;
 use target::{Counted, WaitClass};
 
-use super::{Class, Event, Source};
+use super::{Class, Event};
 use crate::session_sampler::SessionSamples;
 
 /// All events, longest first; they add up to 100 % of the jobs' time.
@@ -34,7 +34,8 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
         share_pct: time_s / active_s * 100.0,
         source,
     };
-    let counted = |name: &str, class, time_s| event(name, class, time_s, None, Source::Counted);
+    let counted =
+        |name: &str, class, time_s| event(name, class, time_s, None, EventSource::Counted);
     let idle_s = total(|client| client.idle);
     let mut events = vec![
         counted("driver", Class::Driver, driver_s),
@@ -75,13 +76,13 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
             Class::RoundTrip,
             way_s,
             None,
-            Source::Sampled,
+            EventSource::Sampled,
         ),
     ]);
     sorted(events)
 }
 
-type Inside = (WaitClass, String, f64, Option<u64>, Source);
+type Inside = (WaitClass, String, f64, Option<u64>, EventSource);
 
 /// The server's share by event. Where the server counts the waits of a class itself, these are taken, and
 /// what was seen of the sessions meanwhile is shortened by them.
@@ -92,12 +93,18 @@ fn inside(watched: &SessionSamples) -> Vec<Inside> {
         .iter()
         .filter_map(|(class, name, counted)| {
             let time_s = counted.time_ns? as f64 / 1e9;
-            Some((*class, name.clone(), time_s, counted.count, Source::Counted))
+            Some((
+                *class,
+                name.clone(),
+                time_s,
+                counted.count,
+                EventSource::Counted,
+            ))
         });
     let counted: Vec<Inside> = counted.collect();
     let seen = watched.seconds.sessions.iter();
     let mut seen: Vec<Inside> = seen
-        .map(|((class, name), time_s)| (*class, name.clone(), *time_s, None, Source::Sampled))
+        .map(|((class, name), time_s)| (*class, name.clone(), *time_s, None, EventSource::Sampled))
         .collect();
     let counted_s: f64 = counted.iter().map(|(_, _, time_s, ..)| time_s).sum();
     match seen.iter().any(|(class, ..)| *class == WaitClass::Blocked) {
@@ -141,11 +148,11 @@ pub fn top(events: &[Event], most: usize) -> Vec<TimedEvent> {
         [one] => top.push(one.record()),
         many => top.push(TimedEvent {
             event: format!("{} other events", many.len()),
-            class: WaitClass::Other.name().into(),
+            class: EventClass::Other,
             waits: None,
             time_s: many.iter().map(|e| e.time_s).sum(),
             share_pct: many.iter().map(|e| e.share_pct).sum(),
-            source: Source::Sampled.name().into(),
+            source: EventSource::Sampled,
         }),
     }
     top
@@ -171,7 +178,7 @@ pub fn background(watched: &SessionSamples) -> Vec<BackgroundEvent> {
             count: counted.count,
             time_s: counted.time_ns.map(|ns| ns as f64 / 1e9),
             mb: counted.bytes.map(|bytes| bytes as f64 / 1e6),
-            source: "counted".into(),
+            source: EventSource::Counted,
         })
         .collect();
     let mut seen: Vec<BackgroundEvent> = watched
@@ -182,7 +189,7 @@ pub fn background(watched: &SessionSamples) -> Vec<BackgroundEvent> {
             process: process.clone(),
             event: event.clone(),
             time_s: Some(*time_s),
-            source: "sampled".into(),
+            source: EventSource::Sampled,
             ..BackgroundEvent::default()
         })
         .collect();
@@ -230,7 +237,7 @@ mod tests {
     fn share(events: &[Event], class: &str) -> f64 {
         events
             .iter()
-            .filter(|e| e.class.name() == class)
+            .filter(|e| EventClass::from(e.class).name() == class)
             .map(|e| e.share_pct)
             .sum()
     }

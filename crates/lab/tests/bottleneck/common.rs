@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use archive::{Figures, HeldBack, Remark, Resource, TimedEvent};
+use archive::{EventClass, Figures, HeldBack, Remark, Resource, TimedEvent};
 use host::{HostWatch, Sampler, SamplerOptions};
 use lab::programs::programs_of;
 use lab::session_sampler::SessionSampler;
@@ -120,7 +120,7 @@ impl Judged {
 
     /// Share of the jobs' time that went to a class of events.
     pub fn share_pct(&self, class: &str) -> f64 {
-        let of_class = self.events.iter().filter(|e| e.class == class);
+        let of_class = self.events.iter().filter(|e| e.class.name() == class);
         of_class.map(|e| e.share_pct).sum()
     }
 
@@ -246,7 +246,7 @@ pub fn working_client(target: &Arc<dyn Target>) {
     let driver_s: f64 = judged
         .events
         .iter()
-        .filter(|e| e.class == "driver")
+        .filter(|e| e.class == EventClass::Driver)
         .map(|e| e.time_s)
         .sum();
     // The last operation ends behind the window.

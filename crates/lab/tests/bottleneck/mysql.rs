@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::Resource;
+use archive::{EventSource, Resource};
 use lab::bottleneck::NAMED_PCT_MIN;
 use target::mysql::local::MariaDbServer;
 use target::server::{LocalServer, ServerSpec};
@@ -18,8 +18,8 @@ use crate::way::{ONE_WAY, long_way_to};
 pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
 
 fn counted(judged: &Judged, class: &str) -> f64 {
-    let of_class = judged.events.iter().filter(|e| e.class == class);
-    let counted = of_class.filter(|e| e.source == "counted" && e.waits.is_some());
+    let of_class = judged.events.iter().filter(|e| e.class.name() == class);
+    let counted = of_class.filter(|e| e.source == EventSource::Counted && e.waits.is_some());
     counted.map(|e| e.share_pct).sum()
 }
 

@@ -496,11 +496,11 @@ fn event_row(event: &TimedEvent) -> Vec<String> {
     let waits = event.waits.map(number::count);
     vec![
         event.event.clone(),
-        event.class.clone(),
+        event.class.name().to_owned(),
         waits.unwrap_or_else(|| number::UNKNOWN.to_owned()),
         number::figure(event.time_s),
         number::figure(event.share_pct),
-        event.source.clone(),
+        event.source.name().to_owned(),
     ]
 }
 

@@ -497,7 +497,7 @@ fn work(group: &TestGroup<'_>) -> String {
         ("size", &work.size),
         ("schedule", &work.schedule),
         ("data", &work.state),
-        ("cache", &work.cache),
+        ("cache", &work.cache.to_string()),
     ] {
         if !text.is_empty() {
             parts.push(format!("{name}: {text}"));

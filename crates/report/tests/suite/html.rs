@@ -232,7 +232,7 @@ fn hostile_text_stays_text() {
     point.title = hostile();
     point.notes = vec![crate::fixture::told(&hostile())];
     point.reasons = vec![crate::fixture::told(&hostile())];
-    point.work.cache = hostile();
+    point.work.cache = hostile().into();
     let mut reference = crate::fixture::reference();
     reference.title = hostile();
     reference.document = hostile();

@@ -160,7 +160,8 @@ impl Execution<'_> {
     }
 }
 
-fn search_of<T>(searched: &SearchedRate<T>) -> remark::Search {
+/// What a search for the highest rate found, to be told.
+pub fn search_of<T>(searched: &SearchedRate<T>) -> remark::Search {
     let found = searched.found();
     let tried = searched.tried().iter().map(|rate| RateTried {
         rate_per_s: rate.rate_per_s,

@@ -189,7 +189,6 @@ fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<S
 /// What two points of one test do not share, with both values where they are words.
 fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<String> {
     let (x, y) = (&a.work, &b.work);
-    let lukewarm = |cache: &str| cache.split(':').next().unwrap_or_default().to_owned();
     let words = |what: &str, x: &str, y: &str| {
         let (own, others) = (differing(x, y), differing(y, x));
         (x != y).then(|| format!("{what}: \"{own}\" and \"{others}\""))
@@ -206,11 +205,7 @@ fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<String> {
             "the amount of work",
         ),
         words("the schedule", &x.schedule, &y.schedule),
-        words(
-            "the state of the cache",
-            &lukewarm(&x.cache),
-            &lukewarm(&y.cache),
-        ),
+        words("the state of the cache", x.cache.name(), y.cache.name()),
         other(
             same_engine && a.definition != b.definition,
             "the definition of the test",

@@ -7,7 +7,7 @@
 mod runs;
 mod shift;
 
-use archive::{Remark, Run, RunState, StudyPart};
+use archive::{CacheState, Remark, Run, RunState, StudyPart};
 use runs::{frame, point};
 use stats::Warning;
 use stats::compare::{Design, Verdict};
@@ -161,7 +161,10 @@ fn scale_protocol_and_definition_must_be_alike_or_are_labelled() {
             |p| p.work.schedule = "open, constant, 5/s".into(),
             "the schedule",
         ),
-        (|p| p.work.cache = "cold".into(), "the state of the cache"),
+        (
+            |p| p.work.cache = CacheState::Cold,
+            "the state of the cache",
+        ),
         (|p| p.work.seconds = Some(3.0), "the bound of a point"),
         (
             |p| p.definition = "beef".into(),

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use ::load::Progress;
-use archive::{Archive, Component, Figures, Point, PointKey, Remark, WorkDone};
+use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, WorkDone};
 use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::Written;
@@ -369,7 +369,7 @@ fn point(report: &Report, blank: Point) -> Point {
         work: WorkDone {
             mode: "work".into(),
             state: "lifted anew".into(),
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             ..WorkDone::default()
         },
         figures: Figures {

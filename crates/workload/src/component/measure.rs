@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use archive::{Archive, Point, PointKey, Remark, WorkDone};
+use archive::{Archive, CacheState, Point, PointKey, Remark, WorkDone};
 use host::Stopwatch;
 use lab::checks;
 use lab::observe::{Driven, Observation, Observed};
@@ -196,7 +196,7 @@ impl Task<'_> {
     fn complete(
         &self,
         exercise: &mut dyn Exercise,
-        cache: &str,
+        cache: &CacheState,
         observed: &mut Observed<'_>,
     ) -> target::Result<()> {
         let (outcome, point) = (&observed.outcome, &mut observed.point);
@@ -327,7 +327,7 @@ impl Task<'_> {
         notes
     }
 
-    fn work_done(&self, state: &str, cache: &str) -> WorkDone {
+    fn work_done(&self, state: &str, cache: &CacheState) -> WorkDone {
         let work_mode = self.step.mode == Mode::Work;
         WorkDone {
             mode: if work_mode { "work" } else { "time" }.into(),
@@ -336,7 +336,7 @@ impl Task<'_> {
             seconds: self.step.seconds,
             schedule: self.step.schedule_words(),
             state: state.into(),
-            cache: cache.into(),
+            cache: cache.clone(),
             ..WorkDone::default()
         }
     }
@@ -344,7 +344,7 @@ impl Task<'_> {
     /// A point whose preparation or proof failed: no figures, one reason.
     fn failed(&self, message: String) -> Point {
         Point {
-            work: self.work_done("unknown", "unknown"),
+            work: self.work_done("unknown", &CacheState::Unknown),
             reasons: vec![Remark::StatementFailed { error: message }],
             ..self.blank()
         }

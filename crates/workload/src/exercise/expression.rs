@@ -30,7 +30,7 @@ impl Exercise for Expression {
         self.bench.create_stored_code()?;
         Ok(Prepared {
             state: "no table".into(),
-            cache: self.bench.test.definition.cache.name().into(),
+            cache: self.bench.test.definition.cache.state(),
             reasons: Vec::new(),
         })
     }

@@ -1,6 +1,6 @@
 //! A test bound to a target, and the state of its data and caches before a point.
 
-use archive::{Remark, TransactionKind};
+use archive::{CacheState, Remark, TransactionKind};
 use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{Cooled, Result};
 
@@ -13,8 +13,7 @@ use crate::tables;
 pub struct Prepared {
     /// State of the data, e.g. "fresh, analysed".
     pub state: String,
-    /// State of the caches: "warm", "cold", "lukewarm: …" or "as it comes".
-    pub cache: String,
+    pub cache: CacheState,
     /// What is wrong already.
     pub reasons: Vec<Remark>,
 }
@@ -91,10 +90,10 @@ pub(crate) fn prepare_tables(bench: &Bench, needed: &[Table]) -> Result<Prepared
     }
     let cache = match bench.test.definition.cache {
         Cache::Cold => match bench.target.cool()? {
-            Cooled::Cold => "cold".to_owned(),
-            Cooled::Lukewarm(why) => format!("lukewarm: {why}"),
+            Cooled::Cold => CacheState::Cold,
+            Cooled::Lukewarm(why) => CacheState::Lukewarm(why),
         },
-        other => other.name().to_owned(),
+        other => other.state(),
     };
     Ok(Prepared {
         state: "fresh, analysed".into(),
@@ -111,7 +110,7 @@ pub(crate) fn prepare_empty(bench: &Bench, shape: &str, table: &str) -> Result<P
     bench.checkpoint()?;
     Ok(Prepared {
         state: "empty table".into(),
-        cache: bench.test.definition.cache.name().into(),
+        cache: bench.test.definition.cache.state(),
         reasons: Vec::new(),
     })
 }

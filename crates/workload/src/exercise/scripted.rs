@@ -6,7 +6,7 @@ mod tally;
 
 use std::sync::Arc;
 
-use archive::{Remark, TransactionKind};
+use archive::{CacheState, Remark, TransactionKind};
 use load::{BlockingClient, NonblockingClient, Outcome};
 use target::{ErrorKind, Result, TargetError};
 
@@ -92,7 +92,7 @@ impl Exercise for Scripted {
         }
         Ok(Prepared {
             state: state.into(),
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             reasons: Vec::new(),
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use archive::Component;
+use archive::{CacheState, Component};
 use serde::Deserialize;
 
 use crate::expectation::Expectation;
@@ -111,12 +111,12 @@ pub enum Cache {
 }
 
 impl Cache {
-    /// Word for tables and exports.
-    pub fn name(self) -> &'static str {
+    /// What is said of a point.
+    pub fn state(self) -> CacheState {
         match self {
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-            Self::Any => "as it comes",
+            Self::Warm => CacheState::Warm,
+            Self::Cold => CacheState::Cold,
+            Self::Any => CacheState::AsItComes,
         }
     }
 }

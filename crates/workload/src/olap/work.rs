@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use archive::Remark;
+use archive::{CacheState, Remark};
 use load::BlockingClient;
 use serde::{Deserialize, Serialize};
 use target::{Cooled, Session, Target};
@@ -115,7 +115,7 @@ impl Work {
         &self,
         number: u32,
         cache: Cache,
-    ) -> Result<std::result::Result<String, String>> {
+    ) -> Result<std::result::Result<CacheState, String>> {
         let is_compared = self.asked.source == Source::Seeded && self.asked.rows == Rows::AsLoaded;
         if is_compared
             && reference::is_known(self.scale)
@@ -125,12 +125,12 @@ impl Work {
         }
         if cache == Cache::Cold {
             return Ok(Ok(match self.target.cool()? {
-                Cooled::Cold => "cold".to_owned(),
-                Cooled::Lukewarm(why) => format!("lukewarm: {why}"),
+                Cooled::Cold => CacheState::Cold,
+                Cooled::Lukewarm(why) => CacheState::Lukewarm(why),
             }));
         }
         let question = self.question(number, self.asked.source, 0)?;
-        Ok(self.ask_once(&question)?.map(|()| "warm".to_owned()))
+        Ok(self.ask_once(&question)?.map(|()| CacheState::Warm))
     }
 
     /// Asks a query with the parameters of the qualification; the inner error says what is wrong with its answer.

@@ -68,11 +68,13 @@ impl Reconciled {
 impl Reconciled {
     /// What was found, with the place of the log where it is kept.
     pub fn remark(&self, log: Option<&Path>) -> Remark {
-        let side = |side: &Side| remark::Reconciled {
-            acknowledged: side.acknowledged,
-            missing: side.missing,
-            unacknowledged: side.unacknowledged,
-            unacknowledged_max: side.unacknowledged_max,
+        let side = |side: &Side| {
+            Box::new(remark::Reconciled {
+                acknowledged: side.acknowledged,
+                missing: side.missing,
+                unacknowledged: side.unacknowledged,
+                unacknowledged_max: side.unacknowledged_max,
+            })
         };
         Remark::AcknowledgedLost {
             orders: side(&self.orders),

@@ -104,7 +104,7 @@ impl Start<'_> {
         if let Some(called) = snapshot.label()? {
             // Where the database is half removed, what it was stands on the copy alone.
             if there.is_none_or(|there| label(&there) == called) {
-                return self.from_snapshot(snapshot, &called);
+                return self.restore_snapshot(snapshot, &called);
             }
         }
         let was_fresh = self.make_fresh(there)?;
@@ -121,7 +121,7 @@ impl Start<'_> {
         }
     }
 
-    fn from_snapshot(&self, snapshot: &dyn Snapshot, called: &str) -> Result<(Way, Cooled)> {
+    fn restore_snapshot(&self, snapshot: &dyn Snapshot, called: &str) -> Result<(Way, Cooled)> {
         (self.tell)(Event::Step("restoring the copy"));
         let cooled = snapshot.restore()?;
         let is_right = self

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row};
 
 use crate::store::Result;
 use crate::store::rows::rows;
-use crate::{BackgroundEvent, Bottleneck, Remark, Resource, WaitHistogram};
+use crate::{BackgroundEvent, Bottleneck, EventSource, Remark, Resource, WaitHistogram};
 
 /// The sentence of a point's own row, and what could not be understood of it.
 pub(super) fn bottleneck(
@@ -32,7 +32,7 @@ pub(super) fn background_events(connection: &Connection, id: i64) -> Result<Vec<
             count: row.get::<_, Option<i64>>("count")?.map(i64::cast_unsigned),
             time_s: row.get("time_s")?,
             mb: row.get("mb")?,
-            source: row.get("source")?,
+            source: EventSource::named(&row.get::<_, String>("source")?),
         })
     })
 }

@@ -2,10 +2,11 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, Component, FIGURES, Fact, HeldBack,
-    Histograms, Inventory, Missing, NewRun, OperationSample, OperationTimes, Platform, Point,
-    PointKey, Remark, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart,
-    TargetRecord, TimedEvent, TransactionKind, Unseen, WaitHistogram, WorkDone,
+    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component, EventClass,
+    EventSource, FIGURES, Fact, HeldBack, Histograms, Inventory, Missing, NewRun, OperationSample,
+    OperationTimes, Platform, Point, PointKey, Remark, Resource, RightsMissing, Run, RunName,
+    RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, TransactionKind, Unseen,
+    WaitHistogram, WorkDone,
 };
 use stats::Histogram;
 
@@ -115,7 +116,7 @@ pub fn point(key: PointKey) -> Point {
             seconds: None,
             schedule: "closed".into(),
             state: "fresh, analysed".into(),
-            cache: "warm".into(),
+            cache: CacheState::Warm,
         },
         figures: archive::Figures::default(),
         histograms: Histograms::of(&histogram(1..=1_000), &histogram(2..=1_001)),
@@ -123,11 +124,11 @@ pub fn point(key: PointKey) -> Point {
         steady: Some(Steady::Yes),
         timed_events: vec![TimedEvent {
             event: "DB CPU".into(),
-            class: "CPU".into(),
+            class: EventClass::Cpu,
             waits: None,
             time_s: 1.9,
             share_pct: 95.0,
-            source: "sampled".into(),
+            source: EventSource::Sampled,
         }],
         held_back: held_back(),
         samples: vec![Sample {
@@ -188,7 +189,7 @@ fn held_back() -> HeldBack {
             count: Some(12),
             time_s: Some(0.06),
             mb: None,
-            source: "counted".into(),
+            source: EventSource::Counted,
         }],
         wait_histograms: vec![
             WaitHistogram {

@@ -9,7 +9,7 @@ use crate::olap;
 use crate::olap::refresh::{CHANGED, Function, RefreshSet};
 use crate::olap::work::{Rows, Work, WorkOptions};
 use ::load::{Drive, End, Progress};
-use archive::{Figures, Point, PointKey, Remark, WorkDone};
+use archive::{CacheState, Figures, Point, PointKey, Remark, WorkDone};
 use target::lifted::Store;
 use target::source::SourceTable;
 
@@ -175,7 +175,7 @@ impl Cycle<'_> {
             operations_per_job: Some(1),
             schedule: "closed".into(),
             state: "orders come, change and go".into(),
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             ..WorkDone::default()
         };
         let blank = |code: &str| Point {

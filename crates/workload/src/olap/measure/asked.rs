@@ -8,7 +8,7 @@ use crate::Meter;
 use crate::olap::work::{Cache, Work};
 use crate::olap::{Function, OlapError, Query, order};
 use ::load::{BlockingClient, Drive, End, Progress};
-use archive::{Figures, Remark};
+use archive::{CacheState, Figures, Remark};
 
 use super::beside::Beside;
 use super::passes::{PASSES_MAX, Passes};
@@ -68,7 +68,7 @@ pub(super) struct Asking {
     per_stream: u64,
     /// Streams ask in whole passes for at least so long.
     least: Option<Duration>,
-    cache: String,
+    cache: CacheState,
     note: Option<Remark>,
 }
 
@@ -107,7 +107,7 @@ impl Asking {
             streams,
             beside,
             per_stream: asked.len() as u64,
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             note: Some(Remark::StreamsOrdered { refreshed }),
             ..Self::default()
         }
@@ -121,7 +121,7 @@ impl Asking {
             streams: (1..=users).map(|s| order::of_stream(s, &asked)).collect(),
             per_stream: PASSES_MAX * asked.len() as u64,
             least: Some(least),
-            cache: "warm".into(),
+            cache: CacheState::Warm,
             note: Some(Remark::StreamsInPasses),
             ..Self::default()
         }
@@ -136,7 +136,7 @@ impl Asking {
         Self {
             functions: vec![(function, 1)],
             per_stream: 1,
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             note: Some(what),
             ..Self::default()
         }

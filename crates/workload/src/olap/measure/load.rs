@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::olap::{self, LoadOptions, Loaded, OlapError};
-use archive::{Figures, Point, Remark, WorkDone};
+use archive::{CacheState, Figures, Point, Remark, WorkDone};
 
 use super::points::PointContext;
 use lab::Measured;
@@ -46,7 +46,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
             mode: "work".into(),
             size: format!("scale {scale}"),
             state: state.into(),
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             ..WorkDone::default()
         },
         figures: Figures {

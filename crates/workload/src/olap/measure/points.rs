@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::olap::work::{Answers, Rows, Work, WorkOptions};
 use crate::olap::{self, OlapError, Scale, Source};
-use archive::{Component, Point, PointKey, Remark, WorkDone};
+use archive::{CacheState, Component, Point, PointKey, Remark, WorkDone};
 
 use super::title;
 use crate::olap::step::OlapStep;
@@ -121,7 +121,7 @@ impl PointContext<'_> {
     }
 
     /// What was asked, in words.
-    pub fn work_done(&self, scale: Scale, operations: u64, cache: String) -> WorkDone {
+    pub fn work_done(&self, scale: Scale, operations: u64, cache: CacheState) -> WorkDone {
         let parameters = match self.olap.parameters {
             Source::Qualification => "parameters of the qualification",
             Source::Seeded => "drawn parameters",

@@ -10,7 +10,7 @@ use ::load::{
     Drive, End, Interval, KindOutcome, Outcome, Progress, RampUp, Schedule, Think, UserPopulation,
     Users,
 };
-use archive::{Figures, Histograms, Point, Remark, Sample, WorkDone};
+use archive::{CacheState, Figures, Histograms, Point, Remark, Sample, WorkDone};
 use stats::words::counted;
 use target::Counters as EngineCounters;
 
@@ -354,7 +354,7 @@ impl<'a> Level<'a> {
                 self.place.statements()
             ),
             state: "as the level before left it".into(),
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
             ..WorkDone::default()

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::oltp::{self, LoadOptions};
-use archive::{Figures, Point, Remark, WorkDone};
+use archive::{CacheState, Figures, Point, Remark, WorkDone};
 use stats::words::counted;
 
 use super::{LOAD, Measured, PointContext};
@@ -51,7 +51,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
             mode: "work".into(),
             size: counted(u64::from(options.warehouses), "warehouse"),
             state: renewed.how.clone(),
-            cache: "as it comes".into(),
+            cache: CacheState::AsItComes,
             ..WorkDone::default()
         },
         figures: Figures {

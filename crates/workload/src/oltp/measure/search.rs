@@ -4,7 +4,7 @@ use ::load::search::{Search, SearchPlan};
 use ::load::slo_search::{SearchedRate, slo_search};
 use ::load::{Objective, Progress};
 use archive::Point;
-use archive::remark::{self, RateTried};
+use storage::execution::search_of;
 
 use super::level::{Level, Seen};
 use super::{Measured, PointContext};
@@ -61,7 +61,7 @@ impl<'a> RateSearch<'a> {
     }
 
     fn points(&self, searched: &SearchedRate<(Level<'a>, Seen)>) -> Vec<Point> {
-        let told = found(searched).told("arrivals", self.objective.to_string());
+        let told = search_of(searched).told("arrivals", self.objective.to_string());
         let Some((level, seen)) = searched.best() else {
             return self.place.without_figures(&told);
         };
@@ -70,21 +70,5 @@ impl<'a> RateSearch<'a> {
             total.notes.splice(0..0, told);
         }
         points
-    }
-}
-
-fn found<T>(searched: &SearchedRate<T>) -> remark::Search {
-    let found = searched.found();
-    let tried = searched.tried().iter().map(|rate| RateTried {
-        rate_per_s: rate.rate_per_s,
-        held: rate.held as u64,
-        of: (rate.held + rate.missed) as u64,
-    });
-    remark::Search {
-        rate_per_s: found.rate_per_s,
-        missed_per_s: found.missed_per_s,
-        settled: found.is_settled,
-        holds_above: found.holds_above,
-        tried: tried.collect(),
     }
 }

@@ -1,0 +1,229 @@
+//! What the jobs' time went to, and how that is known.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Class of a timed event. Archives and exports have its word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum EventClass {
+    /// A session on a processor, or ready to run.
+    Cpu,
+    /// A session that reads data.
+    DataRead,
+    /// A session that writes data.
+    DataWrite,
+    /// A session that writes or syncs the log.
+    LogSync,
+    /// A session that waits for a lock that a user knows.
+    Lock,
+    /// A session that waits for an internal lock of the server.
+    Latch,
+    /// A session that waits for its client.
+    Client,
+    /// A session in a wait that is not told.
+    Wait,
+    /// Everything else that a session does.
+    Other,
+    /// Pauses on purpose.
+    Idle,
+    /// The driver's own work.
+    Driver,
+    /// The driver's wait for a processor.
+    Scheduler,
+    /// Between driver and server.
+    RoundTrip,
+    /// Something in the server that nobody tells.
+    Unknown,
+    /// The word of another version.
+    Foreign(String),
+}
+
+impl EventClass {
+    /// All that this version knows.
+    const ALL: [Self; 14] = [
+        Self::Cpu,
+        Self::DataRead,
+        Self::DataWrite,
+        Self::LogSync,
+        Self::Lock,
+        Self::Latch,
+        Self::Client,
+        Self::Wait,
+        Self::Other,
+        Self::Idle,
+        Self::Driver,
+        Self::Scheduler,
+        Self::RoundTrip,
+        Self::Unknown,
+    ];
+
+    /// Its word.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::DataRead => "data read",
+            Self::DataWrite => "data write",
+            Self::LogSync => "log sync",
+            Self::Lock => "lock",
+            Self::Latch => "latch",
+            Self::Client => "client",
+            Self::Wait => "wait",
+            Self::Other => "other",
+            Self::Idle => "idle",
+            Self::Driver => "driver",
+            Self::Scheduler => "scheduler",
+            Self::RoundTrip => "round trip",
+            Self::Unknown => "unknown",
+            Self::Foreign(word) => word,
+        }
+    }
+}
+
+impl From<String> for EventClass {
+    fn from(word: String) -> Self {
+        let known = Self::ALL.into_iter().find(|class| class.name() == word);
+        known.unwrap_or(Self::Foreign(word))
+    }
+}
+
+impl From<EventClass> for String {
+    fn from(class: EventClass) -> Self {
+        class.name().to_owned()
+    }
+}
+
+/// How an event is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventSource {
+    /// By counters of driver, kernel or server.
+    Counted,
+    /// By looking often.
+    #[default]
+    Sampled,
+}
+
+impl EventSource {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Counted, Self::Sampled];
+
+    /// Word used in archives and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counted => "counted",
+            Self::Sampled => "sampled",
+        }
+    }
+
+    /// The source of a word. What is not said to be counted is not known exactly.
+    pub fn named(word: &str) -> Self {
+        let known = Self::ALL.into_iter().find(|source| source.name() == word);
+        known.unwrap_or_default()
+    }
+}
+
+/// State of the caches before a point. Archives and exports have its words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum CacheState {
+    /// Nothing is said.
+    #[default]
+    Unsaid,
+    /// What is asked for was read before.
+    Warm,
+    /// Neither engine nor kernel holds any of it.
+    Cold,
+    /// Meant to be cold, with what stayed and why.
+    Lukewarm(String),
+    /// Nobody saw to it.
+    AsItComes,
+    /// Below a database nobody saw to it.
+    AsFound,
+    /// The point failed before.
+    Unknown,
+    /// The words of another version.
+    Foreign(String),
+}
+
+impl CacheState {
+    /// Those that are one word.
+    const PLAIN: [Self; 6] = [
+        Self::Unsaid,
+        Self::Warm,
+        Self::Cold,
+        Self::AsItComes,
+        Self::AsFound,
+        Self::Unknown,
+    ];
+
+    /// Its name, without what stayed.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Unsaid => "",
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+            Self::Lukewarm(_) => "lukewarm",
+            Self::AsItComes => "as it comes",
+            Self::AsFound => "as found",
+            Self::Unknown => "unknown",
+            Self::Foreign(words) => words,
+        }
+    }
+}
+
+impl fmt::Display for CacheState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Lukewarm(why) => write!(f, ": {why}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl From<String> for CacheState {
+    fn from(words: String) -> Self {
+        if let Some(why) = words.strip_prefix("lukewarm: ") {
+            return Self::Lukewarm(why.to_owned());
+        }
+        let known = Self::PLAIN.into_iter().find(|state| state.name() == words);
+        known.unwrap_or(Self::Foreign(words))
+    }
+}
+
+impl From<CacheState> for String {
+    fn from(state: CacheState) -> Self {
+        state.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_any_version_stay_as_they_are() {
+        for words in [
+            "",
+            "warm",
+            "lukewarm: 3 of 8 MB stayed",
+            "as found",
+            "tepid",
+        ] {
+            let state = CacheState::from(words.to_owned());
+            assert_eq!(String::from(state.clone()), words);
+            assert_eq!(matches!(state, CacheState::Foreign(_)), words == "tepid");
+        }
+        for word in ["CPU", "wait", "round trip", "I/O"] {
+            let class = EventClass::from(word.to_owned());
+            assert_eq!(String::from(class.clone()), word);
+            assert_eq!(matches!(class, EventClass::Foreign(_)), word == "I/O");
+        }
+        for source in EventSource::ALL {
+            assert_eq!(serde_json::to_value(source).unwrap(), source.name());
+            assert_eq!(EventSource::named(source.name()), source);
+        }
+    }
+}
