@@ -31,7 +31,7 @@ trial() {
     shift 3
     "$dbdyno" "$@" --yes --pairs "$pairs" --seed "$number" --name "$name-$number" --json \
         --archive "$out/aa.dbdyno" >"$json" 2>"$out/log.txt" || status=$?
-    # 3: a gate failed, on a busy machine a late driver for instance; such points are left out and counted as they are.
+    # 3: a check failed, on a busy machine a late driver for instance; such points are left out and counted as they are.
     case $status in 0 | 3) ;; *) cat "$out/log.txt" >&2; exit "$status" ;; esac
     local line=$name,$number,$pairs key
     for key in verdict ratio ratio_low ratio_high spread_log advised_for_effect; do

@@ -53,6 +53,8 @@ sb=(sysbench oltp_point_select --mysql-socket="$server/socket" --mysql-user=root
 "${sb[@]}" prepare >"$out/prepare.txt"
 mariadb -u root -S "$server/socket" -e 'ANALYZE TABLE sbtest.sbtest1' >"$out/analyze.txt"
 url="mysql://root@localhost/dbdyno?socket=$server/socket&others=allow"
+# Each build has a database of its own: what the one made, the other may refuse.
+url_of_older="mysql://root@localhost/older?socket=$server/socket&others=allow"
 
 [ "${REALTIME:-}" != 1 ] || real_time "$mariadbd"
 

@@ -7,7 +7,7 @@ dbdyno_block() {
     local status=0
     "$dbdyno" run bench/driver/plan.toml --yes --archive "$out/block.dbdyno" --target "$url" --seed "$RANDOM" \
         --set "step.script=bench/driver/$1.toml" --set "step.jobs=[$2]" >"$out/dbdyno.txt" 2>&1 || status=$?
-    # 3: a gate failed, which the busy machine may cause; the figures are those of the block all the same.
+    # 3: a check failed, which the busy machine may cause; the figures are those of the block all the same.
     case $status in 0 | 3) ;; *) cat "$out/dbdyno.txt" >&2; exit "$status" ;; esac
     "$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
@@ -30,7 +30,7 @@ pair_of_blocks() {
 }
 
 # older_block SCRIPT CLIENTS: as dbdyno_block, by the other build.
-older_block() { local dbdyno=$against; dbdyno_block "$@"; }
+older_block() { local dbdyno=$against url=${url_of_older:-$url}; dbdyno_block "$@"; }
 
 # real_time PID: puts a server and whatever the script starts from here on into the kernel's real-time class, so that
 # other programs of the machine hardly count. Needs root; the others nearly stand still meanwhile.

@@ -18,9 +18,9 @@ pub enum Status {
     Environment = 1,
     /// Wrong in itself, knowable without touching a target.
     Wrong = 2,
-    /// Measured, but a gate failed. In `judge`: the run as a whole is incomplete or was changed, which wins
+    /// Measured, but a check failed. In `judge`: the run as a whole is incomplete or was changed, which wins
     /// over any limit.
-    GateFailed = 3,
+    CheckFailed = 3,
     /// Measured, but judged below what was asked for: a limit missed or without a valid figure under it, a
     /// verdict of --fail-on.
     Missed = 4,

@@ -10,7 +10,6 @@ use crate::cancellation::{Cancellation, ExitReason};
 use crate::client::{BlockingClient, NonblockingClient};
 use crate::clock::{Clock, Participation, Usage};
 use crate::event_loop::{self, Client, Left, Loops, Replacement, Rules};
-use crate::gate::Gate;
 use crate::outcome::{DriverThreads, Outcome};
 use crate::population::{KINDS_MAX, USERS_MAX, UserPopulation};
 use crate::recorder::{INTERVAL_MIN, Progress, Recorder};
@@ -18,6 +17,7 @@ use crate::schedule::{End, RampUp, Schedule, Think, Timetable, Window};
 use crate::scheduler::Scheduler;
 use crate::series::Series;
 use crate::service::Service;
+use crate::start_barrier::StartBarrier;
 use crate::threads;
 use crate::window_start::announced;
 
@@ -262,7 +262,7 @@ impl<'a> Context<'a> {
     ) -> Ended<'a> {
         let clock = &self.how.clock;
         let first = (*self.how.threads.start()).clamp(1, clients.len().max(1));
-        let gate = Gate::new(first, clock);
+        let barrier = StartBarrier::new(first, clock);
         let rules = Rules {
             limit: self.how.operation_limit,
             open: self.open,
@@ -279,12 +279,12 @@ impl<'a> Context<'a> {
         let loops = Loops {
             threads: first..=*self.how.threads.end(),
             window: self.window,
-            gate: &gate,
+            barrier: &barrier,
             cancellation: self.cancellation,
             clock,
             new_recorder: self.new_recorder,
         };
-        let left = self.announced(&gate, || {
+        let left = self.announced(&barrier, || {
             let part = replace.is_some().then(|| clock.participate_in_background());
             event_loop::run(clients, &loops, || {
                 if let Some((replace, part)) = replace.zip(part) {
@@ -304,17 +304,17 @@ impl<'a> Context<'a> {
             clients: clients
                 .map(|slot| (slot.work.service, None, slot.leaving))
                 .collect(),
-            origin_ns: gate.common_start_ns(),
+            origin_ns: barrier.common_start_ns(),
             driver_threads: Some(used),
         }
     }
 
     fn on_threads<'o>(&self, clients: Vec<Box<dyn BlockingClient + 'o>>) -> Ended<'a> {
-        let gate = Gate::new(clients.len(), &self.how.clock);
+        let barrier = StartBarrier::new(clients.len(), &self.how.clock);
         let common = self.scheduler.map(|_| Mutex::new((self.new_recorder)()));
         let shared = threads::Shared {
             window: self.window,
-            gate: &gate,
+            barrier: &barrier,
             cancellation: self.cancellation,
             recorder: common.as_ref(),
             new_recorder: self.new_recorder,
@@ -324,12 +324,12 @@ impl<'a> Context<'a> {
         let clients = clients.into_iter().enumerate();
         let clients = clients.map(|(number, client)| (client, self.service(number)));
         let clients = clients.collect();
-        let mut left = self.announced(&gate, || threads::run(clients, &shared));
+        let mut left = self.announced(&barrier, || threads::run(clients, &shared));
         left.sort_by_key(|thread| thread.number);
         let mut ended = Ended {
             recorders: Vec::new(),
             clients: Vec::new(),
-            origin_ns: gate.common_start_ns(),
+            origin_ns: barrier.common_start_ns(),
             driver_threads: None,
         };
         // Closed when all threads have ended.
@@ -348,10 +348,10 @@ impl<'a> Context<'a> {
         ended
     }
 
-    fn announced<T>(&self, gate: &Gate, drive: impl FnOnce() -> T) -> T {
+    fn announced<T>(&self, barrier: &StartBarrier, drive: impl FnOnce() -> T) -> T {
         let how = self.how;
         let begins = (self.window.from_ns, &how.clock);
-        announced(how.entering, begins, gate, self.cancellation, drive)
+        announced(how.entering, begins, barrier, self.cancellation, drive)
     }
 
     fn outcome(&self, ended: Ended<'a>) -> Outcome {

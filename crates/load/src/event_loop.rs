@@ -4,10 +4,10 @@
 //! that is then missing in the database beside them.
 
 mod client;
-mod crew;
+mod loop_threads;
 mod poll;
 mod slot;
 mod turns;
 
 pub(crate) use client::{Client, Replacement, Rules};
-pub(crate) use crew::{Left, Loops, run};
+pub(crate) use loop_threads::{Left, Loops, run};

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::cancellation::{Cancellation, ExitReason, panic_message};
 use crate::clock::{self, Clock, SLEEP_SLICE, Usage, ns};
-use crate::gate::{Gate, Ticket};
 use crate::recorder::{Recorder, Timing};
 use crate::schedule::Window;
 use crate::service::{Due, Ended, Service};
+use crate::start_barrier::{Participant, StartBarrier};
 use crate::{BlockingClient, Done, Failure, Interrupt};
 
 /// Operations that a thread keeps before it writes them into a common recorder.
@@ -27,7 +27,7 @@ pub struct Shared<'r, 'a> {
     /// What is measured.
     pub window: Window,
     /// Where they meet; made for as many as there are.
-    pub gate: &'r Gate,
+    pub barrier: &'r StartBarrier,
     pub cancellation: &'r Cancellation<'r>,
     /// Where all of them write, where a recorder for each would be too much: a hundred clients would take a hundred
     /// times fifteen histograms where there are five kinds.
@@ -69,7 +69,7 @@ pub fn run<'a, 'o>(
     let parts: Vec<_> = clients.iter().map(|_| shared.clock.participate()).collect();
     std::thread::scope(|scope| {
         for (number, ((client, service), part)) in clients.into_iter().zip(parts).enumerate() {
-            let (ticket, leavings) = (shared.gate.ticket(), leavings.clone());
+            let (participant, leavings) = (shared.barrier.participant(), leavings.clone());
             let worker = Worker {
                 client,
                 call: calls.get(number),
@@ -88,7 +88,7 @@ pub fn run<'a, 'o>(
             let thread = std::thread::Builder::new().name(format!("client-{number}"));
             let spawned = thread.spawn_scoped(scope, move || {
                 part.enter();
-                worker.run(number, ticket, &leavings);
+                worker.run(number, participant, &leavings);
                 drop(leavings);
                 drop(part);
             });
@@ -173,11 +173,16 @@ enum Wrong {
 }
 
 impl<'a, 'o> Worker<'_, 'a, 'o> {
-    /// A panic of the client becomes the drive's fatal failure; it never leaves the others waiting, because the ticket
+    /// A panic of the client becomes the drive's fatal failure; it never leaves the others waiting, because the participant
     /// is given up on the way out.
-    fn run(mut self, number: usize, ticket: Ticket, leavings: &Sender<LeftThread<'a, 'o>>) {
+    fn run(
+        mut self,
+        number: usize,
+        participant: Participant,
+        leavings: &Sender<LeftThread<'a, 'o>>,
+    ) {
         clock::sharpen_timers();
-        let work = AssertUnwindSafe(|| self.work(ticket));
+        let work = AssertUnwindSafe(|| self.work(participant));
         let leaving = catch_unwind(work).unwrap_or_else(|panic| {
             let message = panic_message(panic.as_ref());
             self.shared.cancellation.fail(format!(
@@ -197,7 +202,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         });
     }
 
-    fn work(&mut self, ticket: Ticket) -> ExitReason {
+    fn work(&mut self, participant: Participant) -> ExitReason {
         let Shared {
             window,
             cancellation,
@@ -219,7 +224,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         let first = self.service.first();
         let meter = clock.usage_meter();
         let mut before = meter.read();
-        let common_start = ticket.wait(halted);
+        let common_start = participant.wait(halted);
         let Some(origin_ns) = common_start.filter(|at| clock.sleep_until(*at, halted).is_some())
         else {
             return cancellation.stopped();

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::cancellation::Cancellation;
 use crate::clock::Clock;
-use crate::gate::Gate;
+use crate::start_barrier::StartBarrier;
 
 /// Runs `drive` and meanwhile, on a thread of its own, calls what is to be called when the window begins; not at
 /// all when the drive ends or is stopped before.
 pub fn announced<T>(
     entering: Option<&(dyn Fn() + Sync)>,
     (from_ns, clock): (u64, &Clock),
-    gate: &Gate,
+    barrier: &StartBarrier,
     cancellation: &Cancellation,
     drive: impl FnOnce() -> T,
 ) -> T {
@@ -25,7 +25,7 @@ pub fn announced<T>(
             let part = part;
             part.enter();
             let halted = || over.load(Relaxed) || cancellation.pulled();
-            let Some(origin_ns) = gate.wait(halted) else {
+            let Some(origin_ns) = barrier.wait(halted) else {
                 return;
             };
             let begin_ns = origin_ns.saturating_add(from_ns);
@@ -35,7 +35,7 @@ pub fn announced<T>(
         });
         let result = drive();
         over.store(true, Relaxed);
-        gate.wake();
+        barrier.wake();
         result
     })
 }

@@ -1,4 +1,4 @@
-//! An order-entry workload derived from TPC-C 5.11: its database, the loader and the gate.
+//! An order-entry workload derived from TPC-C 5.11: its database, the loader and the consistency checks.
 //!
 //! Derived, not the same: results are not comparable with published ones. The nine tables and their
 //! columns bear the specification's names, so that anybody's SQL can check them.

@@ -74,8 +74,8 @@ fn drive(exercise: &mut dyn Exercise, by: By, jobs: u32, per_job: u64) -> Outcom
     let clients = match by {
         By::Threads => Clients::Blocking(exercise.clients(jobs).unwrap()),
         By::Loop => {
-            let stations = exercise.stations(jobs).unwrap();
-            Clients::nonblocking(stations.expect("the engine can be awaited"))
+            let nonblocking_clients = exercise.nonblocking_clients(jobs).unwrap();
+            Clients::nonblocking(nonblocking_clients.expect("the engine can be awaited"))
         }
     };
     load::drive(clients, &how)
@@ -131,7 +131,12 @@ fn the_example_on_sqlite() {
     let directory = tempfile::tempdir().unwrap();
     let target = open(&format!("sqlite:{}/t.db", directory.path().display()));
     check_shop(&target, By::Threads, 3);
-    assert!(exercise(&target, &shop()).stations(1).unwrap().is_none());
+    assert!(
+        exercise(&target, &shop())
+            .nonblocking_clients(1)
+            .unwrap()
+            .is_none()
+    );
 }
 
 /// The loop and threads do the very same transactions: as many sales, as many rows.

@@ -48,7 +48,7 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
         "dbdyno: points of this study are invalid; `dbdyno report {} --against {}` shows which and why",
         b.label, a.label
     ));
-    Ok(Status::GateFailed)
+    Ok(Status::CheckFailed)
 }
 
 type Measured = Result<(study::Finished, Option<WorkFiles>)>;

@@ -63,7 +63,7 @@ pub(super) fn show(bar: &ProgressBar, event: Event<'_>, things: &str) {
 pub(super) fn sound(is_sound: bool) -> Status {
     match is_sound {
         true => Status::Fine,
-        false => Status::GateFailed,
+        false => Status::CheckFailed,
     }
 }
 

@@ -30,7 +30,7 @@ pub fn judge(arguments: &JudgeArguments, archive: &Option<PathBuf>) -> Result<St
 /// An unsound run decides nothing, so that its status wins over that of a limit.
 fn status(judgement: &Judgement) -> Status {
     if !judgement.sound() {
-        Status::GateFailed
+        Status::CheckFailed
     } else if judgement.missed() + judgement.unjudged() > 0 {
         Status::Missed
     } else {

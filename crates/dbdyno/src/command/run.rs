@@ -134,5 +134,5 @@ fn show(run: &Run) -> Result<Status> {
         run.points.len(),
         run.label
     ));
-    Ok(Status::GateFailed)
+    Ok(Status::CheckFailed)
 }

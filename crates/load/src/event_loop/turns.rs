@@ -10,9 +10,9 @@ use super::poll::Poll;
 use super::slot::{ClientSlot, Doing};
 use crate::cancellation::{Cancellation, ExitReason};
 use crate::clock::{self, Clock, Usage, UsageMeter, ns};
-use crate::gate::Ticket;
 use crate::recorder::Recorder;
 use crate::schedule::Window;
+use crate::start_barrier::Participant;
 use crate::{Done, Failure, Turn};
 
 /// How often a loop looks at its own use of the processor.
@@ -96,7 +96,7 @@ impl<'a, 'o> Turns<'a, 'o> {
     /// Ramps up, waits for the others, and works until the window ends.
     pub fn run(
         &mut self,
-        ticket: Ticket,
+        participant: Participant,
         cancellation: &Cancellation,
         relief: &dyn Relief<'a, 'o>,
     ) -> Result<(), LoopError> {
@@ -112,7 +112,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         }
         self.before = self.meter.read();
         let halted = || cancellation.pulled();
-        let start = ticket.wait(halted);
+        let start = participant.wait(halted);
         match start.filter(|at| self.clock.sleep_until(*at, halted).is_some()) {
             Some(origin_ns) => self.start(origin_ns),
             None => {
@@ -143,7 +143,7 @@ impl<'a, 'o> Turns<'a, 'o> {
     }
 
     /// The common start is known. What a thread uses before the window begins is no part of it; without a
-    /// ramp-up by time it counts from the gate, so that the wait for a processor is in it.
+    /// ramp-up by time it counts from the barrier, so that the wait for a processor is in it.
     fn start(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
         let enter_ns = origin_ns.saturating_add(self.window.from_ns);

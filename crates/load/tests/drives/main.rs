@@ -6,11 +6,11 @@
 mod ends;
 mod failures;
 mod models;
+mod nonblocking;
 mod real_time;
 mod recorder;
 mod relief;
 mod stall;
-mod stations;
 mod timetable;
 
 use std::sync::atomic::AtomicBool;
@@ -89,14 +89,14 @@ fn run<'o>(
 }
 
 /// The same in event loops of one thread.
-fn run_stations<'o>(
+fn run_nonblocking<'o>(
     how: &Drive,
-    stations: impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient + 'o>>,
+    nonblocking: impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient + 'o>>,
 ) -> Outcome {
     let (clock, _) = Clock::new_virtual();
-    let stations = stations(&clock);
+    let nonblocking = nonblocking(&clock);
     let outcome = in_loops(
-        stations,
+        nonblocking,
         1..=1,
         &Drive {
             clock,
@@ -111,7 +111,7 @@ fn sessions(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn Bloc
     move |clock| mock.on(clock).sessions(count)
 }
 
-fn stations(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient>> {
+fn nonblocking(mock: Mock, count: usize) -> impl FnOnce(&Clock) -> Vec<Box<dyn NonblockingClient>> {
     move |clock| mock.on(clock).nonblocking(count).unwrap()
 }
 

@@ -33,18 +33,18 @@ impl NonblockingClient for Burns {
 fn drive(schedule: Schedule, threads_max: usize) -> (Outcome, usize) {
     let (clock, time) = Clock::new_virtual();
     let mut far = Vec::new();
-    let stations = (0..6).map(|_| {
+    let nonblocking = (0..6).map(|_| {
         let (socket, other) = UnixStream::pair().unwrap();
         far.push(other);
         let time = Arc::clone(&time);
         Box::new(Burns { socket, time }) as Box<dyn NonblockingClient>
     });
-    let stations = stations.collect();
+    let nonblocking = nonblocking.collect();
     let how = Drive {
         clock,
         ..plain(schedule, End::Time(ms(1000)))
     };
-    let outcome = in_loops(stations, 1..=threads_max, &how);
+    let outcome = in_loops(nonblocking, 1..=threads_max, &how);
     check(&outcome);
     let threads = outcome.driver_threads.unwrap().threads;
     (outcome, threads)

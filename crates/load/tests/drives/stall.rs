@@ -3,7 +3,7 @@
 use load::mock::Mock;
 use load::{End, Outcome, Schedule};
 
-use super::{CLOSED, assert_us, ms, open, plain, run, run_stations, sessions, stations};
+use super::{CLOSED, assert_us, ms, nonblocking, open, plain, run, run_nonblocking, sessions};
 
 const JOBS: usize = 4;
 
@@ -13,7 +13,7 @@ fn stalled(schedule: Schedule) -> [Outcome; 2] {
     let how = plain(schedule, End::Time(ms(4000)));
     [
         run(&how, sessions(mock.clone(), JOBS)),
-        run_stations(&how, stations(mock, JOBS)),
+        run_nonblocking(&how, nonblocking(mock, JOBS)),
     ]
 }
 

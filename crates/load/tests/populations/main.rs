@@ -1,4 +1,4 @@
-//! Crowds of users over pools of connections, against the programmed target, in virtual time: what is asserted is
+//! Users over pools of connections, against the programmed target, in virtual time: what is asserted is
 //! exact. What can only be said of the machine's clock is in [`real_time`].
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]

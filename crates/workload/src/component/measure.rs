@@ -260,7 +260,7 @@ impl Task<'_> {
         let ended = |error| self.ended(error);
         let how = self.drive(progress);
         let jobs = self.key.jobs;
-        let clients = match exercise.stations(jobs).map_err(ended)? {
+        let clients = match exercise.nonblocking_clients(jobs).map_err(ended)? {
             Some(clients) => start.watch_nonblocking(clients),
             None => start.watch(exercise.clients(jobs).map_err(ended)?),
         };

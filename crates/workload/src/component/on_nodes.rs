@@ -38,12 +38,15 @@ impl Exercise for OnNodes {
         Ok(in_turn(jobs, dealt))
     }
 
-    fn stations(&mut self, jobs: u32) -> target::Result<Option<Vec<Box<dyn NonblockingClient>>>> {
+    fn nonblocking_clients(
+        &mut self,
+        jobs: u32,
+    ) -> target::Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         let mut dealt = Vec::new();
         for (share, exercise) in shares(jobs, &mut self.exercises) {
             // The nodes of a target are of one engine.
-            match exercise.stations(share)? {
-                Some(stations) => dealt.push(stations),
+            match exercise.nonblocking_clients(share)? {
+                Some(nonblocking_clients) => dealt.push(nonblocking_clients),
                 None if share == 0 => dealt.push(Vec::new()),
                 None => return Ok(None),
             }

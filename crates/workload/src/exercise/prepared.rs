@@ -36,7 +36,10 @@ pub trait Exercise {
     ///
     /// # Errors
     /// As [`Exercise::clients`].
-    fn stations(&mut self, _jobs: u32) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
+    fn nonblocking_clients(
+        &mut self,
+        _jobs: u32,
+    ) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         Ok(None)
     }
 

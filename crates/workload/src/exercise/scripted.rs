@@ -105,7 +105,10 @@ impl Exercise for Scripted {
             .collect())
     }
 
-    fn stations(&mut self, jobs: u32) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
+    fn nonblocking_clients(
+        &mut self,
+        jobs: u32,
+    ) -> Result<Option<Vec<Box<dyn NonblockingClient>>>> {
         self.open(jobs)?;
         // All sessions of a target are of one kind.
         let mut opened = self.opened.iter_mut();

@@ -12,7 +12,9 @@ use archive::{Component, Point, PointKey, Remark};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 use crate::olap::measure::{Asks, in_passes};
 use crate::olap::step::OlapStep;
-use crate::oltp::measure::{Company, Level, PointContext, Seen, TOTAL, broken, options, put_off};
+use crate::oltp::measure::{
+    ConcurrentWork, Level, PointContext, Seen, TOTAL, broken, options, put_off,
+};
 use crate::oltp::step::{Check, OltpStep};
 use lab::Measured;
 use lab::Nodes;
@@ -116,14 +118,14 @@ impl MixedPoint<'_> {
                 asked
             });
             let seen = is_ready.recv().ok().map(|()| {
-                let company = Company {
+                let concurrent = ConcurrentWork {
                     entered: &|| {
                         // Nobody listens any more when all is being stopped.
                         let _ = entered.send(());
                     },
                     over,
                 };
-                level.measure(self.progress, self.step.rate_per_s, Some(&company))
+                level.measure(self.progress, self.step.rate_per_s, Some(&concurrent))
             });
             drop(entered);
             // A panic of it is a panic of ours.
@@ -196,7 +198,7 @@ impl MixedPoint<'_> {
         }
     }
 
-    /// The point of the users, behind the gate: a database that is not sound any more makes it invalid.
+    /// The point of the users, behind the check: a database that is not sound any more makes it invalid.
     fn of_users(&self, fresh: &Fresh, seen: &Seen) -> Result<Point, Measured> {
         let code = match self.key.test.as_str() {
             USERS_ALONE => USERS_ALONE,

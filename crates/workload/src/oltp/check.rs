@@ -1,4 +1,4 @@
-//! The gate: the twelve consistency conditions and the row counts.
+//! The twelve consistency conditions and the row counts.
 //!
 //! Each condition is one query over whole tables that gives the places that break it, with both sides.
 

@@ -1,11 +1,11 @@
 //! The order-entry workload as steps of a plan: what they load, what users do at each level of a ramp, and the
-//! gate before and after.
+//! check before and after.
 //!
 //! Each level of a ramp is six points with the same users: all transactions together and each kind. They are
 //! entered together, so that half a level is never kept.
 
 mod codes;
-mod gate;
+mod consistency;
 mod level;
 mod load;
 mod points;
@@ -33,8 +33,8 @@ pub(crate) use codes::{
     AFTER, BEFORE, CHECK, LOAD, Ramp, TOTAL, code_of, codes_of_a_level, is_of_a_level, is_sound,
     ramp_of, title,
 };
-pub(crate) use gate::{Gate, broken, put_off};
-pub(crate) use level::{Company, Level, Seen};
+pub(crate) use consistency::{ConsistencyCheck, broken, put_off};
+pub(crate) use level::{ConcurrentWork, Level, Seen};
 pub(crate) use load::options;
 pub(crate) use points::PointContext;
 
@@ -195,7 +195,7 @@ impl Measure for Levels<'_> {
         }
         let mut measured = match key.test.as_str() {
             LOAD => load::load(&place),
-            CHECK | BEFORE | AFTER => gate::check(&place),
+            CHECK | BEFORE | AFTER => consistency::check(&place),
             _ => self.level(&place, progress),
         };
         if let Some((_, why)) = again {
@@ -224,7 +224,7 @@ impl Levels<'_> {
                 jobs: 1,
                 ..place.key.clone()
             };
-            let found = gate::check(&PointContext {
+            let found = consistency::check(&PointContext {
                 key: &key,
                 journal: None,
                 ..*place
@@ -235,12 +235,12 @@ impl Levels<'_> {
 
     /// What was measured on a database that is found broken is invalid, and nothing more is measured on it.
     fn end_broken(&mut self, archive: &mut Archive, key: &PointKey, found: &[Point]) -> Result<()> {
-        let gate = Gate {
+        let check = ConsistencyCheck {
             run: self.context.run,
             key,
         };
-        gate.after(archive, found)?;
-        self.left_out.extend(gate.before(archive, found)?);
+        check.after(archive, found)?;
+        self.left_out.extend(check.before(archive, found)?);
         Ok(())
     }
 
@@ -252,13 +252,13 @@ impl Levels<'_> {
         key: &PointKey,
         points: &[Point],
     ) -> Result<()> {
-        let gate = Gate {
+        let check = ConsistencyCheck {
             run: self.context.run,
             key,
         };
         match key.test.as_str() {
-            BEFORE => self.left_out.extend(gate.before(archive, points)?),
-            AFTER => gate.after(archive, points)?,
+            BEFORE => self.left_out.extend(check.before(archive, points)?),
+            AFTER => check.after(archive, points)?,
             _ => {}
         }
         archive.append_points(self.context.run, points)?;

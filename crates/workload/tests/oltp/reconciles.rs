@@ -108,12 +108,12 @@ fn losses_are_named(database: &Database, by: By) {
 
 #[test]
 fn losses_are_named_on_sqlite() {
-    losses_are_named(&Database::loaded("sqlite", 2), By::Tellers);
+    losses_are_named(&Database::loaded("sqlite", 2), By::Blocking);
 }
 
 #[test]
 fn losses_are_named_on_postgres() {
-    losses_are_named(&Database::loaded("postgres", 2), By::Counters);
+    losses_are_named(&Database::loaded("postgres", 2), By::EventLoop);
 }
 
 /// A server that is killed.

@@ -1,4 +1,4 @@
-//! Users at work: every kind of transaction, from several connections, then the gate.
+//! Users at work: every kind of transaction, from several connections, then the consistency checks.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,9 +28,9 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Connections with threads of their own.
-    Tellers,
+    Blocking,
     /// Connections in an event loop.
-    Counters,
+    EventLoop,
 }
 
 /// What the users of a run on a database share.
@@ -118,14 +118,14 @@ pub fn serve(
     };
     let target = database.target.as_ref();
     match by {
-        By::Tellers => {
+        By::Blocking => {
             let each = (0..connections).map(|first| -> Box<dyn BlockingClient> {
                 let connection = context.blocking(target).unwrap();
                 serves(connection, context, first, connections)
             });
             load::drive(Clients::Blocking(each.collect()), &how)
         }
-        By::Counters => {
+        By::EventLoop => {
             let each = (0..connections).map(|first| -> Box<dyn NonblockingClient> {
                 let connection = context.nonblocking(target).unwrap();
                 let connection = connection.expect("the engine can be awaited");
@@ -237,7 +237,7 @@ fn lines(accounts: &[Account]) -> u64 {
 #[test]
 fn on_sqlite() {
     let database = Database::loaded("sqlite", 2);
-    let account = work(&database, Mode::Client, By::Tellers, 2);
+    let account = work(&database, Mode::Client, By::Blocking, 2);
     is_sound(&database);
     tables_hold(&database, &[account]);
     mix_is_right(&account);
@@ -248,10 +248,10 @@ fn on_postgres_in_every_way() {
     let database = Database::loaded("postgres", 2);
     oltp::procedures::install(database.target.as_ref(), database.engine).unwrap();
     let accounts = [
-        work(&database, Mode::Client, By::Tellers, 4),
-        work(&database, Mode::Client, By::Counters, 4),
-        work(&database, Mode::Procedure, By::Tellers, 4),
-        work(&database, Mode::Procedure, By::Counters, 4),
+        work(&database, Mode::Client, By::Blocking, 4),
+        work(&database, Mode::Client, By::EventLoop, 4),
+        work(&database, Mode::Procedure, By::Blocking, 4),
+        work(&database, Mode::Procedure, By::EventLoop, 4),
     ];
     is_sound(&database);
     tables_hold(&database, &accounts);
@@ -268,10 +268,10 @@ fn on_mysql_in_every_way() {
     let database = Database::loaded("mysql", 2);
     oltp::procedures::install(database.target.as_ref(), database.engine).unwrap();
     let accounts = [
-        work(&database, Mode::Client, By::Tellers, 4),
-        work(&database, Mode::Client, By::Counters, 4),
-        work(&database, Mode::Procedure, By::Tellers, 4),
-        work(&database, Mode::Procedure, By::Counters, 4),
+        work(&database, Mode::Client, By::Blocking, 4),
+        work(&database, Mode::Client, By::EventLoop, 4),
+        work(&database, Mode::Procedure, By::Blocking, 4),
+        work(&database, Mode::Procedure, By::EventLoop, 4),
     ];
     is_sound(&database);
     tables_hold(&database, &accounts);
@@ -449,7 +449,7 @@ fn a_forgotten_sum_is_caught() {
         )
         .unwrap();
     let context = context(&database, Mode::Client, world(&database, RUN), None);
-    let outcome = serve(&database, &context, By::Tellers, 1, 50);
+    let outcome = serve(&database, &context, By::Blocking, 1, 50);
     assert_eq!(outcome.error_messages, Vec::<String>::new());
     assert_eq!(database.check().broken(), [1, 8]);
 }

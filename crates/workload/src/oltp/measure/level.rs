@@ -36,10 +36,10 @@ pub(super) fn level(place: &PointContext, progress: &Progress) -> Measured {
 }
 
 /// Longest time of what goes on beside users.
-const COMPANY_MAX: Duration = Duration::from_secs(86_400);
+const CONCURRENT_WORK_MAX: Duration = Duration::from_secs(86_400);
 
 /// Something that goes on beside users and ends their measured window when it is over.
-pub(crate) struct Company<'c> {
+pub(crate) struct ConcurrentWork<'c> {
     /// Called when the window begins.
     pub entered: &'c (dyn Fn() + Sync),
     /// Set when it is over.
@@ -101,7 +101,7 @@ impl<'a> Level<'a> {
         &self,
         progress: &Progress,
         rate_per_s: Option<f64>,
-        beside: Option<&Company<'_>>,
+        beside: Option<&ConcurrentWork<'_>>,
     ) -> Result<Seen, Measured> {
         let place = self.place;
         let observation = Observation::of(place.context, place.blank(TOTAL))
@@ -134,19 +134,21 @@ impl<'a> Level<'a> {
         start: &Start<'_>,
         progress: &Progress,
         rate_per_s: Option<f64>,
-        beside: Option<&Company<'_>>,
+        beside: Option<&ConcurrentWork<'_>>,
     ) -> Result<Outcome, Measured> {
         let opened = self.work.population();
         let (population, clients) = opened.map_err(|error| self.place.failed(error))?;
         let entering = || {
             start.take();
-            beside.into_iter().for_each(|company| (company.entered)());
+            beside
+                .into_iter()
+                .for_each(|concurrent| (concurrent.entered)());
         };
         let drive = self.drive(population.as_ref(), progress, rate_per_s);
         let drive = Drive {
             entering: Some(&entering),
-            end: beside.map_or(drive.end, |_| End::Time(COMPANY_MAX)),
-            stop: beside.map_or(drive.stop, |company| company.over),
+            end: beside.map_or(drive.end, |_| End::Time(CONCURRENT_WORK_MAX)),
+            stop: beside.map_or(drive.stop, |concurrent| concurrent.over),
             ..drive
         };
         let outcome = ::load::drive(clients, &drive);

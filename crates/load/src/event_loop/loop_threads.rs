@@ -11,10 +11,10 @@ use super::slot::ClientSlot;
 use super::turns::{Relief, Turns};
 use crate::cancellation::{Cancellation, ExitReason, panic_message};
 use crate::clock::{Clock, Participation, Usage};
-use crate::gate::{Gate, Ticket};
 use crate::outcome::DriverThreads;
 use crate::recorder::Recorder;
 use crate::schedule::Window;
+use crate::start_barrier::{Participant, StartBarrier};
 
 /// What all loops of a drive share.
 pub struct Loops<'r, 'a> {
@@ -23,7 +23,7 @@ pub struct Loops<'r, 'a> {
     /// What is measured.
     pub window: Window,
     /// Where the loops meet; made for as many as begin.
-    pub gate: &'r Gate,
+    pub barrier: &'r StartBarrier,
     /// Stops them.
     pub cancellation: &'r Cancellation<'r>,
     /// What tells the time.
@@ -63,14 +63,14 @@ pub fn run<'a, 'o>(
         }),
     };
     std::thread::scope(|scope| {
-        let crew = Crew {
+        let loop_threads = LoopThreads {
             scope,
             shared: &shared,
         };
         // All of them before the first thread begins, so that none runs ahead in virtual time.
         let parts: Vec<_> = dealt.iter().map(|_| loops.clock.participate()).collect();
         for (slots, part) in dealt.into_iter().zip(parts) {
-            crew.spawn(slots, Entry::Start(loops.gate.ticket()), part);
+            loop_threads.spawn(slots, Entry::Start(loops.barrier.participant()), part);
         }
         meanwhile();
     });
@@ -86,28 +86,28 @@ struct Shared<'r, 'a, 'o> {
 }
 
 /// Begins threads.
-struct Crew<'scope, 'env, 'r, 'a, 'o> {
+struct LoopThreads<'scope, 'env, 'r, 'a, 'o> {
     scope: &'scope Scope<'scope, 'env>,
     shared: &'scope Shared<'r, 'a, 'o>,
 }
 
-impl Clone for Crew<'_, '_, '_, '_, '_> {
+impl Clone for LoopThreads<'_, '_, '_, '_, '_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl Copy for Crew<'_, '_, '_, '_, '_> {}
+impl Copy for LoopThreads<'_, '_, '_, '_, '_> {}
 
 /// How a thread comes by its clients.
 enum Entry<'g> {
     /// From the beginning.
-    Start(Ticket<'g>),
+    Start(Participant<'g>),
     /// In the middle of their work; with the common start.
     Relief(u64),
 }
 
-impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'r, 'a, 'o> {
+impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> LoopThreads<'scope, '_, 'r, 'a, 'o> {
     fn spawn(self, slots: Vec<ClientSlot<'a, 'o>>, entry: Entry<'scope>, part: Participation) {
         let cancellation = self.shared.loops.cancellation;
         let thread = std::thread::Builder::new().name("driver".into());
@@ -139,7 +139,7 @@ impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'r, 'a, 'o> {
             }
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| match entry {
-            Entry::Start(ticket) => turns.run(ticket, cancellation, &self),
+            Entry::Start(participant) => turns.run(participant, cancellation, &self),
             Entry::Relief(origin_ns) => turns.take_over(origin_ns, cancellation, &self),
         }));
         let failed = match outcome {
@@ -177,7 +177,9 @@ impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Crew<'scope, '_, 'r, 'a, 'o> {
     }
 }
 
-impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Relief<'a, 'o> for Crew<'scope, '_, 'r, 'a, 'o> {
+impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> Relief<'a, 'o>
+    for LoopThreads<'scope, '_, 'r, 'a, 'o>
+{
     fn may_begin(&self) -> bool {
         let one_less = |spare: usize| spare.checked_sub(1);
         let spare = &self.shared.spare;

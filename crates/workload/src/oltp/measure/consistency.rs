@@ -1,4 +1,4 @@
-//! The gate: a database that is not sound makes what was measured on it invalid.
+//! The check: a database that is not sound makes what was measured on it invalid.
 
 use crate::oltp::{self, Checked, Verdict};
 use archive::remark::Broken;
@@ -51,12 +51,12 @@ pub(crate) fn put_off(checked: &Checked) -> Vec<Remark> {
 }
 
 /// What a check says about the points of its step.
-pub(crate) struct Gate<'a> {
+pub(crate) struct ConsistencyCheck<'a> {
     pub run: i64,
     pub key: &'a PointKey,
 }
 
-impl Gate<'_> {
+impl ConsistencyCheck<'_> {
     /// A database that is broken before is not measured; gives the keys that were left out.
     pub fn before(&self, archive: &mut Archive, points: &[Point]) -> Result<Vec<PointKey>> {
         if super::is_sound(points) {

@@ -12,8 +12,8 @@ use load::{
 };
 
 use super::{
-    AN_HOUR, CLOSED, assert_us, check_virtual, in_loops, ms, open, plain, run, run_stations,
-    sessions, stations, us,
+    AN_HOUR, CLOSED, assert_us, check_virtual, in_loops, ms, nonblocking, open, plain, run,
+    run_nonblocking, sessions, us,
 };
 
 /// Everything of an outcome in which the two ways of driving agree to the nanosecond.
@@ -78,7 +78,7 @@ fn the_loop_agrees_with_threads() {
             ..plain(schedule, end)
         };
         let threads = run(&how, sessions(mock.clone(), count));
-        let in_loop = run_stations(&how, stations(mock, count));
+        let in_loop = run_nonblocking(&how, nonblocking(mock, count));
         assert_eq!(figures(&threads), figures(&in_loop), "case {case}");
         for (one, other) in threads.clients.iter().zip(&in_loop.clients) {
             if matches!(schedule, Schedule::Closed { .. }) {
@@ -97,7 +97,10 @@ fn the_loop_agrees_with_threads() {
 #[test]
 fn a_stall_is_in_the_response_times_of_all_it_met() {
     let mock = Mock::new().latency(ms(1)).stall(ms(200), ms(300));
-    let outcome = run_stations(&plain(open(100.0), End::Time(ms(1000))), stations(mock, 2));
+    let outcome = run_nonblocking(
+        &plain(open(100.0), End::Time(ms(1000))),
+        nonblocking(mock, 2),
+    );
     assert_eq!(outcome.operations(), 100);
     assert_us(outcome.total().response.max_us(), ms(301));
     assert_eq!(outcome.total().service.count_above_us(1.1e3), 2);
@@ -112,7 +115,7 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
     let stop = Arc::new(AtomicBool::new(false));
     let pulled = Arc::clone(&stop);
     time.at(ms(200), move || pulled.store(true, Relaxed));
-    let stations = Mock::new()
+    let nonblocking = Mock::new()
         .on(&clock)
         .latency(ms(5))
         .nonblocking(3)
@@ -122,7 +125,7 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
         clock,
         ..plain(open(20.0), End::Time(AN_HOUR))
     };
-    let outcome = in_loops(stations, 1..=1, &how);
+    let outcome = in_loops(nonblocking, 1..=1, &how);
     assert!(outcome.interrupted && outcome.fatal.is_none());
     assert_eq!(outcome.operations(), 4);
     assert_eq!(time.elapsed(), ms(200), "an event wakes the loop");
@@ -130,7 +133,7 @@ fn the_stop_flag_ends_waiting_and_working_clients() {
 
 #[test]
 fn a_fatal_failure_stops_all_clients() {
-    let outcome = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
+    let outcome = run_nonblocking(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
         let mock = Mock::new().on(clock).latency(ms(1));
         let mut all = mock.nonblocking(3).unwrap();
         all.extend(mock.fatal_at(4).nonblocking(1).unwrap());
@@ -240,7 +243,7 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
 #[test]
 fn several_threads_when_asked() {
     let (clock, _) = Clock::new_virtual();
-    let stations = Mock::new()
+    let nonblocking = Mock::new()
         .on(&clock)
         .latency(ms(1))
         .nonblocking(5)
@@ -250,7 +253,7 @@ fn several_threads_when_asked() {
         clock,
         ..plain(CLOSED, End::Operations { per_job: 50 })
     };
-    let outcome = in_loops(stations, 3..=3, &how);
+    let outcome = in_loops(nonblocking, 3..=3, &how);
     check_virtual(&outcome);
     assert_eq!((outcome.operations(), outcome.elapsed), (250, ms(50)));
     assert_eq!(outcome.driver_threads.unwrap().threads, 3);
@@ -259,16 +262,16 @@ fn several_threads_when_asked() {
 
 #[test]
 fn what_cannot_be_driven_is_refused_or_done_at_once() {
-    let nobody = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |_| Vec::new());
+    let nobody = run_nonblocking(&plain(CLOSED, End::Time(AN_HOUR)), |_| Vec::new());
     assert!(nobody.operations() == 0 && nobody.started.is_none() && nobody.fatal.is_none());
     let nothing = plain(CLOSED, End::Operations { per_job: 0 });
     assert_eq!(
-        run_stations(&nothing, stations(Mock::new(), 2)).operations(),
+        run_nonblocking(&nothing, nonblocking(Mock::new(), 2)).operations(),
         0
     );
-    let bad = run_stations(&plain(open(-1.0), End::Time(AN_HOUR)), |_| Vec::new());
+    let bad = run_nonblocking(&plain(open(-1.0), End::Time(AN_HOUR)), |_| Vec::new());
     assert!(bad.fatal.unwrap().contains("cannot be scheduled"));
-    let many = run_stations(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
+    let many = run_nonblocking(&plain(CLOSED, End::Time(AN_HOUR)), |clock| {
         let Clock::Virtual(time) = clock else {
             panic!("it is virtual")
         };

@@ -9,9 +9,9 @@ use crate::clock::{Clock, SLEEP_SLICE, ns};
 const LEAD: Duration = Duration::from_millis(1);
 const LEAD_PER_JOB: Duration = Duration::from_micros(20);
 
-/// Opens when every ticket was either shown or given up.
+/// Opens when every participant has arrived or was dropped.
 #[derive(Debug)]
-pub struct Gate {
+pub struct StartBarrier {
     state: Mutex<State>,
     opened: Condvar,
     jobs: usize,
@@ -26,13 +26,13 @@ struct State {
 
 /// One job's right to be waited for. Dropping it unused, as a panic does, gives the right up.
 #[derive(Debug)]
-pub struct Ticket<'a> {
-    gate: &'a Gate,
-    shown: bool,
+pub struct Participant<'a> {
+    barrier: &'a StartBarrier,
+    arrived: bool,
 }
 
-impl Gate {
-    /// A gate for so many jobs.
+impl StartBarrier {
+    /// A barrier for so many jobs.
     pub fn new(jobs: usize, clock: &Clock) -> Self {
         Self {
             state: Mutex::new(State {
@@ -45,20 +45,20 @@ impl Gate {
         }
     }
 
-    /// A ticket; there must be exactly one for each job.
-    pub fn ticket(&self) -> Ticket<'_> {
-        Ticket {
-            gate: self,
-            shown: false,
+    /// A participant; there must be exactly one for each job.
+    pub fn participant(&self) -> Participant<'_> {
+        Participant {
+            barrier: self,
+            arrived: false,
         }
     }
 
-    /// When the jobs start; `None` while the gate is shut.
+    /// When the jobs start; `None` while the barrier is shut.
     pub fn common_start_ns(&self) -> Option<u64> {
         self.lock().common_start_ns
     }
 
-    /// Waits until the gate opens, without a ticket; `None` when `halted` says so first.
+    /// Waits until the barrier opens, without a participant; `None` when `halted` says so first.
     pub fn wait(&self, halted: impl Fn() -> bool) -> Option<u64> {
         self.wait_locked(self.lock(), halted)
     }
@@ -103,18 +103,18 @@ impl Gate {
     }
 }
 
-impl Ticket<'_> {
+impl Participant<'_> {
     /// Waits for the others and returns the common start, which lies a little ahead; `None` when `halted` says so first.
     pub fn wait(mut self, halted: impl Fn() -> bool) -> Option<u64> {
-        self.shown = true;
-        self.gate.wait_locked(self.gate.count_down(), halted)
+        self.arrived = true;
+        self.barrier.wait_locked(self.barrier.count_down(), halted)
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for Participant<'_> {
     fn drop(&mut self) {
-        if !self.shown {
-            drop(self.gate.count_down());
+        if !self.arrived {
+            drop(self.barrier.count_down());
         }
     }
 }
@@ -125,22 +125,26 @@ mod tests {
 
     #[test]
     fn opens_for_all_at_once_and_without_the_missing() {
-        let gate = Gate::new(3, &Clock::Monotonic);
-        let (one, two, absent) = (gate.ticket(), gate.ticket(), gate.ticket());
+        let barrier = StartBarrier::new(3, &Clock::Monotonic);
+        let (one, two, absent) = (
+            barrier.participant(),
+            barrier.participant(),
+            barrier.participant(),
+        );
         drop(absent);
         let starts = std::thread::scope(|scope| {
             let waiting = scope.spawn(|| one.wait(|| false));
             [two.wait(|| false), waiting.join().unwrap()]
         });
         assert!(starts[0].is_some() && starts[0] == starts[1]);
-        assert_eq!(gate.common_start_ns(), starts[0]);
+        assert_eq!(barrier.common_start_ns(), starts[0]);
     }
 
     #[test]
     fn a_halt_ends_the_waiting() {
-        let gate = Gate::new(2, &Clock::Monotonic);
-        let _never_shown = gate.ticket();
-        assert_eq!(gate.ticket().wait(|| true), None);
-        assert_eq!(gate.common_start_ns(), None);
+        let barrier = StartBarrier::new(2, &Clock::Monotonic);
+        let _never_arrives = barrier.participant();
+        assert_eq!(barrier.participant().wait(|| true), None);
+        assert_eq!(barrier.common_start_ns(), None);
     }
 }
