@@ -9,7 +9,7 @@ use clap::Args;
 use lab::{Plan, Registry};
 use target::{Reach, TargetUrl};
 
-use crate::exit::Wrong;
+use crate::exit::InvalidInput;
 use crate::say::say;
 
 const GB: f64 = 1e9;
@@ -71,7 +71,7 @@ impl Permission {
             }
         }
         match servers {
-            0 => Err(Wrong(
+            0 => Err(InvalidInput(
                 "--shared applies to servers that others can use, and no target is one".into(),
             )
             .into()),
@@ -105,7 +105,7 @@ impl Permission {
             return Ok(());
         }
         if !std::io::stdin().is_terminal() {
-            return Err(Wrong(format!(
+            return Err(InvalidInput(format!(
                 "{reason}; if that is intended, add --yes; otherwise {otherwise}"
             ))
             .into());
@@ -115,7 +115,7 @@ impl Permission {
         let _ = std::io::stdin().lock().read_line(&mut answer);
         match answer.trim() {
             "y" | "Y" | "yes" => Ok(()),
-            _ => Err(Wrong("aborted; nothing was changed".into()).into()),
+            _ => Err(InvalidInput("aborted; nothing was changed".into()).into()),
         }
     }
 

@@ -4,7 +4,13 @@ use std::process::ExitCode;
 
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
+use host::inventory::{DocumentError, StatedError};
+use host::remote::AddressError;
 use lab::LabError;
+use target::{ErrorKind, TargetError, UrlError};
+use verdict::compare::CompareError;
+use verdict::metric::MetricError;
+use verdict::sla::SlaError;
 use workload::columnar::ColumnarError;
 use workload::olap::OlapError;
 use workload::oltp::OltpError;
@@ -16,8 +22,8 @@ pub enum Status {
     Fine = 0,
     /// The environment failed: unreachable, full, damaged.
     Environment = 1,
-    /// Wrong in itself, knowable without touching a target.
-    Wrong = 2,
+    /// Invalid input: a flag, a plan, a URL, a name, or a database that does not hold what the command needs.
+    InvalidInput = 2,
     /// Measured, but a check failed. In `judge`: the run as a whole is incomplete or was changed, which wins
     /// over any limit.
     CheckFailed = 3,
@@ -36,35 +42,167 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Something that is wrong in itself and has no error type of its own.
+/// Invalid input without an error type of its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Wrong(pub String);
+pub struct InvalidInput(pub String);
 
-/// The status that an error deserves.
+/// What an error means to the command. Libraries know keys of plans; flags and verbs are known here alone.
+trait Outcome: std::error::Error + 'static {
+    fn status(&self) -> Status;
+
+    /// What to do, in words of the command line; nothing where the error says it.
+    fn advice(&self) -> Option<String> {
+        None
+    }
+}
+
+macro_rules! invalid_input {
+    ($($error:ty),*) => {
+        $(impl Outcome for $error {
+            fn status(&self) -> Status {
+                Status::InvalidInput
+            }
+        })*
+    };
+}
+
+invalid_input!(
+    InvalidInput,
+    AddressError,
+    CompareError,
+    DocumentError,
+    MetricError,
+    ReferenceError,
+    SlaError,
+    StatedError,
+    UrlError
+);
+
+impl Outcome for LabError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted { .. } => Status::Interrupted,
+            Self::Plan(_) | Self::Url(_) | Self::NotLoaded { .. } => Status::InvalidInput,
+            Self::Archive(error) => error.status(),
+            // Of a run: a statement that its plan brought.
+            Self::Target(error) if error.kind == ErrorKind::Statement => Status::InvalidInput,
+            Self::Target(_) | Self::Unreadable(_) | Self::Host(_) | Self::Broken { .. } => {
+                Status::Environment
+            }
+        }
+    }
+}
+
+impl Outcome for ArchiveError {
+    fn status(&self) -> Status {
+        match self.is_environment() {
+            true => Status::Environment,
+            false => Status::InvalidInput,
+        }
+    }
+}
+
+impl Outcome for TargetError {
+    fn status(&self) -> Status {
+        Status::Environment
+    }
+}
+
+impl Outcome for OltpError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted => Status::Interrupted,
+            Self::Target(_)
+            | Self::CommitLog(_)
+            | Self::Metadata { .. }
+            | Self::Rows { .. }
+            | Self::Copy(_) => Status::Environment,
+            Self::Engine { .. }
+            | Self::ForeignKeys(_)
+            | Self::Procedures(_)
+            | Self::Transactions { .. }
+            | Self::Absent
+            | Self::NotWhole { .. }
+            | Self::Present { .. }
+            | Self::Other { .. }
+            | Self::Rival => Status::InvalidInput,
+        }
+    }
+}
+
+impl Outcome for OlapError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted => Status::Interrupted,
+            Self::Target(_)
+            | Self::Refresh(_)
+            | Self::NotPutBack { .. }
+            | Self::Metadata(_)
+            | Self::Rows { .. } => Status::Environment,
+            Self::Engine { .. }
+            | Self::Library(_)
+            | Self::Absent
+            | Self::NotWhole { .. }
+            | Self::Refreshed { .. }
+            | Self::Present { .. }
+            | Self::Other { .. }
+            | Self::Rival => Status::InvalidInput,
+        }
+    }
+}
+
+impl Outcome for ColumnarError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted => Status::Interrupted,
+            Self::Target(_) | Self::Unsized { .. } => Status::Environment,
+            Self::Unknown(_)
+            | Self::Unholdable { .. }
+            | Self::Unfit { .. }
+            | Self::TooLarge { .. } => Status::InvalidInput,
+        }
+    }
+}
+
+/// The first of a chain of causes that the command knows.
+fn outcome(error: &anyhow::Error) -> Option<&dyn Outcome> {
+    fn known<'e, E: Outcome>(
+        cause: &'e (dyn std::error::Error + 'static),
+    ) -> Option<&'e dyn Outcome> {
+        cause.downcast_ref::<E>().map(|error| error as &dyn Outcome)
+    }
+    let types = [
+        known::<LabError>,
+        known::<OltpError>,
+        known::<OlapError>,
+        known::<ColumnarError>,
+        known::<ArchiveError>,
+        known::<TargetError>,
+        known::<InvalidInput>,
+        known::<UrlError>,
+        known::<ReferenceError>,
+        known::<StatedError>,
+        known::<DocumentError>,
+        known::<AddressError>,
+        known::<SlaError>,
+        known::<CompareError>,
+        known::<MetricError>,
+    ];
+    error
+        .chain()
+        .find_map(|cause| types.iter().find_map(|known| known(cause)))
+}
+
+/// The status that an error deserves; of one that nobody knows, that of a failed environment.
 pub fn status_of(error: &anyhow::Error) -> Status {
-    if let Some(lab) = error.downcast_ref::<LabError>() {
-        return match lab {
-            LabError::Interrupted { .. } => Status::Interrupted,
-            lab if lab.is_environment() => Status::Environment,
-            _ => Status::Wrong,
-        };
+    outcome(error).map_or(Status::Environment, Outcome::status)
+}
+
+/// An error and its causes in one line, with what to do.
+pub fn sentence(error: &anyhow::Error) -> String {
+    match outcome(error).and_then(Outcome::advice) {
+        Some(advice) => format!("{error:#}; {advice}"),
+        None => format!("{error:#}"),
     }
-    if let Some(archive) = error.downcast_ref::<ArchiveError>() {
-        return if archive.is_environment() {
-            Status::Environment
-        } else {
-            Status::Wrong
-        };
-    }
-    if matches!(error.downcast_ref(), Some(OlapError::Interrupted))
-        || matches!(error.downcast_ref(), Some(OltpError::Interrupted))
-        || matches!(error.downcast_ref(), Some(ColumnarError::Interrupted))
-    {
-        return Status::Interrupted;
-    }
-    if error.is::<ReferenceError>() || error.is::<Wrong>() {
-        return Status::Wrong;
-    }
-    Status::Environment
 }

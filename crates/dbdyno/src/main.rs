@@ -4,7 +4,6 @@ mod arguments;
 mod command;
 mod consent;
 mod exit;
-mod fault;
 mod log;
 mod output;
 mod place;
@@ -24,8 +23,9 @@ fn main() -> ExitCode {
     match result {
         Ok(status) => status.into(),
         Err(error) => {
-            tracing::info!("{error:#}");
-            say::say(&format!("dbdyno: {error:#}"));
+            let sentence = exit::sentence(&error);
+            tracing::info!("{sentence}");
+            say::say(&format!("dbdyno: {sentence}"));
             exit::status_of(&error).into()
         }
     }

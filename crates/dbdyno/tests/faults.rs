@@ -293,37 +293,3 @@ fn a_column_store_at_the_limit_ends_the_run_in_order() {
     need_duckdb();
     a_full_target_ends_the_run("duckdb", Disk::limited);
 }
-
-#[test]
-fn a_clock_that_steps_is_told_and_changes_no_figure() {
-    for step in ["3600", "-3600"] {
-        let place = Place::new();
-        let plan = place.file("plan.toml", TINY);
-        let run = ["run", &plan, "--target", "sqlite:", "--repeat", "3"];
-        let mut command = place.command(&run);
-        command.env("DBDYNO_FAULT_CLOCK_STEP_S", step);
-        let ended = Ended::of(command.output().unwrap());
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
-        let warnings: Vec<&str> = ended
-            .stderr
-            .lines()
-            .filter(|l| l.starts_with("dbdyno: "))
-            .collect();
-        assert_eq!(warnings.len(), 1, "{}", ended.stderr);
-        assert!(
-            warnings[0].contains("the wall clock stepped"),
-            "{}",
-            warnings[0]
-        );
-        let exported = place.export("last");
-        assert_eq!(points(&exported).len(), 3);
-        for point in points(&exported) {
-            let elapsed_s = point["elapsed_s"].as_f64().unwrap();
-            assert!((0.01..60.0).contains(&elapsed_s), "{elapsed_s} s");
-            assert!(point["operations_per_s"].as_f64().unwrap() > 0.0);
-            let notes = point["notes"].as_array().unwrap();
-            let told = notes.iter().any(|n| n["code"] == "clock_stepped");
-            assert!(told, "{notes:?}");
-        }
-    }
-}

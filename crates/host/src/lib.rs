@@ -35,7 +35,7 @@ pub mod thread_time;
 mod watch;
 
 pub use bystanders::{IoAccounts, IoByOthers};
-pub use clock::{SteppedClock, Stopwatch, SystemClock, WallClock};
+pub use clock::{Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of};
 pub use facts::facts;

@@ -1,7 +1,7 @@
-//! What can go wrong with a run, and which exit status it deserves.
+//! What can go wrong with a run.
 
 use archive::ArchiveError;
-use target::{ErrorKind, TargetError, UrlError};
+use target::{TargetError, UrlError};
 
 /// Result of everything in the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
@@ -25,6 +25,16 @@ pub enum LabError {
     /// The machine.
     #[error("{0}")]
     Host(String),
+    /// The target does not hold what a step measures.
+    #[error("{message}")]
+    NotLoaded {
+        /// What is missing.
+        message: String,
+        /// Label of the run, or name of the study.
+        label: String,
+        /// Verb that goes on with it.
+        verb: &'static str,
+    },
     /// Its user stopped it.
     #[error(
         "interrupted; {finished} of {planned} points are kept in the archive, go on with: dbdyno {verb} --resume {label}"
@@ -60,22 +70,12 @@ pub enum LabError {
 impl LabError {
     /// The same, of a study: another verb goes on with it.
     pub(crate) fn of_study(mut self) -> Self {
-        if let Self::Interrupted { verb, .. } | Self::Broken { verb, .. } = &mut self {
+        if let Self::Interrupted { verb, .. }
+        | Self::Broken { verb, .. }
+        | Self::NotLoaded { verb, .. } = &mut self
+        {
             *verb = "ab";
         }
         self
-    }
-
-    /// True when the environment failed; false when what was asked for is wrong in itself.
-    pub fn is_environment(&self) -> bool {
-        match self {
-            Self::Plan(_) | Self::Url(_) => false,
-            Self::Archive(e) => e.is_environment(),
-            Self::Target(e) => e.kind != ErrorKind::Statement,
-            Self::Unreadable(_)
-            | Self::Host(_)
-            | Self::Interrupted { .. }
-            | Self::Broken { .. } => true,
-        }
     }
 }

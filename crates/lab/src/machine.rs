@@ -263,7 +263,7 @@ mod tests {
 
     fn refused(urls: &[&str], host: Option<&str>, device: Option<&str>) -> String {
         let error = machine(urls, host, device).err().unwrap();
-        assert!(!error.is_environment(), "{error}");
+        assert!(matches!(error, LabError::Plan(_)), "{error}");
         error.to_string()
     }
 

@@ -119,6 +119,7 @@ impl Work<'_> {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),
                 Done::Broken(message) => return Err(queue.broken(message, finished)),
+                Done::NotLoaded(message) => return Err(queue.not_loaded(message)),
             };
             finished += points.len();
             entered.extend(points.iter().map(|point| point.key.clone()));
@@ -185,6 +186,14 @@ impl Queue {
         LabError::Interrupted {
             finished,
             planned: self.planned,
+            label: self.label.clone(),
+            verb: "run",
+        }
+    }
+
+    fn not_loaded(&self, message: String) -> LabError {
+        LabError::NotLoaded {
+            message,
             label: self.label.clone(),
             verb: "run",
         }

@@ -32,6 +32,7 @@ mod session_settings;
 mod snapshot;
 pub mod sqlite;
 mod stream;
+mod tied;
 mod url;
 mod value;
 mod watch;

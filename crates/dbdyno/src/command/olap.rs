@@ -13,7 +13,7 @@ use super::database::{bar, open, show, sound, tell};
 use super::print;
 use crate::arguments::OlapVerb;
 use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 
 mod run;
 
@@ -97,7 +97,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
 fn seconds(limit_s: f64) -> Result<Duration> {
     match (0.001..=1e6).contains(&limit_s) {
         true => Ok(Duration::from_secs_f64(limit_s)),
-        false => Err(Wrong(format!(
+        false => Err(InvalidInput(format!(
             "--query-limit {limit_s} is not between 0.001 and 1000000 seconds"
         ))
         .into()),

@@ -9,7 +9,7 @@ use host::WallClock;
 
 use super::print;
 use crate::arguments::RunsVerb;
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 use crate::place;
 use crate::say::say;
 
@@ -64,7 +64,7 @@ fn agree(runs: &[Run], yes: bool) -> Result<()> {
         say(&line(run));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Wrong(
+        return Err(InvalidInput(
             "nothing was deleted: this cannot be undone; add --yes to confirm".into(),
         )
         .into());
@@ -74,7 +74,7 @@ fn agree(runs: &[Run], yes: bool) -> Result<()> {
     let _ = std::io::stdin().lock().read_line(&mut answer);
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Wrong("nothing was deleted".into()).into()),
+        _ => Err(InvalidInput("nothing was deleted".into()).into()),
     }
 }
 

@@ -22,7 +22,7 @@ use storage::run::Run;
 
 use super::print;
 use crate::arguments::VdbenchArguments;
-use crate::exit::Status;
+use crate::exit::{self, Status};
 use crate::place;
 use crate::say::say;
 use devices::Devices;
@@ -34,7 +34,7 @@ const SEED: u64 = 1;
 /// Whatever fails, wrappers know one status.
 pub fn vdbench(asked: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
     carry_out(asked, archive).unwrap_or_else(|error| {
-        say(&format!("dbdyno: {error:#}"));
+        say(&format!("dbdyno: {}", exit::sentence(&error)));
         Status::VdbenchFailed
     })
 }
