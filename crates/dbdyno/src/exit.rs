@@ -1,4 +1,4 @@
-//! Exit statuses; their numbers are a contract (README).
+//! Exit statuses; their numbers are a contract (docs/USAGE.md).
 
 use std::process::ExitCode;
 
