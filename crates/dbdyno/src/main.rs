@@ -1,4 +1,4 @@
-//! dbdyno, a dynamometer for database platforms: the command.
+//! The command `dbdyno`, a dynamometer for database platforms.
 
 mod arguments;
 mod command;
