@@ -25,7 +25,10 @@ pub struct WorkOptions {
     pub pacing: Pacing,
     /// How transactions reach the database.
     pub mode: Mode,
-    /// Seed of everything random.
+    /// Seed of the run, from which the constants of the non-uniform choices follow: one set a run (clause 2.1.6), so
+    /// that warm-up, levels and the other side of a comparison work on the same hot rows.
+    pub run_seed: u64,
+    /// Seed of what the users draw.
     pub seed: u64,
     /// File for a log of acknowledged transactions, if one is to be kept; it must not be there yet.
     pub journal: Option<PathBuf>,
@@ -62,7 +65,7 @@ impl Work {
         }
         let world = World {
             warehouses: metadata.warehouses,
-            constants: Constants::draw(asked.seed, metadata.c_last_load),
+            constants: Constants::draw(asked.run_seed, metadata.c_last_load),
             pacing: asked.pacing,
             run: terminal::new_run(),
         };

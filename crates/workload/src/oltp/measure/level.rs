@@ -51,6 +51,8 @@ pub(crate) struct Level<'a> {
     place: &'a PointContext<'a>,
     work: Work,
     users: u32,
+    /// Of what the users draw, and of when they arrive.
+    seed: u64,
 }
 
 /// What was seen while the users worked.
@@ -84,12 +86,18 @@ impl<'a> Level<'a> {
                 Statements::Client => Mode::Client,
                 Statements::Procedure => Mode::Procedure,
             },
+            run_seed: place.context.seed,
             seed,
             journal: place.journal.clone(),
         };
         let target = place.on;
         let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
-        Ok(Self { place, work, users })
+        Ok(Self {
+            place,
+            work,
+            users,
+            seed,
+        })
     }
 
     /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered; for as long as the
@@ -219,7 +227,7 @@ impl<'a> Level<'a> {
             interval: self.place.context.interval,
             operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
             threads: step.driver_threads(),
-            seed: self.place.seed(),
+            seed: self.seed,
             entering: None,
             stop: self.place.context.stop,
             progress: Some(progress),
