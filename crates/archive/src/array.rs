@@ -149,7 +149,9 @@ fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
             Some(value.ok_or_else(|| {
                 wrong(
                     line,
-                    format!("the upper end \"{number}\" is not a time above 0 µs; leave it empty for the bucket without upper end"),
+                    format!(
+                        "the upper end \"{number}\" is not a time above 0 µs; leave it empty for the bucket without upper end"
+                    ),
                 )
             })?)
         }

@@ -31,7 +31,8 @@ pub enum MetricError {
     Form(String),
     /// There is no such figure.
     #[error(
-        "the metric \"{metric}\" names the unknown figure \"{figure}\"; docs/GLOSSARY.md lists the figures; latencies are service_us_ or response_us_ followed by mean, p50, p90, p95, p99, p99_9 or max"
+        "the metric \"{metric}\" names the unknown figure \"{figure}\"; docs/GLOSSARY.md lists the figures; latencies are \
+         service_us_ or response_us_ followed by mean, p50, p90, p95, p99, p99_9 or max"
     )]
     UnknownFigure {
         /// The whole metric.

@@ -99,8 +99,8 @@ mod tests {
         let all = missing(&[Unseen::OthersAtWork, Unseen::DataDirectory]);
         assert_eq!(
             all.to_string(),
-            "this user cannot see whether other sessions are active on the server (the check for them is off) nor where the data are \
-             stored (their device is unknown); an administrator can grant it the rights: GRANT pg_monitor TO bench"
+            "this user cannot see whether other sessions are active on the server (the check for them is off) nor where the \
+             data are stored (their device is unknown); an administrator can grant it the rights: GRANT pg_monitor TO bench"
         );
         assert!(all.hides_others() && !missing(&[Unseen::Compression]).hides_others());
     }

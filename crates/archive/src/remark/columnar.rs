@@ -11,7 +11,8 @@ ClusterNotLifted => "the column store is populated from a single database, not f
 NothingToLift => "no target of the run has tables of its own to load into the column store";
 /// How tables were loaded into the column store, the moment their rows are from, and the memory used.
 Lifted { streams: u32, moment: String, peak_bytes: Option<u64>, memory_bytes: u64 } =>
-    "streams: {streams}; {moment}; peak memory {peak} while populating, {memory} for the tables and for queries; later changes of the source are not in the copy",
+    "streams: {streams}; {moment}; peak memory {peak} while populating, {memory} for the tables and for queries; later changes \
+     of the source are not in the copy",
     peak = words::bytes_or_unknown(*peak_bytes), memory = stats::words::bytes(*memory_bytes);
 /// The level of compression, and what it means.
 LevelMeans { level: String, meaning: String } => "level {level}: {meaning}";
@@ -55,11 +56,13 @@ CopyWrong { rows: u64, checksum: String, rows_came: u64, checksum_came: String }
     "the copy differs from the rows read: {rows} rows with checksum {checksum} instead of {rows_came} with {checksum_came}";
 /// Counts and sums that source and copy compute themselves differ.
 TotalsDiffer { table: String, number: u64, source: Option<String>, copy: Option<String> } =>
-    "source and copy of {table} differ: number {number} of their rows, counts and sums is {there} in the source and {here} in the copy",
+    "source and copy of {table} differ: number {number} of their rows, counts and sums is {there} in the source and {here} in \
+     the copy",
     there = words::or_nothing(source), here = words::or_nothing(copy);
 /// A copy that follows its source did not.
 NotFollowed { table: String, rows: u64, checksum: String, rows_source: u64, checksum_source: String } =>
-    "the copy did not follow its source: it has {rows} changed rows of {table} with checksum {checksum}, the source has {rows_source} with {checksum_source}";
+    "the copy did not follow its source: it has {rows} changed rows of {table} with checksum {checksum}, the source has \
+     {rows_source} with {checksum_source}";
 /// … when the changes of the source were undone.
 NotFollowedBack { what: Box<Remark> } => "after undoing the changes: {what}";
 /// A remark about one of several tables.
@@ -68,7 +71,8 @@ OfTable { table: String, what: Box<Remark> } => "{table}: {what}";
 ChangedAlone => "one transaction at the source, which no copy follows";
 /// Changes that a copy follows.
 ChangedAndFollowed =>
-    "from the start of the transaction at the source until the change was visible in the copy; the rows between the lowest and the highest changed key were read again and replaced the older ones in one transaction";
+    "from the start of the transaction at the source until the change was visible in the copy; the rows between the lowest and \
+     the highest changed key were read again and replaced the older ones in one transaction";
 /// How the lag of a copy is measured.
 FromCommit => "from the commit at the source; the rows are those read again";
 /// A sample was not read to its end.
@@ -76,7 +80,8 @@ SampleCut { pieces: u64 } =>
     "reading stopped after {pieces} pieces, at the time limit or at 256 MB, so the interval is wider";
 /// A sample has few rows.
 SampleSmall { rows: u64, rows_together: u64 } =>
-    "the sample has {rows} rows, fewer than the {rows_together} that are compressed together; the whole table may need less memory per row";
+    "the sample has {rows} rows, fewer than the {rows_together} that are compressed together; the whole table may need less \
+     memory per row";
 
     } };
 }

@@ -9,13 +9,16 @@ OperationsFailed { errors: u64, first: String } => "{errors} operations failed: 
 NothingCompleted => "no operation was completed";
 /// A stall: no operation was completed for this long.
 StoodStill { still_s: f64, elapsed_s: f64 } =>
-    "no operation was completed for at least {still_s:.1} s of {elapsed_s:.1} s: the database, or something it waited for, stalled";
+    "no operation was completed for at least {still_s:.1} s of {elapsed_s:.1} s: the database, or something it waited for, \
+     stalled";
 /// Part of the jobs' time that was spent in the driver; `allowed` if the plan allows it.
 DriverTooSlow { own_pct: f64, allowed: bool } =>
-    "the driver was the bottleneck: {own_pct:.0} % of the jobs' time was spent in the driver itself{rest}", rest = words::allowed(*allowed);
+    "the driver was the bottleneck: {own_pct:.0} % of the jobs' time was spent in the driver itself{rest}",
+    rest = words::allowed(*allowed);
 /// One of the driver's threads was hardly ever idle.
 DriverThreadBusy { threads: u64, busiest_pct: f64, allowed: bool } =>
-    "the driver was the bottleneck: the busiest of its {threads} threads was on a CPU {busiest_pct:.0} % of the time; increase driver_threads, or run the driver on another machine{rest}",
+    "the driver was the bottleneck: the busiest of its {threads} threads was on a CPU {busiest_pct:.0} % of the time; increase \
+     driver_threads, or run the driver on another machine{rest}",
     rest = words::allowed(*allowed);
 /// Operations that the driver started late.
 LateStarts { late: u64, operations: u64, allowed: bool } =>
@@ -32,7 +35,8 @@ Short { elapsed_s: f64 } =>
 TriedAgain { retries: u64 } => "{retries} transactions were retried after a conflict";
 /// Operations arrived at a rate that the target did not reach.
 RateNotReached { offered_per_s: f64, done_per_s: f64, waiting: u64, asked: u64 } =>
-    "the rate was not reached: {offered_per_s:.1} operations/s were offered and {done_per_s:.1}/s completed; {waiting} of {asked} were still waiting to start at the end";
+    "the rate was not reached: {offered_per_s:.1} operations/s were offered and {done_per_s:.1}/s completed; {waiting} of \
+     {asked} were still waiting to start at the end";
 /// The wall clock was set during the measurement.
 ClockStepped { step_s: f64 } =>
     "the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected";
@@ -50,7 +54,8 @@ EventsUnknown { why: String } => "the wait events of the server's sessions are n
 EventsTooShort { source: String } => "too short to sample timed events from {source}";
 /// How often sessions were sampled, and what that cost at most, in percent of a core.
 EventsSampled { looks_per_s: f64, source: String, cost_pct_max: f64 } =>
-    "timed events were sampled {looks_per_s:.0} times per second from {source}, at a cost of at most {cost_pct_max:.1} % of a core";
+    "timed events were sampled {looks_per_s:.0} times per second from {source}, at a cost of at most {cost_pct_max:.1} % of a \
+     core";
 /// Throughput was not steady. Shown beside a figure; exports have `steady`.
 Scattered => "not steady: throughput fluctuated";
 /// Throughput had a trend. Shown beside a figure; exports have `steady`.

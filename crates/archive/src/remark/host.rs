@@ -7,10 +7,13 @@ macro_rules! host {
 TimeStolen { stolen_pct: f64 } => "the hypervisor took {stolen_pct:.0} % of the CPU time (steal)";
 /// Other programs used the CPUs.
 Crowded { others_pct: f64 } =>
-    "programs other than the database and the driver used {others_pct:.0} % of the CPUs: the results may be too low by as much; measure again when these programs are idle";
+    "programs other than the database and the driver used {others_pct:.0} % of the CPUs: the results may be too low by as much; \
+     measure again when these programs are idle";
 /// Other programs used the device.
 DeviceShared { read_mb_per_s: f64, written_mb_per_s: f64, others_pct: f64 } =>
-    "programs other than the database and the driver read {read_mb_per_s:.1} MB/s from the device and wrote {written_mb_per_s:.1} MB/s to it, {others_pct:.0} % of its traffic: the database had to wait for them; measure again when these programs are idle";
+    "programs other than the database and the driver read {read_mb_per_s:.1} MB/s from the device and wrote \
+     {written_mb_per_s:.1} MB/s to it, {others_pct:.0} % of its traffic: the database had to wait for them; measure again when \
+     these programs are idle";
 /// It is unknown which programs used the CPUs.
 OwnersUnknown { why: String } => "CPU time could not be attributed: {why}";
 /// It is unknown how much of the device's I/O came from other programs.
@@ -41,7 +44,8 @@ NotFromMemory { read_mb: f64 } =>
     "not from memory: the data should be in the cache, but the device read {read_mb:.1} MB";
 /// The device wrote during a test that only reads.
 WrittenMeanwhile { written_mb: f64 } =>
-    "the device wrote {written_mb:.0} MB although the test only reads; possible causes: hint bits that the engine sets on rows it reads, temporary data that did not fit into its memory, a checkpoint of rows loaded before, or other programs";
+    "the device wrote {written_mb:.0} MB although the test only reads; possible causes: hint bits that the engine sets on rows \
+     it reads, temporary data that did not fit into its memory, a checkpoint of rows loaded before, or other programs";
 /// Start of the server, by its own clock.
 RunsSince { since: String } => "the server has been running since {since}";
 /// A restart between this point and the one before it.

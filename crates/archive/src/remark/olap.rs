@@ -47,7 +47,8 @@ StreamsInPasses =>
 NewSales => "inserts new orders with their line items in one transaction";
 /// RF2.
 OldSales =>
-    "deletes as many old orders with their line items in one transaction; afterwards the changes of both functions were undone, and counts and sums compared";
+    "deletes as many old orders with their line items in one transaction; afterwards the changes of both functions were undone, \
+     and counts and sums compared";
 /// Orders that are updated.
 ChangedSales => "updates orders and line items in one transaction";
 /// A resumed run had to repeat the inserts of a refresh.

@@ -48,7 +48,8 @@ RampFailed { users: u32, errors_pct: f64, limit_pct: f64 } =>
     "the ramp ended at {at}: {errors_pct:.2} % of the operations failed, more than {limit_pct} %", at = words::users(*users);
 /// The ramp ended because the response time was too long at two steps in a row.
 RampTooSlow { users: u32, limit_ms: f64, response_ms: f64 } =>
-    "the ramp ended at {at}: the response time exceeded its limit of {limit_ms} ms at two steps in a row (last: {response_ms:.1} ms)",
+    "the ramp ended at {at}: the response time exceeded its limit of {limit_ms} ms at two steps in a row (last: \
+     {response_ms:.1} ms)",
     at = words::users(*users);
 /// The ramp ended because throughput stopped rising.
 RampFlat { users: u32, users_since: u32, completed_per_s: f64 } =>

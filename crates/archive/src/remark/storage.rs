@@ -35,13 +35,15 @@ RoundValues { run: Option<String>, unit: String, values: Vec<f64> } =>
 SearchBrokenOff => "the search was stopped in this measurement";
 /// Too few I/Os for a percentile, whatever the rate.
 TooFewIos { percentile: f64, ios_min: u64, lowest_per_s: f64, reached_per_s: f64 } =>
-    "p{percentile} cannot be judged: it needs {ios_min} I/Os ({lowest_per_s:.1}/s) in the measured time, and at most {reached_per_s:.1}/s were reached; set a longer elapsed=";
+    "p{percentile} cannot be judged: it needs {ios_min} I/Os ({lowest_per_s:.1}/s) in the measured time, and at most \
+     {reached_per_s:.1}/s were reached; set a longer elapsed=";
 /// Too few I/Os for a percentile at a rate.
 TooFewIosAt { percentile: f64, rate_per_s: f64, ios: u64, ios_min: u64 } =>
     "p{percentile} cannot be judged at {rate_per_s:.1}/s: {ios} I/Os were done and {ios_min} are needed; set a longer elapsed=";
 /// The driver's own machine delayed I/Os.
 MachineLate { objective: String, rate_per_s: f64, late: u64, ios: u64, times: u64 } =>
-    "{objective} cannot be judged at {rate_per_s:.1}/s: this machine was itself more than 1 ms late, which delayed {late} of {ios} I/Os, {times} times in a row; measure when nothing else runs on it";
+    "{objective} cannot be judged at {rate_per_s:.1}/s: this machine was itself more than 1 ms late, which delayed {late} of \
+     {ios} I/Os, {times} times in a row; measure when nothing else runs on it";
 /// What was seen at either end of the bracket of a search.
 BracketSeen { percentile: f64, ends: Vec<BracketEnd> } => "p{percentile}: {list}", list = words::bracket_ends(ends);
 /// A rule of a parameter file left out runs of its list.

@@ -267,7 +267,8 @@ mod tests {
         assert_eq!(
             ends.map(|end| end.to_string()),
             [
-                "the ramp ended at 500 users: the response time exceeded its limit of 50 ms at two steps in a row (last: 52.0 ms)",
+                "the ramp ended at 500 users: the response time exceeded its limit of 50 ms at two steps in a row (last: 52.0 \
+                 ms)",
                 "the ramp ended at 160 users: throughput has not risen by more than 1 % since 1 user (last: 100.0/s)",
                 "the ramp ended at 200 users: 1.25 % of the operations failed, more than 1 %"
             ]
@@ -291,7 +292,8 @@ mod tests {
         };
         assert_eq!(
             unsound.to_string(),
-            "the consistency check after the users failed: the row-count condition is violated in 1 places, condition 3 is violated in 5 places"
+            "the consistency check after the users failed: the row-count condition is violated in 1 places, condition 3 is \
+             violated in 5 places"
         );
     }
 }

@@ -26,7 +26,8 @@ pub enum ArchiveError {
     Absent { path: PathBuf },
     /// The disk, the quota or the limit on file sizes is used up.
     #[error(
-        "the archive {path} cannot grow because the disk is full or a quota is used up (every finished point is saved); free some space"
+        "the archive {path} cannot grow because the disk is full or a quota is used up (every finished point is saved); free \
+         some space"
     )]
     Full {
         /// The archive.
@@ -42,7 +43,8 @@ pub enum ArchiveError {
     },
     /// A later dbdyno wrote the file.
     #[error(
-        "the archive {path} has schema version {found} and was not changed: this dbdyno supports versions up to {known}; use a newer dbdyno"
+        "the archive {path} has schema version {found} and was not changed: this dbdyno supports versions up to {known}; use a \
+         newer dbdyno"
     )]
     Newer {
         /// The archive.

@@ -19,7 +19,8 @@ pub enum CompareError {
     NoDirection(Metric),
     /// The machine scattered too much for a band to be learned.
     #[error(
-        "studies of this plan against itself vary so much that a band learned for {metric} would be ±{pct:.0} %; measure them again while nothing else runs"
+        "studies of this plan against itself vary so much that a band learned for {metric} would be ±{pct:.0} %; measure them \
+         again while nothing else runs"
     )]
     TooNoisy {
         metric: Metric,
