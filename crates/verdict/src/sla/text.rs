@@ -19,7 +19,7 @@ pub fn text(run: &Run, judgement: &Judgement) -> String {
     }
     for left_out in &judgement.left_out {
         let metric = plain(&left_out.metric.to_string());
-        lines.push(format!("without {metric}: {}", plain(&left_out.reason)));
+        lines.push(format!("skipped {metric}: {}", plain(&left_out.reason)));
     }
     lines.push(count(judgement));
     lines.join("\n") + "\n"
