@@ -179,9 +179,9 @@ B6() {
     pg "$database" "GRANT CREATE ON DATABASE $database TO plain"
     [ "$pg_version" -lt 15 ] || pg "$database" "GRANT pg_checkpoint TO plain"
     measures 0 run "$(tiny_plan)" --target "$(pg_url plain)" --name plain
-    says "cannot see whether others are at work" "GRANT pg_monitor TO plain"
+    says "cannot see whether other sessions are active" "GRANT pg_monitor TO plain"
     page plain
-    shows "cannot see whether others are at work"
+    shows "cannot see whether other sessions are active"
 }
 check B6 "without the right to see others, terminal and page say so"
 

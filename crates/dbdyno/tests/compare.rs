@@ -138,13 +138,13 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
     );
     let anyway = place.fine(&["compare", "one", "longer", "--anyway"]).stdout;
     assert!(
-        anyway.contains("measured differently: the bound of a point"),
+        anyway.contains("measured differently: the length of a point"),
         "{anyway}"
     );
     // A page sets beside each other what its reader asks for, with that label.
     place.fine(&["report", "longer", "--against", "one", "-o", "both.html"]);
     let page = std::fs::read_to_string(place.path("both.html")).unwrap();
-    assert!(page.contains("measured differently: the bound of a point"));
+    assert!(page.contains("measured differently: the length of a point"));
     assert!(!page.contains("Not compared") && !page.contains("--anyway"));
 }
 

@@ -87,7 +87,7 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
     let notes = point["notes"].to_string();
     for said in [
         "late_starts_pct_max is 100 instead of 1",
-        "more than 1 ms late; the plan allows it",
+        "more than 1 ms late; allowed by the plan",
     ] {
         assert!(notes.contains(said), "{notes}");
     }
@@ -124,7 +124,7 @@ fn what_the_mock_cannot_do_is_missing_with_its_reason() {
     let printed = place.fine(&["run", "smoke", "--target", "mock:"]).stdout;
     for reason in [
         "T611 In-memory SQL, primary key access: there is no database behind mock: it has no tables",
-        "T132 Integer processing: the library holds no statement of this test for mock",
+        "T132 Integer processing: the library has no SQL of this test for mock",
     ] {
         assert!(printed.contains(reason), "{printed}");
     }

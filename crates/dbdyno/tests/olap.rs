@@ -135,12 +135,12 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
         if point["target"] == "sqlite" {
             assert_eq!(work["threads_asked"], 1);
             assert!(
-                notes.contains("threads asked for: 1, 2, 32; SQLite runs"),
+                notes.contains("threads requested: 1, 2, 32; SQLite runs"),
                 "{notes}"
             );
             assert_eq!(
                 is_query,
-                notes.contains("serial: it got no worker"),
+                notes.contains("serial: it got no parallel worker"),
                 "{notes}"
             );
         } else {
@@ -182,7 +182,7 @@ fn a_server_tells_its_workers() {
     assert_eq!(of_six[2]["work"]["threads_asked"], 32);
     let notes = of_six[2]["notes"].to_string();
     assert!(
-        notes.contains("threads asked for: 32, 64; the engine takes at most 5"),
+        notes.contains("threads requested: 32, 64; the engine uses at most 5"),
         "{notes}"
     );
     assert_ne!(of_six[0]["work"]["plan"], of_six[1]["work"]["plan"]);

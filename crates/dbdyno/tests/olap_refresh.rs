@@ -148,7 +148,7 @@ fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
     let exported = place.export("killed");
     assert_eq!(tests_of(&exported).len(), 5);
     let again = exported["points"].to_string();
-    assert!(again.contains("new orders were put in anew"), "{again}");
+    assert!(again.contains("new orders were inserted again"), "{again}");
     for point in points(&exported) {
         assert_eq!(faults(point), [""; 0], "{point}");
     }

@@ -150,11 +150,11 @@ fn a_database_broken_before_is_not_measured() {
     assert_eq!(points(&exported).len(), 1);
     let before = of(&exported, "OLTP-BEFORE")[0];
     assert!(
-        faults(before)[0].starts_with("condition 1 is broken"),
+        faults(before)[0].starts_with("condition 1 is violated"),
         "{before}"
     );
     let missing = exported["missing"].to_string();
-    assert!(missing.contains("not sound before"), "{missing}");
+    assert!(missing.contains("inconsistent before"), "{missing}");
 }
 
 /// What users measured on a database that they left broken is invalid, with the condition's number.
@@ -177,7 +177,7 @@ fn a_database_broken_meanwhile_makes_its_points_invalid() {
     let exported = place.export("last");
     for code in ["OLTP", "PAYMENT", "OLTP-AFTER"] {
         let said = faults(of(&exported, code)[0]).join(" ");
-        assert!(said.contains("condition 1 is broken"), "{code}: {said}");
+        assert!(said.contains("condition 1 is violated"), "{code}: {said}");
     }
     assert_eq!(faults(of(&exported, "OLTP-BEFORE")[0]), [""; 0]);
 }
@@ -204,9 +204,12 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
             assert_eq!(levels.len(), kept);
             for level in levels {
                 let said = faults(level).join(" ");
-                assert!(said.contains("not sound afterwards: condition 1"), "{said}");
+                assert!(
+                    said.contains("check after the users failed: condition 1"),
+                    "{said}"
+                );
             }
-            assert!(missing.contains("not sound before"), "{missing}");
+            assert!(missing.contains("inconsistent before"), "{missing}");
         } else {
             assert_eq!(resumed.status, 0, "{}", resumed.stderr);
             let again = levels.iter().map(|level| {
@@ -332,7 +335,7 @@ fn what_was_acknowledged_is_held_against_the_tables() {
     assert!(
         sound["notes"]
             .to_string()
-            .contains("everything that was acknowledged"),
+            .contains("all acknowledged transactions"),
         "{sound}"
     );
     assert!(
@@ -443,7 +446,10 @@ fn a_server_restarted_meanwhile_ends_a_run_that_can_be_resumed() {
         panic!("two levels")
     };
     let said = |level: &Value, words: &str| level["notes"].to_string().contains(words);
-    assert!(said(before, "the server runs since 2") && said(after, "the server runs since 2"));
+    assert!(
+        said(before, "the server has been running since 2")
+            && said(after, "the server has been running since 2")
+    );
     assert!(
         !said(before, "checked again") && said(after, "checked again"),
         "{after}"
@@ -484,9 +490,9 @@ fn the_highest_rate_that_holds_is_searched() {
     let total = of(&found, "OLTP")[0];
     let notes = total["notes"].to_string();
     for said in [
-        "40960.0 arrivals/s hold p90=3600s, no higher one was tried that does not",
-        "rates tried: 40.0/s held in 1 of 1, 80.0/s held in 1 of 1",
-        "40960.0/s held in 2 of 2",
+        "40960.0 arrivals/s meet p90=3600s, no higher rate was tried that does not",
+        "rates tried: 40.0/s met it in 1 of 1, 80.0/s met it in 1 of 1",
+        "40960.0/s met it in 2 of 2",
     ] {
         assert!(notes.contains(said), "{said}: {notes}");
     }
@@ -496,6 +502,6 @@ fn the_highest_rate_that_holds_is_searched() {
     assert_eq!(points(&none).len(), 6);
     for point in points(&none) {
         let said = faults(point).join(" ");
-        assert!(said.contains("no rate was found that holds p50"), "{said}");
+        assert!(said.contains("no rate was found that meets p50"), "{said}");
     }
 }

@@ -70,10 +70,7 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
         );
         assert!(samples.iter().all(|s| s["cpu_pct"].is_number()));
         let notes = notes(point);
-        assert!(
-            notes.contains("sampled through ssh, which takes"),
-            "{notes}"
-        );
+        assert!(notes.contains("sampled through ssh, which uses"), "{notes}");
         println!("{}", notes);
         // A device, or the reason why there is none.
         let known = target["device"].is_string();

@@ -256,7 +256,9 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
     let refused = place.dbdyno(&["report", "2", "--array", &wrong]);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     assert!(
-        refused.sentence().contains("line 2: \"rd9\" names 0 runs"),
+        refused
+            .sentence()
+            .contains("line 2: \"rd9\" matches 0 runs"),
         "{}",
         refused.stderr
     );

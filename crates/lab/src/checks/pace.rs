@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(stall(&stopped), Some(Duration::from_secs(5)));
         assert_eq!(
             stall_reason(&stopped, USUAL).unwrap().to_string(),
-            "no operation was completed for at least 5.0 s of 8.0: the database, or what it waited for, stood still"
+            "no operation was completed for at least 5.0 s of 8.0 s: the database, or something it waited for, stalled"
         );
         assert_eq!(stall_note(&stopped, USUAL), None);
 
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(stall_reason(&paused, USUAL), None);
         assert_eq!(
             stall_note(&paused, USUAL).unwrap().to_string(),
-            "no operation was completed for at least 1.0 s of 8.0: the database, or what it waited for, stood still"
+            "no operation was completed for at least 1.0 s of 8.0 s: the database, or something it waited for, stalled"
         );
 
         // Queries of which one takes seconds are no stall, nor are hundred that take three seconds each.

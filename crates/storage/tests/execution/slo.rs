@@ -47,7 +47,7 @@ fn the_highest_rate_that_holds_is_found_with_its_evidence() {
     // One server, exponential arrivals and a constant service: at some three quarters of the maximum p99 is 5 ms.
     assert!((1400.0..1600.0).contains(&iops), "{told:?}");
     assert!(
-        told[0].starts_with(&format!("{iops:.1} I/Os/s hold p99=5ms, ")),
+        told[0].starts_with(&format!("{iops:.1} I/Os/s meet p99=5ms, ")),
         "{told:?}"
     );
     assert!(told[1].starts_with("rates tried: "), "{told:?}");
@@ -102,7 +102,7 @@ fn too_few_ios_decide_nothing() {
     let played = searched(CAPPED, "p99=1s", &slow);
     let error = played.ended.unwrap_err().to_string();
     assert!(
-        error.contains("p99 cannot be decided: it takes 1000 I/Os") && error.contains("20.0/s"),
+        error.contains("p99 cannot be judged: it needs 1000 I/Os") && error.contains("20.0/s"),
         "{error}"
     );
 }
@@ -115,7 +115,7 @@ fn a_late_machine_decides_nothing() {
     let played = searched(CAPPED, "p99=20ms", &halting);
     let error = played.ended.unwrap_err().to_string();
     assert!(
-        error.contains("p99=20ms cannot be decided at") && error.contains("late"),
+        error.contains("p99=20ms cannot be judged at") && error.contains("late"),
         "{error}"
     );
     assert!(played.onlooker.done[0].is_missed);

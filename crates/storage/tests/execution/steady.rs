@@ -102,7 +102,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
     let expected: Vec<String> = expected.collect();
     assert_eq!(begun, expected, "{summary}");
     assert!(
-        summary.contains("by which the matrix is judged"),
+        summary.contains("which decides for the matrix"),
         "{summary}"
     );
 }
