@@ -22,6 +22,7 @@ pub mod mixed;
 pub mod olap;
 pub mod oltp;
 mod owned;
+mod room;
 pub mod script;
 mod sql_folder;
 pub mod tables;

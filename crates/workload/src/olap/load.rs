@@ -17,6 +17,7 @@ use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ORDER_ENTRY_MARK;
 use crate::owned::{count, placed};
+use crate::room;
 use crate::sql_folder::Step;
 
 /// What is asked for.
@@ -64,6 +65,19 @@ impl Loaded {
 /// # Errors
 /// When one is there, the engine cannot, the target fails, or `stop` was set.
 pub fn load(
+    target: &dyn Target,
+    engine: &str,
+    options: &LoadOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Loaded> {
+    load_all(target, engine, options, stop, tell).map_err(|error| match error {
+        OlapError::Target(error) => OlapError::Target(room::explained(error, target)),
+        error => error,
+    })
+}
+
+fn load_all(
     target: &dyn Target,
     engine: &str,
     options: &LoadOptions,

@@ -17,6 +17,7 @@ use super::{OltpError, Result, TABLES};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ANALYTICAL_MARK;
 use crate::owned::{count, placed};
+use crate::room;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,19 @@ pub const JOBS_DEFAULT: u32 = 2;
 /// # Errors
 /// When another database is there, the engine cannot, the target fails, or `stop` was set.
 pub fn load(
+    target: &dyn Target,
+    engine: &str,
+    options: &LoadOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Loaded> {
+    load_all(target, engine, options, stop, tell).map_err(|error| match error {
+        OltpError::Target(error) => OltpError::Target(room::explained(error, target)),
+        error => error,
+    })
+}
+
+fn load_all(
     target: &dyn Target,
     engine: &str,
     options: &LoadOptions,
