@@ -26,7 +26,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
             response_us,
             errors_pct: ERRORS_PCT_MAX,
         };
-        let limit = format!("p{percentile} of {}", number::latency(Some(response_us)));
+        let limit = format!("p{percentile} ≤ {}", number::latency(Some(response_us)));
         supported_words(&supported(&steps, &limits), &limit)
     });
     let knee = (steps.len() > 2).then(|| knee(&steps)).flatten();
@@ -42,23 +42,23 @@ fn step_of(level: &Level<'_>, percentile: f64) -> Step {
 
 fn supported_words(found: &Supported, limit: &str) -> String {
     let Some(supported) = found.users else {
-        return format!("A response time of {limit} was not even held by the fewest users.");
+        return format!("Not supported within {limit}: even the smallest number of users.");
     };
     let mut text = match found.exceeded {
         None => format!(
-            "At least {} can work within {limit}: the ramp ended before the limit was passed",
+            "Supported within {limit}: at least {}; the ramp ended before the limit was exceeded",
             number::users(supported)
         ),
         Some(exceeded) => {
             let users = number::users(supported);
-            format!("{users} can work within {limit}, {exceeded} cannot")
+            format!("Supported within {limit}: {users}; not supported: {exceeded}")
         }
     };
     if let Some(between) = found.interpolated {
         text += &format!(" (interpolated: {between:.0})");
     }
     if found.holds_again {
-        text += "; a higher level held it again: measure longer or again";
+        text += "; a higher level met the limit again: measure longer, or repeat the run";
     }
     text + "."
 }
@@ -67,11 +67,11 @@ fn knee_words(knee: &Knee) -> String {
     let rate = number::full(knee.completed_per_s);
     match knee.is_inside {
         true => format!(
-            "Beyond {:.0} users response time grows faster than throughput, which is {rate}/s there.",
+            "Knee: beyond {:.0} users, response time grows faster than throughput ({rate}/s at the knee).",
             knee.users
         ),
         false => {
-            "Where response time begins to grow faster than throughput lies outside of this ramp."
+            "The knee, where response time begins to grow faster than throughput, lies outside this ramp."
                 .into()
         }
     }
@@ -88,22 +88,22 @@ mod tests {
             interpolated,
             holds_again: false,
         };
-        supported_words(&found, "p95 of 50.0 ms")
+        supported_words(&found, "p95 ≤ 50.0 ms")
     }
 
     #[test]
     fn supported_users_in_words() {
         assert_eq!(
             words(Some(200), Some(300), Some(250.4)),
-            "200 users can work within p95 of 50.0 ms, 300 cannot (interpolated: 250)."
+            "Supported within p95 ≤ 50.0 ms: 200 users; not supported: 300 (interpolated: 250)."
         );
         assert_eq!(
             words(Some(1), None, None),
-            "At least 1 user can work within p95 of 50.0 ms: the ramp ended before the limit was passed."
+            "Supported within p95 ≤ 50.0 ms: at least 1 user; the ramp ended before the limit was exceeded."
         );
         assert_eq!(
             words(None, Some(4), None),
-            "A response time of p95 of 50.0 ms was not even held by the fewest users."
+            "Not supported within p95 ≤ 50.0 ms: even the smallest number of users."
         );
     }
 }
