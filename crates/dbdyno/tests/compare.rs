@@ -39,7 +39,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("chances told before the run"),
+        ended.stderr.contains("chances before the run"),
         "{}",
         ended.stderr
     );
@@ -85,7 +85,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let later = place.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
     assert_eq!(json(&later.stdout), compared);
     let text = place.fine(&["compare", "jobs-a", "jobs-b", "--all"]).stdout;
-    assert!(text.contains("6 pairs, measured in turn"), "{text}");
+    assert!(text.contains("6 pairs, measured alternately"), "{text}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
         assert_eq!(place.run(TINY, &["--name", name]).status, 0);
     }
     let compared = place.fine(&["compare", "one", "two"]).stdout;
-    assert!(compared.contains("cannot carry a verdict"), "{compared}");
+    assert!(compared.contains("allows no verdict"), "{compared}");
     assert!(compared.contains("not interleaved"), "{compared}");
     let longer = place.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
     assert_eq!(longer.status, 0);

@@ -133,7 +133,7 @@ fn the_device_of_a_server_elsewhere_can_be_named() {
     let ended = dbdyno(&place, &sshd, &odd);
     assert_eq!(ended.status, 1);
     assert!(
-        ended.sentence().contains("no name of a block device"),
+        ended.sentence().contains("not the name of a block device"),
         "{}",
         ended.stderr
     );

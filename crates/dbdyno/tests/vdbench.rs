@@ -234,7 +234,7 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
     place.fine(&[&asked[..], &array[..]].concat());
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
-        "Before and after, below the database",
+        "Before and after: storage I/O times",
         "Storage, below the database",
         "read, at the array",
         "Too few repetitions for a verdict",
@@ -244,7 +244,7 @@ fn two_runs_stand_beside_each_other_with_device_and_array() {
     // The sizes differ, which is what was changed.
     let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
     assert!(
-        compared.contains("Before and after, below a database"),
+        compared.contains("Before and after: storage I/O times"),
         "{compared}"
     );
     assert!(compared.contains("write, service time"), "{compared}");

@@ -22,7 +22,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
             response_us,
             errors_pct: ERRORS_PCT_MAX,
         };
-        let limit = format!("p{percentile} of {}", number::latency(Some(response_us)));
+        let limit = format!("p{percentile} ≤ {}", number::latency(Some(response_us)));
         supported_words(&supported(&steps, &limits), &limit)
     });
     let measured = steps.iter().filter(|step| step.response_us.is_finite());
@@ -48,7 +48,7 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     let Some(supported) = found.users else {
         return match found.miss {
             Some(Miss::Errors) => "Too many operations failed at the lowest level.".into(),
-            Some(Miss::Response) => format!("Even the lowest level exceeds {limit}."),
+            Some(Miss::Response) => format!("Not supported within {limit}: even the smallest number of users."),
             Some(Miss::Unknown) | None => {
                 "The lowest level is invalid, so the number of supported users is unknown.".into()
             }
@@ -56,22 +56,22 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     };
     let users = number::users(supported);
     let mut text = match found.exceeded.zip(found.miss) {
-        None => format!("At least {users} can work within {limit}: the ramp ended below the limit"),
+        None => format!("Supported within {limit}: at least {users}; the ramp ended before the limit was exceeded"),
         Some((exceeded, Miss::Response)) => {
-            format!("{users} can work within {limit}, {exceeded} cannot")
+            format!("Supported within {limit}: {users}; not supported: {exceeded}")
         }
         Some((exceeded, Miss::Errors)) => {
-            format!("{users} can work within {limit}; at {exceeded} too many operations failed")
+            format!("Supported within {limit}: {users}; at {exceeded}, too many operations failed")
         }
         Some((exceeded, Miss::Unknown)) => format!(
-            "At least {users} can work within {limit}; the level of {exceeded} is invalid, so no more is known"
+            "Supported within {limit}: at least {users}; the level of {exceeded} is invalid, so no more is known"
         ),
     };
     if let Some(between) = found.interpolated {
         text += &format!(" (interpolated: {between:.0})");
     }
     if found.holds_again {
-        text += "; a higher level held it again: measure longer or again";
+        text += "; a higher level met the limit again: measure longer, or repeat the run";
     }
     text + "."
 }
@@ -80,11 +80,11 @@ fn knee_words(knee: &Knee) -> String {
     let rate = number::full(knee.completed_per_s);
     match knee.is_inside {
         true => format!(
-            "Beyond {:.0} users response time grows faster than throughput, which is {rate}/s there.",
+            "Knee: beyond {:.0} users, response time grows faster than throughput ({rate}/s at the knee).",
             knee.users
         ),
         false => {
-            "Where response time begins to grow faster than throughput lies outside of this ramp."
+            "The knee, where response time begins to grow faster than throughput, lies outside this ramp."
                 .into()
         }
     }
@@ -105,22 +105,22 @@ mod tests {
             interpolated,
             holds_again: false,
         };
-        supported_words(&found, "p95 of 50.0 ms")
+        supported_words(&found, "p95 ≤ 50.0 ms")
     }
 
     #[test]
     fn supported_users_in_words() {
         assert_eq!(
             words(Some(200), Some(300), Some(250.4)),
-            "200 users can work within p95 of 50.0 ms, 300 cannot (interpolated: 250)."
+            "Supported within p95 ≤ 50.0 ms: 200 users; not supported: 300 (interpolated: 250)."
         );
         assert_eq!(
             words(Some(1), None, None),
-            "At least 1 user can work within p95 of 50.0 ms: the ramp ended below the limit."
+            "Supported within p95 ≤ 50.0 ms: at least 1 user; the ramp ended before the limit was exceeded."
         );
         assert_eq!(
             words(None, Some(4), None),
-            "Even the lowest level exceeds p95 of 50.0 ms."
+            "Not supported within p95 ≤ 50.0 ms: even the smallest number of users."
         );
     }
 
@@ -175,7 +175,7 @@ mod tests {
         ];
         assert_eq!(
             said(&ramp),
-            ["200 users can work within p95 of 50.0 ms; at 300 too many operations failed."]
+            ["Supported within p95 ≤ 50.0 ms: 200 users; at 300, too many operations failed."]
         );
         // One failure is within the limit of errors, but the level is no figure all the same.
         let ramp = [
@@ -186,8 +186,8 @@ mod tests {
         assert_eq!(
             said(&ramp),
             [
-                "At least 100 users can work within p95 of 50.0 ms; the level of 200 is invalid, so no more is known; \
-              a higher level held it again: measure longer or again."
+                "Supported within p95 ≤ 50.0 ms: at least 100 users; the level of 200 is invalid, so no more is known; \
+              a higher level met the limit again: measure longer, or repeat the run."
             ]
         );
         assert_eq!(

@@ -50,7 +50,7 @@ fn the_page_has_sentences_background_events_and_reasons() {
     let run = judged();
     let page = report::html(&run, &[], &report::HtmlOptions::default());
     for part in [
-        "What held it back",
+        "Bottleneck",
         "None saturated: processors 31 % busy. &#60;1&#62;",
         "Background events",
         "<td>log syncs</td><td>400</td><td>0.500</td><td>1.25</td>",
@@ -63,5 +63,5 @@ fn the_page_has_sentences_background_events_and_reasons() {
 #[test]
 fn a_run_that_nobody_judged_says_nothing() {
     let page = report::html(&crate::fixture::run(), &[], &report::HtmlOptions::default());
-    assert!(!page.contains("What held it back"));
+    assert!(!page.contains("Bottleneck"));
 }

@@ -173,7 +173,7 @@ fn references_that_publish_none_of_the_metrics_take_no_column() {
     let silent = card.silent.unwrap();
     let both = format!("metrics: {}; {}.", studies[0].title, studies[2].title);
     assert!(silent.ends_with(&both), "{silent}");
-    assert!(page(&run, &against).contains("Without a column, because they publish none of these"));
+    assert!(page(&run, &against).contains("Not shown, because they publish none of these"));
     assert!(terminal(&run, &studies, 300, false).contains(&silent));
     assert_eq!(scorecard(&run, &against[1..2]).silent, None);
 }
