@@ -8,7 +8,7 @@ use host::inventory::{DocumentError, StatedError};
 use host::remote::AddressError;
 use lab::LabError;
 use target::{ErrorKind, TargetError, UrlError};
-use verdict::compare::CompareError;
+use verdict::compare::{CompareError, NotComparable};
 use verdict::metric::MetricError;
 use verdict::sla::SlaError;
 use workload::columnar::ColumnarError;
@@ -70,8 +70,6 @@ macro_rules! invalid_input {
 invalid_input!(
     InvalidInput,
     AddressError,
-    CompareError,
-    DocumentError,
     MetricError,
     ReferenceError,
     SlaError,
@@ -100,6 +98,67 @@ impl Outcome for ArchiveError {
             true => Status::Environment,
             false => Status::InvalidInput,
         }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::Unreachable { .. } | Self::Newer { .. } | Self::Busy { .. } => {
+                "or name another file with --archive"
+            }
+            Self::Absent { .. } => "or name the right file with --archive",
+            Self::Damaged { .. } => "or move it away and name another file with --archive",
+            Self::NotAnArchive { .. } => "name another file with --archive",
+            Self::Full { .. } => "then resume the run with --resume",
+            Self::NotComplete { .. } => "resume it with --resume",
+            Self::UnknownRun { .. } => "`dbdyno list runs` lists the runs",
+            Self::LabelTaken { .. }
+            | Self::LabelUnusable { .. }
+            | Self::NoteUnusable { .. }
+            | Self::NotDeleted { .. }
+            | Self::BadPlan(_)
+            | Self::PointTwice { .. }
+            | Self::NotPlanned { .. }
+            | Self::NotThere { .. }
+            | Self::Sqlite(_) => return None,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Outcome for CompareError {
+    fn status(&self) -> Status {
+        Status::InvalidInput
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::NotComparable(NotComparable::Itself(_)) => {
+                "or measure both configurations with `dbdyno ab`"
+            }
+            Self::NotComparable(NotComparable::NothingInCommon { .. }) => {
+                "`dbdyno list runs` shows the tests of each run"
+            }
+            Self::NotComparable(NotComparable::Differently { .. }) => {
+                "or add --anyway to compare them with that label"
+            }
+            Self::TooNoisy { .. } => "or give --band a number",
+            Self::NotComparable(NotComparable::Altered { .. })
+            | Self::Metric(_)
+            | Self::NoDirection(_)
+            | Self::NotAShare(_) => return None,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Outcome for DocumentError {
+    fn status(&self) -> Status {
+        Status::InvalidInput
+    }
+
+    fn advice(&self) -> Option<String> {
+        let is_none = matches!(self, Self::NotAnInventory { .. });
+        is_none.then(|| "write one with `dbdyno host --json`".into())
     }
 }
 

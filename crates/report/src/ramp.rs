@@ -48,7 +48,9 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     let Some(supported) = found.users else {
         return match found.miss {
             Some(Miss::Errors) => "Too many operations failed at the lowest level.".into(),
-            Some(Miss::Response) => format!("Not supported within {limit}: even the smallest number of users."),
+            Some(Miss::Response) => {
+                format!("Not supported within {limit}: even the smallest number of users.")
+            }
             Some(Miss::Unknown) | None => {
                 "The lowest level is invalid, so the number of supported users is unknown.".into()
             }
@@ -56,7 +58,9 @@ fn supported_words(found: &Supported, limit: &str) -> String {
     };
     let users = number::users(supported);
     let mut text = match found.exceeded.zip(found.miss) {
-        None => format!("Supported within {limit}: at least {users}; the ramp ended before the limit was exceeded"),
+        None => format!(
+            "Supported within {limit}: at least {users}; the ramp ended before the limit was exceeded"
+        ),
         Some((exceeded, Miss::Response)) => {
             format!("Supported within {limit}: {users}; not supported: {exceeded}")
         }
