@@ -102,7 +102,8 @@ fn what_was_verified_and_what_was_pending_is_told() {
     let place = killed();
     let before = state(&place);
     let said = format!(
-        "journal of SD sd1 recovered: {} blocks verified, 0 corrupted; 3 more had a write pending: 1 with the new data, 1 with the old data, 1 first write, not complete",
+        "journal of SD sd1 recovered: {} blocks verified, 0 corrupted; 3 more had a write pending: 1 with the new \
+         data, 1 with the old data, 1 first write, not complete",
         WRITTEN - 2
     );
     // As often as it is asked, because nothing is written.
@@ -147,11 +148,12 @@ fn what_holds_neither_old_nor_new_data_is_no_success() {
         panic!("{:?}", played.ended);
     };
     assert!(
-        first.contains("offset 12288") && first.contains("no block of ours"),
+        first.contains("offset 12288") && first.contains("not a block of dbdyno"),
         "{first}"
     );
     let said = format!(
-        "{} blocks verified, 2 corrupted; 3 more had a write pending: 1 with the new data, 1 first write, not complete, 1 corrupted",
+        "{} blocks verified, 2 corrupted; 3 more had a write pending: 1 with the new data, 1 first write, not \
+         complete, 1 corrupted",
         WRITTEN - 3
     );
     assert_told(&place, &played, &said);
