@@ -387,7 +387,7 @@ fn rounds_are_kept_with_their_verdict() {
     assert_eq!(codes, ["SD_precondition time=1", "rd1"]);
     let notes = points[1]["notes"].to_string();
     assert!(
-        verdict(&notes) && notes.contains("rounds, ms an I/O: "),
+        verdict(&notes) && notes.contains("rounds, ms per I/O: "),
         "{notes}"
     );
 }
