@@ -115,7 +115,7 @@ fn a_load_is_kept_only_untouched() {
     // Two runs of the same ramp can be set against each other; one repetition each says nothing.
     let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
     for line in [
-        "Ramps of users on sqlite",
+        "User ramps on sqlite",
         "response p95 at 2 users",
         "inconclusive",
     ] {

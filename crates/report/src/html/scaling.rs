@@ -62,7 +62,7 @@ impl<'a> Laws<'a> {
         };
         let own = sweeps.iter().filter(|s| s.own);
         Self {
-            laws: own.filter_map(|s| law(s, rate, &resampling)).collect(),
+            laws: own.filter_map(|s| law(s, &resampling)).collect(),
             threads: run.platform.threads,
             unit: rate.unit,
         }
@@ -171,7 +171,7 @@ impl<'a> Laws<'a> {
     }
 }
 
-fn law<'a>(sweep: &'a Sweep<'_>, rate: Rate, resampling: &Resampling) -> Option<Law<'a>> {
+fn law<'a>(sweep: &'a Sweep<'_>, resampling: &Resampling) -> Option<Law<'a>> {
     let levels = sweep.loads();
     let low = levels.iter().map(|l| l.dop).min()?;
     let high = levels.iter().map(|l| l.dop).max()?;
@@ -179,28 +179,14 @@ fn law<'a>(sweep: &'a Sweep<'_>, rate: Rate, resampling: &Resampling) -> Option<
         label: &sweep.label,
         colour: sweep.colour,
         measured: (low, high),
-        outcome: outcome(&levels, &repetitions(sweep, rate), resampling),
+        outcome: outcome(&levels, resampling),
     })
 }
 
-/// Every valid repetition: they show the noise, their median does not.
-fn repetitions(sweep: &Sweep<'_>, rate: Rate) -> Vec<Load> {
-    let levels = sweep.curve.iter().flat_map(|c| &c.levels);
-    levels
-        .filter(|level| !level.extra())
-        .flat_map(|level| &level.points)
-        .filter(|point| point.valid())
-        .filter_map(|point| {
-            Some(Load {
-                dop: point.key.dop(),
-                rate: point.figures.get(rate.name)?,
-            })
-        })
-        .collect()
-}
-
-fn outcome(levels: &[Load], loads: &[Load], resampling: &Resampling) -> Outcome {
-    let fit = match usl(loads, resampling) {
+/// Fitted to one rate a level, the median of its repetitions: what moves a level moves all of them, so that they are no
+/// evidence of their own for how far the level lies off the law.
+fn outcome(levels: &[Load], resampling: &Resampling) -> Outcome {
+    let fit = match usl(levels, resampling) {
         Ok(fit) => fit,
         Err(Warning::TooFew { have, need }) => {
             return Outcome::Refused(format!(
@@ -219,7 +205,7 @@ fn outcome(levels: &[Load], loads: &[Load], resampling: &Resampling) -> Outcome 
             misfit * 100.0
         ));
     }
-    let times: Vec<(u32, f64)> = loads.iter().map(|l| (l.dop, 1.0 / l.rate)).collect();
+    let times: Vec<(u32, f64)> = levels.iter().map(|l| (l.dop, 1.0 / l.rate)).collect();
     let no_coherency = fit.law.coherency == 0.0;
     Outcome::Fitted {
         amdahl: no_coherency

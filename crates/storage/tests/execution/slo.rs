@@ -92,7 +92,10 @@ fn a_time_that_no_rate_holds_is_told_and_fails() {
     let played = searched(CAPPED, "p99=1us", &MockDevice::of(1, SERVICE));
     let error = played.ended.unwrap_err();
     assert!(matches!(error, ExecutionError::Missed { .. }), "{error}");
-    assert!(error.to_string().contains("even 133.3/s did not"), "{error}");
+    assert!(
+        error.to_string().contains("even 133.3/s did not"),
+        "{error}"
+    );
     assert!(played.onlooker.done[0].is_missed);
 }
 
@@ -143,7 +146,7 @@ fn lists_that_change_their_rate_are_refused() {
             .unwrap_err()
             .to_string();
         assert!(
-            refused.starts_with("--slo cannot search") && refused.contains(said),
+            refused.contains("cannot be searched") && refused.contains(said),
             "{refused}"
         );
     }

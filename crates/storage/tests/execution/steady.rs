@@ -52,7 +52,7 @@ fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
     let steadiness = done.steadiness.as_ref().unwrap();
     assert_eq!(steadiness.values.len(), 5, "{steadiness:?}");
     assert!(steadiness.is_steady(), "{steadiness:?}");
-    assert_eq!(steadiness.unit, "ms an I/O");
+    assert_eq!(steadiness.unit, "ms per I/O");
     // The second of each of five rounds, 300 I/Os each.
     assert_eq!((done.operations, done.rate), (1500, 300.0));
     let summary = place.page("summary");
