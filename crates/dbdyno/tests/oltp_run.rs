@@ -310,6 +310,38 @@ fn add_trigger(place: &Place, name: &str, what: &str) {
     assert_eq!(entered.unwrap(), 1);
 }
 
+/// A database that acknowledges payments and forgets them is found out without a log and without conditions: the tables are
+/// held against the driver's own count.
+#[test]
+fn a_database_that_drops_what_it_acknowledged_is_invalid() {
+    let place = Place::new();
+    let url = place.url("sqlite", "oltp.db");
+    place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
+    let users = ["--users", "2", "--seconds", "0.5"];
+    let ended = let_work(&place, &url, &[&users[..], &["--name", "sound"]].concat());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    add_trigger(
+        &place,
+        "swallow",
+        "AFTER INSERT ON history BEGIN DELETE FROM history WHERE rowid = NEW.rowid; END",
+    );
+    let ended = let_work(
+        &place,
+        &url,
+        &[&users[..], &["--name", "swallowed"]].concat(),
+    );
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let exported = place.export("swallowed");
+    let reasons = of(&exported, "OLTP")[0]["reasons"].as_array().unwrap();
+    let reason = &reasons[0];
+    assert_eq!(reason["code"], "counted_not_found", "{reasons:?}");
+    assert_eq!(
+        (&reason["what"], &reason["found"]),
+        (&"payments".into(), &0.into())
+    );
+    assert!(reason["counted"].as_u64() > Some(0), "{reason}");
+}
+
 /// What was acknowledged is in the tables; a database that forgets a payment is found out.
 #[test]
 fn what_was_acknowledged_is_held_against_the_tables() {

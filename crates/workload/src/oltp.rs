@@ -22,6 +22,7 @@ pub mod account;
 pub mod audit;
 pub mod check;
 pub mod commit_log;
+mod counted;
 pub mod executor;
 mod files;
 pub mod initial_rows;

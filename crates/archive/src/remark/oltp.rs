@@ -36,6 +36,9 @@ InputAudit { input: String, value: f64, low: f64, high: f64 } =>
 /// A consistency condition is violated (0: the row counts); the first places.
 ConditionBroken { condition: u32, count: u64, title: String, places: Vec<String> } =>
     "{name} is violated in {count} places: {title}: {first}", name = words::condition(*condition), first = places.join("; ");
+/// The tables do not hold what the driver counted.
+CountedNotFound { what: String, counted: u64, found: u64 } =>
+    "the driver counted {counted} {what}, but the tables show {found}: acknowledged work is missing, or others changed the database";
 /// A consistency condition was not checked.
 ConditionPutOff { condition: u32, why: String } => "{name} was skipped: {why}", name = words::condition(*condition);
 /// The check after the users found violations, or failed.

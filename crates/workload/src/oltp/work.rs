@@ -9,6 +9,7 @@ use stats::words::counted;
 use target::Target;
 
 use super::audit::audit;
+use super::counted::Totals;
 use super::{
     Account, Constants, ExecutorContext, Ledger, Metadata, Mode, OltpError, Pacing, Result,
     Terminals, World, note_transactions, procedures, reconcile, terminal,
@@ -39,6 +40,8 @@ pub struct Work {
     target: Arc<dyn Target>,
     context: ExecutorContext,
     connections: u32,
+    /// Before the users work.
+    totals: Totals,
 }
 
 pub type Opened<'w> = (Arc<dyn UserPopulation>, Clients<'w>);
@@ -73,6 +76,7 @@ impl Work {
         let journal = journal
             .map(|path| reconcile::begin(session.as_mut(), path, &world))
             .transpose()?;
+        let totals = Totals::read(session.as_mut())?;
         drop(session);
         let context = ExecutorContext {
             engine: engine.to_owned(),
@@ -85,6 +89,7 @@ impl Work {
             target,
             context,
             connections: asked.connections,
+            totals,
         })
     }
 
@@ -132,6 +137,16 @@ impl Work {
     /// What the connections that have ended did.
     pub fn account(&self) -> Account {
         self.context.ledger.total()
+    }
+
+    /// A remark on each count of the account that the tables do not show; of `unknown` operations nobody knows whether they
+    /// took effect. To be called when nobody works any more.
+    ///
+    /// # Errors
+    /// When the target fails.
+    pub fn uncounted(&self, account: &Account, unknown: u64) -> Result<Vec<Remark>> {
+        let after = Totals::read(self.target.open_session()?.as_mut())?;
+        Ok(after.differences(&self.totals, account, unknown))
     }
 
     /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a remark

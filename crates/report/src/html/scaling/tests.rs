@@ -26,7 +26,7 @@ fn swept(dops: &[u32], (contention, coherency): (f64, f64), noise: &[f64]) -> La
         label: "sqlite",
         colour: 0,
         measured: (dops[0], dops[dops.len() - 1]),
-        outcome: outcome(&loads, &loads, &RESAMPLING),
+        outcome: outcome(&loads, &RESAMPLING),
     }
 }
 

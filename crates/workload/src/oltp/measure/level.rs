@@ -128,8 +128,12 @@ impl<'a> Level<'a> {
         let lost = lost.map_err(|error| place.failed(error))?;
         let account = self.work.account();
         let outcome = observed.outcome.clone();
+        let uncounted = self.work.uncounted(&account, outcome.connections_lost);
+        let uncounted = uncounted.map_err(|error| place.failed(error))?;
+        let mut total = self.total(observed, rate_per_s, (&account, lost.as_ref()));
+        total.reasons.extend(uncounted);
         Ok(Seen {
-            total: self.total(observed, rate_per_s, (&account, lost.as_ref())),
+            total,
             lost,
             account,
             outcome,
