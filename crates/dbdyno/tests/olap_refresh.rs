@@ -127,14 +127,14 @@ fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
     assert!(seen && tests_of(&place.export("killed")).len() < 5);
 
     let check = place.dbdyno(&["olap", "check", "--target", &url]);
-    assert_eq!(check.status, 1);
+    assert_eq!(check.status, 2);
     assert!(
         check.sentence().contains("dbdyno olap load --scale 0.01"),
         "{}",
         check.stderr
     );
     let plain = place.dbdyno(&["olap", "run", "--target", &url, "--queries", "6"]);
-    assert_eq!(plain.status, 1, "{}", plain.stderr);
+    assert_eq!(plain.status, 2, "{}", plain.stderr);
     let told = plain.sentence();
     assert!(told.contains("a refresh that was broken off"), "{told}");
     assert_eq!(

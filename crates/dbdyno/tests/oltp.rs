@@ -33,7 +33,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
     kill_after_the_first_warehouse(place.command(&load), &place);
     let refused = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(refused.status, 1);
+    assert_eq!(refused.status, 2);
     let sentence = refused.sentence();
     assert!(
         sentence.contains("is not whole: 1 of 2 warehouses"),
@@ -59,7 +59,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         loaded.stderr
     );
     let again = place.dbdyno(&load);
-    assert_eq!(again.status, 1);
+    assert_eq!(again.status, 2);
     assert!(again.sentence().contains("--replace"), "{}", again.stderr);
 
     let fine = json(&place, &url, 0);
@@ -106,7 +106,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
 
     place.fine(&["oltp", "drop", "--target", &url]);
     let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(absent.status, 1);
+    assert_eq!(absent.status, 2);
     assert!(
         absent.sentence().contains("dbdyno oltp load"),
         "{}",
@@ -157,7 +157,7 @@ fn a_load_into_a_local_server_that_was_killed_goes_on() {
     assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
     place.fine(&["oltp", "drop", "--target", &url]);
     let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(absent.status, 1, "{}", absent.stderr);
+    assert_eq!(absent.status, 2, "{}", absent.stderr);
 }
 
 #[test]
