@@ -72,7 +72,7 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
         })
         .context("no thread can be started for the log")?;
     let subscriber = tracing_subscriber::registry().with(log);
-    tracing::subscriber::set_global_default(subscriber).context("a log is written already")
+    tracing::subscriber::set_global_default(subscriber).context("a log is already being written")
 }
 
 type Sink = (Level, Box<dyn Write + Send>);

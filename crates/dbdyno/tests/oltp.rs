@@ -237,7 +237,7 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
         assert!(!place.path(mark).exists());
         use_up(&url);
         let again = place.fine(&restore).stdout;
-        assert!(again.contains("its copy was put back"), "{again}");
+        assert!(again.contains("its copy was restored"), "{again}");
         assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
         place.fine(&["oltp", "drop", "--target", &url]);
         let kept = place.path(&mark.replace(".restoring", ".kept"));

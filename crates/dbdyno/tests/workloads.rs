@@ -201,7 +201,7 @@ fn its_keys_are_checked_like_those_of_others() {
         (
             PLAN.to_owned(),
             "step.tests=[\"T611\"]",
-            "tests means nothing to use = \"sleep\"",
+            "tests has no effect with use = \"sleep\"",
         ),
     ] {
         let settings: &[&str] = if setting.is_empty() { &[] } else { &[setting] };

@@ -37,7 +37,7 @@ pub enum LabError {
     },
     /// Its user stopped it.
     #[error(
-        "interrupted; {finished} of {planned} points are kept in the archive, go on with: dbdyno {verb} --resume {label}"
+        "interrupted; {finished} of {planned} points are in the archive; resume with: dbdyno {verb} --resume {label}"
     )]
     Interrupted {
         /// Points finished.

@@ -127,7 +127,7 @@ fn check_step(workloads: &Registry, step: &Step) -> std::result::Result<(), Stri
 
 fn not_right(error: toml::de::Error) -> LabError {
     let what = one_line(&error.to_string());
-    LabError::Plan(format!("the plan is not right: {what}"))
+    LabError::Plan(format!("the plan is invalid: {what}"))
 }
 
 fn check_primary(text: &str) -> Result<()> {
@@ -136,7 +136,7 @@ fn check_primary(text: &str) -> Result<()> {
         .map_err(|e: verdict::metric::MetricError| LabError::Plan(format!("primary: {e}")))?;
     match verdict::metric::better(&metric.figure) {
         archive::Better::Neither => Err(LabError::Plan(format!(
-            "primary: \"{text}\" has no good direction, so nothing can be decided on it; name a rate or a time"
+            "primary: \"{text}\" has no direction that counts as better, so there is no verdict on it; name a rate or a time"
         ))),
         archive::Better::Higher | archive::Better::Lower => Ok(()),
     }
@@ -147,7 +147,7 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
     let no_place = || {
         let tables = known.iter().map(|table| format!("step.{}.KEY", table.name));
         LabError::Plan(format!(
-            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), {} or validity.KEY",
+            "--set {}: not a key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), {} or validity.KEY",
             setting.key,
             tables.collect::<Vec<_>>().join(", ")
         ))

@@ -49,7 +49,7 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
     let histogram = whole.histogram();
     let of = |percentile| histogram.percentile_us(percentile) / 1e3;
     let mut remark = format!(
-        "requests of {}, counted in the kernel: mean {:.3} ms, p50 {:.3}, p99 {:.3}, p99.9 {:.3}",
+        "requests of {}, measured in the kernel: mean {:.3} ms, p50 {:.3}, p99 {:.3}, p99.9 {:.3}",
         requests.device,
         whole.mean_us().unwrap_or_default() / 1e3,
         of(50.0),
@@ -84,7 +84,7 @@ pub fn operation_times(
         told.extend(untimed.map(unknown));
         return told;
     };
-    let none_seen = "its own requests are not seen: it is built of other devices";
+    let none_seen = "its own requests are not visible: it consists of other devices";
     for (operation, word, _) in OPERATIONS {
         let Some((count, mean_us)) = by_counters(operation, rates).filter(|(count, _)| *count > 0)
         else {

@@ -222,7 +222,7 @@ impl SessionSampler {
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(watched)) => watched,
             Some(Err(_)) => SessionSamples {
-                problem: Some("the watching thread broke down".into()),
+                problem: Some("the sampling thread failed".into()),
                 ..SessionSamples::default()
             },
             None => SessionSamples {

@@ -123,7 +123,7 @@ pub fn events(outcome: &Outcome) -> Vec<Event> {
     }
     if !idle.is_zero() {
         events.push(event(
-            "think time or waiting for a tick",
+            "think time or waiting for the next arrival",
             Class::Idle,
             idle,
             active,

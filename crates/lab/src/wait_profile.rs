@@ -74,7 +74,7 @@ impl WaitProfile {
     ) -> HeldBack {
         let still = checks::stood_still(outcome).map(|why| Bottleneck {
             resource: Resource::Unknown,
-            sentence: format!("Not known: {why}."),
+            sentence: format!("Unknown: {why}."),
         });
         // What the sessions were seen doing before and after a stall is not what they waited for in it.
         let bottleneck = still.unwrap_or_else(|| {

@@ -23,7 +23,6 @@ pub mod audit;
 pub mod check;
 pub mod commit_log;
 mod counted;
-mod counted;
 pub mod executor;
 mod files;
 pub mod initial_rows;

@@ -184,7 +184,7 @@ fn foretell(arguments: &AbArguments, plan: &Plan, archive: &Option<PathBuf>) -> 
         return Ok(());
     }
     let reason = format!(
-        "no verdict is possible with --pairs {}: an interval of {:.0} % takes {fewest}",
+        "no verdict is possible with --pairs {}: a {:.0} % interval needs at least {fewest}",
         arguments.pairs,
         CONFIDENCE * 100.0
     );

@@ -19,7 +19,7 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let engine = target::find(&url)?;
     if engine.reach() != Reach::Network && url.file().is_none() {
         return Err(InvalidInput(format!(
-            "the database {url} would end with this command; name a file or a directory that it stays in"
+            "the database {url} exists only while this command runs; name a file or a directory"
         ))
         .into());
     }

@@ -64,7 +64,7 @@ fn changed(
     }
     if name.ends_with(".json") {
         return Err(InvalidInput(format!(
-            "there is no file {name}; write one with `dbdyno host --json`, or name a run"
+            "there is no file {name}; create one with `dbdyno host --json`, or name a run"
         ))
         .into());
     }

@@ -50,7 +50,7 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     let loaded = outcome?;
     if loaded.restored {
         print(&format!(
-            "what a refresh had changed is put back: scale {} is as it was loaded\n",
+            "the changes of a refresh are undone: scale {} is as it was loaded\n",
             asked.scale
         ))?;
         return Ok(Status::Fine);
@@ -122,7 +122,7 @@ fn lines(checked: &Checked) -> String {
             Verdict::Unknown(answer) => (
                 "answered",
                 format!(
-                    " ({} rows; no answer is known at this scale)",
+                    " ({} rows; the answer at this scale is unknown)",
                     answer.rows.len()
                 ),
             ),

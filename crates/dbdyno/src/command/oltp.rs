@@ -167,14 +167,12 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
     bar.finish_and_clear();
     let restored = outcome?;
     let way = match &restored.way {
-        Way::CopyTaken => "it was as loaded, and a copy of it is kept now".to_owned(),
-        Way::CopyRestored => "its copy was put back".to_owned(),
+        Way::CopyTaken => "it was as loaded; a copy of it was made".to_owned(),
+        Way::CopyRestored => "its copy was restored".to_owned(),
         Way::Untouched { no_copy } => format!("it was as loaded; no copy is kept: {no_copy}"),
-        Way::Reloaded { no_copy: None } => {
-            "it was loaded anew, and a copy of it is kept now".into()
-        }
+        Way::Reloaded { no_copy: None } => "it was loaded again; a copy of it was made".into(),
         Way::Reloaded { no_copy: Some(why) } => {
-            format!("it was loaded anew; no copy is kept: {why}")
+            format!("it was loaded again; no copy is kept: {why}")
         }
     };
     let caches = match &restored.cooled {

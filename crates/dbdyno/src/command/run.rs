@@ -130,7 +130,7 @@ fn show(run: &Run) -> Result<Status> {
         return Ok(Status::Fine);
     }
     say(&format!(
-        "dbdyno: {} of {} points of run {} are invalid; their reasons stand in the tables",
+        "dbdyno: {} of {} points of run {} are invalid; the tables show why",
         run.points.iter().filter(|p| !p.valid()).count(),
         run.points.len(),
         run.label

@@ -56,9 +56,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         return Ok(Status::Fine);
     }
     if arguments.check {
-        bail!(
-            "--check goes with -s; a list that is carried out is checked before its first I/O without it"
-        );
+        bail!("--check needs -s; a list that is run is always checked before its first I/O");
     }
     if profile.is_some() && !arguments.force {
         spare_files(&script)?;
@@ -120,7 +118,7 @@ fn check(script: &Script, force: bool) -> Result<()> {
         ..Options::new(SEED, &never)
     };
     execution::check(script, format(script).as_ref(), &options)?;
-    say("all files and devices of the list can be used as it asks");
+    say("all files and devices of the list can be used as requested");
     Ok(())
 }
 

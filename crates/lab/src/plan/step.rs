@@ -156,7 +156,7 @@ impl Step {
             ("contention", self.contention),
         ];
         match foreign.iter().find(|(_, said)| *said) {
-            Some((key, _)) => Err(format!("{key} means nothing to use = \"{}\"", self.uses)),
+            Some((key, _)) => Err(format!("{key} has no effect with use = \"{}\"", self.uses)),
             None => Ok(()),
         }
     }

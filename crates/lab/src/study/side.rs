@@ -41,7 +41,7 @@ impl SideSetting {
         }
         match key.strip_prefix("target.") {
             Some("") => Err(LabError::Plan(format!(
-                "\"{text}\" names no setting; write target.KEY=VALUE"
+                "\"{text}\" is not a setting; write target.KEY=VALUE"
             ))),
             // A URL keeps it, and would take it for the beginning of the next one.
             Some(_) if value.contains('&') => Err(LabError::Plan(format!(

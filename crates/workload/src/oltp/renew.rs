@@ -97,7 +97,7 @@ fn has_copy(target: &dyn Target) -> bool {
 fn words(way: &Way) -> &'static str {
     match way {
         Way::CopyTaken | Way::Untouched { .. } => "kept as it was after its load",
-        Way::CopyRestored => "its copy was put back",
+        Way::CopyRestored => "its copy was restored",
         Way::Reloaded { .. } => "loaded anew",
     }
 }

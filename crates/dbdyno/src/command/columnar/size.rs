@@ -149,7 +149,7 @@ impl Answer<'_> {
         }
         let _ = writeln!(
             text,
-            "{}. Packing needs up to 512 MB more while it lifts.",
+            "{}. Packing needs up to 512 MB more while loading.",
             self.sizes.moment
         );
     }
@@ -157,7 +157,7 @@ impl Answer<'_> {
     fn put_fits(&self, text: &mut String) {
         if let Some(memory) = self.asked.memory {
             let rule = match self.asked.wanted.tables.is_empty() {
-                true => "those first that save most bytes of disk for each of memory",
+                true => "largest saving of disk per byte of memory first",
                 false => "in the order of --tables",
             };
             let _ = writeln!(text, "\n{} hold, {rule}, by the upper ends:", words(memory));
@@ -259,7 +259,7 @@ fn sized(
 fn sampled(table: &SizedTable) -> String {
     let sampled = &table.sampled;
     if sampled.is_whole {
-        return format!("read as a whole, {} rows", sampled.rows());
+        return format!("read completely, {} rows", sampled.rows());
     }
     let ranges = sampled.pieces.iter().filter_map(|p| p.addresses.as_ref());
     let shown: Vec<String> = ranges
