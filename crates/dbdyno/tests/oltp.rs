@@ -36,7 +36,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     assert_eq!(refused.status, 1);
     let sentence = refused.sentence();
     assert!(
-        sentence.contains("is not whole: 1 of 2 warehouses"),
+        sentence.contains("is incomplete: 1 of 2 warehouses"),
         "{sentence}"
     );
 

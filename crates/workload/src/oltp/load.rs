@@ -334,7 +334,7 @@ fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
         ("seed", there.seed, asked.seed),
         ("version", there.generator, asked.generator),
         (
-            "foreign keys (1 is with)",
+            "foreign keys (1 = with)",
             there.foreign_keys.into(),
             asked.foreign_keys.into(),
         ),

@@ -60,12 +60,12 @@ fn refuses(database: &Database) {
     let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
     let there = refused(options(0.01));
     assert!(
-        there.contains("scale 0.01 is loaded here already"),
+        there.contains("scale 0.01 is already loaded here"),
         "{there}"
     );
     let other = refused(options(0.02));
     assert!(
-        other.contains("other scale: 0.01 instead of 0.02"),
+        other.contains("differs in scale: 0.01 instead of 0.02"),
         "{other}"
     );
     let replaced = LoadOptions {
