@@ -54,7 +54,9 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         loaded.stderr
     );
     assert!(
-        loaded.stderr.contains("one job: SQLite has one writer"),
+        loaded
+            .stderr
+            .contains("a single session: SQLite has one writer"),
         "{}",
         loaded.stderr
     );

@@ -250,12 +250,15 @@ impl Test {
         let definition: Definition =
             toml::from_str(text).map_err(|e| archive::toml_sentence(text, &e))?;
         if definition.code != code {
-            return Err(format!("it says code = \"{}\"", definition.code));
+            return Err(format!(
+                "its key code is \"{}\", unlike its file name",
+                definition.code
+            ));
         }
         let mut needs = definition
             .needs
             .iter()
-            .map(|name| Feature::named(name).ok_or(format!("no feature is called \"{name}\"")))
+            .map(|name| Feature::named(name).ok_or(format!("there is no feature \"{name}\"")))
             .collect::<Result<Vec<_>, _>>()?;
         if definition.exercise.uses_tables() {
             needs.push(Feature::Tables);

@@ -209,7 +209,7 @@ fn tables_are_named_by_patterns_and_left_out() {
     assert_eq!(labels(&of(&["keep", "tmp_2"]).unwrap()), ["keep", "tmp_2"]);
     for (wrong, says) in [
         ("-tmp_3", "no table \"tmp_3\""),
-        ("-*", "no table that is meant"),
+        ("-*", "no selected table"),
     ] {
         let message = of(&[wrong]).err().unwrap().to_string();
         assert!(message.contains(says), "{message}");

@@ -135,7 +135,7 @@ impl PointContext<'_> {
             state: match self.rows {
                 Rows::AsLoaded => "as loaded",
                 Rows::Refreshed => "with the new orders of RF1",
-                Rows::Changing => "refreshed meanwhile",
+                Rows::Changing => "refreshed concurrently",
             }
             .into(),
             cache,
