@@ -49,7 +49,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         loaded.stdout
     );
     assert!(
-        loaded.stderr.contains("going on with a load: 1 of 2"),
+        loaded.stderr.contains("resuming a load: 1 of 2"),
         "{}",
         loaded.stderr
     );
@@ -271,7 +271,7 @@ fn without_room_for_a_copy_it_is_loaded_anew() {
     assert_eq!(restored.status, 0, "{}", restored.stderr);
     let said = restored.stdout;
     assert!(
-        said.contains("loaded anew; no copy is kept: there is no room for one"),
+        said.contains("loaded anew; no copy is kept: not enough disk space"),
         "{said}"
     );
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");
