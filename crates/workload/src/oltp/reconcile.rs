@@ -262,14 +262,14 @@ impl Books<'_> {
              ON o_w_id = w AND o_d_id = d AND o_id = o WHERE c IS NOT NULL AND (o_id IS NULL OR o_c_id <> c)"
         );
         let said =
-            "order {1}/{2}/{3} of customer {4} was acknowledged; the tables have customer {5}";
+            "order {1}/{2}/{3} of customer {4} was acknowledged; the tables hold customer {5}";
         self.found.orders.missing += self.missing(&entered, said)?;
         let delivered = format!(
             "SELECT w, d, o, carrier, o_carrier_id FROM {ORDERS} LEFT JOIN orders \
              ON o_w_id = w AND o_d_id = d AND o_id = o \
              WHERE carrier IS NOT NULL AND (o_carrier_id IS NULL OR o_carrier_id <> carrier)"
         );
-        let said = "delivery of order {1}/{2}/{3} by carrier {4} was acknowledged; the tables have carrier {5}";
+        let said = "delivery of order {1}/{2}/{3} by carrier {4} was acknowledged; the tables hold carrier {5}";
         self.found.deliveries.missing += self.missing(&delivered, said)?;
         // Grouped, so that a payment that is there twice shows, and is looked up by every engine.
         let paid = format!(
@@ -279,7 +279,7 @@ impl Books<'_> {
              ON h_data = mark \
              WHERE h_data IS NULL OR times <> 1 OR hw <> w OR hd <> d OR hc <> c OR total <> amount"
         );
-        let said = "payment {1} of customer {2}/{3}/{4}, {5}, was acknowledged; the tables have {6} of {7}";
+        let said = "payment {1} of customer {2}/{3}/{4}, {5}, was acknowledged; the tables hold {6} of {7}";
         self.found.payments.missing += self.missing(&paid, said)?;
         Ok(())
     }

@@ -85,11 +85,11 @@ fn losses_are_named(database: &Database, by: By) {
         "{said}"
     );
     assert!(
-        said.contains(&format!("payment {mark} of customer")) && said.contains("have none of none"),
+        said.contains(&format!("payment {mark} of customer")) && said.contains("hold none of none"),
         "{said}"
     );
     assert!(
-        said.contains("delivery of order 1/1/2101") && said.contains("have carrier 11"),
+        said.contains("delivery of order 1/1/2101") && said.contains("hold carrier 11"),
         "{said}"
     );
     // A payment that nobody was promised, as well.
