@@ -90,6 +90,27 @@ impl Outcome for LabError {
             }
         }
     }
+
+    fn advice(&self) -> Option<String> {
+        let resume = |verb, label| format!("resume with: dbdyno {verb} --resume {label}");
+        match self {
+            Self::Archive(error) => error.advice(),
+            Self::Interrupted { verb, label, .. } => Some(resume(verb, label)),
+            Self::Broken { verb, label, .. } => {
+                Some(format!("when that is fixed, {}", resume(verb, label)))
+            }
+            Self::NotLoaded { what, verb, label } => {
+                let load = known(what.as_ref()).and_then(Outcome::advice);
+                let load = load.map(|load| format!("{load}, then "));
+                Some(load.unwrap_or_default() + &resume(verb, label))
+            }
+            Self::Plan(_)
+            | Self::Url(_)
+            | Self::Target(_)
+            | Self::Unreadable(_)
+            | Self::Host(_) => None,
+        }
+    }
 }
 
 impl Outcome for ArchiveError {
@@ -188,6 +209,33 @@ impl Outcome for OltpError {
             | Self::Rival => Status::InvalidInput,
         }
     }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::ForeignKeys(_) => "leave out --foreign-keys",
+            Self::Procedures(_) => "or use --mode client",
+            Self::Absent => "load it with: dbdyno oltp load --warehouses N",
+            Self::NotWhole {
+                warehouses, seed, ..
+            } => {
+                return Some(format!(
+                    "load the rest with: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
+                ));
+            }
+            Self::Present { .. } => "to replace it, add --replace",
+            Self::Other { .. } => "or replace it with: dbdyno oltp load --replace",
+            Self::Rival => "or remove them with: dbdyno olap drop",
+            Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
+                "load it again with: dbdyno oltp load --replace"
+            }
+            Self::Target(_)
+            | Self::Engine { .. }
+            | Self::Transactions { .. }
+            | Self::CommitLog(_)
+            | Self::Interrupted => return None,
+        };
+        Some(advice.into())
+    }
 }
 
 impl Outcome for OlapError {
@@ -209,6 +257,30 @@ impl Outcome for OlapError {
             | Self::Rival => Status::InvalidInput,
         }
     }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::Absent => "load it with: dbdyno olap load --scale SF",
+            Self::NotWhole { scale } => {
+                return Some(format!("load it with: dbdyno olap load --scale {scale}"));
+            }
+            Self::Refreshed { scale } => {
+                return Some(format!("undo them with: dbdyno olap load --scale {scale}"));
+            }
+            Self::Present { .. } => "to replace it, add --replace",
+            Self::Other { .. } => "or replace it with: dbdyno olap load --replace",
+            Self::Rival => "or remove them with: dbdyno oltp drop",
+            Self::NotPutBack { .. } | Self::Metadata(_) | Self::Rows { .. } => {
+                "load it again with: dbdyno olap load --replace"
+            }
+            Self::Target(_)
+            | Self::Engine { .. }
+            | Self::Library(_)
+            | Self::Refresh(_)
+            | Self::Interrupted => return None,
+        };
+        Some(advice.into())
+    }
 }
 
 impl Outcome for ColumnarError {
@@ -222,35 +294,49 @@ impl Outcome for ColumnarError {
             | Self::TooLarge { .. } => Status::InvalidInput,
         }
     }
+
+    fn advice(&self) -> Option<String> {
+        match self {
+            Self::Unholdable { flags, .. } => Some(format!(
+                "use --columns {flags}, --unfit skip or --unfit text"
+            )),
+            Self::Unfit { column, .. } => Some(format!(
+                "use --columns -{column}, --unfit skip or --unfit text"
+            )),
+            Self::TooLarge { .. } => Some("use --memory, --level or --tables".into()),
+            Self::Target(_) | Self::Unknown(_) | Self::Unsized { .. } | Self::Interrupted => None,
+        }
+    }
+}
+
+/// What the command knows of an error.
+fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
+    fn of<'e, E: Outcome>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
+        error.downcast_ref::<E>().map(|error| error as &dyn Outcome)
+    }
+    let types = [
+        of::<LabError>,
+        of::<OltpError>,
+        of::<OlapError>,
+        of::<ColumnarError>,
+        of::<ArchiveError>,
+        of::<TargetError>,
+        of::<InvalidInput>,
+        of::<UrlError>,
+        of::<ReferenceError>,
+        of::<StatedError>,
+        of::<DocumentError>,
+        of::<AddressError>,
+        of::<SlaError>,
+        of::<CompareError>,
+        of::<MetricError>,
+    ];
+    types.iter().find_map(|of| of(error))
 }
 
 /// The first of a chain of causes that the command knows.
 fn outcome(error: &anyhow::Error) -> Option<&dyn Outcome> {
-    fn known<'e, E: Outcome>(
-        cause: &'e (dyn std::error::Error + 'static),
-    ) -> Option<&'e dyn Outcome> {
-        cause.downcast_ref::<E>().map(|error| error as &dyn Outcome)
-    }
-    let types = [
-        known::<LabError>,
-        known::<OltpError>,
-        known::<OlapError>,
-        known::<ColumnarError>,
-        known::<ArchiveError>,
-        known::<TargetError>,
-        known::<InvalidInput>,
-        known::<UrlError>,
-        known::<ReferenceError>,
-        known::<StatedError>,
-        known::<DocumentError>,
-        known::<AddressError>,
-        known::<SlaError>,
-        known::<CompareError>,
-        known::<MetricError>,
-    ];
-    error
-        .chain()
-        .find_map(|cause| types.iter().find_map(|known| known(cause)))
+    error.chain().find_map(known)
 }
 
 /// The status that an error deserves; of one that nobody knows, that of a failed environment.

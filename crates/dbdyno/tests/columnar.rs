@@ -327,7 +327,7 @@ fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
         assert!(lines.contains(part), "{part}: {lines}");
     }
     for (more, status, says) in [
-        (&["--budget", "much"][..], 2, "is no budget"),
+        (&["--budget", "much"][..], 2, "is not a budget"),
         (&["--memory", "much"], 2, "is not a size"),
         (&["--users", "5"], 2, "--threads"),
         (&["--tables", "lineitems"], 2, "did you mean \"lineitem\""),

@@ -262,11 +262,11 @@ fn what_is_wrong_in_itself_is_refused() {
             "same supplier twice",
         ),
         (verb("load", &["--scale", "x"]), 2, "is not a number"),
-        (verb("run", &["--queries", "23"]), 2, "no query"),
+        (verb("run", &["--queries", "23"]), 2, "is not a query"),
         (
             verb("run", &["--cache", "cold", "--iterations", "2"]),
             2,
-            "asks each query once",
+            "runs each query once",
         ),
         (
             verb("check", &[]),

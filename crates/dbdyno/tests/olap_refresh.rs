@@ -136,7 +136,7 @@ fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
     let plain = place.dbdyno(&["olap", "run", "--target", &url, "--queries", "6"]);
     assert_eq!(plain.status, 2, "{}", plain.stderr);
     let told = plain.sentence();
-    assert!(told.contains("a refresh that was broken off"), "{told}");
+    assert!(told.contains("a refresh was interrupted"), "{told}");
     assert_eq!(
         tests_of(&place.export("last")),
         [""; 0],
@@ -154,7 +154,7 @@ fn a_killed_run_leaves_rows_that_are_told_and_put_back() {
     }
     let present = place.dbdyno(&["olap", "load", "--target", &url, "--scale", "0.01"]);
     assert!(
-        present.sentence().contains("is loaded here already"),
+        present.sentence().contains("is already loaded here"),
         "{}",
         present.stderr
     );

@@ -36,7 +36,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     assert_eq!(refused.status, 2);
     let sentence = refused.sentence();
     assert!(
-        sentence.contains("is not whole: 1 of 2 warehouses"),
+        sentence.contains("is incomplete: 1 of 2 warehouses"),
         "{sentence}"
     );
 
@@ -49,12 +49,14 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         loaded.stdout
     );
     assert!(
-        loaded.stderr.contains("going on with a load: 1 of 2"),
+        loaded.stderr.contains("resuming a load: 1 of 2"),
         "{}",
         loaded.stderr
     );
     assert!(
-        loaded.stderr.contains("one job: SQLite has one writer"),
+        loaded
+            .stderr
+            .contains("a single session: SQLite has one writer"),
         "{}",
         loaded.stderr
     );
@@ -269,7 +271,7 @@ fn without_room_for_a_copy_it_is_loaded_anew() {
     assert_eq!(restored.status, 0, "{}", restored.stderr);
     let said = restored.stdout;
     assert!(
-        said.contains("loaded anew; no copy is kept: there is no room for one"),
+        said.contains("loaded anew; no copy is kept: not enough disk space"),
         "{said}"
     );
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");

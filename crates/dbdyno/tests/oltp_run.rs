@@ -109,9 +109,9 @@ fn a_load_is_kept_only_untouched() {
     };
     place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
     ramp(&place, &url);
-    assert_eq!(state(), "kept as it was after its load");
+    assert_eq!(state(), "kept as loaded");
     ramp(&place, &url);
-    assert_eq!(state(), "loaded anew");
+    assert_eq!(state(), "reloaded");
     // Two runs of the same ramp can be set against each other; one repetition each says nothing.
     let compared = place.fine(&["compare", "1", "2", "--anyway"]).stdout;
     for line in [
@@ -279,9 +279,9 @@ fn bad_wishes_are_refused() {
         ended.sentence().to_owned()
     };
     for (setting, expected) in [
-        ("step.oltp.users=9..1/2", "does not rise"),
+        ("step.oltp.users=9..1/2", "does not increase"),
         ("step.oltp.users=many", "FROM..TO/STEP"),
-        ("step.oltp.users=4,2", "does not rise"),
+        ("step.oltp.users=4,2", "does not increase"),
         ("step.oltp.limit=p95", "p95=50ms"),
         ("step.oltp.warehouses=0", "between 1 and"),
         ("step.oltp.user=3", "did you mean \"users\"?"),

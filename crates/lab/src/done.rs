@@ -14,7 +14,7 @@ pub enum Done {
     /// The target gave out.
     Broken(String),
     /// The target does not hold what is measured: its user has to load it first.
-    NotLoaded(String),
+    NotLoaded(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// What measuring a key gave.
@@ -26,7 +26,7 @@ pub enum Measured {
     /// The target gave out.
     Broken(String),
     /// The target does not hold what is measured: its user has to load it first.
-    NotLoaded(String),
+    NotLoaded(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Measured {
@@ -73,7 +73,7 @@ impl Measured {
             }
             Self::Interrupted => Ok(Done::Interrupted),
             Self::Broken(message) => Ok(Done::Broken(message)),
-            Self::NotLoaded(message) => Ok(Done::NotLoaded(message)),
+            Self::NotLoaded(what) => Ok(Done::NotLoaded(what)),
         }
     }
 }

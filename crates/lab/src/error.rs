@@ -26,19 +26,17 @@ pub enum LabError {
     #[error("{0}")]
     Host(String),
     /// The target does not hold what a step measures.
-    #[error("{message}")]
+    #[error("{what}")]
     NotLoaded {
-        /// What is missing.
-        message: String,
+        /// What is missing, as the workload's own error.
+        what: Box<dyn std::error::Error + Send + Sync>,
         /// Label of the run, or name of the study.
         label: String,
         /// Verb that goes on with it.
         verb: &'static str,
     },
     /// Its user stopped it.
-    #[error(
-        "interrupted; {finished} of {planned} points are in the archive; resume with: dbdyno {verb} --resume {label}"
-    )]
+    #[error("interrupted; {finished} of {planned} points are in the archive")]
     Interrupted {
         /// Points finished.
         finished: usize,
@@ -50,9 +48,7 @@ pub enum LabError {
         verb: &'static str,
     },
     /// The target or its device gave out in the middle of the run.
-    #[error(
-        "{message} ({finished} of {planned} points are kept in the archive; when that is mended, go on with: dbdyno {verb} --resume {label})"
-    )]
+    #[error("{message} ({finished} of {planned} points are in the archive)")]
     Broken {
         /// What happened.
         message: String,

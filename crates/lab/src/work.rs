@@ -119,7 +119,7 @@ impl Work<'_> {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),
                 Done::Broken(message) => return Err(queue.broken(message, finished)),
-                Done::NotLoaded(message) => return Err(queue.not_loaded(message)),
+                Done::NotLoaded(what) => return Err(queue.not_loaded(what)),
             };
             finished += points.len();
             entered.extend(points.iter().map(|point| point.key.clone()));
@@ -191,9 +191,9 @@ impl Queue {
         }
     }
 
-    fn not_loaded(&self, message: String) -> LabError {
+    fn not_loaded(&self, what: Box<dyn std::error::Error + Send + Sync>) -> LabError {
         LabError::NotLoaded {
-            message,
+            what,
             label: self.label.clone(),
             verb: "run",
         }

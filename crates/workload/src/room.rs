@@ -16,7 +16,7 @@ pub(crate) fn shortage(data: Option<&Path>) -> Option<String> {
 fn sentence(directory: &Path, free_bytes: u64) -> Option<String> {
     (free_bytes < LITTLE_ROOM_BYTES).then(|| {
         format!(
-            "the file system of {} is full, {:.1} MB are free: free some space there",
+            "the file system of {} is full: only {:.1} MB are free; free some space there",
             directory.display(),
             free_bytes as f64 / 1e6
         )
@@ -44,7 +44,7 @@ mod tests {
         let place = Path::new("/data/pg");
         assert_eq!(
             sentence(place, 1_500_000).unwrap(),
-            "the file system of /data/pg is full, 1.5 MB are free: free some space there"
+            "the file system of /data/pg is full: only 1.5 MB are free; free some space there"
         );
         assert_eq!(sentence(place, LITTLE_ROOM_BYTES), None);
     }

@@ -168,9 +168,11 @@ impl Load<'_> {
 
     fn restored(&self, refreshed: Metadata) -> Result<Loaded> {
         let mut took = Vec::new();
-        self.step("putting back what a refresh changed", &mut took, || {
-            restore::undo_refreshes(self.target).map(drop)
-        })?;
+        self.step(
+            "restoring the rows that a refresh changed",
+            &mut took,
+            || restore::undo_refreshes(self.target).map(drop),
+        )?;
         Ok(Loaded {
             rows: refreshed.rows,
             jobs: 1,
@@ -202,8 +204,14 @@ impl Load<'_> {
             let kept = resume::kept(session, tables, &there)?;
             let names: Vec<&str> = kept.iter().map(|(table, _)| *table).collect();
             let note = match names.is_empty() {
-                true => "a load was broken off here: it is loaded anew".to_owned(),
-                false => format!("a load was broken off here: kept are {}", names.join(", ")),
+                true => {
+                    "an earlier load was interrupted: the database is loaded again from the start"
+                        .to_owned()
+                }
+                false => format!(
+                    "an earlier load was interrupted; tables kept: {}",
+                    names.join(", ")
+                ),
             };
             (self.tell)(Event::Note(&note));
             for (table, rows) in &kept {
@@ -214,7 +222,7 @@ impl Load<'_> {
             }
         }
         if OWNED.is_entered(session)? {
-            (self.tell)(Event::Step("removing what is there"));
+            (self.tell)(Event::Step("dropping the existing database"));
             OWNED.remove(session)?;
         }
         Metadata::begin(session, tables, self.scale)?;

@@ -158,7 +158,7 @@ impl Load<'_> {
             Some(there) => refuse_other(&there, &wanted),
             None => {
                 if OWNED.is_entered(session)? {
-                    (self.tell)(Event::Step("removing what is there"));
+                    (self.tell)(Event::Step("dropping the existing database"));
                     OWNED.remove(session)?;
                 }
                 wanted.begin(session, files::tables(self.engine)?)
@@ -179,7 +179,7 @@ impl Load<'_> {
         if !is_fresh {
             let left = self.warehouses as usize - missing.len();
             (self.tell)(Event::Note(&format!(
-                "going on with a load: {left} of {} warehouses are whole",
+                "resuming a load: {left} of {} warehouses are complete",
                 self.warehouses
             )));
         }
@@ -334,7 +334,7 @@ fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
         ("seed", there.seed, asked.seed),
         ("version", there.generator, asked.generator),
         (
-            "foreign keys (1 is with)",
+            "foreign keys (1 = with)",
             there.foreign_keys.into(),
             asked.foreign_keys.into(),
         ),

@@ -341,7 +341,7 @@ pub(super) fn number(session: &mut dyn Session, sql: &str) -> Result<u64> {
         .and_then(|row| row.first()?.as_ref()?.parse().ok());
     cell.ok_or_else(|| OltpError::Metadata {
         table: "district",
-        what: format!("\"{sql}\" gives no number"),
+        what: format!("\"{sql}\" returns no number"),
     })
 }
 

@@ -115,8 +115,9 @@ impl Work {
                 .context
                 .nonblocking(target)
                 .map_err(|e| e.to_string())?;
-            let connection =
-                connection.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
+            let connection = connection.ok_or_else(|| {
+                "the new connection does not support non-blocking requests".to_owned()
+            })?;
             Ok(Box::new(connection) as Box<dyn load::NonblockingClient + '_>)
         };
         let pool = Clients::Nonblocking {

@@ -106,7 +106,7 @@ impl PointContext<'_> {
             error @ (OlapError::Absent
             | OlapError::NotWhole { .. }
             | OlapError::Refreshed { .. }
-            | OlapError::Other { .. }) => Measured::NotLoaded(error.to_string()),
+            | OlapError::Other { .. }) => Measured::NotLoaded(Box::new(error)),
             error => self.without_figures(Remark::OlapFailed {
                 error: error.to_string(),
             }),
@@ -135,7 +135,7 @@ impl PointContext<'_> {
             state: match self.rows {
                 Rows::AsLoaded => "as loaded",
                 Rows::Refreshed => "with the new orders of RF1",
-                Rows::Changing => "refreshed meanwhile",
+                Rows::Changing => "refreshed concurrently",
             }
             .into(),
             cache,

@@ -367,7 +367,7 @@ impl<'a> Level<'a> {
                 asked.schedule_words(),
                 self.place.statements()
             ),
-            state: "as the level before left it".into(),
+            state: "as the previous level left it".into(),
             cache: CacheState::AsItComes,
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
