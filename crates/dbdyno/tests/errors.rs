@@ -96,7 +96,7 @@ fn targets() {
             "run plan.toml --target mysql://nobody@127.0.0.1:1/db",
             "run plan.toml --target postgres://u:p@",
             "run plan.toml --target postgres://u@h/d?sslmode=require",
-            "run plan.toml --target postgres+local:",
+            "run plan.toml --target postgres+local:?version=3",
             "run plan.toml --target sqlite:x --host-device sdx",
             "run plan.toml --target sqlite:x --host ssh://h",
             "run plan.toml --host ssh://",
@@ -155,7 +155,7 @@ fn studies() {
             "ab plan.toml --target sqlite:ab.db --b nosuch.key=8",
             "ab plan.toml --target sqlite:ab.db --b target.cache=8",
             "ab plan.toml --target sqlite:ab.db --b repeat=2",
-            "ab plan.toml --target sqlite:ab.db --b target.cache_mb=8 --band 7",
+            "ab plan.toml --target sqlite:ab.db --b target.cache_mb=8 --band 700",
             "ab --resume nosuch",
         ]
     ));

@@ -270,7 +270,7 @@ fn what_is_wrong_in_itself_is_refused() {
         ),
         (
             verb("check", &[]),
-            1,
+            2,
             "there is no analytical database here",
         ),
     ];
@@ -283,6 +283,6 @@ fn what_is_wrong_in_itself_is_refused() {
     refused(
         &["olap", "load", "--target", "sqlite:", "--scale", "0.01"],
         2,
-        "would end with this command",
+        "exists only while this command runs",
     );
 }

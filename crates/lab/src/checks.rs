@@ -313,7 +313,7 @@ mod tests {
         let noted = notes(&late(200, 200), &Figures::default(), &off);
         assert!(
             noted[0].to_string().ends_with(
-                "validity: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
+                "limits: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
             ),
             "{noted:?}"
         );

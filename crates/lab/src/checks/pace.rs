@@ -196,7 +196,7 @@ mod tests {
                 .reason(USUAL)
                 .unwrap()
                 .to_string()
-                .contains("200.0 operations/s were offered and 100.0/s done")
+                .contains("200.0 operations/s were offered and 100.0/s completed")
         );
         let in_time = Outcome {
             asked: 400,
@@ -217,7 +217,7 @@ mod tests {
         let all = offered(190_000);
         let reason = all.reason(USUAL).unwrap().to_string();
         assert!(
-            reason.contains("100000.0 operations/s were offered and 2560.2/s done"),
+            reason.contains("100000.0 operations/s were offered and 2560.2/s completed"),
             "{reason}"
         );
         assert!(offered(10_001).reason(USUAL).is_some() && offered(10_001).note(USUAL).is_none());

@@ -294,8 +294,8 @@ mod tests {
             [[limit]]\nmetric = \"T611@4x1.rows_per_s\"\nat_least = 2\n";
         assert_eq!(
             error(text),
-            "the file of limits limits.toml: limit 2: the metric \"T611@4.rows_per_s\" stands already in limit 1; \
-             put both bounds into one"
+            "limits file limits.toml: limit 2: the metric \"T611@4.rows_per_s\" already occurs in limit 1; \
+             put both bounds into one limit"
         );
     }
 

@@ -109,7 +109,7 @@ fn what_contradicts_itself_is_refused() {
         ("step.9.size=small", "has 1 steps"),
         ("a.b.c.d=1", "no key of a plan"),
         ("step.jobs=many", "not right"),
-        ("primary=[\"T611\"]", "no metric"),
+        ("primary=[\"T611\"]", "is not a metric"),
         ("primary=[\"T611.cpu_pct_avg\"]", "no good direction"),
     ];
     for (setting, expected) in cases {
