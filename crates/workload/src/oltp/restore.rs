@@ -139,7 +139,7 @@ impl Start<'_> {
     }
 
     fn cooled(&self, was_fresh: bool, no_copy: String) -> Result<(Way, Cooled)> {
-        (self.tell)(Event::Step("emptying the caches"));
+        (self.tell)(Event::Step("dropping the caches"));
         let cooled = self.target.cool()?;
         let way = match was_fresh {
             true => Way::Untouched { no_copy },
