@@ -132,7 +132,7 @@ B3() {
     exports stopped
     holds 'not any(p["valid"] for p in points("OLTP"))' '"stood still" in str(points("OLTP")[0]["reasons"])' \
         'points("OLTP")[0]["response_us_max"] > 5e6' \
-        'not any("held it back" in n["text"] and "%" in n["text"] for n in points("OLTP")[0]["notes"])'
+        'not any("-bound" in n["text"] and "%" in n["text"] for n in points("OLTP")[0]["notes"])'
     page stopped
     shows "Not valid"
 }

@@ -283,9 +283,13 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
     for (target, warehouses, says) in [
-        ("sqlite:", "1", "would end with this command"),
-        ("postgres+local:", "1", "would end with this command"),
-        ("mysql+local:", "1", "would end with this command"),
+        ("sqlite:", "1", "exists only while this command runs"),
+        (
+            "postgres+local:",
+            "1",
+            "exists only while this command runs",
+        ),
+        ("mysql+local:", "1", "exists only while this command runs"),
         ("sqlit:x", "1", "did you mean"),
     ] {
         let ended = place.dbdyno(&[
