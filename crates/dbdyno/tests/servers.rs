@@ -287,7 +287,7 @@ fn others_are_disturbed_only_when_told() {
         let ended = place.dbdyno(&["run", &plan, "--target", &url]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         assert!(
-            ended.sentence().contains("others are at work"),
+            ended.sentence().contains("other sessions are active"),
             "{}",
             ended.stderr
         );

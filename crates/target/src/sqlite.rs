@@ -29,7 +29,7 @@ fn explain(context: &str, error: &rusqlite::Error) -> TargetError {
         ErrorKind::Full => {
             "; no space left on its disk, or a quota is used up: free some or choose another path"
         }
-        ErrorKind::Damaged => "; it is not an intact SQLite database, choose another path",
+        ErrorKind::Damaged => "; it is not a valid SQLite database: choose another path",
         ErrorKind::Unreachable => "; check that its directory exists and can be written",
         _ => "",
     };

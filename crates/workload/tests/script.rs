@@ -345,7 +345,7 @@ fn a_session_that_is_killed_ends_the_drive_with_a_sentence() {
         let target = server(url);
         let outcome = drive(exercise(&target, &text).as_mut(), *by, 3, 1000);
         let message = outcome.fatal.unwrap();
-        let why = ["57P01", "closed the connection", "ended the connection"];
+        let why = ["57P01", "closed the connection", "closed the connection"];
         assert!(why.iter().any(|why| message.contains(why)), "{message}");
     }
 }

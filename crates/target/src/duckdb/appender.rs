@@ -261,7 +261,7 @@ impl Drop for Appender<'_> {
 fn misfit(cell: &Cell<'_>, column: usize) -> TargetError {
     refused(match cell {
         Cell::Bytes(bytes) => format!(
-            "{} bytes of column {column} are no text in UTF-8, or do not fit its type; leave the column out",
+            "{} bytes of column {column} are not UTF-8 text, or do not fit its type; leave the column out",
             bytes.len()
         ),
         _ => format!("{cell:?} does not fit the type of column {column}"),

@@ -10,7 +10,7 @@ pub(super) fn explain(context: &str, message: &str) -> TargetError {
     let kind = kind_of(message);
     let advice = match kind {
         ErrorKind::Full => "; free space on its device or choose another path",
-        ErrorKind::Damaged => "; it is not an intact DuckDB database, choose another path",
+        ErrorKind::Damaged => "; it is not a valid DuckDB database: choose another path",
         ErrorKind::Unreachable if message.contains("Could not set lock") => {
             "; end that process or choose another path"
         }

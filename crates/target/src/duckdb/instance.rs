@@ -313,7 +313,7 @@ fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
         Some(table) => Err(register::refused(
             &path.display().to_string(),
             &table,
-            "give a path of its own, dbdyno does not load tests into somebody's database",
+            "choose another path: dbdyno does not load tests into a database that it did not create",
         )),
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn locate(surroundings: &Surroundings) -> Result<PathBuf> {
             Ok(named)
         } else {
             Err(not_installed(format!(
-                "{VARIABLE} names {}, where there is no file; correct it or unset it",
+                "{VARIABLE} names {}, but there is no such file; correct it or unset it",
                 named.display()
             )))
         };

@@ -120,7 +120,7 @@ impl Target for DuckDbTarget {
     fn lacks(&self, feature: Feature) -> Option<String> {
         match feature {
             Feature::Storage | Feature::ColdCache if self.instance.path.is_none() => {
-                Some("this database is in memory: there is no storage under it".into())
+                Some("this database is in memory and has no storage".into())
             }
             Feature::RandomBlockRead => Some(
                 "DuckDB reads column segments in 256 KiB blocks: an 8 kB random read cannot be \

@@ -104,7 +104,7 @@ fn wait_until_clean(client: &mut Client) -> Result<()> {
                 return Err(TargetError::new(
                     ErrorKind::Statement,
                     format!(
-                        "mysql: {dirty} pages are still not written after {} s; is somebody else \
+                        "mysql: {dirty} pages are still unwritten after {} s; is somebody else \
                          writing?",
                         TIME_MAX.as_secs()
                     ),
@@ -114,8 +114,8 @@ fn wait_until_clean(client: &mut Client) -> Result<()> {
             None => {
                 return Err(TargetError::new(
                     ErrorKind::Statement,
-                    "mysql: the server does not tell how many pages are dirty, so that no checkpoint \
-                     can be proven",
+                    "mysql: the server does not report how many pages are dirty, so a checkpoint \
+             cannot be verified",
                 ));
             }
         }

@@ -63,7 +63,7 @@ impl Client {
             TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "mysql: no server answers at {place}: {e}; check that it runs and is reachable"
+                    "mysql: no server answers at {place}: {e}; check that it is running and reachable"
                 ),
             )
         };
@@ -167,7 +167,7 @@ impl Client {
         TargetError::new(
             ErrorKind::Unreachable,
             format!(
-                "mysql: the server ended the connection{why}; it was killed, crashed or shut down: \
+                "mysql: the server closed the connection{why}; it was killed, crashed or shut down: \
                  its error log says which"
             ),
         )
@@ -177,7 +177,7 @@ impl Client {
         self.is_broken = true;
         TargetError::new(
             ErrorKind::Unreachable,
-            "mysql: the server answered something that was not asked; check that it is a MariaDB or \
+            "mysql: the server sent an unexpected answer; check that it is a MariaDB or \
              MySQL server",
         )
     }

@@ -34,7 +34,7 @@ pub(super) fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
     Err(TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "the server is {} {version}, which is too old for dbdyno; it needs {}.{} or newer",
+            "the server is {} {version}, which is too old: dbdyno needs {}.{} or newer",
             flavour.title(),
             least.0,
             least.1
@@ -58,8 +58,8 @@ pub(super) fn refuse_busy(client: &mut Client, access: &Access) -> Result<()> {
     };
     let user = user.as_deref().unwrap_or("?");
     Err(foreign(format!(
-        "others are at work on the server at {} (user \"{user}\"); dbdyno would disturb them and they \
-         the figures: wait, choose another server, or say others=allow in the URL",
+        "other sessions are active on the server at {} (user \"{user}\"); they and the results would disturb each other: wait, choose \
+             another server, or add others=allow to the URL",
         access.place
     )))
 }
@@ -85,7 +85,7 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
         return Ok(());
     }
     Err(foreign(format!(
-        "another dbdyno is at work in the database \"{}\" at {}; wait for it, or end the URL with another \
+        "another dbdyno is using the database \"{}\" at {}; wait for it, or end the URL with another \
          name",
         access.database, access.place
     )))
@@ -174,8 +174,8 @@ pub(super) fn refuse_proxy(client: &mut Client, access: &Access) -> Result<()> {
     Err(TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "a proxy stands before the server at {}: the logon was to session {}, and session {number} answers. \
-             What dbdyno sets for a session does not last there; name the server itself",
+            "there is a proxy in front of the server at {}: the logon was to session {}, and session {number} answers. \
+             Session settings do not last there; connect to the server itself",
             access.place,
             client.connection()
         ),

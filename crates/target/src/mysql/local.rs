@@ -89,7 +89,7 @@ impl ServerKind for MariaDbServer {
             return Err(TargetError::new(
                 ErrorKind::NotInstalled,
                 format!(
-                    "$MYSQL_BIN names {}, where the program mariadbd is not; correct it or unset it",
+                    "$MYSQL_BIN names {}, which does not contain mariadbd; correct it or unset it",
                     named.display()
                 ),
             ));

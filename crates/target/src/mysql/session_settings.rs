@@ -24,7 +24,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "time_zone",
             "unique_checks",
         ],
-        "dbdyno sets it, so that answers and tables do not depend on it",
+        "dbdyno sets it so that results and tables do not depend on it",
     ),
     (
         &[
@@ -35,11 +35,11 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "tx_isolation",
             "tx_read_only",
         ],
-        "dbdyno sets it, so that transactions are alike on every server",
+        "dbdyno sets it so that transactions are the same on every server",
     ),
     (
         &["max_execution_time", "max_statement_time"],
-        "a limit on time would end what is measured",
+        "a time limit would cancel measured statements",
     ),
     (
         &[
@@ -51,7 +51,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
     ),
     (
         &["innodb_compression_default"],
-        "whether tables are compressed is the plan's",
+        "the plan decides whether tables are compressed",
     ),
     (
         &["sql_log_bin"],

@@ -40,14 +40,14 @@ pub enum WireError {
     )]
     Malformed(&'static str),
     /// A packet beyond [`PACKET_BYTES_MAX`].
-    #[error("a packet of {0} bytes is more than the 64 MiB that dbdyno takes; use shorter values")]
+    #[error("a packet of {0} bytes exceeds dbdyno's limit of 64 MiB; use shorter values")]
     TooLarge(usize),
     /// A server from before MariaDB 10.2 or MySQL 5.7.
-    #[error("the server is too old: it lacks {0}; MariaDB 10.5 or MySQL 8.0 and newer will do")]
+    #[error("the server is too old: it lacks {0}; use MariaDB 10.5 or MySQL 8.0 or newer")]
     TooOld(&'static str),
     /// A way of logging in that is not known.
     #[error(
-        "the server asks to log in by \"{0}\", which dbdyno cannot do; give the user \
+        "the server requires authentication by \"{0}\", which dbdyno does not support; give the user \
          mysql_native_password, caching_sha2_password or unix_socket"
     )]
     UnknownPlugin(String),

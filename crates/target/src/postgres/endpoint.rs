@@ -104,7 +104,7 @@ impl Endpoint {
         }
         if facts.mode() & 0o077 != 0 {
             return Err(wrong(
-                "can be read by others and is not used; protect it with chmod 0600".into(),
+                "is readable by others and was ignored; protect it with chmod 0600".into(),
             ));
         }
         let text = fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;

@@ -13,10 +13,10 @@ pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
             "; a connection pooler has changed the session under way: name the server itself, or a pool in \
              session mode"
         }
-        ("42501", _) => "; grant the right to dbdyno's user or log on as another one",
+        ("42501", _) => "; grant the right to dbdyno's user, or log on as another user",
         (_, ErrorKind::Full) => "; free some space on the server's disk",
-        (_, ErrorKind::Damaged) => "; the database is damaged, choose another one",
-        ("57P01" | "57P02" | "57P05", _) => "; the server ended the session, look into its log",
+        (_, ErrorKind::Damaged) => "; the database is damaged: choose another one",
+        ("57P01" | "57P02" | "57P05", _) => "; the server ended the session: see its log",
         _ => "",
     };
     TargetError::new(kind, format!("PostgreSQL: {context}: {error}{advice}"))
@@ -48,7 +48,7 @@ pub(super) fn refused(place: &str, over_network: bool, error: &ServerError) -> T
             "; check the password in the target's URL, $PGPASSWORD or ~/.pgpass",
         ),
         "28000" if over_network => told.message.push_str(
-            "; dbdyno does not speak TLS: where pg_hba.conf demands it (hostssl), add a host line for \
+            "; dbdyno does not speak TLS: if pg_hba.conf requires it (hostssl), add a host line for \
              this machine or go through an SSH tunnel",
         ),
         _ => {}
@@ -61,7 +61,7 @@ pub(super) fn unreachable(place: &str, error: &std::io::Error) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "PostgreSQL at {place} cannot be reached: {error}; check that it runs and listens there"
+            "PostgreSQL at {place} cannot be reached: {error}; check that it is running and listening there"
         ),
     )
 }
@@ -71,8 +71,8 @@ pub(super) fn lost(place: &str, why: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "PostgreSQL at {place} has closed the connection in the middle of the work ({why}): the \
-             server or this session's process has ended, look into the server's log"
+            "PostgreSQL at {place} closed the connection unexpectedly ({why}): the server or this session's \
+             process ended; see the server's log"
         ),
     )
 }

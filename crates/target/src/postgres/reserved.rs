@@ -22,7 +22,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "standard_conforming_strings",
             "timezone",
         ],
-        "dbdyno sets it, so that answers do not depend on it",
+        "dbdyno sets it so that results do not depend on it",
     ),
     (
         &[
@@ -33,7 +33,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "transaction_isolation",
             "transaction_read_only",
         ],
-        "dbdyno sets it, so that transactions are alike on every server",
+        "dbdyno sets it so that transactions are the same on every server",
     ),
     (
         &[
@@ -43,17 +43,17 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "statement_timeout",
             "transaction_timeout",
         ],
-        "a limit on time would end what is measured",
+        "a time limit would cancel measured statements",
     ),
     (
         &[
             "max_parallel_maintenance_workers",
             "max_parallel_workers_per_gather",
         ],
-        "the threads of a statement are the plan's (step.threads)",
+        "the plan sets the threads of a statement (step.threads)",
     ),
     (
         &["local_preload_libraries", "session_preload_libraries"],
-        "it has an effect only when a session begins",
+        "it takes effect only when a session starts",
     ),
 ];

@@ -197,7 +197,7 @@ impl Target for PostgresTarget {
 
     fn read_only(&self) -> Option<String> {
         self.facts.is_standby.then(|| {
-            "the server is a standby, on which nothing can be written: name its primary, or ask for scripts that only read"
+            "the server is a standby, so nothing can be written: name its primary, or run read-only scripts"
                 .into()
         })
     }

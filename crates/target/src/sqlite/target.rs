@@ -215,7 +215,7 @@ fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {
         Some(table) => Err(register::refused(
             &path.display().to_string(),
             &table,
-            "give a path of its own, dbdyno does not load tests into somebody's database",
+            "choose another path: dbdyno does not load tests into a database that it did not create",
         )),
     }
 }
@@ -287,7 +287,7 @@ impl Target for SqliteTarget {
         match feature {
             Feature::Tables => None,
             Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => {
-                in_memory.then(|| "this database is in memory: there is no storage under it".into())
+                in_memory.then(|| "this database is in memory and has no storage".into())
             }
             Feature::Compression => Some("SQLite stores rows uncompressed".into()),
             Feature::ConcurrentWriters => {

@@ -26,7 +26,7 @@ fn a_schema_that_is_not_ours_is_refused() {
     psql(&server, "DROP SCHEMA dbdyno CASCADE; CREATE SCHEMA dbdyno");
     let error = refused(&url);
     assert_eq!(error.kind, ErrorKind::Foreign);
-    assert!(error.message.contains("not made by dbdyno"), "{error}");
+    assert!(error.message.contains("not created by dbdyno"), "{error}");
 
     psql(
         &server,

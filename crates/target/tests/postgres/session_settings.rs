@@ -75,7 +75,7 @@ fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
         (
             "dbdyno",
             "log_connections=on",
-            "when a session begins",
+            "when a session starts",
             true,
         ),
         (

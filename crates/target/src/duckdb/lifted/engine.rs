@@ -73,11 +73,11 @@ impl Engine for LiftedTables {
         EngineInfo {
             scheme: scheme(self.0),
             title: match self.0 {
-                Level::None => "lifted tables: columns as they are",
-                Level::QueryLow => "lifted tables: numbers packed",
-                Level::QueryHigh => "lifted tables: numbers and texts packed",
-                Level::CapacityLow => "lifted tables: Parquet in memory, zstd 1",
-                Level::CapacityHigh => "lifted tables: Parquet in memory, zstd 9",
+                Level::None => "column store: columns as they are",
+                Level::QueryLow => "column store: numbers packed",
+                Level::QueryHigh => "column store: numbers and texts packed",
+                Level::CapacityLow => "column store: Parquet in memory, zstd 1",
+                Level::CapacityHigh => "column store: Parquet in memory, zstd 9",
             },
             version: library()
                 .map(|loaded| loaded.version.clone())
@@ -103,7 +103,7 @@ impl Engine for LiftedTables {
             };
         }
         Err(statement(format!(
-            "{url} names a place, but lifted tables have none: they come from another target of the run"
+            "{url} names a path, but the column store has none: its tables come from another target of the run"
         )))
     }
 
@@ -148,7 +148,7 @@ impl Replica {
         let tables = state.filled.as_ref().map(|(_, target)| Arc::clone(target));
         tables.ok_or_else(|| {
             statement(
-                "nothing is lifted here yet: a step with use = \"columnar\" and do = \"lift\" comes first"
+                "no tables are loaded here yet: a step with use = \"columnar\" and do = \"lift\" must come first"
                     .into(),
             )
         })
@@ -228,7 +228,7 @@ impl Target for Replica {
     fn lacks(&self, feature: Feature) -> Option<String> {
         match feature {
             Feature::ParallelStatement => None,
-            _ => Some("lifted tables are a copy in memory, which is only asked".into()),
+            _ => Some("tables in the column store are a read-only copy in memory".into()),
         }
     }
 

@@ -62,7 +62,7 @@ fn not_in_force(level: Level, control: &[Codec]) -> Option<String> {
     let kept = |column: &str| control.iter().find(|codec| codec.column == column);
     let [number, word] = [kept("number"), kept("word")];
     let (Some(number), Some(word)) = (number, word) else {
-        return Some("the engine does not tell how it keeps a table".into());
+        return Some("the engine does not report how it stores a table".into());
     };
     let wrong = |codec: &Codec, is_packed: bool| {
         ((codec.codec != AS_IT_IS) != is_packed).then(|| {

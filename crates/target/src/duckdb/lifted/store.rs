@@ -184,7 +184,7 @@ impl Store {
         let of_engine: u64 = of_engine.ok_or_else(|| {
             TargetError::new(
                 ErrorKind::Statement,
-                "DuckDB does not tell what its tables take",
+                "DuckDB does not report the size of its tables",
             )
         })?;
         Ok(self.file_bytes() + of_engine)

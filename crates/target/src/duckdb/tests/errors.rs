@@ -184,7 +184,7 @@ fn one_file_is_opened_once() {
     let target = file_target(&dir);
     let session = target.open_session().unwrap();
     let url = format!("duckdb:{}/./t.db", dir.path().display());
-    assert!(error_of(&url).message.contains("open already"));
+    assert!(error_of(&url).message.contains("already open"));
     drop(target);
     // The session alone keeps it open.
     assert_eq!(error_of(&url).kind, ErrorKind::Unreachable);

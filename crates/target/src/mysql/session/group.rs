@@ -54,7 +54,7 @@ impl Group {
             Event::Connected | Event::Prepared(_) | Event::Upload => {
                 let error = TargetError::new(
                     ErrorKind::Unreachable,
-                    "mysql: the server answered something that was not asked; check that it is a \
+                    "mysql: the server sent an unexpected answer; check that it is a \
                      MariaDB or MySQL server",
                 );
                 self.fail(error, replies);
