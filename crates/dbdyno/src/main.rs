@@ -17,6 +17,7 @@ use exit::Status;
 
 fn main() -> ExitCode {
     target::before_first_use();
+    lab::signal::advise(|verb, label| format!("resume with: dbdyno {verb} --resume {label}"));
     let arguments = Arguments::typed();
     let result = log::begin(arguments.verbose, arguments.log.as_deref());
     let result = result.and_then(|()| carry_out(arguments));

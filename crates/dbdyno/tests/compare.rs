@@ -189,7 +189,7 @@ fn what_is_wrong_in_itself_measures_nothing() {
         (&["--a", "speed"], "KEY=VALUE"),
         (&["--pairs", "0"], "pairs"),
         (&["--band", "learned"], "0 pairs"),
-        (&["--b", "repeat=3"], "--pairs"),
+        (&["--b", "repeat=3"], "number of pairs"),
         (&["--primary", "T132.speed"], "speed"),
     ];
     for (arguments, expected) in cases {

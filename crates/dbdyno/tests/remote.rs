@@ -219,7 +219,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
     for (arguments, expected) in [
         (
             ["--target", "sqlite:", "--host", "ssh://u@h"],
-            "without --host",
+            "without a host",
         ),
         (
             ["--target", url.as_str(), "--host", "u@h"],

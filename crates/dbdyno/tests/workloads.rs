@@ -201,7 +201,7 @@ fn its_keys_are_checked_like_those_of_others() {
         (
             PLAN.to_owned(),
             "step.tests=[\"T611\"]",
-            "tests has no effect with use = \"sleep\"",
+            "tests does not apply to use = \"sleep\"",
         ),
     ] {
         let settings: &[&str] = if setting.is_empty() { &[] } else { &[setting] };

@@ -32,11 +32,11 @@ pub enum LabError {
         what: Box<dyn std::error::Error + Send + Sync>,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that goes on with it.
+        /// Verb that resumes it.
         verb: &'static str,
     },
     /// Its user stopped it.
-    #[error("interrupted; {finished} of {planned} points are in the archive")]
+    #[error("interrupted; {finished} of {planned} points are kept in the archive")]
     Interrupted {
         /// Points finished.
         finished: usize,
@@ -44,11 +44,11 @@ pub enum LabError {
         planned: usize,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that goes on with it.
+        /// Verb that resumes it.
         verb: &'static str,
     },
     /// The target or its device gave out in the middle of the run.
-    #[error("{message} ({finished} of {planned} points are in the archive)")]
+    #[error("{message} ({finished} of {planned} points are kept in the archive); fix the cause")]
     Broken {
         /// What happened.
         message: String,
@@ -58,13 +58,13 @@ pub enum LabError {
         planned: usize,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that goes on with it.
+        /// Verb that resumes it.
         verb: &'static str,
     },
 }
 
 impl LabError {
-    /// The same, of a study: another verb goes on with it.
+    /// The same, of a study: another verb resumes it.
     pub(crate) fn of_study(mut self) -> Self {
         if let Self::Interrupted { verb, .. }
         | Self::Broken { verb, .. }

@@ -91,7 +91,7 @@ fn read_step(
             continue;
         };
         let toml::Value::Table(asked) = asked else {
-            let what = format!("{place}: {0} is no [step.{0}] table", table.name);
+            let what = format!("{place}: {0} must be a table [step.{0}]", table.name);
             return Err(LabError::Plan(what));
         };
         let place = format!("{place}, {}", table.name);
@@ -136,7 +136,7 @@ fn check_primary(text: &str) -> Result<()> {
         .map_err(|e: verdict::metric::MetricError| LabError::Plan(format!("primary: {e}")))?;
     match verdict::metric::better(&metric.figure) {
         archive::Better::Neither => Err(LabError::Plan(format!(
-            "primary: \"{text}\" has no direction that counts as better, so there is no verdict on it; name a rate or a time"
+            "primary: neither a higher nor a lower \"{text}\" is better, so no verdict can rest on it; name a rate or a time"
         ))),
         archive::Better::Higher | archive::Better::Lower => Ok(()),
     }
@@ -147,7 +147,7 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
     let no_place = || {
         let tables = known.iter().map(|table| format!("step.{}.KEY", table.name));
         LabError::Plan(format!(
-            "--set {}: not a key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), {} or validity.KEY",
+            "setting {}: plans have no such key; write KEY, step.KEY (all steps), step.N.KEY (one step), {} or validity.KEY",
             setting.key,
             tables.collect::<Vec<_>>().join(", ")
         ))
@@ -167,7 +167,10 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
                 .checked_sub(1)
                 .and_then(|i| steps.get_mut(i))
                 .ok_or_else(|| {
-                    LabError::Plan(format!("--set {}: the plan has {count} steps", setting.key))
+                    LabError::Plan(format!(
+                        "setting {}: the plan has {count} steps",
+                        setting.key
+                    ))
                 })?;
             step.insert((*key).to_owned(), setting.value.clone());
         }
