@@ -96,9 +96,7 @@ impl Outcome for LabError {
         match self {
             Self::Archive(error) => error.advice(),
             Self::Interrupted { verb, label, .. } => Some(resume(verb, label)),
-            Self::Broken { verb, label, .. } => {
-                Some(format!("when that is fixed, {}", resume(verb, label)))
-            }
+            Self::Broken { verb, label, .. } => Some(format!("then {}", resume(verb, label))),
             Self::NotLoaded { what, verb, label } => {
                 let load = known(what.as_ref()).and_then(Outcome::advice);
                 let load = load.map(|load| format!("{load}, then "));

@@ -47,7 +47,7 @@ impl InTheMiddle {
         assert_eq!(status.code(), Some(1), "{log}");
         let sentence = log.lines().last().unwrap().to_owned();
         assert!(
-            sentence.contains("1 of 2 points are in the archive"),
+            sentence.contains("1 of 2 points are kept in the archive"),
             "{sentence}"
         );
         assert!(sentence.contains("dbdyno run --resume long"), "{sentence}");
