@@ -171,7 +171,7 @@ fn a_study_that_can_end_in_no_verdict_needs_consent() {
     let sentence = refused.sentence();
     assert!(
         sentence.contains("no verdict is possible with --pairs 5")
-            && sentence.contains("takes 6; if that is intended, add --yes"),
+            && sentence.contains("needs 6; if that is intended, add --yes"),
         "{sentence}"
     );
     assert!(!place.archive().exists(), "nothing was begun");

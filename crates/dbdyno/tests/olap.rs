@@ -283,6 +283,6 @@ fn what_is_wrong_in_itself_is_refused() {
     refused(
         &["olap", "load", "--target", "sqlite:", "--scale", "0.01"],
         2,
-        "exists only while this command runs",
+        "would be lost when this command ends",
     );
 }

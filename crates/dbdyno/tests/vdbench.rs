@@ -134,13 +134,13 @@ fn what_a_list_works_on_is_looked_at_on_request() {
     assert!(refused.sentence().contains("SD sd2"), "{}", refused.stderr);
     std::fs::write(place.path("b.dat"), vec![7_u8; 1 << 20]).unwrap();
     let fine = place.fine(&asked);
-    assert!(fine.stderr.contains("can be used as it asks"));
+    assert!(fine.stderr.contains("of the list can be used"));
     for name in ["a.dat", "b.dat"] {
         assert_eq!(std::fs::read(place.path(name)).unwrap(), vec![7; 1 << 20]);
     }
     assert!(!place.path("output").exists());
     let alone = place.dbdyno(&["vdbench", "--check", "-f", &file]);
-    assert!(alone.sentence().contains("--check goes with -s"));
+    assert!(alone.sentence().contains("--check needs -s"));
 }
 
 /// What is no parameter file is not read for ever, and waits for nobody.
@@ -335,7 +335,7 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
     let refused = place.dbdyno(&profile);
     assert_eq!(refused.status, FAILED);
     assert!(
-        refused.sentence().contains("give --force"),
+        refused.sentence().contains("add --force"),
         "{}",
         refused.stderr
     );

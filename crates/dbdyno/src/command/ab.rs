@@ -184,11 +184,11 @@ fn foretell(arguments: &AbArguments, plan: &Plan, archive: &Option<PathBuf>) -> 
         return Ok(());
     }
     let reason = format!(
-        "no verdict is possible with --pairs {}: a {:.0} % interval needs at least {fewest}",
+        "no verdict is possible with --pairs {}: a confidence interval of {:.0} % needs {fewest}",
         arguments.pairs,
         CONFIDENCE * 100.0
     );
-    arguments.permission.agree(&reason, "or ask for more")
+    arguments.permission.agree(&reason, "raise --pairs")
 }
 
 /// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread

@@ -74,8 +74,8 @@ fn changed(
 
 fn read(path: &Path) -> Result<String> {
     let unreadable = |what: String| {
-        InvalidInput(format!(
-            "{} cannot be read ({what}); give a file that `dbdyno host --json` wrote",
+        Wrong(format!(
+            "{} cannot be read ({what}); use a file that `dbdyno host --json` wrote",
             path.display()
         ))
     };

@@ -50,13 +50,13 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     let loaded = outcome?;
     if loaded.restored {
         print(&format!(
-            "the changes of a refresh are undone: scale {} is as it was loaded\n",
+            "what a refresh had changed is restored: scale {} is as loaded\n",
             asked.scale
         ))?;
         return Ok(Status::Fine);
     }
     let mut text = format!(
-        "scale {} is loaded: {} rows in {:.3} s by {}, with keys, statistics and counts {:.3} s\n",
+        "scale {} is loaded: {} rows in {:.3} s by {}; {:.3} s with keys, statistics and row counts\n",
         asked.scale,
         loaded.rows_loaded(),
         loaded.rows_took.as_secs_f64(),
@@ -113,7 +113,7 @@ fn name(finding: &Finding) -> String {
 
 fn lines(checked: &Checked) -> String {
     let mut text = format!(
-        "analytical database of scale {}, parameters of the qualification\n",
+        "analytical database of scale {}, qualification parameters\n",
         checked.metadata.scale
     );
     for finding in &checked.findings {
@@ -122,7 +122,7 @@ fn lines(checked: &Checked) -> String {
             Verdict::Unknown(answer) => (
                 "answered",
                 format!(
-                    " ({} rows; the answer at this scale is unknown)",
+                    " ({} rows; there is no reference answer at this scale)",
                     answer.rows.len()
                 ),
             ),
@@ -179,7 +179,7 @@ fn answers(checked: &Checked) -> Result<String> {
 fn drop_tables(asked: &DropArguments) -> Result<Status> {
     let (target, _) = open(&asked.target)?;
     print(match olap::drop_all(target.as_ref())? {
-        true => "the analytical database is removed\n",
+        true => "the analytical database was dropped\n",
         false => "there was no analytical database\n",
     })?;
     Ok(Status::Fine)

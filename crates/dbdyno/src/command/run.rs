@@ -130,7 +130,7 @@ fn show(run: &Run) -> Result<Status> {
         return Ok(Status::Fine);
     }
     say(&format!(
-        "dbdyno: {} of {} points of run {} are invalid; the tables show why",
+        "dbdyno: {} of {} points of run {} are invalid; the tables give the reasons",
         run.points.iter().filter(|p| !p.valid()).count(),
         run.points.len(),
         run.label

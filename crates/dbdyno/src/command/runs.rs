@@ -69,7 +69,7 @@ fn agree(runs: &[Run], yes: bool) -> Result<()> {
         )
         .into());
     }
-    say("Delete them? They cannot be brought back. [y/N]");
+    say("Delete them? This cannot be undone. [y/N]");
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     match answer.trim() {
@@ -84,7 +84,7 @@ fn line(run: &Run) -> String {
         n => format!("{n} points"),
     };
     format!(
-        "run {} “{}”, plan {}, {points}, begun {}",
+        "run {} “{}”, plan {}, {points}, started {}",
         run.id, run.label, run.plan_name, run.started_at
     )
 }
