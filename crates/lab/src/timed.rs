@@ -123,7 +123,7 @@ pub fn events(outcome: &Outcome) -> Vec<Event> {
     }
     if !idle.is_zero() {
         events.push(event(
-            "think time or waiting for the next arrival",
+            "think time or waiting for a tick",
             Class::Idle,
             idle,
             active,

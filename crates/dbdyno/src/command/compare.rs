@@ -90,7 +90,7 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
         .collect();
     let pairs: u32 = studies.iter().map(|(a, _)| a.repetitions).sum();
     if (pairs as usize) < LEARNED_PAIRS_MIN {
-        return Err(Wrong(format!(
+        return Err(InvalidInput(format!(
             "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but a band needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --pairs 10` without --a and --b",
             like.plan_name, like.plan_name
         ))

@@ -18,7 +18,7 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
     let engine = target::find(&url)?;
     if engine.reach() != Reach::Network && url.file().is_none() {
-        return Err(Wrong(format!(
+        return Err(InvalidInput(format!(
             "the database {url} would be lost when this command ends; name a file or a directory to keep it in"
         ))
         .into());

@@ -74,7 +74,7 @@ fn changed(
 
 fn read(path: &Path) -> Result<String> {
     let unreadable = |what: String| {
-        Wrong(format!(
+        InvalidInput(format!(
             "{} cannot be read ({what}); use a file that `dbdyno host --json` wrote",
             path.display()
         ))

@@ -39,11 +39,7 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
     let idle_s = total(|client| client.idle);
     let mut events = vec![
         counted("driver", Class::Driver, driver_s),
-        counted(
-            "think time or waiting for the next arrival",
-            Class::Idle,
-            idle_s,
-        ),
+        counted("think time or waiting for a tick", Class::Idle, idle_s),
     ];
     if watched.looks == 0 {
         events.push(counted("in the server", Class::Unknown, service_s));

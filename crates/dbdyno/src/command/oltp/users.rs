@@ -22,7 +22,7 @@ fn plan(asked: &UsersArguments) -> Result<Table> {
     let mut steps = Vec::new();
     if asked.occasion.repeat > 1 {
         let warehouses = asked.warehouses.ok_or_else(|| {
-            Wrong("--repeat needs --warehouses W, because the database is restored before each repetition".into())
+            InvalidInput("--repeat needs --warehouses W, because the database is restored before each repetition".into())
         })?;
         let load = table([
             ("do", Some("load".into())),
