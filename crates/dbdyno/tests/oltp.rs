@@ -271,7 +271,7 @@ fn without_room_for_a_copy_it_is_loaded_anew() {
     assert_eq!(restored.status, 0, "{}", restored.stderr);
     let said = restored.stdout;
     assert!(
-        said.contains("loaded again; no copy is kept: there is no room for one"),
+        said.contains("loaded again; no copy is kept: not enough disk space"),
         "{said}"
     );
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");

@@ -67,7 +67,7 @@ impl Connection {
             Some("internal") => "it was fixed when the server was built or its data directory made",
             Some("postmaster") => "it is fixed when the server starts (context postmaster)",
             Some("sighup") => "all sessions share it (context sighup)",
-            Some(_) => "it is fixed when a session begins",
+            Some(_) => "it is fixed when a session starts",
             None => return Err(unknown(name)),
         };
         Err(of_the_server("PostgreSQL", name, why))
