@@ -11,7 +11,7 @@ packages="mariadb-server-core mariadb-client-core"
 
 [ -z "${MYSQL_BIN:-}" ] || {
     [ -x "$MYSQL_BIN/mariadbd" ] || [ -x "$MYSQL_BIN/mysqld" ] && exit 0
-    fail "\$MYSQL_BIN names $MYSQL_BIN, where the program mariadbd is not; correct it or unset it"
+    fail "\$MYSQL_BIN names $MYSQL_BIN, which does not contain mariadbd; correct it or unset it"
 }
 parent=${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/mariadb
 PATH=$PATH:/usr/sbin:/sbin

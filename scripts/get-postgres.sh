@@ -74,7 +74,7 @@ UNPACK
 
 [ -z "${PG_BIN:-}" ] || {
     [ -x "$PG_BIN/postgres" ] && [ -x "$PG_BIN/initdb" ] && exit 0
-    fail "\$PG_BIN names $PG_BIN, where the programs postgres and initdb are not; correct it or unset it"
+    fail "\$PG_BIN names $PG_BIN, which does not contain postgres and initdb; correct it or unset it"
 }
 version=18.6.3
 parent=${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/postgres

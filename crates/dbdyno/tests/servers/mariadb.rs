@@ -32,7 +32,7 @@ fn a_killed_session_ends_the_run_which_can_be_resumed() {
     });
     ask(&server, &format!("KILL {victim}"));
     let (place, sentence) = run.broken();
-    assert!(sentence.contains("ended the connection"), "{sentence}");
+    assert!(sentence.contains("closed the connection"), "{sentence}");
     // What was finished is not measured again.
     let resumed = place.dbdyno(&["run", "--resume", "long"]);
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
@@ -45,7 +45,7 @@ fn a_killed_server_ends_the_run() {
     let run = begin(&server);
     kill(server.pid().unwrap() as i32);
     let (place, sentence) = run.broken();
-    assert!(sentence.contains("ended the connection"), "{sentence}");
+    assert!(sentence.contains("closed the connection"), "{sentence}");
     let ended = place.dbdyno(&["run", "--resume", "long"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
@@ -107,7 +107,10 @@ fn a_wrong_password_is_said_and_none_is_kept() {
     ] {
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         let sentence = ended.sentence();
-        assert!(sentence.contains("check user and password"), "{sentence}");
+        assert!(
+            sentence.contains("check the user and the password"),
+            "{sentence}"
+        );
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
     }
     let option_file = place.path(".my.cnf");
@@ -234,7 +237,7 @@ fn others_are_disturbed_only_when_told() {
         let ended = place.dbdyno(&["run", &plan, "--target", &url]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         assert!(
-            ended.sentence().contains("others are at work"),
+            ended.sentence().contains("other sessions are active"),
             "{}",
             ended.stderr
         );

@@ -27,7 +27,7 @@ impl Claim {
             return Err(TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "DuckDB: {} is a link to nothing; remove it or choose another path",
+                    "DuckDB: {} is a dangling symbolic link; remove it or choose another path",
                     path.display()
                 ),
             ));
@@ -39,7 +39,7 @@ impl Claim {
             Err(TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "DuckDB: {} is open already in this run; give each target a file of its own",
+                    "DuckDB: {} is already open in this run; give each target its own file",
                     path.display()
                 ),
             ))

@@ -28,7 +28,7 @@ impl Engine for MySql {
     fn info(&self) -> EngineInfo {
         EngineInfo {
             scheme: "mysql",
-            title: "MariaDB or MySQL, a server that runs already (client built in)",
+            title: "MariaDB or MySQL, a running server (client built in)",
             version: Ok("MariaDB 10.5, MySQL 8.0 or newer".into()),
         }
     }

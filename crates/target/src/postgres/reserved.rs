@@ -4,12 +4,9 @@
 pub(super) const RESERVED: &[(&[&str], &str)] = &[
     (
         &["search_path"],
-        "dbdyno's tables are in a schema of their own, which schema=NAME names",
+        "dbdyno's tables are in a separate schema; choose it with schema=NAME",
     ),
-    (
-        &["role", "session_authorization"],
-        "the user is that of the URL",
-    ),
+    (&["role", "session_authorization"], "the URL names the user"),
     (
         &[
             "application_name",
@@ -22,7 +19,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "standard_conforming_strings",
             "timezone",
         ],
-        "dbdyno sets it, so that answers do not depend on it",
+        "dbdyno sets it, so that results do not depend on it",
     ),
     (
         &[
@@ -33,7 +30,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "transaction_isolation",
             "transaction_read_only",
         ],
-        "dbdyno sets it, so that transactions are alike on every server",
+        "dbdyno sets it, so that transactions behave the same on every server",
     ),
     (
         &[
@@ -43,17 +40,17 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "statement_timeout",
             "transaction_timeout",
         ],
-        "a limit on time would end what is measured",
+        "a time limit would cancel measured statements",
     ),
     (
         &[
             "max_parallel_maintenance_workers",
             "max_parallel_workers_per_gather",
         ],
-        "the threads of a statement are the plan's (step.threads)",
+        "the plan sets the threads of a statement (step.threads)",
     ),
     (
         &["local_preload_libraries", "session_preload_libraries"],
-        "it has an effect only when a session begins",
+        "it only takes effect when a session starts",
     ),
 ];

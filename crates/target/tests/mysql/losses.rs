@@ -82,7 +82,7 @@ fn a_killed_server_is_a_clear_sentence() {
     assert_eq!(unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) }, 0);
     let error = session.batch("SELECT sleep(10)").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unreachable);
-    assert!(error.message.contains("ended the connection"), "{error}");
+    assert!(error.message.contains("closed the connection"), "{error}");
     // A process that is being killed may still take a connection, and never answers.
     let error = (0..200).find_map(|_| {
         let error = target.open_session().err().unwrap();

@@ -36,7 +36,7 @@ fn rise(target: &dyn Target) -> ServerCounts {
         // The server's processes publish their counts one after another.
         let has = |name: &str, least: u64| counted(&rise, name).count.is_some_and(|n| n >= least);
         let all = has("log syncs", COMMITS)
-            && has("checkpoints asked for or forced by log", 1)
+            && has("checkpoints requested or forced by WAL", 1)
             && has("pages written", 1);
         if all || begin.elapsed() > Duration::from_secs(10) {
             return rise;
@@ -51,7 +51,7 @@ fn tells_its_own_work(url: &str) {
     let syncs = counted(&rise, "log syncs");
     assert!(syncs.count.unwrap() >= COMMITS, "{rise:#?}");
     assert!(syncs.time_ns.unwrap() > 0, "{rise:#?}");
-    let checkpoints = counted(&rise, "checkpoints asked for or forced by log");
+    let checkpoints = counted(&rise, "checkpoints requested or forced by WAL");
     assert!(checkpoints.count.unwrap() >= 1, "{rise:#?}");
     assert!(counted(&rise, "pages written").count.unwrap() > 0);
     assert!(

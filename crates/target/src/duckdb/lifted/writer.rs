@@ -145,6 +145,6 @@ impl<'a> Writer<'a> {
 
     fn run(&self, sql: &str) -> Result<()> {
         let answer = self.connection.query(sql).map(drop);
-        answer.map_err(|m| explain(&format!("lifting {}", self.table), &m))
+        answer.map_err(|m| explain(&format!("populating {}", self.table), &m))
     }
 }

@@ -7,8 +7,8 @@ use super::super::facts::{status, variable};
 use crate::{Counted, Result, ServerCounts, WaitClass};
 
 /// Why there are no histograms.
-const NO_HISTOGRAM: &str = "the server keeps sums of its waits and no distribution; those of the device's \
-     requests stand beside";
+const NO_HISTOGRAM: &str = "the server keeps sums of its waits but no distribution; the distribution of device requests \
+                            is shown instead";
 
 /// Status variables that are read; versions have some of them only.
 const COUNTED: &[&str] = &[
@@ -46,7 +46,7 @@ impl Source {
     /// What is left of the statements' time when processors and counted waits are taken from it.
     pub fn unexplained(&self) -> &'static str {
         match self.has_waits {
-            true => "blocked in the server (latches, pages that others read)",
+            true => "blocked in the server (latches, pages being read by other threads)",
             // Nobody tells reads from other waits.
             false => "blocked in the server (reads of data, latches)",
         }
@@ -56,7 +56,7 @@ impl Source {
     pub fn at_work(&self) -> &'static str {
         match self.has_waits {
             true => "DB CPU",
-            false => "at work, reads of data included",
+            false => "active, including data reads",
         }
     }
 
@@ -149,7 +149,7 @@ fn server_counts(of: &dyn Fn(&str) -> Option<u64>) -> ServerCounts {
             ),
             (
                 "page cleaner",
-                "pages written to make room",
+                "pages written to free space",
                 pages("Innodb_buffer_pool_pages_lru_flushed"),
             ),
             (
@@ -166,7 +166,7 @@ fn server_counts(of: &dyn Fn(&str) -> Option<u64>) -> ServerCounts {
             ("log", SYNCS, count("Innodb_os_log_fsyncs")),
             (
                 "log",
-                "waits for room in the log buffer",
+                "waits for space in the log buffer",
                 count("Innodb_log_waits"),
             ),
             ("data files and log", "syncs", count("Innodb_data_fsyncs")),

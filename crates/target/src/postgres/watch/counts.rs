@@ -119,12 +119,12 @@ fn checkpoints(row: &Row, major: u32) -> Vec<Background> {
     vec![
         (
             "checkpointer",
-            "checkpoints by time",
+            "timed checkpoints",
             Counted::count(row.count(view, timed)),
         ),
         (
             "checkpointer",
-            "checkpoints asked for or forced by log",
+            "checkpoints requested or forced by WAL",
             Counted::count(row.count(view, requested)),
         ),
         (
@@ -147,12 +147,12 @@ fn checkpoints(row: &Row, major: u32) -> Vec<Background> {
         ),
         (
             "background writer",
-            "stops after too many pages",
+            "stops at the page limit",
             Counted::count(row.count(old, "maxwritten_clean")),
         ),
         (
             "sessions",
-            "pages written by themselves",
+            "pages written by backends",
             pages(old, "buffers_backend", None),
         ),
     ]
