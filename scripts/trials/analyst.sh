@@ -335,7 +335,7 @@ A18_refreshed() {
     until_true 60 grep -q "RF1" spawned.log
     end_process "$spawned" KILL
     ends 1 olap run --target "$url" --queries 6 --name after --yes
-    says "refresh that was broken off" "olap load --scale 0.01"
+    says "refresh was interrupted" "olap load --scale 0.01"
     exports after
     holds 'not d["points"]'
     ends 0 olap load --target "$url" --scale 0.01

@@ -132,7 +132,7 @@ B3() {
     exports stopped
     holds 'not any(p["valid"] for p in points("OLTP"))' '"stood still" in str(points("OLTP")[0]["reasons"])' \
         'points("OLTP")[0]["response_us_max"] > 5e6' \
-        'not any("held it back" in n["text"] and "%" in n["text"] for n in points("OLTP")[0]["notes"])'
+        'not any("-bound" in n["text"] and "%" in n["text"] for n in points("OLTP")[0]["notes"])'
     page stopped
     shows "Not valid"
 }
@@ -179,9 +179,9 @@ B6() {
     pg "$database" "GRANT CREATE ON DATABASE $database TO plain"
     [ "$pg_version" -lt 15 ] || pg "$database" "GRANT pg_checkpoint TO plain"
     measures 0 run "$(tiny_plan)" --target "$(pg_url plain)" --name plain
-    says "cannot see whether others are at work" "GRANT pg_monitor TO plain"
+    says "cannot see whether other sessions are active" "GRANT pg_monitor TO plain"
     page plain
-    shows "cannot see whether others are at work"
+    shows "cannot see whether other sessions are active"
 }
 check B6 "without the right to see others, terminal and page say so"
 

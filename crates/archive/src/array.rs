@@ -20,7 +20,7 @@ const OPERATIONS: [&str; 2] = ["read", "write"];
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArrayError {
     /// The head is another one.
-    #[error("its first line must name the columns run,operation,up_to_us,count, not \"{0}\"")]
+    #[error("its first line must be run,operation,up_to_us,count, not \"{0}\"")]
     Head(String),
     /// A line is wrong.
     #[error("line {line}: {what}")]
@@ -35,7 +35,7 @@ pub enum ArrayError {
     TooLong,
     /// A name fits no run of the list, or several.
     #[error(
-        "line {line}: \"{name}\" names {found} runs of the list of run {run}; name one of: {known}"
+        "line {line}: \"{name}\" matches {found} runs of the list in run {run}; use one of: {known}"
     )]
     Name {
         /// Number of the line, from 1.
@@ -80,7 +80,7 @@ pub fn attach(run: &mut Run, file: &str, text: &str) -> Result<(), ArrayError> {
             return Err(wrong(
                 first.line,
                 format!(
-                    "the {}s of {} stand further up; keep their buckets together",
+                    "the {}s of {} already occur in an earlier line; keep their buckets together",
                     first.operation, first.run
                 ),
             ));
@@ -126,7 +126,11 @@ fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
     let [run, operation, up_to, count] = fields[..] else {
         return Err(wrong(
             line,
-            format!("it has {} fields and needs {}", fields.len(), COLUMNS.len()),
+            format!(
+                "it has {} fields instead of {}",
+                fields.len(),
+                COLUMNS.len()
+            ),
         ));
     };
     if !OPERATIONS.contains(&operation) {
@@ -145,14 +149,16 @@ fn bucket(line: usize, text: &str) -> Result<Bucket<'_>, ArrayError> {
             Some(value.ok_or_else(|| {
                 wrong(
                     line,
-                    format!("the upper end \"{number}\" is no time in µs above 0; leave it empty for all that is longer"),
+                    format!(
+                        "the upper end \"{number}\" is not a time above 0 µs; leave it empty for the bucket without upper end"
+                    ),
                 )
             })?)
         }
     };
     let count = count
         .parse()
-        .map_err(|_| wrong(line, format!("the count \"{count}\" is no whole number")))?;
+        .map_err(|_| wrong(line, format!("the count \"{count}\" is not a whole number")))?;
     Ok(Bucket {
         line,
         run,
@@ -203,7 +209,7 @@ fn histogram(buckets: &[Bucket<'_>]) -> Result<(Histogram, u64), ArrayError> {
         if ended || !rising {
             return Err(wrong(
                 bucket.line,
-                "the upper ends of the buckets must rise".to_owned(),
+                "the upper ends of the buckets must increase".to_owned(),
             ));
         }
         // Of the last bucket nothing is known but where it begins; the first one begins nowhere.

@@ -1,15 +1,15 @@
-//! The archive: what was measured, in one SQLite file, and everything that can be read out of it.
+//! The archive: all measurements in one SQLite file, and everything that reads them.
 //!
-//! * [`model`]: runs, points and figures as plain data; the words of the design.
+//! * [`model`]: runs, points and figures as plain data; the terms of the design.
 //! * [`store`]: the SQLite file. Every finished point is committed before the next begins.
-//! * [`mod@remark`]: why something is invalid or was not measured, and what else to know: values, and their words.
-//! * [`integrity`]: digests; what was changed behind the tool's back comes out invalid.
-//! * [`mod@array`]: histograms of a storage array's own reporter, set beside a run.
+//! * [`mod@remark`]: why something is invalid or was not measured, and other notes, as values with their sentences.
+//! * [`integrity`]: digests; data altered outside the tool are invalid.
+//! * [`mod@array`]: histograms from a storage array's own reporter, shown with a run.
 //! * [`export`]: JSON, CSV and Markdown of one run.
 //! * [`mod@reference`]: published figures of other platforms, from `reference/*.toml`.
 //!
-//! Figures flow one way: `lab` writes, `report` and the exports read. Percentiles are not stored;
-//! they are read from the histograms, so that they cannot contradict them.
+//! Figures flow one way: `lab` writes, `report` and the exports read. Percentiles are not stored but
+//! computed from the histograms, so the two cannot contradict each other.
 
 #![forbid(unsafe_code)]
 

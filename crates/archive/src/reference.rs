@@ -25,7 +25,7 @@ pub const FILE_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReferenceError {
     /// No embedded file has that name.
-    #[error("there is no reference called \"{name}\"; the known ones are {known}")]
+    #[error("there is no reference called \"{name}\"; the references are {known}")]
     Unknown {
         /// Name that was asked for.
         name: String,
@@ -78,7 +78,7 @@ pub fn parse(name: &str, toml: &str) -> Result<Reference, ReferenceError> {
         what,
     };
     if toml.len() > FILE_BYTES_MAX {
-        let what = format!("it has {} bytes, the limit is {FILE_BYTES_MAX}", toml.len());
+        let what = format!("it has {} bytes; the limit is {FILE_BYTES_MAX}", toml.len());
         return Err(error("whole file".to_owned(), what));
     }
     let file: file::File = toml::from_str(toml).map_err(|e| {

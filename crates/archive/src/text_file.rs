@@ -16,7 +16,7 @@ pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     // What a shell puts in the place of `<(command)` is a pipe of its own, which has its writer.
     let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
     if (what.is_fifo() && !is_of_shell) || what.is_socket() {
-        let what = "it is a FIFO or a socket; name a file";
+        let what = "it is a FIFO or a socket; name a regular file";
         return Err(io::Error::new(ErrorKind::InvalidInput, what));
     }
     let mut bytes = Vec::new();

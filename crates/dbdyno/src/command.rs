@@ -29,7 +29,6 @@ use terminal_size::{Width, terminal_size_of};
 use workload::Library;
 
 use crate::arguments::ServerHost;
-use crate::exit::Wrong;
 use crate::place;
 
 /// Loads the run called `name` from the archive.
@@ -41,7 +40,7 @@ fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
 /// What the machine's owner states in a platform file; nothing without one.
 fn stated(platform: Option<&Path>) -> Result<Stated> {
     match platform {
-        Some(path) => Ok(Stated::load(path).map_err(|e| Wrong(e.to_string()))?),
+        Some(path) => Ok(Stated::load(path)?),
         None => Ok(Stated::default()),
     }
 }
@@ -73,7 +72,7 @@ fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("what was asked for cannot be written to standard output"),
+        other => other.context("cannot write to standard output"),
     }
 }
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use host::Room;
 use lab::{Plan, Registry};
 use target::{Reach, TargetUrl};
 
-use crate::exit::Wrong;
+use crate::exit::InvalidInput;
 use crate::say::say;
 
 const GB: f64 = 1e9;
@@ -71,7 +72,7 @@ impl Permission {
             }
         }
         match servers {
-            0 => Err(Wrong(
+            0 => Err(InvalidInput(
                 "--shared applies to servers that others can use, and no target is one".into(),
             )
             .into()),
@@ -89,7 +90,7 @@ impl Permission {
             return Ok(());
         }
         say(&format!("writes at most {}, logs included", size(written)));
-        let too_much = self.too_much(written, forecasts);
+        let too_much = self.too_much(written, forecasts, host::room);
         match too_much {
             Some(reason) => self.agree(&reason, "choose a smaller size, or raise --ask-above"),
             None => Ok(()),
@@ -105,7 +106,7 @@ impl Permission {
             return Ok(());
         }
         if !std::io::stdin().is_terminal() {
-            return Err(Wrong(format!(
+            return Err(InvalidInput(format!(
                 "{reason}; if that is intended, add --yes; otherwise {otherwise}"
             ))
             .into());
@@ -115,11 +116,16 @@ impl Permission {
         let _ = std::io::stdin().lock().read_line(&mut answer);
         match answer.trim() {
             "y" | "Y" | "yes" => Ok(()),
-            _ => Err(Wrong("aborted; nothing was changed".into()).into()),
+            _ => Err(InvalidInput("aborted; nothing was changed".into()).into()),
         }
     }
 
-    fn too_much(&self, written: u64, forecasts: &[Forecast]) -> Option<String> {
+    fn too_much(
+        &self,
+        written: u64,
+        forecasts: &[Forecast],
+        room: impl Fn(&Path) -> Option<Room>,
+    ) -> Option<String> {
         if written as f64 > self.ask_above * GB {
             let limit = self.ask_above;
             return Some(format!(
@@ -127,20 +133,22 @@ impl Permission {
                 size(written)
             ));
         }
-        // Targets on one file system share its room; two of the same size and room are on one.
-        let mut rooms: BTreeMap<(u64, u64), (u64, &Path)> = BTreeMap::new();
+        // Targets on one file system share its room, which others may write to between two looks at it.
+        let mut rooms: BTreeMap<u64, (u64, u64, &Path)> = BTreeMap::new();
         for forecast in forecasts {
             if let Some(place) = &forecast.place
-                && let Some(room) = host::room(place)
+                && let Some(room) = room(place)
             {
-                let key = (room.device, room.free_bytes);
-                rooms.entry(key).or_insert((0, place)).0 += forecast.room_bytes;
+                let shared = rooms
+                    .entry(room.device)
+                    .or_insert((0, room.free_bytes, place));
+                shared.0 += forecast.room_bytes;
             }
         }
         let full = rooms
-            .into_iter()
-            .find(|((_, free), (needed, _))| *needed as f64 > *free as f64 * ROOM_SHARE);
-        full.map(|((_, free), (needed, place))| {
+            .into_values()
+            .find(|(needed, free, _)| *needed as f64 > *free as f64 * ROOM_SHARE);
+        full.map(|(needed, free, place)| {
             format!(
                 "the plan needs up to {} at once, more than half of the {} free in {}",
                 size(needed),
@@ -202,6 +210,8 @@ fn size(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     fn permission(ask_above: f64, shared: bool) -> Permission {
@@ -223,18 +233,35 @@ mod tests {
     #[test]
     fn much_is_asked_for_and_little_is_not() {
         let ten = permission(10.0, false);
-        assert_eq!(ten.too_much(9_000_000_000, &[]), None);
-        let reason = ten.too_much(11_000_000_000, &[]).unwrap();
+        let nowhere = |_: &Path| None;
+        assert_eq!(ten.too_much(9_000_000_000, &[], nowhere), None);
+        let reason = ten.too_much(11_000_000_000, &[], nowhere).unwrap();
         assert!(
             reason.contains("11 GB") && reason.contains("10 GB"),
             "{reason}"
         );
-        // Two targets that each take a third of the free room take more than half together.
-        let free = host::room(&std::env::temp_dir()).unwrap().free_bytes;
-        assert_eq!(ten.too_much(1, &[forecast(1, free / 3)]), None);
-        let third = || forecast(1, free / 3);
-        let reason = ten.too_much(1, &[third(), third()]).unwrap();
+        // Two targets that each take a third of the free room take more than half together, also where others write
+        // to the file system between two looks at it.
+        let looks = Cell::new(0);
+        let room = |_: &Path| {
+            looks.set(looks.get() + 1);
+            Some(Room {
+                device: 1,
+                free_bytes: 3000 + looks.get(),
+            })
+        };
+        assert_eq!(ten.too_much(1, &[forecast(1, 1000)], room), None);
+        let third = || forecast(1, 1000);
+        let reason = ten.too_much(1, &[third(), third()], room).unwrap();
         assert!(reason.contains("half of"), "{reason}");
+        let elsewhere = |_: &Path| {
+            looks.set(looks.get() + 1);
+            Some(Room {
+                device: looks.get(),
+                free_bytes: 3000,
+            })
+        };
+        assert_eq!(ten.too_much(1, &[third(), third()], elsewhere), None);
     }
 
     #[test]

@@ -1,10 +1,16 @@
-//! Exit statuses; their numbers are a contract (README).
+//! Exit statuses; their numbers are a contract (docs/USAGE.md).
 
 use std::process::ExitCode;
 
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
+use host::inventory::{DocumentError, StatedError};
+use host::remote::AddressError;
 use lab::LabError;
+use target::{ErrorKind, TargetError, UrlError};
+use verdict::compare::{CompareError, NotComparable};
+use verdict::metric::MetricError;
+use verdict::sla::SlaError;
 use workload::columnar::ColumnarError;
 use workload::olap::OlapError;
 use workload::oltp::OltpError;
@@ -16,8 +22,8 @@ pub enum Status {
     Fine = 0,
     /// The environment failed: unreachable, full, damaged.
     Environment = 1,
-    /// Wrong in itself, knowable without touching a target.
-    Wrong = 2,
+    /// Invalid input: a flag, a plan, a URL, a name, or a database that does not hold what the command needs.
+    InvalidInput = 2,
     /// Measured, but a check failed. In `judge`: the run as a whole is incomplete or was changed, which wins
     /// over any limit.
     CheckFailed = 3,
@@ -36,35 +42,310 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Something that is wrong in itself and has no error type of its own.
+/// Invalid input without an error type of its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Wrong(pub String);
+pub struct InvalidInput(pub String);
 
-/// The status that an error deserves.
+/// What an error means to the command. Libraries know keys of plans; flags and verbs are known here alone.
+trait Outcome: std::error::Error + 'static {
+    fn status(&self) -> Status;
+
+    /// What to do, in words of the command line; nothing where the error says it.
+    fn advice(&self) -> Option<String> {
+        None
+    }
+}
+
+macro_rules! invalid_input {
+    ($($error:ty),*) => {
+        $(impl Outcome for $error {
+            fn status(&self) -> Status {
+                Status::InvalidInput
+            }
+        })*
+    };
+}
+
+invalid_input!(
+    InvalidInput,
+    AddressError,
+    MetricError,
+    ReferenceError,
+    SlaError,
+    StatedError,
+    UrlError
+);
+
+impl Outcome for LabError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted { .. } => Status::Interrupted,
+            Self::Plan(_) | Self::Url(_) | Self::NotLoaded { .. } => Status::InvalidInput,
+            Self::Archive(error) => error.status(),
+            // Of a run: a statement that its plan brought.
+            Self::Target(error) if error.kind == ErrorKind::Statement => Status::InvalidInput,
+            Self::Target(_) | Self::Unreadable(_) | Self::Host(_) | Self::Broken { .. } => {
+                Status::Environment
+            }
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let resume = |verb, label| format!("resume with: dbdyno {verb} --resume {label}");
+        match self {
+            Self::Archive(error) => error.advice(),
+            Self::Interrupted { verb, label, .. } => Some(resume(verb, label)),
+            Self::Broken { verb, label, .. } => Some(format!("then {}", resume(verb, label))),
+            Self::NotLoaded { what, verb, label } => {
+                let load = known(what.as_ref()).and_then(Outcome::advice);
+                let load = load.map(|load| format!("{load}, then "));
+                Some(load.unwrap_or_default() + &resume(verb, label))
+            }
+            Self::Plan(_)
+            | Self::Url(_)
+            | Self::Target(_)
+            | Self::Unreadable(_)
+            | Self::Host(_) => None,
+        }
+    }
+}
+
+impl Outcome for ArchiveError {
+    fn status(&self) -> Status {
+        match self.is_environment() {
+            true => Status::Environment,
+            false => Status::InvalidInput,
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::Unreachable { .. } | Self::Newer { .. } | Self::Busy { .. } => {
+                "or name another file with --archive"
+            }
+            Self::Absent { .. } => "or name the right file with --archive",
+            Self::Damaged { .. } => "or move it away and name another file with --archive",
+            Self::NotAnArchive { .. } => "name another file with --archive",
+            Self::Full { .. } => "then resume the run with --resume",
+            Self::NotComplete { .. } => "resume it with --resume",
+            Self::UnknownRun { .. } => "`dbdyno list runs` lists the runs",
+            Self::LabelTaken { .. }
+            | Self::LabelUnusable { .. }
+            | Self::NoteUnusable { .. }
+            | Self::NotDeleted { .. }
+            | Self::BadPlan(_)
+            | Self::PointTwice { .. }
+            | Self::NotPlanned { .. }
+            | Self::NotThere { .. }
+            | Self::Sqlite(_) => return None,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Outcome for CompareError {
+    fn status(&self) -> Status {
+        Status::InvalidInput
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::NotComparable(NotComparable::Itself(_)) => {
+                "or measure both configurations with `dbdyno ab`"
+            }
+            Self::NotComparable(NotComparable::NothingInCommon { .. }) => {
+                "`dbdyno list runs` shows the tests of each run"
+            }
+            Self::NotComparable(NotComparable::Differently { .. }) => {
+                "or add --anyway to compare them with that label"
+            }
+            Self::TooNoisy { .. } => "or give --band a number",
+            Self::NotComparable(NotComparable::Altered { .. })
+            | Self::Metric(_)
+            | Self::NoDirection(_)
+            | Self::NotAShare(_) => return None,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Outcome for DocumentError {
+    fn status(&self) -> Status {
+        Status::InvalidInput
+    }
+
+    fn advice(&self) -> Option<String> {
+        let is_none = matches!(self, Self::NotAnInventory { .. });
+        is_none.then(|| "write one with `dbdyno host --json`".into())
+    }
+}
+
+impl Outcome for TargetError {
+    fn status(&self) -> Status {
+        Status::Environment
+    }
+}
+
+impl Outcome for OltpError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted => Status::Interrupted,
+            Self::Target(_)
+            | Self::CommitLog(_)
+            | Self::Metadata { .. }
+            | Self::Rows { .. }
+            | Self::Copy(_) => Status::Environment,
+            Self::Engine { .. }
+            | Self::ForeignKeys(_)
+            | Self::Procedures(_)
+            | Self::Transactions { .. }
+            | Self::Absent
+            | Self::NotWhole { .. }
+            | Self::Present { .. }
+            | Self::Other { .. }
+            | Self::Rival => Status::InvalidInput,
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::ForeignKeys(_) => "leave out --foreign-keys",
+            Self::Procedures(_) => "or use --mode client",
+            Self::Absent => "load it with: dbdyno oltp load --warehouses N",
+            Self::NotWhole {
+                warehouses, seed, ..
+            } => {
+                return Some(format!(
+                    "load the rest with: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
+                ));
+            }
+            Self::Present { .. } => "to replace it, add --replace",
+            Self::Other { .. } => "or replace it with: dbdyno oltp load --replace",
+            Self::Rival => "or remove them with: dbdyno olap drop",
+            Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
+                "load it again with: dbdyno oltp load --replace"
+            }
+            Self::Target(_)
+            | Self::Engine { .. }
+            | Self::Transactions { .. }
+            | Self::CommitLog(_)
+            | Self::Interrupted => return None,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Outcome for OlapError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted => Status::Interrupted,
+            Self::Target(_)
+            | Self::Refresh(_)
+            | Self::NotPutBack { .. }
+            | Self::Metadata(_)
+            | Self::Rows { .. } => Status::Environment,
+            Self::Engine { .. }
+            | Self::Library(_)
+            | Self::Absent
+            | Self::NotWhole { .. }
+            | Self::Refreshed { .. }
+            | Self::Present { .. }
+            | Self::Other { .. }
+            | Self::Rival => Status::InvalidInput,
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::Absent => "load it with: dbdyno olap load --scale SF",
+            Self::NotWhole { scale } => {
+                return Some(format!("load it with: dbdyno olap load --scale {scale}"));
+            }
+            Self::Refreshed { scale } => {
+                return Some(format!("undo them with: dbdyno olap load --scale {scale}"));
+            }
+            Self::Present { .. } => "to replace it, add --replace",
+            Self::Other { .. } => "or replace it with: dbdyno olap load --replace",
+            Self::Rival => "or remove them with: dbdyno oltp drop",
+            Self::NotPutBack { .. } | Self::Metadata(_) | Self::Rows { .. } => {
+                "load it again with: dbdyno olap load --replace"
+            }
+            Self::Target(_)
+            | Self::Engine { .. }
+            | Self::Library(_)
+            | Self::Refresh(_)
+            | Self::Interrupted => return None,
+        };
+        Some(advice.into())
+    }
+}
+
+impl Outcome for ColumnarError {
+    fn status(&self) -> Status {
+        match self {
+            Self::Interrupted => Status::Interrupted,
+            Self::Target(_) | Self::Unsized { .. } => Status::Environment,
+            Self::Unknown(_)
+            | Self::Unholdable { .. }
+            | Self::Unfit { .. }
+            | Self::TooLarge { .. } => Status::InvalidInput,
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        match self {
+            Self::Unholdable { flags, .. } => Some(format!(
+                "use --columns {flags}, --unfit skip or --unfit text"
+            )),
+            Self::Unfit { column, .. } => Some(format!(
+                "use --columns -{column}, --unfit skip or --unfit text"
+            )),
+            Self::TooLarge { .. } => Some("use --memory, --level or --tables".into()),
+            Self::Target(_) | Self::Unknown(_) | Self::Unsized { .. } | Self::Interrupted => None,
+        }
+    }
+}
+
+/// What the command knows of an error.
+fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
+    fn of<'e, E: Outcome>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
+        error.downcast_ref::<E>().map(|error| error as &dyn Outcome)
+    }
+    let types = [
+        of::<LabError>,
+        of::<OltpError>,
+        of::<OlapError>,
+        of::<ColumnarError>,
+        of::<ArchiveError>,
+        of::<TargetError>,
+        of::<InvalidInput>,
+        of::<UrlError>,
+        of::<ReferenceError>,
+        of::<StatedError>,
+        of::<DocumentError>,
+        of::<AddressError>,
+        of::<SlaError>,
+        of::<CompareError>,
+        of::<MetricError>,
+    ];
+    types.iter().find_map(|of| of(error))
+}
+
+/// The first of a chain of causes that the command knows.
+fn outcome(error: &anyhow::Error) -> Option<&dyn Outcome> {
+    error.chain().find_map(known)
+}
+
+/// The status that an error deserves; of one that nobody knows, that of a failed environment.
 pub fn status_of(error: &anyhow::Error) -> Status {
-    if let Some(lab) = error.downcast_ref::<LabError>() {
-        return match lab {
-            LabError::Interrupted { .. } => Status::Interrupted,
-            lab if lab.is_environment() => Status::Environment,
-            _ => Status::Wrong,
-        };
+    outcome(error).map_or(Status::Environment, Outcome::status)
+}
+
+/// An error and its causes in one line, with what to do.
+pub fn sentence(error: &anyhow::Error) -> String {
+    match outcome(error).and_then(Outcome::advice) {
+        Some(advice) => format!("{error:#}; {advice}"),
+        None => format!("{error:#}"),
     }
-    if let Some(archive) = error.downcast_ref::<ArchiveError>() {
-        return if archive.is_environment() {
-            Status::Environment
-        } else {
-            Status::Wrong
-        };
-    }
-    if matches!(error.downcast_ref(), Some(OlapError::Interrupted))
-        || matches!(error.downcast_ref(), Some(OltpError::Interrupted))
-        || matches!(error.downcast_ref(), Some(ColumnarError::Interrupted))
-    {
-        return Status::Interrupted;
-    }
-    if error.is::<ReferenceError>() || error.is::<Wrong>() {
-        return Status::Wrong;
-    }
-    Status::Environment
 }

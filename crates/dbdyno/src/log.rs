@@ -72,7 +72,7 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
         })
         .context("no thread can be started for the log")?;
     let subscriber = tracing_subscriber::registry().with(log);
-    tracing::subscriber::set_global_default(subscriber).context("a log is written already")
+    tracing::subscriber::set_global_default(subscriber).context("a log is already being written")
 }
 
 type Sink = (Level, Box<dyn Write + Send>);
@@ -140,7 +140,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
         let mut fields = Fields(attributes.metadata().name().to_owned());
         attributes.record(&mut fields);
         let level = *attributes.metadata().level();
-        self.line(level, &format!("begins  {}", fields.0));
+        self.line(level, &format!("starts  {}", fields.0));
         let now = Instant::now();
         let open = Open {
             text: fields.0,
@@ -230,8 +230,8 @@ mod tests {
         });
         let text = String::from_utf8(lock(&kept.0).clone()).unwrap();
         let lines: Vec<&str> = text.lines().map(|l| l.split_once(' ').unwrap().1).collect();
-        assert_eq!(lines[0], "begins  point test=\"T611\"");
-        assert_eq!(lines[1], "begins  statement sql=\"CHECKPOINT\"");
+        assert_eq!(lines[0], "starts  point test=\"T611\"");
+        assert_eq!(lines[1], "starts  statement sql=\"CHECKPOINT\"");
         assert_eq!(
             lines[2],
             "waits   point test=\"T611\" > statement sql=\"CHECKPOINT\", since 5 s"

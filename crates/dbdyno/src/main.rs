@@ -1,10 +1,9 @@
-//! dbdyno, a dynamometer for database platforms: the command.
+//! The command `dbdyno`, a dynamometer for database platforms.
 
 mod arguments;
 mod command;
 mod consent;
 mod exit;
-mod fault;
 mod log;
 mod output;
 mod place;
@@ -18,14 +17,16 @@ use exit::Status;
 
 fn main() -> ExitCode {
     target::before_first_use();
+    lab::signal::advise(|verb, label| format!("resume with: dbdyno {verb} --resume {label}"));
     let arguments = Arguments::typed();
     let result = log::begin(arguments.verbose, arguments.log.as_deref());
     let result = result.and_then(|()| carry_out(arguments));
     match result {
         Ok(status) => status.into(),
         Err(error) => {
-            tracing::info!("{error:#}");
-            say::say(&format!("dbdyno: {error:#}"));
+            let sentence = exit::sentence(&error);
+            tracing::info!("{sentence}");
+            say::say(&format!("dbdyno: {sentence}"));
             exit::status_of(&error).into()
         }
     }

@@ -60,7 +60,7 @@ impl WorkFiles {
         let directory = parent.join(format!("run-{}-{}", now.as_secs(), std::process::id()));
         fs::create_dir_all(&directory).with_context(|| {
             format!(
-                "the directory {} for the databases cannot be made; choose another with --work-dir",
+                "the directory {} for the databases cannot be created; choose another with --work-dir",
                 directory.display()
             )
         })?;

@@ -55,6 +55,14 @@ impl Screen {
         self.entered
     }
 
+    /// A warning for the first point during which the wall clock stepped.
+    fn clock_warning(&mut self, point: &Point) -> Option<String> {
+        let is_step = |note: &&Remark| matches!(note, Remark::ClockStepped { .. });
+        let note = point.notes.iter().find(is_step)?;
+        let is_first = !std::mem::replace(&mut self.warned_of_clock, true);
+        is_first.then(|| format!("dbdyno: warning: {} {note}", point.key.test))
+    }
+
     /// Puts the terminal back as it was.
     pub fn close(&mut self) {
         self.over.store(true, Ordering::Relaxed);
@@ -172,21 +180,40 @@ impl Observer for Screen {
         } else {
             say(&line);
         }
-        let stepped = point
-            .notes
-            .iter()
-            .find(|note| matches!(note, Remark::ClockStepped { .. }));
-        if let Some(note) = stepped.filter(|_| !self.warned_of_clock) {
-            self.warned_of_clock = true;
-            self.bar
-                .suspend(|| say(&format!("dbdyno: warning: {} {note}", point.key.test)));
+        if let Some(warning) = self.clock_warning(point) {
+            self.bar.suspend(|| say(&warning));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use archive::Component;
+
     use super::*;
+
+    #[test]
+    fn a_run_warns_once_of_a_clock_that_steps() {
+        let mut screen = Screen::new();
+        let key = PointKey {
+            repetition: 1,
+            step: 1,
+            target: 0,
+            test: "T611".into(),
+            nodes: 1,
+            jobs: 1,
+            threads: 0,
+        };
+        let mut point = Point::blank(key, "T611".into(), Component::Database);
+        assert_eq!(screen.clock_warning(&point), None);
+        point.notes = vec![Remark::ClockStepped { step_s: -3600.0 }];
+        let warning = screen.clock_warning(&point).unwrap();
+        assert!(
+            warning.starts_with("dbdyno: warning: T611 the wall clock stepped by -3600.0 s"),
+            "{warning}"
+        );
+        assert_eq!(screen.clock_warning(&point), None);
+    }
 
     #[test]
     fn what_is_left_is_told_from_the_first_point_on() {

@@ -38,7 +38,7 @@ fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
         ("\"library\"", "\"libary\"", "did you mean \"library\"?"),
         ("\"time\"", "\"tome\"", "unknown variant"),
         ("seconds = 0.05", "seconds = -1", "seconds = -1 is not"),
-        ("jobs = [1]", "jobs = 1", "not right"),
+        ("jobs = [1]", "jobs = 1", "plan is invalid"),
         ("jobs = [1]", "size = \"huge\"", "there is no size \"huge\""),
         ("[[step]]", "[[step", "not TOML"),
     ];
@@ -59,7 +59,7 @@ fn a_wrong_setting_is_refused() {
         ("sise=1", "unknown key \"sise\""),
         ("step.sise=small", "did you mean \"size\"?"),
         ("step.9.size=small", "has 1 steps"),
-        ("a.b.c.d=1", "no key of a plan"),
+        ("a.b.c.d=1", "no such key"),
         ("repeat=0", "repeat = 0"),
         ("step.jobs=[0]", "between 1 and"),
         ("step.tests=[\"T999\"]", "no test \"T999\""),

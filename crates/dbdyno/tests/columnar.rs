@@ -207,11 +207,11 @@ fn the_study_sets_levels_beside_the_disk() {
     place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
-        "Tables in memory",
+        "In-memory column store",
         "Changes: time relative to disk",
         "Changes: lag of the copy",
         "order entry alone",
-        "beside queries of the copy, capacity-low",
+        "with queries on the copy, capacity-low",
         "Table 1: Oracle table and in-memory sizes",
         "speed relative to disk",
         "2 users",
@@ -265,7 +265,7 @@ fn order_entry_and_queries_go_on_in_one_server() {
     let page = place.path("page.html");
     place.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("beside queries of the rows, postgres"));
+    assert!(page.contains("with queries on the rows, postgres"));
     assert!(!page.contains("Sizes on disk and in memory"));
 }
 
@@ -327,7 +327,7 @@ fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
         assert!(lines.contains(part), "{part}: {lines}");
     }
     for (more, status, says) in [
-        (&["--budget", "much"][..], 2, "is no budget"),
+        (&["--budget", "much"][..], 2, "is not a budget"),
         (&["--memory", "much"], 2, "is not a size"),
         (&["--users", "5"], 2, "--threads"),
         (&["--tables", "lineitems"], 2, "did you mean \"lineitem\""),

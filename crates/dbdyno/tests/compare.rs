@@ -39,7 +39,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("chances told before the run"),
+        ended.stderr.contains("chances before the run"),
         "{}",
         ended.stderr
     );
@@ -85,7 +85,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let later = place.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
     assert_eq!(json(&later.stdout), compared);
     let text = place.fine(&["compare", "jobs-a", "jobs-b", "--all"]).stdout;
-    assert!(text.contains("6 pairs, measured in turn"), "{text}");
+    assert!(text.contains("6 pairs, measured alternately"), "{text}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
         assert_eq!(place.run(TINY, &["--name", name]).status, 0);
     }
     let compared = place.fine(&["compare", "one", "two"]).stdout;
-    assert!(compared.contains("cannot carry a verdict"), "{compared}");
+    assert!(compared.contains("allows no verdict"), "{compared}");
     assert!(compared.contains("not interleaved"), "{compared}");
     let longer = place.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
     assert_eq!(longer.status, 0);
@@ -138,13 +138,13 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
     );
     let anyway = place.fine(&["compare", "one", "longer", "--anyway"]).stdout;
     assert!(
-        anyway.contains("measured differently: the bound of a point"),
+        anyway.contains("measured differently: the length of a point"),
         "{anyway}"
     );
     // A page sets beside each other what its reader asks for, with that label.
     place.fine(&["report", "longer", "--against", "one", "-o", "both.html"]);
     let page = std::fs::read_to_string(place.path("both.html")).unwrap();
-    assert!(page.contains("measured differently: the bound of a point"));
+    assert!(page.contains("measured differently: the length of a point"));
     assert!(!page.contains("Not compared") && !page.contains("--anyway"));
 }
 
@@ -171,7 +171,7 @@ fn a_study_that_can_end_in_no_verdict_needs_consent() {
     let sentence = refused.sentence();
     assert!(
         sentence.contains("no verdict is possible with --pairs 5")
-            && sentence.contains("takes 6; if that is intended, add --yes"),
+            && sentence.contains("needs 6; if that is intended, add --yes"),
         "{sentence}"
     );
     assert!(!place.archive().exists(), "nothing was begun");
@@ -189,7 +189,7 @@ fn what_is_wrong_in_itself_measures_nothing() {
         (&["--a", "speed"], "KEY=VALUE"),
         (&["--pairs", "0"], "pairs"),
         (&["--band", "learned"], "0 pairs"),
-        (&["--b", "repeat=3"], "--pairs"),
+        (&["--b", "repeat=3"], "number of pairs"),
         (&["--primary", "T132.speed"], "speed"),
     ];
     for (arguments, expected) in cases {

@@ -48,11 +48,11 @@ fn limits_that_are_kept_end_with_status_0() {
     };
     for line in [one, other] {
         assert!(
-            line.starts_with("kept    sqlite:T132") && line.contains(": met, from one repetition"),
+            line.starts_with("met     sqlite:T132") && line.contains(": met, from one repetition"),
             "{line}"
         );
     }
-    assert_eq!(count, "2 of 2 limits kept (2 from one repetition)");
+    assert_eq!(count, "2 of 2 limits met (2 from one repetition)");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_missed_limit_is_the_first_line_and_status_4() {
     );
     assert_eq!(
         lines[3],
-        "2 of 3 limits kept (2 from one repetition); 1 missed"
+        "2 of 3 limits met (2 from one repetition); 1 missed"
     );
 }
 
@@ -90,7 +90,7 @@ fn what_was_not_measured_is_not_passed() {
     assert!(
         ended
             .stdout
-            .ends_with("0 of 1 limits kept; 1 cannot be judged\n")
+            .ends_with("0 of 1 limits met; 1 cannot be judged\n")
     );
 }
 
@@ -170,13 +170,13 @@ fn a_changed_point_fails_the_limits_on_it() {
     let first = ended.stdout.lines().next().unwrap();
     assert_eq!(
         first,
-        "invalid points: 1 of 1 in run night; they fail the limits on them"
+        "invalid points: 1 of 1 in run night; limits on these points fail"
     );
     assert!(ended.stdout.contains("is invalid: "), "{}", ended.stdout);
     assert!(
         ended
             .stdout
-            .ends_with("0 of 2 limits kept; 2 cannot be judged\n")
+            .ends_with("0 of 2 limits met; 2 cannot be judged\n")
     );
 }
 
@@ -200,7 +200,7 @@ fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
             ended
                 .stdout
                 .trim_end()
-                .ends_with("the run is invalid, so this decides nothing")
+                .ends_with("the run is invalid, so this result does not count")
         );
         let xml = std::fs::read_to_string(place.path("limits.xml")).unwrap();
         assert!(xml.contains("type=\"invalid run\""), "{xml}");
@@ -211,7 +211,7 @@ fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
 fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
     let place = measured();
     let cases = [
-        ("", "holds no limit"),
+        ("", "has no limit"),
         ("[[limit", "is not TOML; line 1"),
         ("[[limits]]\n", "did you mean \"limit\"?"),
         (
@@ -219,9 +219,12 @@ fn what_is_wrong_is_said_in_one_sentence_with_the_right_status() {
             "did you mean \"at_least\"?",
         ),
         (&KEPT.replace("at_most = 0", ""), "has no bound"),
-        (&KEPT.replace("= 1", "= nan"), "at_least = NaN is no limit"),
-        (&KEPT.replace("= 1", "= 2\nat_most = 1"), "lies above"),
-        (&KEPT.repeat(2), "stands already in limit 1"),
+        (
+            &KEPT.replace("= 1", "= nan"),
+            "at_least = NaN is not a valid limit",
+        ),
+        (&KEPT.replace("= 1", "= 2\nat_most = 1"), "is above at_most"),
+        (&KEPT.repeat(2), "already occurs in limit 1"),
         (
             &KEPT.replace("operations_per_s", "operations_per_h"),
             "did you mean \"operations_per_s\"?",

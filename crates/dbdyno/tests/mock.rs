@@ -87,7 +87,7 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
     let notes = point["notes"].to_string();
     for said in [
         "late_starts_pct_max is 100 instead of 1",
-        "more than 1 ms late; the plan allows it",
+        "more than 1 ms late; allowed by the plan",
     ] {
         assert!(notes.contains(said), "{notes}");
     }

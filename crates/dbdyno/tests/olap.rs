@@ -135,12 +135,12 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
         if point["target"] == "sqlite" {
             assert_eq!(work["threads_asked"], 1);
             assert!(
-                notes.contains("threads asked for: 1, 2, 32; SQLite runs"),
+                notes.contains("threads requested: 1, 2, 32; SQLite runs"),
                 "{notes}"
             );
             assert_eq!(
                 is_query,
-                notes.contains("serial: it got no worker"),
+                notes.contains("serial: it got no parallel worker"),
                 "{notes}"
             );
         } else {
@@ -182,7 +182,7 @@ fn a_server_tells_its_workers() {
     assert_eq!(of_six[2]["work"]["threads_asked"], 32);
     let notes = of_six[2]["notes"].to_string();
     assert!(
-        notes.contains("threads asked for: 32, 64; the engine takes at most 5"),
+        notes.contains("threads requested: 32, 64; the engine uses at most 5"),
         "{notes}"
     );
     assert_ne!(of_six[0]["work"]["plan"], of_six[1]["work"]["plan"]);
@@ -260,15 +260,15 @@ fn what_is_wrong_in_itself_is_refused() {
             "same supplier twice",
         ),
         (verb("load", &["--scale", "x"]), 2, "is not a number"),
-        (verb("run", &["--queries", "23"]), 2, "no query"),
+        (verb("run", &["--queries", "23"]), 2, "is not a query"),
         (
             verb("run", &["--cache", "cold", "--iterations", "2"]),
             2,
-            "asks each query once",
+            "runs each query once",
         ),
         (
             verb("check", &[]),
-            1,
+            2,
             "there is no analytical database here",
         ),
     ];
@@ -281,6 +281,6 @@ fn what_is_wrong_in_itself_is_refused() {
     refused(
         &["olap", "load", "--target", "sqlite:", "--scale", "0.01"],
         2,
-        "would end with this command",
+        "would be lost when this command ends",
     );
 }

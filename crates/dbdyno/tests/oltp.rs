@@ -33,10 +33,10 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
     kill_after_the_first_warehouse(place.command(&load), &place);
     let refused = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(refused.status, 1);
+    assert_eq!(refused.status, 2);
     let sentence = refused.sentence();
     assert!(
-        sentence.contains("is not whole: 1 of 2 warehouses"),
+        sentence.contains("is incomplete: 1 of 2 warehouses"),
         "{sentence}"
     );
 
@@ -49,17 +49,19 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         loaded.stdout
     );
     assert!(
-        loaded.stderr.contains("going on with a load: 1 of 2"),
+        loaded.stderr.contains("resuming a load: 1 of 2"),
         "{}",
         loaded.stderr
     );
     assert!(
-        loaded.stderr.contains("one job: SQLite has one writer"),
+        loaded
+            .stderr
+            .contains("a single session: SQLite has one writer"),
         "{}",
         loaded.stderr
     );
     let again = place.dbdyno(&load);
-    assert_eq!(again.status, 1);
+    assert_eq!(again.status, 2);
     assert!(again.sentence().contains("--replace"), "{}", again.stderr);
 
     let fine = json(&place, &url, 0);
@@ -92,7 +94,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     }
     let light = place.fine(&["oltp", "check", "--target", &url, "--light"]);
     assert_eq!(
-        light.stdout.matches("put off").count(),
+        light.stdout.matches("  skipped  ").count(),
         3,
         "{}",
         light.stdout
@@ -106,7 +108,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
 
     place.fine(&["oltp", "drop", "--target", &url]);
     let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(absent.status, 1);
+    assert_eq!(absent.status, 2);
     assert!(
         absent.sentence().contains("dbdyno oltp load"),
         "{}",
@@ -157,7 +159,7 @@ fn a_load_into_a_local_server_that_was_killed_goes_on() {
     assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
     place.fine(&["oltp", "drop", "--target", &url]);
     let absent = place.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(absent.status, 1, "{}", absent.stderr);
+    assert_eq!(absent.status, 2, "{}", absent.stderr);
 }
 
 #[test]
@@ -228,7 +230,7 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
         place.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
         let restore = ["oltp", "restore", "--target", &url];
         let first = place.fine(&restore).stdout;
-        assert!(first.contains("a copy of it is kept now"), "{first}");
+        assert!(first.contains("a copy is kept now"), "{first}");
         use_up(&url);
         kill_at_the_mark(place.command(&restore), &place.path(mark));
         let checked = json(&place, &url, 0);
@@ -237,7 +239,7 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
         assert!(!place.path(mark).exists());
         use_up(&url);
         let again = place.fine(&restore).stdout;
-        assert!(again.contains("its copy was put back"), "{again}");
+        assert!(again.contains("restored from its copy"), "{again}");
         assert_eq!(json(&place, &url, 0)["sound"], Value::from(true));
         place.fine(&["oltp", "drop", "--target", &url]);
         let kept = place.path(&mark.replace(".restoring", ".kept"));
@@ -269,7 +271,7 @@ fn without_room_for_a_copy_it_is_loaded_anew() {
     assert_eq!(restored.status, 0, "{}", restored.stderr);
     let said = restored.stdout;
     assert!(
-        said.contains("loaded anew; no copy is kept: there is no room for one"),
+        said.contains("loaded again; no copy is kept: there is no room for one"),
         "{said}"
     );
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");
@@ -281,9 +283,13 @@ fn what_is_wrong_in_itself_is_said_before_anything_is_touched() {
     let place = Place::new();
     let url = place.url("sqlite", "oltp.db");
     for (target, warehouses, says) in [
-        ("sqlite:", "1", "would end with this command"),
-        ("postgres+local:", "1", "would end with this command"),
-        ("mysql+local:", "1", "would end with this command"),
+        ("sqlite:", "1", "would be lost when this command ends"),
+        (
+            "postgres+local:",
+            "1",
+            "would be lost when this command ends",
+        ),
+        ("mysql+local:", "1", "would be lost when this command ends"),
         ("sqlit:x", "1", "did you mean"),
     ] {
         let ended = place.dbdyno(&[

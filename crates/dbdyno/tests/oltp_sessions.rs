@@ -29,7 +29,7 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
         "OLTP with 65 users",
         "needs 66 sessions",
         "max_connections is 20",
-        "--connections",
+        "connections = N",
     ] {
         assert!(sentence.contains(said), "{said}: {sentence}");
     }

@@ -197,7 +197,7 @@ fn deadlocks_are_tried_again_and_counted() {
     assert_eq!(figures["errors"].as_f64(), Some(0.0));
     assert!(figures["rows"].as_f64().unwrap() > 0.0);
     let notes = point["notes"].to_string();
-    assert!(notes.contains("tried again after a conflict"), "{notes}");
+    assert!(notes.contains("retried after a conflict"), "{notes}");
 }
 
 /// Another language, order, calendar and clock than the tests were written with.

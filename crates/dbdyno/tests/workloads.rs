@@ -4,12 +4,13 @@
 mod sleep;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use archive::{Point, PointKey, Run, RunName};
-use host::SystemClock;
+use archive::{Point, PointKey, Remark, Run, RunName};
 use host::inventory::Stated;
+use host::{SystemClock, WallClock};
 use lab::{HostAsked, LabError, Observer, Plan, Registry, RunOptions, Setting};
 use load::Progress;
 use target::TargetUrl;
@@ -57,8 +58,12 @@ fn options(archive: &Path) -> RunOptions {
     }
 }
 
-/// Begun, stopped behind the first of its two points, and gone on with.
+/// The flag that stops a run is the process's.
+static ONE_RUN: Mutex<()> = Mutex::new(());
+
+/// Started, stopped after the first of its two points, and resumed.
 fn measured(archive: &Path) -> Run {
+    let _alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut observer = Stopping {
         is_stopping: true,
         titles: Vec::new(),
@@ -111,6 +116,64 @@ fn a_workload_that_is_registered_is_planned_measured_resumed_reported_and_judged
     assert_eq!((judgement.met(), judgement.missed()), (1, 0));
 }
 
+/// A wall clock that somebody sets ahead or back whenever it is read.
+struct Stepping {
+    step_ms: i64,
+    reads: AtomicI64,
+}
+
+impl WallClock for Stepping {
+    fn now(&self) -> SystemTime {
+        let offset_ms = self.step_ms * self.reads.fetch_add(1, Ordering::Relaxed);
+        let offset = Duration::from_millis(offset_ms.unsigned_abs());
+        match offset_ms < 0 {
+            true => SystemTime::now() - offset,
+            false => SystemTime::now() + offset,
+        }
+    }
+}
+
+struct Silent;
+
+impl Observer for Silent {
+    fn begins(&mut self, _label: &str, _planned: usize, _todo: usize) {}
+    fn point_begins(&mut self, _: &PointKey, _: &str, _: &str, _: &Arc<Progress>) {}
+    fn point_ends(&mut self, _: &Point) {}
+}
+
+#[test]
+fn a_wall_clock_that_steps_is_reported_and_changes_no_figure() {
+    let _alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
+    for step_ms in [3_600_000, -3_600_000] {
+        let place = tempfile::tempdir().unwrap();
+        let mut options = options(&place.path().join("archive.dbdyno"));
+        options.clock = Arc::new(Stepping {
+            step_ms,
+            reads: AtomicI64::new(0),
+        });
+        let run = lab::run(options, &mut Silent).unwrap();
+        assert_eq!(run.points.len(), 2);
+        for point in &run.points {
+            assert!(point.valid(), "{point:#?}");
+            let elapsed_s = point.figures.elapsed_s.unwrap();
+            assert!(elapsed_s < 600.0, "{elapsed_s} s");
+            let steps: Vec<f64> = point.notes.iter().filter_map(clock_step_s).collect();
+            let [step_s] = steps[..] else {
+                panic!("{:?}", point.notes)
+            };
+            assert!(step_s.abs() > 3000.0, "{step_s} s");
+            assert_eq!(step_s.is_sign_negative(), step_ms < 0);
+        }
+    }
+}
+
+fn clock_step_s(note: &Remark) -> Option<f64> {
+    match note {
+        Remark::ClockStepped { step_s } => Some(*step_s),
+        _ => None,
+    }
+}
+
 #[test]
 fn its_keys_are_checked_like_those_of_others() {
     let parsed = |text: &str, settings: &[&str]| {
@@ -138,7 +201,7 @@ fn its_keys_are_checked_like_those_of_others() {
         (
             PLAN.to_owned(),
             "step.tests=[\"T611\"]",
-            "tests means nothing to use = \"sleep\"",
+            "tests does not apply to use = \"sleep\"",
         ),
     ] {
         let settings: &[&str] = if setting.is_empty() { &[] } else { &[setting] };

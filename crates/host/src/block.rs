@@ -32,17 +32,17 @@ const NUMBERS_MAX: usize = 64;
 pub enum BlockError {
     /// The right is missing.
     #[error(
-        "timing the requests of a block device needs the right to load a program into the kernel; run as root, or with CAP_BPF and CAP_PERFMON"
+        "timing block-device requests needs the right to load an eBPF program; run as root, or with CAP_BPF and CAP_PERFMON"
     )]
     NotAllowed,
     /// The kernel is too old, or was built without a description of its types.
-    #[error("the requests of a block device cannot be timed on this kernel: {0}")]
+    #[error("block-device requests cannot be timed on this kernel: {0}")]
     Kernel(String),
     /// There is no such device, or there are too many.
     #[error("{0}")]
     Device(String),
     /// The system refused.
-    #[error("the requests of a block device cannot be timed: {doing} failed ({reason})")]
+    #[error("block-device requests cannot be timed: {doing} failed ({reason})")]
     System {
         /// What was to be done.
         doing: &'static str,
@@ -79,11 +79,11 @@ impl BlockWatch {
         let entries = devices.len() * OPERATIONS * CLASSES;
         let map = PerCpuArray::new(entries, TIMES * VALUES).map_err(refused("making a map"))?;
         let text = program::program(&places, &numbers, map.number()).ok_or_else(|| {
-            BlockError::Kernel("its requests are larger than what may be copied of them".into())
+            BlockError::Kernel("its request structures are larger than the program may copy".into())
         })?;
         let program = Program::load(&text).map_err(|(error, said)| match said.is_empty() {
             true => refused("loading the program")(error),
-            false => BlockError::Kernel(format!("it does not take the program: {said}")),
+            false => BlockError::Kernel(format!("it rejected the program: {said}")),
         })?;
         let attached = program
             .attach(c"block_rq_complete")

@@ -85,7 +85,7 @@ impl IoAccounts {
     /// With the reason, where one of them cannot be looked at.
     pub fn so_far(programs: &Programs) -> Result<Self, String> {
         if !is_kernel() {
-            return Err("in a container the programs beside it are not seen".into());
+            return Err("programs outside this container are not visible".into());
         }
         let ours = family(&programs.servers);
         let kernel: HashSet<u32> = children(KERNEL).into_iter().chain([KERNEL]).collect();
@@ -103,9 +103,7 @@ impl IoAccounts {
                 Ok(bytes) if ours.contains(&pid) => accounts.ours.add(bytes),
                 Ok(bytes) => accounts.others.add(bytes),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_root() => {
-                    return Err(
-                        "what programs of other users read and write is told to root alone".into(),
-                    );
+                    return Err("only root can read the I/O counts of other users' programs".into());
                 }
                 // It ended meanwhile, or is one that hides even from root: then others did no less than is known.
                 Err(_) => {}
@@ -127,7 +125,7 @@ impl IoAccounts {
         let elapsed_s = now.at_ns.saturating_sub(self.at_ns) as f64 / 1e9;
         let (ours, others) = (now.ours.since(self.ours), now.others.since(self.others));
         at_most(ours, others, elapsed_s, rates)
-            .ok_or_else(|| "the device's reads and writes are not known".into())
+            .ok_or_else(|| "the device's reads and writes are unknown".into())
     }
 }
 

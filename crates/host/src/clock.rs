@@ -4,7 +4,6 @@
 //! [`Stopwatch`] says whether it stepped meanwhile, because then it said that wrongly.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
@@ -26,34 +25,6 @@ pub struct SystemClock;
 impl WallClock for SystemClock {
     fn now(&self) -> SystemTime {
         SystemTime::now()
-    }
-}
-
-/// The machine's wall clock with an offset that a test may change, so that no test needs to step
-/// the clock of the machine.
-#[derive(Debug, Default)]
-pub struct SteppedClock {
-    offset_ms: AtomicI64,
-}
-
-impl SteppedClock {
-    /// Steps this clock by so many milliseconds, backwards when negative.
-    pub fn step_ms(&self, by_ms: i64) {
-        self.offset_ms.fetch_add(by_ms, Ordering::Relaxed);
-    }
-}
-
-impl WallClock for SteppedClock {
-    fn now(&self) -> SystemTime {
-        let offset_ms = self.offset_ms.load(Ordering::Relaxed);
-        let offset = Duration::from_millis(offset_ms.unsigned_abs());
-        let now = SystemTime::now();
-        let stepped = if offset_ms < 0 {
-            now.checked_sub(offset)
-        } else {
-            now.checked_add(offset)
-        };
-        stepped.unwrap_or(now)
     }
 }
 
@@ -162,7 +133,36 @@ pub(crate) fn process_cpu_ns() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
     use super::*;
+
+    /// The machine's wall clock with an offset, so that no test needs to step the clock of the machine.
+    #[derive(Debug, Default)]
+    struct SteppedClock {
+        offset_ms: AtomicI64,
+    }
+
+    impl SteppedClock {
+        /// Steps this clock by so many milliseconds, backwards when negative.
+        fn step_ms(&self, by_ms: i64) {
+            self.offset_ms.fetch_add(by_ms, Ordering::Relaxed);
+        }
+    }
+
+    impl WallClock for SteppedClock {
+        fn now(&self) -> SystemTime {
+            let offset_ms = self.offset_ms.load(Ordering::Relaxed);
+            let offset = Duration::from_millis(offset_ms.unsigned_abs());
+            let now = SystemTime::now();
+            let stepped = if offset_ms < 0 {
+                now.checked_sub(offset)
+            } else {
+                now.checked_add(offset)
+            };
+            stepped.unwrap_or(now)
+        }
+    }
 
     #[test]
     fn golden_wall_time() {

@@ -12,7 +12,7 @@ const PARENTS_MAX: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
     /// The path cannot be looked at.
-    #[error("{} cannot be looked at ({reason}); check the path and its permissions", path.display())]
+    #[error("{} cannot be accessed ({reason}); check the path and its permissions", path.display())]
     Unreadable {
         /// The path asked for.
         path: PathBuf,
@@ -21,7 +21,8 @@ pub enum DeviceError {
     },
     /// The file system lives in memory, on the network or on devices it does not name.
     #[error(
-        "{} lies on {file_system}, which has no block device of its own here, so its device I/O cannot be counted; choose a path on a local disk to have it",
+        "{} lies on {file_system}, which has no block device of its own here, so its device I/O cannot be counted; \
+         choose a path on a local disk",
         path.display()
     )]
     NoDevice {
@@ -32,7 +33,7 @@ pub enum DeviceError {
     },
     /// The file system spreads over several devices.
     #[error(
-        "{} lies on a {file_system} of {devices} devices, so no single device shows its I/O; choose a path on one disk to have it",
+        "{} lies on a {file_system} of {devices} devices, so no single device shows its I/O; choose a path on a single disk",
         path.display()
     )]
     SeveralDevices {
@@ -45,7 +46,7 @@ pub enum DeviceError {
     },
     /// The device has a number but `/sys` does not know it, as in some containers.
     #[error(
-        "{} lies on device {number}, which /sys/dev/block does not show, so its device I/O cannot be counted; mount /sys to have it",
+        "{} lies on device {number}, which /sys/dev/block does not show, so its device I/O cannot be counted; mount /sys",
         path.display()
     )]
     Unknown {

@@ -88,7 +88,8 @@ pub struct Machine {
 #[derive(Debug, thiserror::Error)]
 pub enum InventoryError {
     /// The root is no directory that can be listed.
-    #[error("the root {} cannot be read ({cause}); give a directory that holds the machine's proc, sys and etc", root.display())]
+    #[error("the root {} cannot be read ({cause}); give a directory that contains the machine's proc, sys and \
+             etc", root.display())]
     Unreadable {
         /// The root asked for.
         root: PathBuf,
@@ -96,7 +97,7 @@ pub enum InventoryError {
         cause: std::io::Error,
     },
     /// The root holds none of the trees.
-    #[error("the root {} holds none of proc, sys and etc; give the directory into which they were copied", root.display())]
+    #[error("the root {} contains none of proc, sys and etc; give the directory to which they were copied", root.display())]
     NoMachine {
         /// The root asked for.
         root: PathBuf,

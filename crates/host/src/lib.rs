@@ -1,19 +1,19 @@
-//! What the machine is ([`facts()`]) and does ([`Sampler`]).
+//! The machine: its facts ([`facts()`]) and its activity ([`Sampler`]).
 //!
 //! * [`facts()`]: processor, memory, kernel and disks, for the page of a run.
-//! * [`inventory`](mod@inventory): everything else that is known of it, and what its owner states.
-//! * [`lint`](mod@lint): its configuration judged by published good practice.
+//! * [`inventory`](mod@inventory): all other facts that the machine shows or its owner states.
+//! * [`lint`](mod@lint): checks its configuration against published good practice.
 //! * [`device_of`]: the block device under a path, whose counters belong to a target.
 //! * [`counters`]: one cheap snapshot of the kernel's counters; [`Rates`] is the difference of two.
-//! * [`memory`](mod@memory): what is left of it, and what this process takes.
-//! * [`Sampler`]: a thread that takes them on a schedule; a window of it becomes [`HostUse`].
-//! * [`remote`]: another machine, through ssh; [`HostWatch`]: driver and database, wherever it runs.
-//! * [`CpuOwners`]: whose the processor time of a window was.
-//! * [`block`]: how long the requests of a block device take, as distributions.
-//! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and processor time.
+//! * [`memory`](mod@memory): available memory, and the memory of this process.
+//! * [`Sampler`]: a thread that takes snapshots of the counters on a schedule; a window of them becomes [`HostUse`].
+//! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
+//! * [`CpuOwners`]: who used the CPU time of a window.
+//! * [`block`]: how long requests to a block device take, as distributions.
+//! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and CPU time.
 //!
-//! Everything is read below a root directory, so that a test can put a made-up machine there.
-//! What the machine does not tell is `None`, never 0.
+//! Everything is read below a root directory, so that a test can use a made-up machine.
+//! Unknown values are `None`, never 0.
 
 pub mod block;
 mod bystanders;
@@ -35,7 +35,7 @@ pub mod thread_time;
 mod watch;
 
 pub use bystanders::{IoAccounts, IoByOthers};
-pub use clock::{SteppedClock, Stopwatch, SystemClock, WallClock};
+pub use clock::{Stopwatch, SystemClock, WallClock};
 pub use counters::{Counters, Reader};
 pub use device::{DeviceError, device_of};
 pub use facts::facts;

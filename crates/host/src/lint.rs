@@ -48,7 +48,7 @@ fn of_another(rule: rule::Rule) -> Finding {
         decision: Decision::CannotBeDecided,
         found: String::new(),
         why: format!(
-            "It is published for {}, which is not measured here.",
+            "The rule applies only to {}, which is not measured here.",
             rule.of.join(" and ")
         ),
         id: rule.id,

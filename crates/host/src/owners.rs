@@ -73,7 +73,7 @@ impl Owners {
             let now = Family::of(then.pid()).ok_or_else(|| unseen(then.pid()))?;
             servers_ns += now
                 .since(then)
-                .ok_or("the server was started anew meanwhile")?;
+                .ok_or("the server was restarted in the meantime")?;
         }
         let kernel = self.kernel.as_ref();
         let kernel_ns = kernel.and_then(|then| Family::of(KERNEL)?.since(then));
@@ -96,7 +96,7 @@ impl CpuOwners {
             known.filter(|_| rates.elapsed_s >= ELAPSED_S_MIN)
         else {
             return Err(format!(
-                "the kernel counts processor time in ticks, which takes a point of {ELAPSED_S_MIN} s"
+                "the kernel counts processor time in ticks; the point must last at least {ELAPSED_S_MIN} s"
             ));
         };
         let processors = processors();

@@ -59,7 +59,7 @@ pub enum SamplerError {
     #[error("a sampling interval of {0:?} is not possible; choose 10 ms to 1 hour")]
     Interval(Duration),
     /// The counters cannot be read.
-    #[error("{} does not hold the processor counters; dbdyno needs a Linux /proc", .0.display())]
+    #[error("{} does not contain the processor counters; dbdyno needs a Linux /proc", .0.display())]
     NoCounters(PathBuf),
     /// The thread could not be started.
     #[error("the sampler's thread cannot be started ({0}); raise the limit of processes")]

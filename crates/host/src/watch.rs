@@ -70,9 +70,7 @@ impl HostWatch {
             driver,
             database: Database::There(Box::new(database)),
             device,
-            requests: Err(
-                "the requests of a device are timed on the driver's own machine alone".into(),
-            ),
+            requests: Err("device requests are timed only on the machine that runs dbdyno".into()),
         }
     }
 
@@ -125,7 +123,7 @@ impl HostWatch {
     fn owners(&self, programs: Result<&Programs, &str>) -> Option<Result<Owners, String>> {
         Some(match self.database {
             Database::Here => programs.map_err(str::to_owned).and_then(Owners::of),
-            Database::There(_) => Err("it is told on the driver's own machine alone".into()),
+            Database::There(_) => Err("it is known only on the machine that runs dbdyno".into()),
             Database::Unknown(_) => return None,
         })
     }
@@ -145,7 +143,7 @@ impl HostWatch {
             (Ok(now), Some(then)) => (Some(now.since(&then)), None),
             (Ok(_), None) => (
                 None,
-                Some("their counts could not be read at the start".into()),
+                Some("the request counts could not be read at the start".into()),
             ),
             (Err(reason), _) => (None, Some(reason)),
         };

@@ -313,12 +313,14 @@ mod tests {
         let noted = notes(&late(200, 200), &Figures::default(), &off);
         assert!(
             noted[0].to_string().ends_with(
-                "validity: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
+                "limits: driver_pct_max is 100 instead of 25, late_starts_pct_max is 100 instead of 1"
             ),
             "{noted:?}"
         );
         let texts: Vec<String> = noted.iter().map(Remark::to_string).collect();
-        assert!(texts[1].contains("40 % of the jobs' time was its own; the plan allows it"));
+        assert!(texts[1].contains(
+            "40 % of the jobs' time was spent in the driver itself; allowed by the plan"
+        ));
         assert!(texts[2].contains("200 of 200 operations"));
         // Errors are no matter of limits.
         let failed = Outcome {
@@ -337,7 +339,7 @@ mod tests {
             };
             notes(&of_one_job(100, 100, 0), &figures, &STRICT)
         };
-        assert!((noted(Some(33.4))[0].to_string()).contains("took 33 % of the processors"));
+        assert!((noted(Some(33.4))[0].to_string()).contains("used 33 % of the CPUs"));
         assert!(noted(Some(archive::OTHERS_PCT_MAX)).is_empty());
         assert!(noted(None).is_empty());
     }
@@ -370,9 +372,7 @@ mod tests {
         };
         let found = reasons(&busy(990), &STRICT);
         assert!(
-            found[0]
-                .to_string()
-                .contains("2 threads was on a processor 99 %"),
+            found[0].to_string().contains("2 threads was on a CPU 99 %"),
             "{found:?}"
         );
         assert!(reasons(&busy(900), &STRICT).is_empty());

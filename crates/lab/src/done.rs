@@ -13,6 +13,8 @@ pub enum Done {
     Interrupted,
     /// The target gave out.
     Broken(String),
+    /// The target does not hold what is measured: its user has to load it first.
+    NotLoaded(Box<dyn std::error::Error + Send + Sync>),
 }
 
 /// What measuring a key gave.
@@ -23,6 +25,8 @@ pub enum Measured {
     Interrupted,
     /// The target gave out.
     Broken(String),
+    /// The target does not hold what is measured: its user has to load it first.
+    NotLoaded(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Measured {
@@ -69,6 +73,7 @@ impl Measured {
             }
             Self::Interrupted => Ok(Done::Interrupted),
             Self::Broken(message) => Ok(Done::Broken(message)),
+            Self::NotLoaded(what) => Ok(Done::NotLoaded(what)),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What can go wrong with a run, and which exit status it deserves.
+//! What can go wrong with a run.
 
 use archive::ArchiveError;
-use target::{ErrorKind, TargetError, UrlError};
+use target::{TargetError, UrlError};
 
 /// Result of everything in the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
@@ -25,10 +25,18 @@ pub enum LabError {
     /// The machine.
     #[error("{0}")]
     Host(String),
+    /// The target does not hold what a step measures.
+    #[error("{what}")]
+    NotLoaded {
+        /// What is missing, as the workload's own error.
+        what: Box<dyn std::error::Error + Send + Sync>,
+        /// Label of the run, or name of the study.
+        label: String,
+        /// Verb that resumes it.
+        verb: &'static str,
+    },
     /// Its user stopped it.
-    #[error(
-        "interrupted; {finished} of {planned} points are kept in the archive, go on with: dbdyno {verb} --resume {label}"
-    )]
+    #[error("interrupted; {finished} of {planned} points are kept in the archive")]
     Interrupted {
         /// Points finished.
         finished: usize,
@@ -36,13 +44,11 @@ pub enum LabError {
         planned: usize,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that goes on with it.
+        /// Verb that resumes it.
         verb: &'static str,
     },
     /// The target or its device gave out in the middle of the run.
-    #[error(
-        "{message} ({finished} of {planned} points are kept in the archive; when that is mended, go on with: dbdyno {verb} --resume {label})"
-    )]
+    #[error("{message} ({finished} of {planned} points are kept in the archive); fix the cause")]
     Broken {
         /// What happened.
         message: String,
@@ -52,30 +58,20 @@ pub enum LabError {
         planned: usize,
         /// Label of the run, or name of the study.
         label: String,
-        /// Verb that goes on with it.
+        /// Verb that resumes it.
         verb: &'static str,
     },
 }
 
 impl LabError {
-    /// The same, of a study: another verb goes on with it.
+    /// The same, of a study: another verb resumes it.
     pub(crate) fn of_study(mut self) -> Self {
-        if let Self::Interrupted { verb, .. } | Self::Broken { verb, .. } = &mut self {
+        if let Self::Interrupted { verb, .. }
+        | Self::Broken { verb, .. }
+        | Self::NotLoaded { verb, .. } = &mut self
+        {
             *verb = "ab";
         }
         self
-    }
-
-    /// True when the environment failed; false when what was asked for is wrong in itself.
-    pub fn is_environment(&self) -> bool {
-        match self {
-            Self::Plan(_) | Self::Url(_) => false,
-            Self::Archive(e) => e.is_environment(),
-            Self::Target(e) => e.kind != ErrorKind::Statement,
-            Self::Unreadable(_)
-            | Self::Host(_)
-            | Self::Interrupted { .. }
-            | Self::Broken { .. } => true,
-        }
     }
 }

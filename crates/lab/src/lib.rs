@@ -1,14 +1,14 @@
 //! Plans, sweeps, repetitions and validity checks: turns a plan into finished points, whatever the workload.
 //!
-//! * [`plan`]: what is asked for, as TOML with `--set` applied.
-//! * [`workload`] and [`registry`]: what a plan can ask for, behind one trait.
-//! * [`agenda`], [`volume`]: the points to measure, what cannot be, and what all of it writes.
-//! * [`mod@observe`]: the recipe of a point, from start to verdict.
-//! * [`session_sampler`], [`timed`], [`wait_profile`], [`bottleneck`]: what the target was seen doing, where the time went, and
-//!   what held the point back.
+//! * [`plan`]: the request, as TOML with `--set` applied.
+//! * [`workload`] and [`registry`]: the kinds of work that a plan can use, behind one trait.
+//! * [`agenda`], [`volume`]: the points to measure, those that cannot be measured, and how much all of them write.
+//! * [`mod@observe`]: the procedure of a point, from start to verdict.
+//! * [`session_sampler`], [`timed`], [`wait_profile`], [`bottleneck`]: what the target's sessions did, where the time went, and
+//!   what limited the point.
 //! * [`checks`]: what makes a point invalid, and what a reader should know about it.
-//! * [`mod@run`]: one plan measured: measure, archive, next.
-//! * [`mod@study`]: two configurations measured in turn, in an order drawn by lot.
+//! * [`mod@run`]: measures one plan: measure a point, archive it, continue with the next.
+//! * [`mod@study`]: measures two configurations alternately, in random order.
 
 mod advice;
 pub mod agenda;

@@ -18,7 +18,7 @@ const HOST: &str = "dbdyno.host";
 /// Key under which the device stands that its user named.
 const DEVICE: &str = "dbdyno.host_device";
 /// Why nothing of the machine is known.
-const ELSEWHERE: &str = "the server runs on another machine; name it with --host";
+const ELSEWHERE: &str = "the server runs on another machine; name its host";
 
 /// What a user says about the machine of the servers.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,7 +86,7 @@ impl Machine {
         let ours: Vec<&&TargetUrl> = urls.iter().filter(|url| !is_server(url)).collect();
         if asked.address.is_none() && asked.device.is_some() {
             return Err(LabError::Plan(
-                "--host-device names a device of the machine that --host names; give both".into(),
+                "a device of the host is named, but no host; give both".into(),
             ));
         }
         let away = match &asked.address {
@@ -96,14 +96,14 @@ impl Machine {
         if asked.address.is_some() && (away == 0 || !ours.is_empty()) {
             let url = ours.first().map_or_else(String::new, |url| url.to_string());
             return Err(LabError::Plan(format!(
-                "--host names the machine of a server that runs already, but target {url} runs on \
-                 this one; measure it without --host, in a run of its own"
+                "a host is named for the servers, but target {url} runs on this machine; measure it \
+                 without a host, in a separate run"
             )));
         }
         if away > 0 && away < urls.len() {
             return Err(LabError::Plan(
                 "some targets run on this machine and some on another, but a run describes one \
-                 machine; measure them in runs of their own"
+                 machine; measure them in separate runs"
                     .into(),
             ));
         }
@@ -183,7 +183,7 @@ impl Machine {
             (Place::There(_), Some(name)) => Ok(name.clone()),
             (Place::There(remote), None) => directory().and_then(|directory| {
                 let device = remote.device_of(&directory);
-                device.map_err(|why| format!("{why}, or name the device with --host-device"))
+                device.map_err(|why| format!("{why}, or name the device"))
             }),
             (Place::Here, _) => match target.data_path() {
                 Some(path) => host::device_of(path).map_err(|why| why.to_string()),
@@ -263,7 +263,7 @@ mod tests {
 
     fn refused(urls: &[&str], host: Option<&str>, device: Option<&str>) -> String {
         let error = machine(urls, host, device).err().unwrap();
-        assert!(!error.is_environment(), "{error}");
+        assert!(matches!(error, LabError::Plan(_)), "{error}");
         error.to_string()
     }
 
@@ -285,13 +285,13 @@ mod tests {
                 .threads
                 .is_some()
         );
-        assert!(refused(&[away, "sqlite:"], None, None).contains("runs of their own"));
+        assert!(refused(&[away, "sqlite:"], None, None).contains("separate runs"));
     }
 
     #[test]
     fn a_host_is_named_for_servers_alone() {
         let host = Some("ssh://u@192.0.2.1");
-        assert!(refused(&["sqlite:"], host, None).contains("without --host"));
+        assert!(refused(&["sqlite:"], host, None).contains("without a host"));
         assert!(refused(&["sqlite:"], Some("192.0.2.1"), None).contains("ssh://"));
         assert!(refused(&["sqlite:"], None, Some("sda")).contains("give both"));
     }
@@ -312,7 +312,7 @@ mod tests {
         let watch = unknown.watch(&site, Duration::from_millis(50)).unwrap();
         let used = watch.finish(watch.mark(Err("no server")));
         assert_eq!(used.rates.cpu_pct, None);
-        assert!(used.unknown.unwrap().to_string().contains("--host"));
+        assert!(used.unknown.unwrap().to_string().contains("name its host"));
         assert_eq!((used.owners, used.owners_reason), (None, None));
     }
 }

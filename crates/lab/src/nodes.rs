@@ -39,7 +39,7 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
             let file = without_links(file);
             if files.contains(&file) {
                 return Err(crate::LabError::Plan(format!(
-                    "target {url} is named twice; targets and the nodes of a cluster are different databases"
+                    "target {url} is named twice; name each database once"
                 )));
             }
             files.push(file);

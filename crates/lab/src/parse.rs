@@ -91,7 +91,7 @@ fn read_step(
             continue;
         };
         let toml::Value::Table(asked) = asked else {
-            let what = format!("{place}: {0} is no [step.{0}] table", table.name);
+            let what = format!("{place}: {0} must be a table [step.{0}]", table.name);
             return Err(LabError::Plan(what));
         };
         let place = format!("{place}, {}", table.name);
@@ -127,7 +127,7 @@ fn check_step(workloads: &Registry, step: &Step) -> std::result::Result<(), Stri
 
 fn not_right(error: toml::de::Error) -> LabError {
     let what = one_line(&error.to_string());
-    LabError::Plan(format!("the plan is not right: {what}"))
+    LabError::Plan(format!("the plan is invalid: {what}"))
 }
 
 fn check_primary(text: &str) -> Result<()> {
@@ -136,7 +136,7 @@ fn check_primary(text: &str) -> Result<()> {
         .map_err(|e: verdict::metric::MetricError| LabError::Plan(format!("primary: {e}")))?;
     match verdict::metric::better(&metric.figure) {
         archive::Better::Neither => Err(LabError::Plan(format!(
-            "primary: \"{text}\" has no good direction, so nothing can be decided on it; name a rate or a time"
+            "primary: neither a higher nor a lower \"{text}\" is better, so no verdict can rest on it; name a rate or a time"
         ))),
         archive::Better::Higher | archive::Better::Lower => Ok(()),
     }
@@ -147,7 +147,7 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
     let no_place = || {
         let tables = known.iter().map(|table| format!("step.{}.KEY", table.name));
         LabError::Plan(format!(
-            "--set {}: this is no key of a plan; write KEY, step.KEY (all steps), step.N.KEY (one of them), {} or validity.KEY",
+            "setting {}: plans have no such key; write KEY, step.KEY (all steps), step.N.KEY (one step), {} or validity.KEY",
             setting.key,
             tables.collect::<Vec<_>>().join(", ")
         ))
@@ -167,7 +167,10 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
                 .checked_sub(1)
                 .and_then(|i| steps.get_mut(i))
                 .ok_or_else(|| {
-                    LabError::Plan(format!("--set {}: the plan has {count} steps", setting.key))
+                    LabError::Plan(format!(
+                        "setting {}: the plan has {count} steps",
+                        setting.key
+                    ))
                 })?;
             step.insert((*key).to_owned(), setting.value.clone());
         }

@@ -110,7 +110,8 @@ impl Plan {
         let text = archive::read_text(Path::new(name), FILE_BYTES_MAX).map_err(|e| {
             let hint = nearest(name, &Self::built_in());
             LabError::Plan(format!(
-                "there is no built-in plan \"{name}\"{hint} and no such file can be read ({e}); `dbdyno list plans` shows the built-in ones"
+                "there is no built-in plan \"{name}\"{hint}, and no such file can be read ({e}); the built-in plans are {}",
+                Self::built_in().join(", ")
             ))
         })?;
         Ok(with_scripts_beside(text, Path::new(name)))

@@ -35,7 +35,7 @@ impl Registry {
             None => {
                 let names = self.all().flat_map(Workload::names).copied();
                 let hint = nearest(uses, &names.collect::<Vec<_>>());
-                Err(format!("use = \"{uses}\" is nothing dbdyno can do{hint}"))
+                Err(format!("use = \"{uses}\" is unknown{hint}"))
             }
         }
     }

@@ -49,7 +49,7 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
     let histogram = whole.histogram();
     let of = |percentile| histogram.percentile_us(percentile) / 1e3;
     let mut remark = format!(
-        "requests of {}, counted in the kernel: mean {:.3} ms, p50 {:.3}, p99 {:.3}, p99.9 {:.3}",
+        "requests of {}, measured in the kernel: mean {:.3} ms, p50 {:.3}, p99 {:.3}, p99.9 {:.3}",
         requests.device,
         whole.mean_us().unwrap_or_default() / 1e3,
         of(50.0),
@@ -59,7 +59,7 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
     let queue = requests.of(operation, Phase::Queue);
     if let Some(mean_us) = queue.mean_us().filter(|_| queue.count() == whole.count()) {
         remark.push_str(&format!(
-            "; of the mean {:.3} ms in the queue",
+            "; {:.3} ms of the mean in the queue",
             mean_us / 1e3
         ));
     }
@@ -84,7 +84,7 @@ pub fn operation_times(
         told.extend(untimed.map(unknown));
         return told;
     };
-    let none_seen = "its own requests are not seen: it is built of other devices";
+    let none_seen = "it is composed of other devices, and its own requests are invisible";
     for (operation, word, _) in OPERATIONS {
         let Some((count, mean_us)) = by_counters(operation, rates).filter(|(count, _)| *count > 0)
         else {

@@ -174,7 +174,7 @@ pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<(
         return Ok(());
     }
     Err(LabError::Plan(
-        "this run was begun on another machine (processor or memory differ); measure it anew here"
+        "this run was started on another machine (processor or memory differs); start a new run here"
             .into(),
     ))
 }
@@ -203,7 +203,7 @@ pub(crate) fn refuse_other_definitions(
         let workload = workloads.of(step);
         if workload.definition(&point.key.test, &urls, number)? != point.definition {
             return Err(LabError::Plan(format!(
-                "run {} was begun with another definition of {}; give the library it was begun with by --library, or measure anew",
+                "run {} was started with another definition of {}; resume it with the same library, or start a new run",
                 begun.label, point.key.test
             )));
         }

@@ -198,7 +198,7 @@ impl SessionSampler {
                     problem: None,
                 }
             }
-            Err(error) => Self::without(format!("no thread can be had ({error})")),
+            Err(error) => Self::without(format!("no thread can be started ({error})")),
         }
     }
 
@@ -222,7 +222,7 @@ impl SessionSampler {
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(watched)) => watched,
             Some(Err(_)) => SessionSamples {
-                problem: Some("the watching thread broke down".into()),
+                problem: Some("the sampling thread panicked".into()),
                 ..SessionSamples::default()
             },
             None => SessionSamples {

@@ -39,8 +39,8 @@ pub(crate) fn check(
                 continue;
             };
             return Err(LabError::Plan(format!(
-                "{} needs {needed} sessions at once, of which {OWN} is dbdyno's own, and {} lets {} more in: {}; raise that, \
-                 or {}",
+                "{} needs {needed} sessions ({OWN} of them for dbdyno itself), but {} accepts only {} more: {}; raise this \
+                 limit, or {}",
                 words(key, &most),
                 target.record().name,
                 left.count,

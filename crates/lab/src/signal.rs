@@ -1,5 +1,6 @@
 //! Ctrl-C: the first stops what is under way after its points are safe, the second ends the process at once.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -8,16 +9,26 @@ static SAID: AtomicPtr<String> = AtomicPtr::new(std::ptr::null_mut());
 /// Exit status of a process that its user interrupted.
 pub const EXIT_INTERRUPTED: i32 = 130;
 const AT_ONCE: &str = "dbdyno: interrupted at once\n";
+/// How a run or study is resumed, by its verb and name; flags are known to the command alone.
+static ADVICE: OnceLock<fn(&str, &str) -> String> = OnceLock::new();
+
+/// Has a second signal say how to resume what it interrupts. The first call counts.
+pub fn advise(advice: fn(&str, &str) -> String) {
+    ADVICE.get_or_init(|| advice);
+}
 
 /// The flag that every wait and every job looks at.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// From now on a second signal names the verb and the run or study that can be gone on with.
+/// From now on a second signal says that the run or study can be resumed.
 pub(crate) fn can_be_resumed(verb: &str, label: &str) {
+    let advice = ADVICE
+        .get()
+        .map_or(String::new(), |advice| format!("; {}", advice(verb, label)));
     let said = Box::new(format!(
-        "dbdyno: interrupted at once; every finished point is kept in the archive, go on with: dbdyno {verb} --resume {label}\n"
+        "dbdyno: interrupted at once; every finished point is kept in the archive{advice}\n"
     ));
     // Never freed: the handler may be reading the one before.
     SAID.store(Box::into_raw(said), Ordering::SeqCst);

@@ -208,15 +208,14 @@ fn tell_rights_of_both(observer: &mut dyn Observer, [a, b]: [&[TargetRecord]; 2]
 fn check(options: &StudyOptions) -> Result<()> {
     if !(1..=PAIRS_MAX).contains(&options.pairs) {
         return Err(LabError::Plan(format!(
-            "{} pairs are not between 1 and {PAIRS_MAX}",
+            "pairs = {} is not between 1 and {PAIRS_MAX}",
             options.pairs
         )));
     }
     for side in &options.sides {
         if side.plan.repeat != options.pairs {
             return Err(LabError::Plan(
-                "a study repeats by pairs; set the repetitions of both plans to their number"
-                    .into(),
+                "a study repeats in pairs; set repeat of both plans to the number of pairs".into(),
             ));
         }
         group(&side.targets)?;

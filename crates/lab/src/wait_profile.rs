@@ -15,8 +15,8 @@ use crate::{checks, requests, timed};
 const TOP: usize = 5;
 
 /// Why an embedded engine has no histograms of its waits.
-const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits; those of the device's \
-     requests stand beside";
+const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits; see those of the \
+     device's requests";
 
 /// Where the time of a point went.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +74,7 @@ impl WaitProfile {
     ) -> HeldBack {
         let still = checks::stood_still(outcome).map(|why| Bottleneck {
             resource: Resource::Unknown,
-            sentence: format!("Not known: {why}."),
+            sentence: format!("Unknown: {why}."),
         });
         // What the sessions were seen doing before and after a stall is not what they waited for in it.
         let bottleneck = still.unwrap_or_else(|| {

@@ -119,6 +119,7 @@ impl Work<'_> {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),
                 Done::Broken(message) => return Err(queue.broken(message, finished)),
+                Done::NotLoaded(what) => return Err(queue.not_loaded(what)),
             };
             finished += points.len();
             entered.extend(points.iter().map(|point| point.key.clone()));
@@ -185,6 +186,14 @@ impl Queue {
         LabError::Interrupted {
             finished,
             planned: self.planned,
+            label: self.label.clone(),
+            verb: "run",
+        }
+    }
+
+    fn not_loaded(&self, what: Box<dyn std::error::Error + Send + Sync>) -> LabError {
+        LabError::NotLoaded {
+            what,
             label: self.label.clone(),
             verb: "run",
         }

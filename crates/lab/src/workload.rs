@@ -63,7 +63,7 @@ pub trait Workload: Send + Sync {
         Sessions {
             count: key.jobs.into(),
             who: "job",
-            remedy: "ask for fewer jobs",
+            remedy: "run fewer jobs",
         }
     }
 

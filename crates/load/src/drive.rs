@@ -186,7 +186,7 @@ fn check(clients: usize, how: &Drive) -> Result<(), String> {
     let Users::Population { count, kinds, .. } = how.users else {
         return match clients > JOBS_MAX {
             true => Err(format!(
-                "{clients} jobs are more than one driver can hold: use at most {JOBS_MAX}"
+                "{clients} jobs are too many for one driver: use at most {JOBS_MAX}"
             )),
             false => Ok(()),
         };
@@ -203,19 +203,20 @@ fn check(clients: usize, how: &Drive) -> Result<(), String> {
     }
     if kinds == 0 || kinds > KINDS_MAX {
         return Err(format!(
-            "{kinds} kinds of operations cannot be told apart: use 1 to {KINDS_MAX}"
+            "{kinds} kinds of operations cannot be distinguished: use 1 to {KINDS_MAX}"
         ));
     }
     let has_own_pauses = matches!(how.schedule, Schedule::Closed { think: Think::None });
     if !has_own_pauses && !matches!(how.schedule, Schedule::Open { .. }) {
-        return Err("users who share connections have pauses of their own: drive them closed without think time, or open".into());
+        return Err("users who share connections have their own pauses: use a closed schedule without think time, or an \
+                    open one".into());
     }
     match (how.end, how.ramp_up) {
-        (End::Operations { .. }, _) | (_, RampUp::Operations { .. }) => Err(
-            "users who share connections are driven for a time, not for an amount of work".into(),
-        ),
+        (End::Operations { .. }, _) | (_, RampUp::Operations { .. }) => {
+            Err("users who share connections need a duration, not an amount of work".into())
+        }
         (End::Time(time), _) if time.is_zero() => {
-            Err("a measured window of no length measures nothing: give it a length".into())
+            Err("the measured window has no length: set a length above 0".into())
         }
         _ => Ok(()),
     }
@@ -390,7 +391,8 @@ impl<'a> Context<'a> {
         }
         if unserved > 0 {
             recorder.add_message(&format!(
-                "{unserved} operations were due but not begun in the time allowed for draining: the target is slower than the rate"
+                "{unserved} operations were due but not started within the time allowed for draining: the target is \
+                 slower than the rate"
             ));
         }
         let (kinds, tally, error_messages) = recorder.into_parts();

@@ -1,15 +1,16 @@
-//! Drives jobs and virtual users on a schedule and records what they feel; knows no SQL.
+//! Drives jobs and virtual users on a schedule and records the latencies that they see; knows no SQL.
 //!
-//! - [`drive()`] has clients carry out operations, each [`BlockingClient`] on its own thread, [`NonblockingClient`]s in
-//!   event loops: it ramps up, starts all of them together and returns an [`Outcome`]: service time (start → end) and
+//! - [`drive()`] runs operations through clients, each [`BlockingClient`] on its own thread, [`NonblockingClient`]s in
+//!   event loops. It ramps up, starts all clients together and returns an [`Outcome`]: service time (start → end) and
 //!   response time (intended start → end) as histograms, each client's own account, and the proof that the driver itself
-//!   was not what was measured.
-//! - Who asks for operations are jobs, each with a client of its own, or the users of a [`population`], of whom there may
-//!   be thousands, who share the clients.
-//! - [`search`] finds the highest rate that holds an [`Objective`], and [`slo_search`] carries it out; [`UserSteps`] are the steps of a ramp.
-//! - [`schedule`] says when operations are meant to start and [`recorder`] what is written down of them.
-//!   Neither knows of threads, so that threads and event loops follow and record in the very same way.
-//! - [`mock`] is a target whose latency and stalls are programmed.
+//!   was not the bottleneck.
+//! - Operations come from jobs, each with its own client, or from the users of a [`population`] (possibly thousands), who
+//!   share the clients.
+//! - [`search`] decides which rates to try to find the highest one that meets an [`Objective`], and [`slo_search`] measures
+//!   them; [`UserSteps`] are the steps of a ramp.
+//! - [`schedule`] determines when operations are intended to start, [`recorder`] what is recorded about them.
+//!   Neither depends on threads, so threads and event loops schedule and record in exactly the same way.
+//! - [`mock`] is a target with programmed latency and stalls.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

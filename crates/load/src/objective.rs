@@ -24,7 +24,7 @@ pub struct Objective {
 /// Why an objective cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no limit of a response time: write a percentile and a time, such as p95=50ms or p99.9=2s"
+    "{0:?} is not a response-time limit: write a percentile and a time, such as p95=50ms or p99.9=2s"
 )]
 pub struct ObjectiveError(String);
 

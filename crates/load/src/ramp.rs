@@ -28,7 +28,7 @@ pub struct UserSteps {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UserStepsError {
     /// Neither a number nor a ramp.
-    #[error("{0:?} are no users: write a number (46) or a ramp (200..5000/100)")]
+    #[error("{0:?} is not a number of users: write a number (46) or a ramp (200..5000/100)")]
     Form(String),
     /// None, or more than a population can have.
     #[error("{0} users cannot be driven: use 1 to {USERS_MAX}")]

@@ -208,7 +208,7 @@ impl<'a> Scheduler<'a> {
     #[cold]
     fn refuse(&self, kind: u8) -> u8 {
         self.cancellation.fail(format!(
-            "a user asked for operation {kind} of kinds 0 to {}, which is a defect of the program",
+            "a user requested operation {kind} of kinds 0 to {}, which is a bug in dbdyno",
             self.kinds - 1
         ));
         0

@@ -93,11 +93,11 @@ pub struct Search {
 pub enum SearchError {
     /// Rates that are not positive, or in the wrong order.
     #[error(
-        "rates from {0} to {2} per second, first {1}, cannot be searched: give positive ones in this order"
+        "the search cannot use rates from {0} to {2} per second, starting at {1}: give positive rates in this order"
     )]
     Rates(f64, f64, f64),
     /// A bracket that could never be so narrow, or is none.
-    #[error("a bracket of {0} % cannot be searched for: use 0.1 % to 100 %")]
+    #[error("the search cannot use a bracket of {0} %: use 0.1 % to 100 %")]
     Resolution(f64),
     /// No measurements.
     #[error("a search needs measurements: allow 1 or more, and an odd number of repeats")]

@@ -94,7 +94,8 @@ pub fn run<'a, 'o>(
             });
             if let Err(error) = spawned {
                 shared.cancellation.fail(format!(
-                    "a thread for every job or connection cannot be had ({error}): use fewer of them, or raise the limit of processes"
+                    "a thread for every job or connection cannot be started ({error}): use fewer of them, or raise the \
+                     limit of processes"
                 ));
             }
         }
@@ -186,7 +187,7 @@ impl<'a, 'o> Worker<'_, 'a, 'o> {
         let leaving = catch_unwind(work).unwrap_or_else(|panic| {
             let message = panic_message(panic.as_ref());
             self.shared.cancellation.fail(format!(
-                "client {number} panicked, which is a defect of the program: {message}"
+                "client {number} panicked, which is a bug in dbdyno: {message}"
             ));
             ExitReason::Failed
         });

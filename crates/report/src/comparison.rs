@@ -59,28 +59,31 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
         out.push_str(&format!("\n{}\n", paint.bold(&tally(&secondary))));
         if shown.all {
             out.push_str(&forest_table(&secondary, shown.width, &paint));
-        } else {
-            out.push_str(&format!("{}\n", paint.dim("  --all shows them")));
         }
     }
     out
 }
 
 fn head(compared: &Comparison, paint: &Paint) -> String {
-    let title = format!("{} against {}", clean(&compared.b), clean(&compared.a));
+    let title = format!(
+        "{} compared with {}",
+        clean(&compared.b),
+        clean(&compared.a)
+    );
     let (a, b) = compared.repetitions;
     let design = match compared.design {
-        Design::Paired => format!("{a} pairs, measured in turn, the order of each drawn by lot"),
+        Design::Paired => {
+            format!("{a} pairs, measured alternately, the order within each pair random")
+        }
         Design::Interleaved => format!("{a} and {b} repetitions, interleaved"),
         Design::Sequential => {
-            format!("{a} and {b} repetitions, one run after the other: not interleaved")
+            format!("{a} and {b} repetitions, one run after the other, not interleaved")
         }
     };
     let mut out = format!("{}\n{design}\n", paint.bold(&title));
     if compared.is_one_each() {
         out.push_str(&paint.red(
-            "One repetition of each cannot carry a verdict: nothing is known of the noise. \
-             Measure both by `dbdyno ab`.\n",
+            "One repetition of each allows no verdict: the noise is unknown. Measure both in alternating blocks.\n",
         ));
     }
     out
@@ -98,7 +101,7 @@ fn named(named: Named) -> String {
 fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
     let rows = &compared.differences;
     if rows.is_empty() {
-        return "\nConfiguration: nothing that is recorded differs.\n".to_owned();
+        return "\nConfiguration: no recorded difference.\n".to_owned();
     }
     let left = |heads| Column {
         heads,
@@ -133,7 +136,7 @@ fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
         text.render(shown.width, paint)
     );
     if rows.len() > limit {
-        let more = format!("  … and {} more; --all shows them\n", rows.len() - limit);
+        let more = format!("  … and {} more\n", rows.len() - limit);
         out.push_str(&paint.dim(&more));
     }
     out
@@ -168,7 +171,7 @@ fn band_words(rows: &[&Row]) -> String {
     let same = |first: &&Row| rows.iter().all(|r| r.band == first.band);
     match rows.first() {
         Some(first) if same(first) => format!(" (±{} %)", percent(first.band)),
-        Some(_) => " (learned for each metric)".to_owned(),
+        Some(_) => " (learned per metric)".to_owned(),
         None => String::new(),
     }
 }
@@ -233,7 +236,7 @@ fn without_interval(compared: &Comparison, rows: &[&Row]) -> Vec<String> {
             several => format!("{} metrics", several.len()),
         };
         let repeats = repeats(compared.design);
-        format!("{who}: no interval can be given; {n} more {repeats} are the least")
+        format!("{who}: no interval yet; at least {n} more {repeats} are needed")
     };
     needing.into_iter().map(line).collect()
 }
@@ -254,7 +257,7 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
             && matches!(row.result.verdict, Verdict::Better | Verdict::Worse)
         {
             lines.push(format!(
-                "{name}: its verdict does not survive Holm's adjustment for {} primary metrics",
+                "{name}: the verdict does not survive Holm's adjustment for {} primary metrics",
                 rows.len()
             ));
         }
@@ -280,7 +283,7 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
 fn repeats(design: Design) -> &'static str {
     match design {
         Design::Paired => "pairs",
-        Design::Interleaved | Design::Sequential => "repetitions a side",
+        Design::Interleaved | Design::Sequential => "repetitions per side",
     }
 }
 
@@ -288,10 +291,12 @@ fn needed(further: Further, design: Design) -> String {
     let what = repeats(design);
     match further {
         Further::More(n) => format!(
-            "inconclusive; about {n} more {what} would decide it, if the ratio found is the true one. Begin anew rather than add until it pleases"
+            "inconclusive; about {n} more {what} would decide it if the measured ratio is the true one. Start a new \
+             study; do not add {what} until the verdict suits"
         ),
         Further::Undecidable => format!(
-            "inconclusive, and no number of {what} up to {} would decide it: the ratio lies at the edge of the band, or the noise is too large",
+            "inconclusive; no number of {what} up to {} would decide it: the ratio lies at the edge of the band, or \
+             the noise is too large",
             stats::forecast::REPETITIONS_MAX
         ),
     }
@@ -302,7 +307,7 @@ fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
     let most = rows.iter().filter_map(|r| r.advised).max()?;
     let what = repeats(compared.design);
     Some(format!(
-        "With this noise, {most} {what} find a true effect of {} % in four of five comparisons.",
+        "With this noise, {most} {what} detect a true effect of {} % in four of five comparisons.",
         percent(compared.effect)
     ))
 }

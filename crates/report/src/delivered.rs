@@ -114,7 +114,7 @@ pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Delivered> {
                 Some(through) => share(&below, through),
                 None => (
                     number::UNKNOWN.to_owned(),
-                    format!("{} tells no such figure", pair.through),
+                    format!("{} does not report this figure", pair.through),
                 ),
             };
             lines.push(Delivered {

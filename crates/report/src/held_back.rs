@@ -5,7 +5,7 @@ use archive::Bottleneck;
 use crate::level::{Curve, Level};
 use crate::{number, users};
 
-/// One sentence for each stretch of levels, e.g. "J 4–16: The processors are saturated: …".
+/// One sentence for each stretch of levels, e.g. "J 4–16: CPU-bound: …".
 ///
 /// The sentence, with its numbers, is that of the stretch's highest level.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {

@@ -134,7 +134,7 @@ const SECTIONS: [Section; 5] = [
         id: "below",
     },
     Section::of(Component::Storage, "Storage, through the database"),
-    Section::of(Component::Database, "Database: everything together"),
+    Section::of(Component::Database, "Database: all components"),
 ];
 
 impl Section {

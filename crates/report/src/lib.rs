@@ -1,12 +1,12 @@
-//! Pages and tables from the archive alone: terminal and HTML.
+//! Pages and tables for HTML and the terminal, from the archive alone.
 //!
-//! Everything here is made from [`archive::Run`] and [`archive::reference::Reference`], never from a
+//! Everything is rendered from [`archive::Run`] and [`archive::reference::Reference`], never from a
 //! live object, so any archive can be rendered without a database.
 //!
 //! * [`html()`]: one self-contained page.
 //! * [`level`]: points in order: tests, curves, levels with their repetitions.
-//! * [`scorecard`]: the fixed table of metrics; which ones is data in `scorecard.toml`.
-//! * [`svg`]: the small writer behind every chart.
+//! * [`scorecard`]: the fixed table of metrics, which `scorecard.toml` lists.
+//! * [`svg`]: the small SVG writer that draws every chart.
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
 #![forbid(unsafe_code)]

@@ -12,14 +12,14 @@ pub fn sentence(curve: &Curve<'_>) -> Option<String> {
     let plans: BTreeSet<&str> = known.iter().map(|(_, plan)| *plan).collect();
     let (_, one) = known.first().filter(|_| known.len() > 1)?;
     if plans.len() == 1 {
-        return Some(format!("One plan at every DOP ({one})."));
+        return Some(format!("Same execution plan at every DOP ({one})."));
     }
     let each: Vec<String> = known
         .iter()
         .map(|(dop, plan)| format!("DOP {dop} {plan}"))
         .collect();
     Some(format!(
-        "The plan is not the same at every DOP: {}.",
+        "The execution plan depends on the DOP: {}.",
         each.join(", ")
     ))
 }
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(said(std::slice::from_ref(&two)), None);
         assert_eq!(said(&[two.clone(), point(4, None)]), None);
         let same = said(&[two.clone(), four]).unwrap();
-        assert_eq!(same, "One plan at every DOP (a1).");
+        assert_eq!(same, "Same execution plan at every DOP (a1).");
         let differ = said(&[two, other]).unwrap();
         assert!(differ.contains("DOP 2 a1, DOP 8 b2"), "{differ}");
     }

@@ -1,7 +1,7 @@
 //! What a ramp of users says: how many are supported within a response time, and where its knee is.
 
-use stats::ramp::{Knee, Limits, Step, Supported, knee, supported};
-use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, step};
+use stats::ramp::{Knee, Limits, Miss, Step, Supported, knee, supported};
+use verdict::ramps::{ERRORS_PCT_MAX, PERCENTILE, USERS, invalid_step, step};
 
 use crate::level::{Curve, Level};
 use crate::number;
@@ -14,11 +14,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     }
     let work = &curve.levels[0].first().work;
     let percentile = work.limit_percentile.unwrap_or(PERCENTILE);
-    let valid: Vec<Level<'_>> = (curve.levels.iter())
-        .filter_map(Level::only_valid)
-        .collect();
-    let steps: Vec<Step> = valid
-        .iter()
+    let steps: Vec<Step> = (curve.levels.iter())
         .map(|level| step_of(level, percentile))
         .collect();
     let within = work.limit_response_us.map(|response_us| {
@@ -26,39 +22,60 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
             response_us,
             errors_pct: ERRORS_PCT_MAX,
         };
-        let limit = format!("p{percentile} of {}", number::latency(Some(response_us)));
+        let limit = format!("p{percentile} ≤ {}", number::latency(Some(response_us)));
         supported_words(&supported(&steps, &limits), &limit)
     });
-    let knee = (steps.len() > 2).then(|| knee(&steps)).flatten();
+    let measured = steps.iter().filter(|step| step.response_us.is_finite());
+    let knee = (measured.count() > 2).then(|| knee(&steps)).flatten();
     let knee = knee.map(|knee| knee_words(&knee));
     within.into_iter().chain(knee).collect()
 }
 
 fn step_of(level: &Level<'_>, percentile: f64) -> Step {
     let users = level.first().key.jobs;
-    let figure = |name: &str| level.figure(name);
-    step(users, figure, &level.response(), percentile)
+    match level.only_valid() {
+        Some(valid) => step(
+            users,
+            |name| valid.figure(name),
+            &valid.response(),
+            percentile,
+        ),
+        None => invalid_step(users, |name| level.figure(name)),
+    }
 }
 
 fn supported_words(found: &Supported, limit: &str) -> String {
     let Some(supported) = found.users else {
-        return format!("A response time of {limit} was not even held by the fewest users.");
+        return match found.miss {
+            Some(Miss::Errors) => "Too many operations failed at the lowest level.".into(),
+            Some(Miss::Response) => {
+                format!("Not supported within {limit}: even the smallest number of users.")
+            }
+            Some(Miss::Unknown) | None => {
+                "The lowest level is invalid, so the number of supported users is unknown.".into()
+            }
+        };
     };
-    let mut text = match found.exceeded {
+    let users = number::users(supported);
+    let mut text = match found.exceeded.zip(found.miss) {
         None => format!(
-            "At least {} can work within {limit}: the ramp ended before the limit was passed",
-            number::users(supported)
+            "Supported within {limit}: at least {users}; the ramp ended before the limit was exceeded"
         ),
-        Some(exceeded) => {
-            let users = number::users(supported);
-            format!("{users} can work within {limit}, {exceeded} cannot")
+        Some((exceeded, Miss::Response)) => {
+            format!("Supported within {limit}: {users}; not supported: {exceeded}")
         }
+        Some((exceeded, Miss::Errors)) => {
+            format!("Supported within {limit}: {users}; at {exceeded}, too many operations failed")
+        }
+        Some((exceeded, Miss::Unknown)) => format!(
+            "Supported within {limit}: at least {users}; the level of {exceeded} is invalid, so no more is known"
+        ),
     };
     if let Some(between) = found.interpolated {
         text += &format!(" (interpolated: {between:.0})");
     }
     if found.holds_again {
-        text += "; a higher level held it again: measure longer or again";
+        text += "; a higher level met the limit again: measure longer, or repeat the run";
     }
     text + "."
 }
@@ -67,11 +84,11 @@ fn knee_words(knee: &Knee) -> String {
     let rate = number::full(knee.completed_per_s);
     match knee.is_inside {
         true => format!(
-            "Beyond {:.0} users response time grows faster than throughput, which is {rate}/s there.",
+            "Knee: beyond {:.0} users, response time grows faster than throughput ({rate}/s at the knee).",
             knee.users
         ),
         false => {
-            "Where response time begins to grow faster than throughput lies outside of this ramp."
+            "The knee, where response time begins to grow faster than throughput, lies outside this ramp."
                 .into()
         }
     }
@@ -79,31 +96,107 @@ fn knee_words(knee: &Knee) -> String {
 
 #[cfg(test)]
 mod tests {
+    use archive::{Component, Point, PointKey, Remark};
+    use stats::Histogram;
+
     use super::*;
 
     fn words(users: Option<u32>, exceeded: Option<u32>, interpolated: Option<f64>) -> String {
         let found = Supported {
             users,
             exceeded,
+            miss: exceeded.map(|_| Miss::Response),
             interpolated,
             holds_again: false,
         };
-        supported_words(&found, "p95 of 50.0 ms")
+        supported_words(&found, "p95 ≤ 50.0 ms")
     }
 
     #[test]
     fn supported_users_in_words() {
         assert_eq!(
             words(Some(200), Some(300), Some(250.4)),
-            "200 users can work within p95 of 50.0 ms, 300 cannot (interpolated: 250)."
+            "Supported within p95 ≤ 50.0 ms: 200 users; not supported: 300 (interpolated: 250)."
         );
         assert_eq!(
             words(Some(1), None, None),
-            "At least 1 user can work within p95 of 50.0 ms: the ramp ended before the limit was passed."
+            "Supported within p95 ≤ 50.0 ms: at least 1 user; the ramp ended before the limit was exceeded."
         );
         assert_eq!(
             words(None, Some(4), None),
-            "A response time of p95 of 50.0 ms was not even held by the fewest users."
+            "Not supported within p95 ≤ 50.0 ms: even the smallest number of users."
+        );
+    }
+
+    /// A level of a ramp in which so many of 1000 operations failed; one failure makes it invalid.
+    fn level(users: u32, response_us: u64, failed: f64) -> Point {
+        let key = PointKey {
+            repetition: 1,
+            step: 1,
+            target: 0,
+            test: USERS.into(),
+            nodes: 1,
+            jobs: users,
+            threads: 0,
+        };
+        let mut point = Point::blank(key, USERS.into(), Component::Database);
+        point.work.limit_percentile = Some(95.0);
+        point.work.limit_response_us = Some(50e3);
+        point.figures.errors = Some(failed);
+        point.figures.operations = Some(1000.0 - failed);
+        point.figures.operations_per_s = Some(f64::from(users));
+        let mut response = Histogram::new();
+        response.record_ns(response_us * 1000);
+        point.histograms.response = (&response).into();
+        if failed > 0.0 {
+            point.reasons.push(Remark::OperationsFailed {
+                errors: failed as u64,
+                first: "deadlock".into(),
+            });
+        }
+        point
+    }
+
+    fn said(levels: &[Point]) -> Vec<String> {
+        let level = |(number, point)| Level {
+            number,
+            points: vec![point],
+        };
+        sentences(&Curve {
+            target: 0,
+            step: 1,
+            label: "d".into(),
+            levels: (1..).zip(levels).map(level).collect(),
+        })
+    }
+
+    #[test]
+    fn a_level_that_failed_ends_what_was_shown() {
+        let ramp = [
+            level(100, 20_000, 0.0),
+            level(200, 30_000, 0.0),
+            level(300, 31_000, 50.0),
+        ];
+        assert_eq!(
+            said(&ramp),
+            ["Supported within p95 ≤ 50.0 ms: 200 users; at 300, too many operations failed."]
+        );
+        // One failure is within the limit of errors, but the level is no figure all the same.
+        let ramp = [
+            level(100, 20_000, 0.0),
+            level(200, 30_000, 1.0),
+            level(300, 31_000, 0.0),
+        ];
+        assert_eq!(
+            said(&ramp),
+            [
+                "Supported within p95 ≤ 50.0 ms: at least 100 users; the level of 200 is invalid, so no more is known; \
+              a higher level met the limit again: measure longer, or repeat the run."
+            ]
+        );
+        assert_eq!(
+            said(&[level(100, 20_000, 50.0), level(200, 20_000, 50.0)]),
+            ["Too many operations failed at the lowest level."]
         );
     }
 }

@@ -68,7 +68,7 @@ pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
         left_out: left_out(run, against, &rows, &rest),
         silent: (!silent.is_empty()).then(|| {
             format!(
-                "Without a column, because they publish none of these metrics: {}.",
+                "Not shown, because they publish none of these metrics: {}.",
                 silent.join("; ")
             )
         }),

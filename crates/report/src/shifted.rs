@@ -67,9 +67,9 @@ pub fn caution(shifts: &[Shift]) -> Option<String> {
     let judged = |shift: &Shift| matches!(shift.certainty, Certainty::Repetitions(_));
     (!shifts.iter().all(judged)).then(|| {
         format!(
-            "Too few repetitions for a verdict. An interval “within these runs” says how sure the mean of each is, from \
-             how its own intervals scatter; how much a run differs from the next one it cannot say. {} repetitions of \
-             each can (-l {0}), better in turn than one after the other.",
+            "Too few repetitions for a verdict. An interval “within these runs” reflects only the scatter of the \
+             intervals within each run, not the variation from run to run. A verdict needs {} repetitions of each (-l \
+             {0}), preferably alternating.",
             fewest_a_side(CONFIDENCE)
         )
     })

@@ -59,7 +59,7 @@ fn users_table(summary: &Summary, width: usize, paint: &Paint) -> String {
         );
     }
     let title = format!(
-        "Users on {}, response time as p{}",
+        "Users on {} (response time: p{})",
         clean(&summary.target),
         summary.percentile
     );
@@ -77,7 +77,10 @@ fn delivered_lines(run: &Run, groups: &[TestGroup<'_>], width: usize, paint: &Pa
     if lines.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", paint.bold("Database ÷ device"));
+    let mut out = format!(
+        "\n{}\n",
+        paint.bold("Database throughput relative to the device")
+    );
     for line in lines {
         let text = format!(
             "  {} {}: {}, {} of {}; {}",
@@ -133,8 +136,8 @@ pub fn parallelism(key: &PointKey) -> String {
 fn head(run: &Run, width: usize, paint: &Paint) -> String {
     let state = match run.state {
         RunState::Complete => "complete",
-        RunState::Running => "running (or killed; --resume goes on)",
-        RunState::Interrupted => "interrupted (--resume goes on)",
+        RunState::Running => "running (or killed; it can be resumed)",
+        RunState::Interrupted => "interrupted (it can be resumed)",
     };
     let invalid = run.points.iter().filter(|p| !p.valid()).count();
     let validity = match (invalid, run.points.len()) {
@@ -360,7 +363,7 @@ fn missing(run: &Run, width: usize, paint: &Paint) -> String {
     if run.missing.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", paint.bold("What the targets cannot do"));
+    let mut out = format!("\n{}\n", paint.bold("Missing capabilities"));
     for missing in &run.missing {
         let line = format!(
             "{} · {} {}: {}",

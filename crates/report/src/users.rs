@@ -14,7 +14,7 @@ pub const HEADS: [&str; 7] = [
     "response",
     "errors",
     "valid",
-    "held back by",
+    "bottleneck",
 ];
 
 /// The ramp of one target.

@@ -199,7 +199,7 @@ pub(crate) fn each_filled(
 ) -> Result<(), HistogramError> {
     const LAST: u32 = index_of(LATENCY_NS_MAX);
     let damaged = |what: &str| HistogramError::Damaged(what.to_owned());
-    let beyond = || damaged("it has a latency beyond the longest that is kept");
+    let beyond = || damaged("it has a latency above the longest supported one");
     let inflated = inflate(bytes)?;
     let mut counts = inflated[HEADER_BYTES..].iter();
     let mut index = 0_u32;
@@ -245,7 +245,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
     const BYTES_MAX: usize = HEADER_BYTES + 9 * (index_of(LATENCY_NS_MAX) as usize + 1);
     let damaged = |what: &str| HistogramError::Damaged(what.to_owned());
     let stream = bytes.get(8..).filter(|_| bytes.starts_with(&COMPRESSED));
-    let stream = stream.ok_or_else(|| damaged("it is not compressed as it should be"))?;
+    let stream = stream.ok_or_else(|| damaged("its compression is invalid"))?;
     let mut inflated = Vec::new();
     ZlibDecoder::new(stream)
         .take(BYTES_MAX as u64 + 1)
@@ -263,9 +263,9 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
         && number(16, 8) == Some(1)
         && number(24, 8) <= Some(LATENCY_NS_MAX)
         && number(32, 8) == Some(1_f64.to_bits());
-    is_ours.then_some(inflated).ok_or_else(|| {
-        damaged("its bounds or its length are not those of a histogram of latencies")
-    })
+    is_ours
+        .then_some(inflated)
+        .ok_or_else(|| damaged("its bounds or its length are not those of a latency histogram"))
 }
 
 #[cfg(test)]

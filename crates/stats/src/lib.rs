@@ -1,8 +1,7 @@
-//! Pure numbers, the ground floor of the house: nothing here reads a clock, a file or a database.
+//! Pure numbers, below all other crates: nothing in this crate reads a clock, a file or a database.
 //!
-//! Every statistic names its formula, its limits and its source in its own doc comment, and a test
-//! beside it holds a golden number. A result carries its [`Warning`]s with it; an odd series gives a
-//! warning, never a panic.
+//! Every statistic documents its formula, its limits and its source, and has a test with a golden
+//! number. A result includes its [`Warning`]s; an odd series causes a warning, never a panic.
 
 #![forbid(unsafe_code)]
 

@@ -21,6 +21,20 @@ pub struct Step {
     pub errors_pct: f64,
 }
 
+impl Step {
+    /// A step without figures: its measurement is invalid. It holds no limit, and ends what a ramp has shown.
+    /// `errors_pct` is not a number where nothing ended at all.
+    pub fn without_figures(users: u32, errors_pct: f64) -> Self {
+        Self {
+            users,
+            completed_per_s: f64::NAN,
+            response_us: f64::NAN,
+            response_us_mean: f64::NAN,
+            errors_pct,
+        }
+    }
+}
+
 /// What a step must hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
@@ -35,6 +49,28 @@ impl Limits {
     pub fn hold(&self, step: &Step) -> bool {
         step.response_us <= self.response_us && step.errors_pct <= self.errors_pct
     }
+
+    /// Why a step does not hold them.
+    fn miss(&self, step: &Step) -> Miss {
+        if step.errors_pct > self.errors_pct {
+            Miss::Errors
+        } else if step.response_us > self.response_us {
+            Miss::Response
+        } else {
+            Miss::Unknown
+        }
+    }
+}
+
+/// Why a step does not hold its limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Miss {
+    /// Its response time is too long.
+    Response,
+    /// Too many of its operations failed.
+    Errors,
+    /// It has no figures, because its measurement is invalid.
+    Unknown,
 }
 
 /// How many users are supported.
@@ -46,6 +82,8 @@ pub struct Supported {
     /// Users of the smallest step that does not hold the limits: the other end of the bracket. `None` when all
     /// do, and more users may be supported than were tried.
     pub exceeded: Option<u32>,
+    /// Why that one does not.
+    pub miss: Option<Miss>,
     /// Where the response time crosses its limit, interpolated between the two; `None` where one of them is
     /// missing, or it was errors that were too many.
     pub interpolated: Option<f64>,
@@ -75,6 +113,7 @@ pub fn supported(steps: &[Step], limits: &Limits) -> Supported {
     Supported {
         users: last_held.map(|step| step.users),
         exceeded: exceeded.map(|step| step.users),
+        miss: exceeded.map(|step| limits.miss(step)),
         interpolated,
         holds_again: sorted.iter().skip(held).any(|step| limits.hold(step)),
     }
@@ -230,9 +269,25 @@ pub(crate) mod tests {
         };
         let found = supported(&[step(100, 1.0, 20.0), wrong], &LIMITS);
         assert_eq!((found.users, found.interpolated), (Some(100), None));
+        assert_eq!(found.miss, Some(Miss::Errors));
         let unknown = step(200, 2.0, f64::NAN);
         let found = supported(&[step(100, 1.0, 20.0), unknown], &LIMITS);
         assert_eq!((found.users, found.interpolated), (Some(100), None));
+        // A level that is invalid ends what was shown, also in the middle of the ramp.
+        for errors_pct in [0.0, f64::NAN] {
+            let invalid = Step::without_figures(200, errors_pct);
+            let ramp = [step(100, 1.0, 20.0), invalid, step(300, 3.0, 30.0)];
+            let found = supported(&ramp, &LIMITS);
+            assert_eq!((found.users, found.exceeded), (Some(100), Some(200)));
+            assert_eq!(
+                (found.miss, found.interpolated),
+                (Some(Miss::Unknown), None)
+            );
+            assert!(found.holds_again);
+        }
+        let failed = Step::without_figures(200, 5.0);
+        let found = supported(&[step(100, 1.0, 20.0), failed], &LIMITS);
+        assert_eq!(found.miss, Some(Miss::Errors));
     }
 
     /// M/M/1 at loads of which none is a half; users stand for the load in percent.

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum Warning {
     /// NaN or infinite values; they are no measurements and were left out.
-    #[error("{dropped} values are not finite numbers and were left out; look for failed runs")]
+    #[error("{dropped} values are not finite numbers and were left out; check for failed runs")]
     NotFinite {
         /// How many values, or pairs, were left out.
         dropped: usize,
@@ -19,7 +19,7 @@ pub enum Warning {
         count: usize,
     },
     /// Fewer values than the method needs.
-    #[error("{have} values are too few, {need} are needed; add repetitions")]
+    #[error("{have} values are too few: {need} are needed; add repetitions")]
     TooFew {
         /// Usable values.
         have: usize,
@@ -28,7 +28,7 @@ pub enum Warning {
     },
     /// More values than the method takes.
     #[error(
-        "{have} values are too many, {limit} are the limit; summarise each repetition by one figure"
+        "{have} values are too many: the limit is {limit}; summarise each repetition by one figure"
     )]
     TooMany {
         /// Values given.
@@ -37,11 +37,11 @@ pub enum Warning {
         limit: usize,
     },
     /// All values are alike: noise cannot be seen, and the interval has no width.
-    #[error("all values are alike, so the noise cannot be seen; the interval has no width")]
+    #[error("all values are equal, so the noise is unknown and the interval has no width")]
     SingleValued,
     /// Paired series of different lengths.
     #[error(
-        "the two sides have {a} and {b} values and cannot be paired; repeat the missing halves"
+        "the two sides have {a} and {b} values and cannot be paired; measure the missing halves"
     )]
     UnequalLengths {
         /// Values of the first side.
@@ -62,7 +62,7 @@ pub enum Warning {
     )]
     Autocorrelated,
     /// A parameter of a fitted law lies on its bound.
-    #[error("{parameter} lies on its bound of 0; the measured range does not determine it")]
+    #[error("{parameter} is at its bound of 0; the measured range does not determine it")]
     AtBound {
         /// Name of the parameter.
         parameter: &'static str,
@@ -71,7 +71,7 @@ pub enum Warning {
     #[error("the maximum was not observed; measure at higher parallelism until throughput falls")]
     PeakNotObserved,
     /// A parameter that must lie strictly between 0 and 1 does not.
-    #[error("the {name} must lie between 0 and 1")]
+    #[error("the {name} must be between 0 and 1")]
     NotAShare {
         /// What the parameter is called.
         name: &'static str,

@@ -150,7 +150,7 @@ pub fn run(
     for (sd, open) in run.storage.iter().zip(&storage) {
         if let Err(error) = open.finish() {
             outcome.close_errors.push(format!(
-                "SD {}: {} could not be written back ({error}); what was written last may be lost",
+                "SD {}: {} could not be flushed to stable storage ({error}); the last writes may be lost",
                 sd.name,
                 sd.path.display()
             ));
@@ -205,7 +205,7 @@ fn check(run: &Run) -> Result<(), EngineError> {
         })
     };
     if matches!(run.rate, Rate::Curve(_) | Rate::PercentOfPrevious { .. }) {
-        return unusable("its rate is relative to another run, which has to be carried out first");
+        return unusable("its rate is relative to another run, which must come first");
     }
     if run.interval_s == 0 {
         return unusable("interval= must be at least one second");
@@ -237,7 +237,7 @@ impl Reached {
     }
 }
 
-/// The run with an absolute rate: a point of a curve, or a percentage of the run before, becomes I/Os a second.
+/// The run with an absolute rate: a point of a curve, or a percentage of the previous run, becomes I/Os a second.
 /// `reached` is what the runs before it in the list came to; what is absolute already stays as it is.
 #[must_use]
 pub fn resolve(run: &Run, reached: &[Reached]) -> Run {

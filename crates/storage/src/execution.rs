@@ -363,7 +363,7 @@ fn late(outcome: &Outcome) -> Option<String> {
     let mut told = Vec::new();
     if outcome.unserved > 0 {
         told.push(format!(
-            "{} I/Os were due and not begun at the end, the oldest for {:.3} s",
+            "{} I/Os were due but not started at the end, the oldest for {:.3} s",
             outcome.unserved,
             outcome.unserved_wait_max.as_secs_f64()
         ));
@@ -371,7 +371,7 @@ fn late(outcome: &Outcome) -> Option<String> {
     let driver = &outcome.driver;
     if driver.late_starts > 0 {
         told.push(format!(
-            "this machine itself began {} I/Os more than a millisecond late, the latest by {:.1} ms",
+            "the driver itself started {} I/Os more than a millisecond late, the latest by {:.1} ms",
             driver.late_starts,
             driver.late_max.as_secs_f64() * 1e3
         ));

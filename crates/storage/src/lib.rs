@@ -1,6 +1,6 @@
-//! Storage below the database: the language of vdbench parameter files, and the engine that does what they say.
+//! Storage below the database: the language of vdbench parameter files, and the engine that executes them.
 //!
-//! [`run`] is what passes between the two: plain data, one [`run::Run`] for each line that a simulation lists.
+//! [`run`] connects the two: plain data, one [`run::Run`] for each line that a simulation lists.
 
 pub mod engine;
 pub mod execution;

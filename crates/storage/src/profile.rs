@@ -7,7 +7,7 @@ const PROFILES: &[(&str, &str)] = &[("database", include_str!("../profiles/datab
 
 /// A name that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no profile {name}; known are: {}", names())]
+#[error("there is no profile {name}; available: {}", names())]
 pub struct UnknownProfile {
     name: String,
 }

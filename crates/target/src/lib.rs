@@ -1,11 +1,11 @@
 //! The databases under test: one module per engine behind one trait.
 //!
-//! A [`Target`] is a database, a [`Session`] one connection doing one job's work. What an engine
-//! cannot do it says as a missing [`Feature`] with the reason; nothing outside this crate asks
+//! A [`Target`] is a database, a [`Session`] one connection that does the work of one job. An engine reports
+//! what it cannot do as a missing [`Feature`] with the reason; nothing outside this crate tests
 //! which engine it is.
 //!
-//! From the ground up: errors, URLs, values and the catalogue; the traits; the engines, and tables in memory by columns
-//! as a service of one of them; the list of all engines, which takes URLs apart and opens what they name.
+//! From the bottom up: errors, URLs, values and the catalogue; the traits; the engines, and the in-memory column store
+//! as a service of one of them; the list of all engines, which parses URLs and opens the databases that they name.
 
 mod capability;
 mod catalogue;
@@ -32,6 +32,7 @@ mod session_settings;
 mod snapshot;
 pub mod sqlite;
 mod stream;
+mod tied;
 mod url;
 mod value;
 mod watch;
@@ -53,7 +54,7 @@ pub use value::{
 pub use watch::{Counted, ServerCounts, Tally, Transport, WaitClass, Watch};
 pub use whereabouts::{data_place, runs_here};
 
-/// Databases as sources: their tables described and read as a whole.
+/// Databases as sources: describes their tables and reads them as a whole.
 pub mod source {
     pub use crate::catalogue::{
         COLUMNS_MAX, Cell, DIGITS_MAX, Digest, Kind, Part, Reader, Source, SourceColumn,
@@ -62,10 +63,10 @@ pub mod source {
     pub use crate::engines::open_source;
 }
 
-/// Tables of another database, lifted into memory by columns.
+/// Tables of another database, loaded into an in-memory column store.
 ///
-/// What they lie in is an engine of this crate; callers see levels, a store that is filled, and a target that is
-/// asked. It is a copy: the source knows nothing of it, and later changes of the source are not in it.
+/// An engine of this crate holds them; callers see levels, a store to populate, and a target to
+/// query. It is a copy: the source does not know about it, and later changes at the source are not in it.
 pub mod lifted {
     pub use crate::duckdb::GROUP_ROWS;
     pub use crate::duckdb::lifted::{

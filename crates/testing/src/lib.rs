@@ -1,7 +1,7 @@
-//! What tests of every crate share: to be skipped with a reason, to run a part of themselves in another process, values that
-//! are made once for a program, hostile input and how much memory it takes.
+//! What the tests of all crates share: skipping with a reason, running a part of a test in another process, values that
+//! are created once per program, hostile input and the memory that it takes.
 //!
-//! libtest knows no test that is skipped while it runs: a test that returns has passed. So a skipped test writes one
+//! libtest cannot skip a test at run time: a test that returns has passed. Therefore a skipped test writes one
 //! line to the process's standard error, past libtest's capture, and the runner (`src/main.rs`) counts these lines.
 
 mod fuzz;

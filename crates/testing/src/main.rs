@@ -1,8 +1,8 @@
-//! Runs the test programs that cargo built, several at once, and ends with what became of all tests:
+//! Runs the test programs that cargo built, several at once, and prints the totals of all tests,
 //! `N passed, N failed, N skipped`, alone on the last line.
 //!
-//! cargo runs one program after another, and most tests wait for something; and it counts a test that could not do
-//! its work as passed. What a test does is libtest's: this reads what libtest prints.
+//! Reasons: cargo runs one program after another, although most tests wait for something, and it counts a test that
+//! could not do its work as passed. libtest still runs the tests; this program reads its output.
 
 mod outcome;
 mod programs;

@@ -137,7 +137,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     let mut cautions = pairing.cautions.clone();
     let differences = differences(a, b);
     if differences.is_empty() && !is_same_on_purpose(a, b) {
-        cautions.push("nothing that is recorded differs between the two runs; if something was changed, say what".into());
+        cautions.push("nothing that is recorded differs between the two runs; if something was changed, note what".into());
     }
     Ok(Comparison {
         a: a.label.clone(),

@@ -1,11 +1,11 @@
-//! What the figures of runs say, from the archive alone.
+//! What the figures of runs mean, from the archive alone.
 //!
-//! * [`mod@difference`]: what is configured differently in two runs.
-//! * [`metric`]: which figure of which points is looked at, and its value in each repetition.
-//! * [`mod@compare`]: two runs set against each other, with ratios, intervals and verdicts.
-//! * [`mod@ramps`]: two ramps of users set against each other.
+//! * [`mod@difference`]: which settings differ between two runs.
+//! * [`metric`]: which figure of which points to evaluate, and its value in each repetition.
+//! * [`mod@compare`]: compares two runs, with ratios, intervals and verdicts.
+//! * [`mod@ramps`]: compares two ramps of users.
 //! * [`mod@shift`]: times of I/Os below a database, before and after.
-//! * [`sla`]: a run held against limits.
+//! * [`sla`]: checks a run against limits.
 
 #![forbid(unsafe_code)]
 

@@ -26,12 +26,13 @@ pub struct Metric {
 pub enum MetricError {
     /// It is not of the form.
     #[error(
-        "\"{0}\" is no metric; write [TARGET:]TEST[@JOBS[xTHREADS]].FIGURE, for example T611@4.response_us_p99"
+        "\"{0}\" is not a metric; write [TARGET:]TEST[@JOBS[xTHREADS]].FIGURE, for example T611@4.response_us_p99"
     )]
     Form(String),
     /// There is no such figure.
     #[error(
-        "the metric \"{metric}\" names the unknown figure \"{figure}\"; docs/GLOSSARY.md lists the figures, latencies are service_us_ or response_us_ with mean, p50, p90, p95, p99, p99_9 or max"
+        "the metric \"{metric}\" names the unknown figure \"{figure}\"; docs/GLOSSARY.md lists the figures; latencies are \
+         service_us_ or response_us_ followed by mean, p50, p90, p95, p99, p99_9 or max"
     )]
     UnknownFigure {
         /// The whole metric.

@@ -34,7 +34,7 @@ pub struct Ramps {
     pub found: RampComparison,
 }
 
-/// A level from its point.
+/// A level from its point, also from one that is invalid: for deciding when a ramp has seen enough.
 pub fn step_of(point: &Point, percentile: f64) -> Step {
     let figure = |name: &str| point.figures.get(name);
     step(
@@ -45,6 +45,26 @@ pub fn step_of(point: &Point, percentile: f64) -> Step {
     )
 }
 
+/// A level for conclusions: without figures where its point is invalid.
+fn sound_step_of(point: &Point, percentile: f64) -> Step {
+    match point.valid() {
+        true => step_of(point, percentile),
+        false => invalid_step(point.key.jobs, |name| point.figures.get(name)),
+    }
+}
+
+/// A level that is invalid, from its figures by name: of them the share of failures alone is looked at.
+pub fn invalid_step(users: u32, figure: impl Fn(&str) -> Option<f64>) -> Step {
+    Step::without_figures(users, errors_pct(figure).unwrap_or(f64::NAN))
+}
+
+/// Failed operations in percent of all; `None` where none ended.
+fn errors_pct(figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    let failed = figure("errors").unwrap_or(0.0);
+    let all = figure("operations").unwrap_or(0.0) + failed;
+    (all > 0.0).then(|| failed / all * 100.0)
+}
+
 /// A level from its figures, by name, and its response times. One at which nothing was completed has no
 /// response time: it holds no limit.
 pub fn step(
@@ -53,20 +73,15 @@ pub fn step(
     response: &HistogramSnapshot,
     percentile: f64,
 ) -> Step {
+    let errors_pct = errors_pct(&figure).unwrap_or(100.0);
     let figure = |name: &str| figure(name).unwrap_or(0.0);
     let of = |us: f64| if response.is_empty() { f64::NAN } else { us };
-    let failed = figure("errors");
-    let all = figure("operations") + failed;
     Step {
         users,
         completed_per_s: figure("operations_per_s"),
         response_us: of(response.percentile_us(percentile)),
         response_us_mean: of(response.mean_us()),
-        errors_pct: if all > 0.0 {
-            failed / all * 100.0
-        } else {
-            100.0
-        },
+        errors_pct,
     }
 }
 
@@ -124,18 +139,18 @@ fn places(run: &Run) -> Vec<Place> {
     places
 }
 
-/// The valid levels of a place.
+/// The levels of a place.
 fn levels(run: &Run, place: Place) -> impl Iterator<Item = &Point> {
     let is_ours = move |key: &PointKey| key.test == USERS && (key.target, key.step) == place;
     let points = run.points.iter();
-    points.filter(move |point| is_ours(&point.key) && point.valid())
+    points.filter(move |point| is_ours(&point.key))
 }
 
 /// One ramp for each repetition.
 fn repetitions(run: &Run, place: Place, percentile: f64) -> Vec<Vec<Step>> {
     let each = (1..=run.repetitions).map(|repetition| {
         let ours = levels(run, place).filter(|p| p.key.repetition == repetition);
-        ours.map(|p| step_of(p, percentile)).collect()
+        ours.map(|p| sound_step_of(p, percentile)).collect()
     });
     each.collect()
 }

@@ -55,7 +55,7 @@ pub struct Side {
     pub tail_pct: Option<f64>,
     /// Means over the time of the first repetition: seconds, µs. Only the driver tells them.
     pub over_time: Vec<(f64, Option<f64>)>,
-    /// Mean of each repetition.
+    /// Mean of each repetition; not a number where it has no valid point, so that pairs stay pairs.
     means_us: Vec<f64>,
 }
 
@@ -157,11 +157,16 @@ impl Kind<'_> {
 
     /// What a run says of it, with its distribution; `None` where no valid point tells its mean.
     fn side(&self, run: &Run, jobs: u32) -> Option<(Side, Histogram)> {
-        let (mut sum_us, mut count, mut means_us) = (0.0, 0.0, Vec::new());
+        let (mut sum_us, mut count) = (0.0, 0.0);
+        let mut means_us = vec![f64::NAN; run.repetitions as usize];
         let mut histogram = Histogram::new();
         let mut over_time = Vec::new();
         let test = &self.point.key.test;
-        let same = |p: &&Point| p.valid() && (&p.key.test, p.key.jobs) == (test, jobs);
+        let is_of = |p: &Point| (&p.key.test, p.key.jobs) == (test, jobs);
+        // Several steps may have the same test; each is a series of repetitions of its own.
+        let step = self.point.key.step;
+        let has_step = run.points.iter().any(|p| is_of(p) && p.key.step == step);
+        let same = |p: &&Point| p.valid() && is_of(p) && (p.key.step == step || !has_step);
         for point in run.points.iter().filter(same) {
             let (mut own_us, mut own_count) = (0.0, 0.0);
             let all = point.by_operation.times.iter();
@@ -177,7 +182,10 @@ impl Kind<'_> {
                 }
             }
             if own_count > 0.0 {
-                means_us.push(own_us / own_count);
+                let repetition = (point.key.repetition as usize).checked_sub(1);
+                if let Some(mean_us) = repetition.and_then(|place| means_us.get_mut(place)) {
+                    *mean_us = own_us / own_count;
+                }
                 sum_us += own_us;
                 count += own_count;
                 if over_time.is_empty() {

@@ -46,10 +46,7 @@ pub enum ColumnarError {
     #[error("{0}")]
     Unknown(String),
     /// Columns have types that no level can hold.
-    #[error(
-        "{columns}, which no level can hold; leave out with --columns {flags} or --unfit skip, or keep as text with \
-         --unfit text"
-    )]
+    #[error("no level can hold these columns: {columns}; leave them out, or keep them as text")]
     Unholdable {
         /// Each with its type and why.
         columns: String,
@@ -58,8 +55,7 @@ pub enum ColumnarError {
     },
     /// A value is not what its column's type says.
     #[error(
-        "{what}, which no level can hold; leave the column out with --columns -{column}, the table with --unfit skip, \
-         or keep the column as text with --unfit text"
+        "{what}, which no level can hold; leave out the column {column} or its table, or keep the column as text"
     )]
     Unfit {
         /// Table and column.
@@ -69,8 +65,8 @@ pub enum ColumnarError {
     },
     /// The data do not fit.
     #[error(
-        "the tables have {disk} on disk and may take {expected} at level {level}, more than the {memory} of memory \
-         for them; give more with --memory, choose a heavier level, or name fewer --tables"
+        "the tables take {disk} on disk and may take {expected} at level {level}, more than the {memory} of memory \
+         for them; allow more memory, choose a level that compresses more, or choose fewer tables"
     )]
     TooLarge {
         /// Size on disk.
@@ -82,9 +78,9 @@ pub enum ColumnarError {
         memory: String,
     },
     /// No sample can stand for a table.
-    #[error("the size of {table} cannot be told: {why}")]
+    #[error("the size of {table} cannot be estimated: {why}")]
     Unsized { table: String, why: String },
     /// The user asked to stop.
-    #[error("interrupted; nothing of the lifted tables is left")]
+    #[error("interrupted; no populated table is kept")]
     Interrupted,
 }

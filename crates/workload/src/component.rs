@@ -57,7 +57,7 @@ impl Workload for ComponentTests {
         match (step.uses.as_str(), &step.script) {
             ("script", None) => Err("use = \"script\" needs script = \"FILE.toml\"".into()),
             ("script", Some(_)) if !step.tests.is_empty() => {
-                Err("tests are of the library; a script is one test of its own".into())
+                Err("tests selects tests of the library; a script is one test".into())
             }
             ("script", Some(_)) | (_, None) => Ok(()),
             _ => Err("script needs use = \"script\"".into()),

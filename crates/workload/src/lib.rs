@@ -1,9 +1,9 @@
-//! The kinds of work that a plan can ask for, each a [`lab::Workload`] ([`registry`] has them all): component tests of a
-//! library, the order-entry database ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), and tables
-//! lifted into memory ([`columnar`]).
+//! The kinds of work that a plan can use, each a [`lab::Workload`] ([`registry`] lists them all): component tests of a
+//! library, the order-entry workload ([`oltp`]), the analytical one ([`olap`]), both at once ([`mixed`]), and tables
+//! in an in-memory column store ([`columnar`]).
 //!
 //! A test is data: a TOML file and SQL under `library/`. It names one of the [`exercise`]s, which
-//! knows how to prepare the tables, do the operations of a job and prove the answers right. A user's own SQL
+//! prepares the tables, runs the operations of a job and verifies the answers. A user's own SQL
 //! is a [`script`], which becomes a test like the others.
 
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@ pub mod mixed;
 pub mod olap;
 pub mod oltp;
 mod owned;
+mod room;
 pub mod script;
 mod sql_folder;
 pub mod tables;

@@ -37,7 +37,7 @@ pub enum LibraryError {
         reason: std::io::Error,
     },
     /// A file that is not a test definition.
-    #[error("library file {file} is not right: {what}")]
+    #[error("library file {file} is invalid: {what}")]
     Malformed {
         /// File name.
         file: String,
@@ -45,7 +45,7 @@ pub enum LibraryError {
         what: String,
     },
     /// A code that stands in no file.
-    #[error("there is no test \"{code}\"{hint}; `dbdyno list tests` shows them all")]
+    #[error("there is no test \"{code}\"{hint}")]
     UnknownTest {
         /// Code asked for.
         code: String,
@@ -56,7 +56,7 @@ pub enum LibraryError {
     #[error("two different scripts are both called {code}; give one of them another name")]
     TwoScripts { code: String },
     /// A size class that does not exist.
-    #[error("there is no size \"{size}\"; there are {known}")]
+    #[error("there is no size \"{size}\"; the sizes are {known}")]
     UnknownSize {
         /// Size asked for.
         size: String,
@@ -250,12 +250,15 @@ impl Test {
         let definition: Definition =
             toml::from_str(text).map_err(|e| archive::toml_sentence(text, &e))?;
         if definition.code != code {
-            return Err(format!("it says code = \"{}\"", definition.code));
+            return Err(format!(
+                "its key code is \"{}\", unlike its file name",
+                definition.code
+            ));
         }
         let mut needs = definition
             .needs
             .iter()
-            .map(|name| Feature::named(name).ok_or(format!("no feature is called \"{name}\"")))
+            .map(|name| Feature::named(name).ok_or(format!("there is no feature \"{name}\"")))
             .collect::<Result<Vec<_>, _>>()?;
         if definition.exercise.uses_tables() {
             needs.push(Feature::Tables);

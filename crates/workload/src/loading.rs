@@ -39,7 +39,9 @@ pub(crate) fn sessions(
         return asked.unwrap_or(usual);
     };
     if asked > Some(1) {
-        tell(Event::Note(&format!("loading with one job: {why}")));
+        tell(Event::Note(&format!(
+            "loading with a single session: {why}"
+        )));
     }
     1
 }

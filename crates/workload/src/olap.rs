@@ -74,18 +74,18 @@ pub enum OlapError {
     #[error("the library's analytical queries cannot be used: {0}")]
     Library(String),
     /// There is no database to work with.
-    #[error("there is no analytical database here; make one with: dbdyno olap load --scale SF")]
+    #[error("there is no analytical database here; load one first")]
     Absent,
     /// The load was not finished.
     #[error(
-        "the analytical database of scale {scale} is not whole, its load was broken off; load it with: dbdyno olap \
-         load --scale {scale}"
+        "the analytical database of scale {scale} is incomplete because its load was interrupted; load scale \
+         {scale} again to complete it"
     )]
     NotWhole { scale: Scale },
     /// A refresh that was broken off has changed rows.
     #[error(
-        "a refresh that was broken off has changed rows of the analytical database; put them back with: dbdyno olap \
-         load --scale {scale}"
+        "a refresh was interrupted and left changed rows in the analytical database; load scale {scale} again to \
+         restore them"
     )]
     Refreshed { scale: Scale },
     /// A refresh failed.
@@ -93,7 +93,7 @@ pub enum OlapError {
     Refresh(String),
     /// What was put back is not what was there.
     #[error(
-        "after a refresh the rows were put back, but {what} is {found} instead of {right}; load anew with --replace"
+        "the rows were restored after a refresh, but {what} is {found} instead of {right}; replace the database"
     )]
     NotPutBack {
         /// What differs.
@@ -104,13 +104,13 @@ pub enum OlapError {
     },
     /// A database is there, and it is whole.
     #[error(
-        "an analytical database of scale {scale} is loaded here already; keep it, or load anew with --replace"
+        "an analytical database of scale {scale} is already loaded here; keep it, or replace it"
     )]
     Present { scale: Scale },
     /// A database is there, and it is another one.
     #[error(
-        "what is here is an analytical database of other {what}: {there} instead of {asked}; ask for that one, or \
-         load anew with --replace"
+        "the analytical database here differs in {what}: {there} instead of {asked}; request the one that is \
+         loaded, or replace it"
     )]
     Other {
         /// In what it differs.
@@ -121,18 +121,18 @@ pub enum OlapError {
     },
     /// Tables of the other workload are here, and some of both have the same names.
     #[error(
-        "the tables of the order-entry workload are here, and some bear the same names; use another database, or \
-         remove them with: dbdyno oltp drop"
+        "this database holds the tables of the order-entry workload, and some have the same names; use another \
+         database, or drop them"
     )]
     Rival,
     /// The metadata make no sense.
     #[error(
-        "table dbdyno_olap does not say what is loaded ({0}); somebody changed it: load anew with --replace"
+        "table dbdyno_olap does not say what is loaded ({0}) because it was changed; replace the database"
     )]
     Metadata(String),
     /// The target does not hold what was sent to it.
     #[error(
-        "table {table} holds {found} rows after the load instead of {right}; load anew with --replace"
+        "table {table} holds {found} rows after the load instead of {right}; load again and replace the database"
     )]
     Rows {
         table: &'static str,
@@ -142,6 +142,6 @@ pub enum OlapError {
         right: u64,
     },
     /// The user asked to stop.
-    #[error("interrupted; what was loaded is not whole, and the same command loads it anew")]
+    #[error("interrupted; the database is incomplete, and the same command completes it")]
     Interrupted,
 }

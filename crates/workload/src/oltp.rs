@@ -22,6 +22,7 @@ pub mod account;
 pub mod audit;
 pub mod check;
 pub mod commit_log;
+mod counted;
 pub mod executor;
 mod files;
 pub mod initial_rows;
@@ -93,10 +94,10 @@ pub enum OltpError {
         known: String,
     },
     /// The engine takes no foreign keys.
-    #[error("{0} takes no foreign keys on tables that are there; load without --foreign-keys")]
+    #[error("{0} cannot add foreign keys to existing tables; load without foreign keys")]
     ForeignKeys(String),
     /// The engine has no stored procedures for it.
-    #[error("{0} has no stored procedures for the transactions; run them with --mode client")]
+    #[error("{0} has no stored procedures for the transactions; set statements = \"client\"")]
     Procedures(String),
     /// A file of the library is wrong.
     #[error("the library's transactions for {engine} cannot be used: {what}")]
@@ -110,14 +111,12 @@ pub enum OltpError {
     #[error(transparent)]
     CommitLog(#[from] CommitLogError),
     /// There is no database to work with.
-    #[error(
-        "there is no order-entry database here; make one with: dbdyno oltp load --warehouses N"
-    )]
+    #[error("there is no order-entry database here; load one first")]
     Absent,
     /// The load was not finished.
     #[error(
-        "the order-entry database is not whole: {done} of {warehouses} warehouses are loaded, {missing}; go on \
-         with: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
+        "the order-entry database is incomplete: {done} of {warehouses} warehouses are loaded, {missing}; resume \
+         its load with seed {seed}"
     )]
     NotWhole {
         /// Warehouses that are whole.
@@ -131,8 +130,7 @@ pub enum OltpError {
     },
     /// A database is there, and it is whole.
     #[error(
-        "an order-entry database of {warehouses} warehouses is loaded here already; keep it, or load anew with \
-         --replace"
+        "an order-entry database of {warehouses} warehouses is already loaded here; keep it, or replace it"
     )]
     Present {
         /// Its size.
@@ -140,8 +138,8 @@ pub enum OltpError {
     },
     /// A database is there, and it is another one.
     #[error(
-        "what is here is an order-entry database of other {what}: {there} instead of {asked}; ask for that one, \
-         or load anew with: dbdyno oltp load --replace"
+        "the order-entry database here differs in {what}: {there} instead of {asked}; request the one that is \
+         loaded, or replace it"
     )]
     Other {
         /// In what it differs.
@@ -152,13 +150,13 @@ pub enum OltpError {
     },
     /// Tables of the other workload are here, and some of both have the same names.
     #[error(
-        "the tables of the analytical workload are here, and some bear the same names; use another database, or \
-         remove them with: dbdyno olap drop"
+        "this database holds the tables of the analytical workload, and some have the same names; use another \
+         database, or drop them"
     )]
     Rival,
     /// The metadata make no sense.
     #[error(
-        "table {table} does not say what is loaded ({what}); somebody changed it: load anew with --replace"
+        "table {table} does not say what is loaded ({what}) because it was changed; replace the database"
     )]
     Metadata {
         table: &'static str,
@@ -167,7 +165,7 @@ pub enum OltpError {
     },
     /// The target does not hold what was sent to it.
     #[error(
-        "table {table} holds {found} rows after the load instead of {right}; load anew with --replace"
+        "table {table} holds {found} rows after the load instead of {right}; load again and replace the database"
     )]
     Rows {
         table: &'static str,
@@ -178,10 +176,12 @@ pub enum OltpError {
     },
     /// The copy does not hold what it is called by.
     #[error(
-        "the copy that was put back is not the database it is called by ({0}); load anew with --replace"
+        "the restored copy does not match its label ({0}); load again and replace the database"
     )]
     Copy(String),
     /// The user asked to stop.
-    #[error("interrupted; whole warehouses are kept, and the same command goes on with the rest")]
+    #[error(
+        "interrupted; complete warehouses are kept, and the same command loads the remaining ones"
+    )]
     Interrupted,
 }

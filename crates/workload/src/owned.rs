@@ -125,7 +125,7 @@ pub(crate) fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> 
     let begin = tables.find(&format!("CREATE TABLE {SCHEMA_MARK}.{table} ("));
     let statement = begin.and_then(|begin| tables[begin..].split(';').next());
     statement.ok_or_else(|| {
-        let message = format!("the library has no statement that makes the table {table}");
+        let message = format!("the library has no statement that creates the table {table}");
         TargetError::new(ErrorKind::Statement, message)
     })
 }

@@ -212,7 +212,9 @@ fn a_changed_row_is_noticed() {
             place.proven = Arc::default();
             let (_, wrong) = carry_out(&place, &library, code, 1, amount);
             assert!(
-                wrong.iter().any(|w| w.contains("behind dbdyno's back")),
+                wrong
+                    .iter()
+                    .any(|w| w.contains("another program changed its rows")),
                 "{engine} {code}: {wrong:?}"
             );
         }

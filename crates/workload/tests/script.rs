@@ -216,7 +216,7 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
             assert_eq!(outcome.errors(), 3);
             let message = &outcome.error_messages[0];
             assert!(
-                message.contains("needs :n, which is null or was kept from no row"),
+                message.contains("needs :n, which is null or was kept from an empty result"),
                 "{message}"
             );
         }

@@ -1,1 +1,1 @@
-//! Nothing: what counts is its list of dependencies, which no crate uses by name.
+//! Contains nothing: only its list of dependencies matters, and no crate uses it by name.

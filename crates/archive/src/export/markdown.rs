@@ -36,7 +36,7 @@ const RESULTS: &[Column] = &[
 /// The run as Markdown: one table for each test and target, then what is invalid, noted or missing.
 pub fn markdown(run: &Run) -> String {
     let mut text = format!(
-        "# {} — plan {}, {}{}\n\nMeasured by dbdyno {} from {}. MB is 10^6 bytes; – is unknown.\n",
+        "# {} — plan {}, {}{}\n\nMeasured with dbdyno {}, started at {}. MB is 10^6 bytes; – is unknown.\n",
         cell(&run.label),
         cell(&run.plan_name),
         state_name(run.state),

@@ -108,34 +108,40 @@ fn run_properties() -> Properties {
         (
             "renamed_from",
             or_null(text(
-                "The label that it was measured under; null when it has no other name.",
+                "The label that the run was measured under; null if it was not renamed.",
             )),
         ),
         (
             "note",
-            or_null(text("What its user noted of it; null without a note.")),
+            or_null(text("The user's note on the run; null without one.")),
         ),
         (
             "state",
-            choice(&["running", "interrupted", "complete"], "How far it came."),
+            choice(&["running", "interrupted", "complete"], "State of the run."),
         ),
-        ("valid", flag("Complete, unchanged and every point valid.")),
+        (
+            "valid",
+            flag("True if the run is complete and unchanged and every point is valid."),
+        ),
         (
             "reasons",
             remark::list("Why the run as a whole is invalid."),
         ),
         ("started_at", text("Wall-clock start.")),
         ("finished_at", or_null(text("Wall-clock end."))),
-        ("tool_version", text("Version of dbdyno that measured.")),
+        (
+            "tool_version",
+            text("Version of dbdyno that measured the run."),
+        ),
         ("plan_name", text("Name of the plan.")),
-        ("plan_toml", text("The plan as it was carried out.")),
+        ("plan_toml", text("The plan as it was executed.")),
         (
             "seed",
             count("Seed from which every point's seed is derived (64 bits)."),
         ),
-        ("repetitions", count("Repetitions asked for.")),
+        ("repetitions", count("Repetitions requested.")),
         ("points_planned", count("Points of the complete run.")),
-        ("points_finished", count("Points that are there.")),
+        ("points_finished", count("Points that are finished.")),
         ("study", or_null(object(study_properties()))),
     ])
 }
@@ -146,11 +152,11 @@ fn study_properties() -> Properties {
         ("side", choice(&["a", "b"], "This run's configuration.")),
         (
             "order",
-            text("Order in which the repetitions were measured: \"abba…\", two letters a pair."),
+            text("Order in which the repetitions were measured: \"abba…\", two letters per pair."),
         ),
         (
             "settings",
-            array(text("What was set for this side alone, as KEY=VALUE.")),
+            array(text("A setting of this side only, as KEY=VALUE.")),
         ),
     ])
 }
@@ -160,7 +166,7 @@ fn target_properties() -> Properties {
         ("name", text("Short name, as in the points.")),
         ("url", text("URL without secrets.")),
         ("engine", text("Kind of database.")),
-        ("engine_version", text("Version as the engine says it.")),
+        ("engine_version", text("Version as the engine reports it.")),
         ("nodes", count("Nodes of the cluster.")),
         ("device", or_null(text("Block device under its files."))),
         (
@@ -186,7 +192,7 @@ fn rights_properties() -> Properties {
         ),
         (
             "grant",
-            text("The statements that would give all of it at once."),
+            text("The statements that grant all of these rights."),
         ),
     ])
 }
@@ -200,7 +206,7 @@ fn platform_properties() -> Properties {
         ("model", or_null(text("Vendor and model."))),
         ("mounts", array(text("Mount point and file system."))),
     ]);
-    let cap = || or_null(count("At most; null without a limit."));
+    let cap = || or_null(count("Limit; null without one."));
     let capped = properties([
         ("name", text("Kernel name, or the number of the device.")),
         ("read_max_bytes_per_s", cap()),
@@ -211,11 +217,11 @@ fn platform_properties() -> Properties {
     let control_group = properties([
         (
             "cpu_max_threads",
-            or_null(real("Processor time at most, in hardware threads.")),
+            or_null(real("Limit of processor time, in hardware threads.")),
         ),
         (
             "threads",
-            or_null(text("Hardware threads that may be used, where not all.")),
+            or_null(text("Hardware threads that may be used; null if all.")),
         ),
         ("memory_max_bytes", cap()),
         ("memory_high_bytes", cap()),
@@ -224,10 +230,7 @@ fn platform_properties() -> Properties {
     ]);
     properties([
         ("host_name", or_null(text("Name of the host."))),
-        (
-            "distribution",
-            or_null(text("Distribution as it calls itself.")),
-        ),
+        ("distribution", or_null(text("Name of the distribution."))),
         ("kernel", or_null(text("Kernel release."))),
         ("architecture", or_null(text("Machine architecture."))),
         (
@@ -252,7 +255,7 @@ fn inventory_properties() -> Properties {
     let fact = properties([
         ("section", text("Part of the inventory.")),
         ("name", text("Name of the fact within its section.")),
-        ("value", text("Value as people write it.")),
+        ("value", text("Formatted value.")),
         (
             "stated",
             flag("Stated by the user rather than found on the machine."),
@@ -265,8 +268,8 @@ fn inventory_properties() -> Properties {
             "severity",
             choice(&["important", "advice", "note"], "How much it matters."),
         ),
-        ("decision", choice(&decisions, "How the rule came out.")),
-        ("what", text("What is looked at.")),
+        ("decision", choice(&decisions, "Outcome of the rule.")),
+        ("what", text("What the rule checks.")),
         ("found", text("What was found or stated.")),
         ("advised", text("What the source advises.")),
         ("why", text("Why it matters, or why it cannot be decided.")),
@@ -294,7 +297,7 @@ fn point_properties() -> Properties {
         ("step", count("Step of the plan, from 1.")),
         ("target", text("Short name of the target.")),
         ("engine", text("Kind of database.")),
-        ("engine_version", text("Version as the engine says it.")),
+        ("engine_version", text("Version as the engine reports it.")),
         ("test", text("Test code.")),
         ("title", text("Title of the test.")),
         (
@@ -302,8 +305,11 @@ fn point_properties() -> Properties {
             choice(&components, "Part of the platform that the test loads."),
         ),
         ("nodes", count("Nodes of the cluster (#N).")),
-        ("jobs", count("Database sessions at work (#J).")),
-        ("threads", count("Parallel degree inside one job (#T).")),
+        ("jobs", count("Concurrent database sessions (#J).")),
+        (
+            "threads",
+            count("Degree of parallelism inside one job (#T)."),
+        ),
         ("dop", count("Degree of parallelism: jobs × threads.")),
     ]);
     all.extend(FIGURES.iter().map(|figure| {
@@ -323,18 +329,18 @@ fn point_properties() -> Properties {
         }));
     }
     all.extend(properties([
-        ("valid", flag("True when there are no reasons against it.")),
+        ("valid", flag("True if there are no reasons of invalidity.")),
         (
             "crowded",
             or_null(flag(
-                "True when programs other than the database and the driver took more of the processors, or of the device, than a \
-                 point should bear.",
+                "True if programs other than the database and the driver used more of the processors, or of the device, than a \
+                 point tolerates.",
             )),
         ),
         ("reasons", remark::list("Why the point is invalid.")),
         (
             "notes",
-            remark::list("What to know though it does not make the point invalid."),
+            remark::list("Remarks that do not make the point invalid."),
         ),
         (
             "steady",
@@ -348,12 +354,12 @@ fn point_properties() -> Properties {
             "bottleneck_resource",
             or_null(choice(
                 &Resource::ALL.map(Resource::name),
-                "What held the point back; null where nobody judged.",
+                "What limited the point; null if not judged.",
             )),
         ),
         (
             "bottleneck_sentence",
-            or_null(text("… in one sentence with the numbers it rests on.")),
+            or_null(text("… in one sentence with the numbers behind it.")),
         ),
         (
             "background_events",
@@ -419,7 +425,7 @@ fn background_event_properties() -> Properties {
         ("process", text("Process or thread of the server.")),
         ("event", text("What it did.")),
         ("count", or_null(count("How often."))),
-        ("time_s", or_null(real("Time it took altogether."))),
+        ("time_s", or_null(real("Total time."))),
         ("mb", or_null(real("10^6 bytes moved by it."))),
         (
             "source",
@@ -434,7 +440,7 @@ fn wait_histogram_properties() -> Properties {
         (
             "counts",
             or_null(array(count(
-                "Waits below 1 ms, 2 ms, 4 ms …, in the last bucket all others.",
+                "Waits below 1 ms, 2 ms, 4 ms …; the last bucket has all others.",
             ))),
         ),
         (
@@ -477,12 +483,12 @@ fn operation_times_properties() -> Properties {
             "observer",
             choice(
                 &OperationTimes::OBSERVERS,
-                "Who timed: dbdyno, the kernel at the block device, the array's own reporter.",
+                "Who measured: dbdyno, the kernel at the block device, or the array itself.",
             ),
         ),
         (
             "subject",
-            text("The device or array; empty for all that the driver did."),
+            text("The device or array; empty for the driver."),
         ),
         (
             "operation",
@@ -492,14 +498,16 @@ fn operation_times_properties() -> Properties {
             "phase",
             choice(
                 &["service", "response", "whole", "queue", "device"],
-                "Part of the time: of the driver's, or of requests.",
+                "Part of the time: of the driver's operations, or of requests of the device.",
             ),
         ),
         ("count", or_null(count("How many."))),
         ("mean_us", or_null(real("Arithmetic mean."))),
         (
             "remark",
-            text("Where it comes from, what it was held against, or why there is no more."),
+            text(
+                "Where the times come from, what they were compared with, or why there are no more.",
+            ),
         ),
         (
             "histogram",
@@ -532,11 +540,11 @@ fn transaction_kind_properties() -> Properties {
     properties([
         ("name", text("Name of the kind in the script.")),
         ("completed", count("How many were completed.")),
-        ("rows", count("Rows that they returned or changed.")),
+        ("rows", count("Rows returned or changed.")),
         (
             "rows_per_transaction",
             or_null(real(
-                "Rows of one on average; null where none was completed.",
+                "Mean rows per transaction; null if none was completed.",
             )),
         ),
     ])
@@ -548,7 +556,7 @@ fn work_properties() -> Properties {
             "mode",
             text("\"work\" (a fixed amount per job) or \"time\"."),
         ),
-        ("size", text("Size class that scaled the amount.")),
+        ("size", text("Size class that scales the amount of work.")),
         (
             "operations_per_job",
             or_null(count("Operations declared for each job.")),
@@ -560,24 +568,24 @@ fn work_properties() -> Properties {
         (
             "limit_percentile",
             or_null(real(
-                "Percentile of the response times that had to hold a limit.",
+                "Percentile of the response times that had to meet a limit.",
             )),
         ),
         ("limit_response_us", or_null(real("That limit, µs."))),
         (
             "below_database",
-            flag("True where I/Os went straight to files or devices, without a database."),
+            flag("True if I/Os went directly to files or devices, without a database."),
         ),
         (
             "threads_asked",
             or_null(count(
-                "Degree of parallelism inside a statement that was asked for; `threads` is the one that the engine took.",
+                "Degree of parallelism requested for a statement; `threads` is the one that the engine used.",
             )),
         ),
         (
             "server_since",
             or_null(text(
-                "When the server was started, by its own clock; null where it does not tell, and for servers that dbdyno starts itself.",
+                "Start of the server by its own clock; null if unknown, and for servers that dbdyno starts itself.",
             )),
         ),
         (

@@ -44,12 +44,12 @@ impl Unseen {
     const fn words(self) -> &'static str {
         match self {
             Self::OthersAtWork => {
-                "whether others are at work on the server (nothing is refused for their sake)"
+                "whether other sessions are active on the server (the check for them is off)"
             }
             Self::ServerProcesses => "what the server's own processes wait for",
-            Self::DataDirectory => "where the data lie (their device is unknown)",
+            Self::DataDirectory => "where the data are stored (their device is unknown)",
             Self::DataFileWaits => "how long sessions wait for data files",
-            Self::Compression => "how compressed a table is",
+            Self::Compression => "how far a table is compressed",
         }
     }
 }
@@ -80,7 +80,7 @@ impl fmt::Display for RightsMissing {
         };
         write!(
             f,
-            "this user cannot see {listed}; its administrator can change that: {}",
+            "this user cannot see {listed}; an administrator can grant it the rights: {}",
             self.grant
         )
     }
@@ -99,8 +99,8 @@ mod tests {
         let all = missing(&[Unseen::OthersAtWork, Unseen::DataDirectory]);
         assert_eq!(
             all.to_string(),
-            "this user cannot see whether others are at work on the server (nothing is refused for their sake) nor where \
-             the data lie (their device is unknown); its administrator can change that: GRANT pg_monitor TO bench"
+            "this user cannot see whether other sessions are active on the server (the check for them is off) nor where the \
+             data are stored (their device is unknown); an administrator can grant it the rights: GRANT pg_monitor TO bench"
         );
         assert!(all.hides_others() && !missing(&[Unseen::Compression]).hides_others());
     }

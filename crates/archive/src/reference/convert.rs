@@ -94,17 +94,20 @@ fn check_columns(columns: &[file::Column]) -> Result<(), Fault> {
             .count()
             > 1
         {
-            return fault(place, "two columns have this name; make them differ");
+            return fault(place, "two columns have this name; rename one of them");
         }
         if !(column.factor.is_finite() && column.factor > 0.0) {
             return fault(place, "`factor` must be a number above 0");
         }
         let Some(is) = &column.is else { continue };
         if !KEYS.contains(&is.as_str()) && !Figures::default().set(is, None) {
-            return fault(place, format!("`is` names \"{is}\", which is no figure"));
+            return fault(place, format!("`is` names \"{is}\", which is not a figure"));
         }
         if targets.contains(&is) {
-            return fault(place, format!("two columns are \"{is}\"; only one can be"));
+            return fault(
+                place,
+                format!("two columns name \"{is}\" in `is`; only one may"),
+            );
         }
         targets.push(is);
     }
@@ -123,7 +126,7 @@ fn result_points(
         if !columns.iter().any(|column| column.printed == *name) {
             return fault(
                 place,
-                format!("`zero_means` names \"{name}\", which is no column"),
+                format!("`zero_means` names \"{name}\", which is not a column"),
             );
         }
     }
@@ -222,7 +225,9 @@ fn service_label(printed: &str, place: &str) -> Result<ServiceLabel, Fault> {
         }),
         _ => fault(
             place,
-            format!("the service time \"{printed}\" is not like \"25 ms\" or \"DBWR < 500 µs\""),
+            format!(
+                "the service time \"{printed}\" is not of the form \"25 ms\" or \"DBWR < 500 µs\""
+            ),
         ),
     }
 }
@@ -324,7 +329,9 @@ fn table(table: file::Table) -> Result<PublishedTable, Fault> {
 
 fn cell_of(cell: file::Cell, place: &str) -> Result<Cell, Fault> {
     match cell {
-        file::Cell::Number(value) if !value.is_finite() => fault(place, "a cell is not finite"),
+        file::Cell::Number(value) if !value.is_finite() => {
+            fault(place, "a cell is not a finite number")
+        }
         file::Cell::Number(value) => Ok(Cell::Number(value)),
         file::Cell::Text(text) if text.is_empty() => Ok(Cell::Empty),
         file::Cell::Text(text) => Ok(Cell::Text(text)),

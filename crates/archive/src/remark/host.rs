@@ -3,47 +3,51 @@
 macro_rules! host {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
 
-/// Processor time went to other guests of the hypervisor.
-TimeStolen { stolen_pct: f64 } => "the hypervisor took {stolen_pct:.0} % of the processors";
-/// Other programs were at work.
+/// CPU time went to other guests of the hypervisor.
+TimeStolen { stolen_pct: f64 } => "the hypervisor took {stolen_pct:.0} % of the CPU time (steal)";
+/// Other programs used the CPUs.
 Crowded { others_pct: f64 } =>
-    "other programs than the database and the driver took {others_pct:.0} % of the processors: as much may be missing from the figures; measure again when they rest";
+    "programs other than the database and the driver used {others_pct:.0} % of the CPUs: the results may be too low by as much; \
+     measure again when these programs are idle";
 /// Other programs used the device.
 DeviceShared { read_mb_per_s: f64, written_mb_per_s: f64, others_pct: f64 } =>
-    "other programs than the database and the driver read {read_mb_per_s:.1} MB/s from the device and wrote {written_mb_per_s:.1} MB/s to it, {others_pct:.0} % of all that it did: the database waited behind them; measure again when they rest";
-/// Nobody knows who used the processors.
-OwnersUnknown { why: String } => "whose the processor time was is not known: {why}";
-/// Nobody knows how much of the device's work was others'.
-OthersIoUnknown { why: String } => "what others read and wrote on the device is not known: {why}";
-/// Nothing is known of the target's machine.
+    "programs other than the database and the driver read {read_mb_per_s:.1} MB/s from the device and wrote \
+     {written_mb_per_s:.1} MB/s to it, {others_pct:.0} % of its traffic: the database had to wait for them; measure again when \
+     these programs are idle";
+/// It is unknown which programs used the CPUs.
+OwnersUnknown { why: String } => "CPU time could not be attributed: {why}";
+/// It is unknown how much of the device's I/O came from other programs.
+OthersIoUnknown { why: String } => "I/O of other programs is unknown: {why}";
+/// Nothing is known about the target's machine.
 MachineUnknown { why: String } => "{why}";
-/// A sampler on another machine gave out.
+/// The sampler on another machine failed.
 RemoteUnknown { address: String, why: String } => "the figures of {address} are unknown: {why}";
-/// Where the figures come from, and what that costs in percent of one processor.
+/// Where the figures come from, and what that costs in percent of one CPU.
 SampledRemotely { address: String, cost_pct: Option<f64> } =>
     "CPU and IOPS are those of {address}, sampled through ssh, {cost}", cost = words::remote_cost(*cost_pct);
-/// The target's data lie on no device.
-NoDevice => "the target has no block device whose reads and writes could be counted";
+/// The target's data are not on a block device.
+NoDevice => "the target has no block device, so its device reads and writes cannot be counted";
 /// The kernel does not count the device.
-DeviceUncounted { device: String } => "/proc/diskstats does not show the target's device {device}";
+DeviceUncounted { device: String } => "/proc/diskstats does not list the target's device {device}";
 /// … on another machine.
 RemoteDeviceUncounted { address: String, device: String } =>
-    "/proc/diskstats of {address} does not show its device {device}";
+    "/proc/diskstats of {address} does not list its device {device}";
 /// The device under the data could not be found.
 DeviceUnknown { why: String } => "{why}";
-/// Nobody can tell where a cold read came from.
-ReadsUncounted => "whether the reads reached the device cannot be told: its counters are not known";
-/// What was meant to be read from the device came from a cache.
+/// It is unknown whether cold reads came from the device.
+ReadsUncounted => "whether the reads reached the device is unknown: its counters are not available";
+/// Reads that should have reached the device came from a cache.
 ServedFromCache { read_mb: f64, expected_mb: f64 } =>
-    "served from cache: meant to reach the device, which read {read_mb:.1} MB of at least {expected_mb:.1} MB";
-/// What was meant to be in memory was not.
+    "served from cache: the reads should reach the device, but it read {read_mb:.1} MB instead of at least {expected_mb:.1} MB";
+/// Data that should have been in memory were not.
 NotFromMemory { read_mb: f64 } =>
-    "not from memory: meant to stay in the cache, but the device read {read_mb:.1} MB";
-/// A test that only reads saw writes.
+    "not from memory: the data should be in the cache, but the device read {read_mb:.1} MB";
+/// The device wrote during a test that only reads.
 WrittenMeanwhile { written_mb: f64 } =>
-    "the device wrote {written_mb:.0} MB though the test only reads: marks that the engine leaves on rows it reads, what did not fit into its memory, a checkpoint of what was loaded before, or other programs";
-/// Since when the server runs, by its own clock.
-RunsSince { since: String } => "the server runs since {since}";
+    "the device wrote {written_mb:.0} MB although the test only reads; possible causes: hint bits that the engine sets on rows \
+     it reads, temporary data that did not fit into its memory, a checkpoint of rows loaded before, or other programs";
+/// Start of the server, by its own clock.
+RunsSince { since: String } => "the server has been running since {since}";
 /// A restart between this point and the one before it.
 Restarted { before: String } =>
     "the server was restarted since the point before this one, when it ran since {before}";

@@ -3,84 +3,85 @@
 macro_rules! olap {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
 
-/// Analytics failed at what is no drive.
+/// The analytical workload failed outside a measurement.
 OlapFailed { error: String } => "{error}";
-/// Analytics have no tables for the engine.
+/// The analytical workload does not support the engine.
 OlapWithoutEngine { error: String } => "{error}";
 /// What is wrong with a query or its answer.
 QueryWrong { what: String } => "{what}";
 /// … with a query of several.
 QueryOfSeveralWrong { query: u32, what: String } => "Q{query}: {what}";
-/// … with a query before rows were refreshed: later answers cannot be compared.
-QueryWrongBefore { query: u32, what: String } => "Q{query} before the refresh, {what}";
-/// A stream of refreshes beside queries failed.
-RefreshStreamFailed { error: String } => "the stream of refreshes: {error}";
-/// What a refresh changed could not be undone.
+/// … with a query before the refresh, after which answers cannot be compared.
+QueryWrongBefore { query: u32, what: String } => "Q{query} before the refresh: {what}";
+/// The refresh stream beside the queries failed.
+RefreshStreamFailed { error: String } => "refresh stream: {error}";
+/// The changes of a refresh could not be undone.
 NotPutBack { error: String } => "{error}";
-/// The engine took another degree of parallelism than was asked for, because it lacks one.
-ThreadsLacking { asked: Vec<u32>, why: String } => "threads asked for: {list}; {why}", list = words::list(asked);
-/// … because it has a most.
+/// The engine used another degree of parallelism than requested because it cannot set one.
+ThreadsLacking { asked: Vec<u32>, why: String } => "threads requested: {list}; {why}", list = words::list(asked);
+/// … because it has a maximum.
 ThreadsAtMost { asked: Vec<u32>, threads_max: u32 } =>
-    "threads asked for: {list}; the engine takes at most {threads_max}", list = words::list(asked);
-/// The plan of a query could not be asked for.
-PlanUntold { why: String } => "its plan is not told: {why}";
-/// The workers of a query could not be asked for.
-WorkersUntold { why: String } => "its workers are not told: {why}";
-/// A query ran in its session alone.
-Serial => "serial: it got no worker";
+    "threads requested: {list}; the engine uses at most {threads_max}", list = words::list(asked);
+/// The execution plan of a query is unknown.
+PlanUntold { why: String } => "its plan is unknown: {why}";
+/// The number of workers of a query is unknown.
+WorkersUntold { why: String } => "the number of its workers is unknown: {why}";
+/// A query ran without parallel workers.
+Serial => "serial: it got no parallel worker";
 /// Where the count of workers comes from.
-WorkersCountedApart => "its workers were counted in one more execution, which is not measured";
-/// How the answers of a query were checked: against right ones, from there.
+WorkersCountedApart => "its workers were counted in an additional execution that was not measured";
+/// How the answers of a query were checked: against known ones.
 AnswersCompared { with: String } => "every answer was compared with {with}";
 /// … against each other.
 AnswersAlike =>
-    "no right answer is known for this scale and these parameters: answers were compared with each other";
+    "the right answer is unknown for this scale and these parameters; answers were compared with each other";
 /// … not at all.
-AnswersChanging => "answers were not compared: orders come and go meanwhile";
-/// Several users asked, beside a stream of refreshes or without one.
+AnswersChanging => "answers were not compared because refreshes changed the orders meanwhile";
+/// Several query streams ran, with or without a refresh stream.
 StreamsOrdered { refreshed: bool } =>
-    "each stream asks in the order that the specification has for it; {rest}", rest = words::streams(*refreshed);
-/// Several users asked in whole passes.
+    "each stream runs its queries in the order of the specification; {rest}", rest = words::streams(*refreshed);
+/// Several query streams ran whole passes.
 StreamsInPasses =>
-    "each stream asks in the order that the specification has for it, in whole passes; every answer was compared";
+    "each stream runs its queries in the order of the specification, in whole passes; every answer was compared";
 /// RF1.
-NewSales => "new orders with their line items, in one transaction";
+NewSales => "inserts new orders with their line items in one transaction";
 /// RF2.
 OldSales =>
-    "as many old orders with their line items, in one transaction; what both functions did was undone behind it, and counts and sums compared";
-/// Orders that are changed.
-ChangedSales => "changed orders and line items, in one transaction";
-/// A run went on where the rows had to be refreshed first.
-RefreshedAnew => "the run was broken off before: new orders were put in anew, which is not measured";
+    "deletes as many old orders with their line items in one transaction; afterwards the changes of both functions were undone, \
+     and counts and sums compared";
+/// Orders that are updated.
+ChangedSales => "updates orders and line items in one transaction";
+/// A resumed run had to repeat the inserts of a refresh.
+RefreshedAnew => "the run was interrupted before; new orders were inserted again, which was not measured";
 /// Invalid parts of a mean.
 PartsInvalid { invalid: Vec<String>, asked: u64 } =>
-    "{count} of {asked} points are invalid, and what the others amount to would be other work: {list}",
+    "{count} of {asked} points are invalid, so the others are not the whole workload: {list}",
     count = invalid.len() as u64, list = invalid.join(", ");
 /// Missing parts of a mean.
-PartsMissing { measured: u64, asked: u64 } => "{measured} of {asked} points were measured";
+PartsMissing { measured: u64, asked: u64 } => "only {measured} of {asked} points were measured";
 /// A part of a mean has no time.
-PartWithoutTime => "a point tells no time, which it should";
+PartWithoutTime => "a point has no time";
 /// A part of the composite has no figure.
-PartWithoutFigure => "power or throughput tells no figure, which it should";
-/// What power is made of.
+PartWithoutFigure => "power or throughput has no figure";
+/// What power is computed from.
 GeometricMean { queries: u64, refreshed: bool, mean_s: f64 } =>
     "geometric mean of {queries} queries{rest}: {mean_s:.6} s; times are not rounded to tenths of a second",
     rest = words::refreshes(*refreshed);
-/// What the composite is made of.
-RootOfProduct => "the root of power times throughput";
+/// What the composite is computed from.
+RootOfProduct => "the square root of power times throughput";
 /// A database of another scale is another test.
 OtherScale { engine: String, scale: f64, other_scale: f64 } =>
-    "not comparable with {engine}: this database is of scale {scale}, that one of {other_scale}";
+    "not comparable with {engine}: this database has scale {scale}, that one {other_scale}";
 /// How long a load took.
 OlapLoaded { sessions: u64, rows_s: f64, behind_s: f64 } =>
     "{by} generated and loaded the rows in {rows_s:.3} s; keys, statistics and counts took {behind_s:.3} s",
     by = words::sessions(*sessions);
-/// A step that loads says no scale.
+/// A step that loads names no scale.
 NoScale => "the step names no scale";
-/// Lifted tables are not refreshed.
-ReplicaNotRefreshed => "a lifted copy takes no refreshes: ask it in a step without them";
-/// Queries have one database.
-ClusterNotAsked => "one database is asked as a whole; the nodes of a cluster are several";
+/// A column-store copy is not refreshed.
+ReplicaNotRefreshed => "a column-store copy cannot be refreshed; query it in a step without refresh";
+/// Queries need a single database.
+ClusterNotAsked => "queries need a single database, not the nodes of a cluster";
 
     } };
 }

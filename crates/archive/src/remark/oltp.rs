@@ -3,80 +3,84 @@
 macro_rules! oltp {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
 
-/// Constants that belong to a result.
+/// NURand constants (C) that belong to a result.
 OltpConstants { last_names_loaded: u64, last_names: u64, customers: u64, items: u64 } =>
-    "constants of the non-uniform choices: last names {last_names_loaded} when loaded and {last_names} now, customers {customers}, items {items}";
-/// Users ask again as soon as they are answered.
-NoThinkTime => "no think time: warehouses are only a size";
-/// More users than the specification lets work on so many warehouses.
+    "NURand constants: last names {last_names_loaded} at the load and {last_names} now, customers {customers}, items {items}";
+/// Users start the next transaction as soon as the last one has ended.
+NoThinkTime => "no think time: the number of warehouses only sets the size of the data";
+/// More users than the specification allows for the number of warehouses.
 TooManyUsers { users: u32, users_specified: u32, users_of_a_warehouse: u32 } =>
-    "{users} users work where the specification has {users_specified}, {users_of_a_warehouse} at a warehouse";
-/// Connections that were replaced.
+    "{users} users instead of the {users_specified} of the specification ({users_of_a_warehouse} per warehouse)";
+/// Connections that were given up and replaced.
 ConnectionsGivenUp { connections: u64 } =>
-    "{connections} connections were given up in the middle of an operation that took too long";
+    "{connections} connections were closed and replaced because an operation took too long";
 /// The log of acknowledged transactions agrees with the tables.
-AllAcknowledgedThere => "everything that was acknowledged is in the tables";
+AllAcknowledgedThere => "all acknowledged transactions are in the tables";
 /// The log of acknowledged transactions, kept in a file, does not agree with the tables.
 AcknowledgedLost { orders: Box<Reconciled>, payments: Box<Reconciled>, deliveries: Box<Reconciled>, places: Vec<String>, log: Option<String> } =>
     "{counts}{kept}", counts = words::reconciled([orders, payments, deliveries], places), kept = words::kept_at(log);
 /// The database was checked once more before a level, because another process measured before.
 CheckedForOtherProcess =>
-    "the run was gone on with here, by another process than before; the database was checked again";
+    "another process resumed the run here; the database was checked again";
 /// … because the server was restarted.
 CheckedForRestart => "the server was restarted before this level; the database was checked again";
-/// The plan asked for no check.
+/// The plan requested no check.
 NotChecked => "the database was not checked";
-/// The engine has one writer at a time, by its own account.
+/// The engine has one writer at a time.
 UsersWait { why: String } => "users wait for each other: {why}";
 /// Transactions of one kind failed.
 TransactionsFailed { errors: u64 } => "{errors} transactions failed";
 /// An input is not distributed as the specification says.
 InputAudit { input: String, value: f64, low: f64, high: f64 } =>
-    "input audit: {input} is {value:.2}, not {low} to {high}";
-/// A condition of consistency is broken, 0 for the count of rows; its first places.
+    "input audit: {input} is {value:.2} instead of {low} to {high}";
+/// A consistency condition is violated (0: the row counts); the first places.
 ConditionBroken { condition: u32, count: u64, title: String, places: Vec<String> } =>
-    "{name} is broken in {count} places: {title}: {first}", name = words::condition(*condition), first = places.join("; ");
-/// A condition of consistency was not looked at.
-ConditionPutOff { condition: u32, why: String } => "{name} was put off: {why}", name = words::condition(*condition);
-/// The check behind the users found what is broken, or failed.
+    "{name} is violated in {count} places: {title}: {first}", name = words::condition(*condition), first = places.join("; ");
+/// The tables do not hold what the driver counted.
+CountedNotFound { what: String, counted: u64, found: u64 } =>
+    "the driver counted {counted} {what}, but the tables show {found}: acknowledged work is missing, or others changed the database";
+/// A consistency condition was not checked.
+ConditionPutOff { condition: u32, why: String } => "{name} was skipped: {why}", name = words::condition(*condition);
+/// The check after the users found violations, or failed.
 UnsoundAfterwards { broken: Vec<Broken>, errors: Vec<String> } =>
-    "the database was not sound afterwards: {list}", list = words::unsound(broken, errors);
-/// The check before the users found what is broken.
-UnsoundBefore => "the database was not sound before users worked; load it anew";
-/// The rule of a ramp ended it: operations failed.
+    "the consistency check after the users failed: {list}", list = words::unsound(broken, errors);
+/// The check before the users found violations.
+UnsoundBefore => "the database was inconsistent before the users started; load it again";
+/// The ramp ended because operations failed.
 RampFailed { users: u32, errors_pct: f64, limit_pct: f64 } =>
-    "the ramp ended at {at}: {errors_pct:.2} % of the operations failed at {at}, more than {limit_pct} %", at = words::users(*users);
-/// The rule of a ramp ended it: responses took too long, at two steps in a row.
+    "the ramp ended at {at}: {errors_pct:.2} % of the operations failed, more than {limit_pct} %", at = words::users(*users);
+/// The ramp ended because the response time was too long at two steps in a row.
 RampTooSlow { users: u32, limit_ms: f64, response_ms: f64 } =>
-    "the ramp ended at {at}: the response time was above its limit of {limit_ms} ms at two steps in a row, at {at} {response_ms:.1} ms",
+    "the ramp ended at {at}: the response time exceeded its limit of {limit_ms} ms at two steps in a row (last: \
+     {response_ms:.1} ms)",
     at = words::users(*users);
-/// The rule of a ramp ended it: throughput rose no more.
+/// The ramp ended because throughput stopped rising.
 RampFlat { users: u32, users_since: u32, completed_per_s: f64 } =>
-    "the ramp ended at {at}: throughput has not risen by more than 1 % since {since}, at {at} {completed_per_s:.1}/s",
+    "the ramp ended at {at}: throughput has not risen by more than 1 % since {since} (last: {completed_per_s:.1}/s)",
     at = words::users(*users), since = words::users(*users_since);
-/// Unmeasured users worked until throughput was steady.
+/// The warm-up ended when throughput was steady.
 WarmedUp { took_s: f64 } => "throughput was steady after {took_s:.0} s of warm-up";
-/// Unmeasured users worked as long as allowed.
+/// The warm-up ended at its time limit.
 NotWarmedUp { took_s: f64 } =>
-    "throughput was not steady after {took_s:.0} s of warm-up, the most that was allowed";
-/// How the database came to be as it is after its load.
+    "throughput was not steady after {took_s:.0} s of warm-up, the longest allowed";
+/// How the database was reset to its state after the load.
 Renewed { engine: String, how: String } => "{engine}: {how}";
-/// Order entry failed at what is no drive.
+/// Order entry failed outside a measurement.
 OltpFailed { error: String } => "{error}";
-/// Order entry has one database.
-ClusterNotChecked => "one database is checked as a whole; the nodes of a cluster are several";
-/// Order entry has no tables for the engine.
+/// Order entry needs a single database.
+ClusterNotChecked => "order entry needs a single database, not the nodes of a cluster";
+/// Order entry does not support the engine.
 OltpWithoutEngine { error: String } => "{error}";
-/// Queries went on beside the users.
+/// Queries ran beside the users.
 QueriesBeside { users: u32, least_s: f64 } =>
-    "queries went on all the time (users: {users}): the window ended with the pass that was under way when {least_s} s had passed";
-/// Users worked beside the queries.
-OrderEntryBeside { users: u32 } => "order entry went on all the time (users: {users})";
-/// The server counts for everybody.
-CountedTogether => "timed events, buffer gets and redo are of both loads together";
-/// Neither of two workloads gave a point.
+    "queries ran throughout (users: {users}); the window ended with the pass that was running after {least_s} s";
+/// Order entry ran beside the queries.
+OrderEntryBeside { users: u32 } => "order entry ran throughout (users: {users})";
+/// The server's counters cover both workloads.
+CountedTogether => "timed events, buffer gets and redo cover both workloads together";
+/// Neither of two workloads yielded a point.
 NothingMeasured => "nothing was measured";
-/// No target of the run can be lifted from, or worked on.
+/// No target of the run has tables for order entry or for a column store.
 NoTables => "no target of the run has tables of its own";
 
     } };

@@ -63,8 +63,8 @@ mod tests {
         assert_eq!(
             texts(&search),
             [
-                "148.2 I/Os/s hold p99=1ms, 151.5/s does not",
-                "rates tried: 100.0/s held in 1 of 1"
+                "148.2 I/Os/s meet p99=1ms, 151.5/s do not",
+                "rates tried: 100.0/s met it in 1 of 1"
             ]
         );
         let odd = Search {
@@ -75,8 +75,8 @@ mod tests {
         };
         assert_eq!(
             texts(&odd)[0],
-            "148.2 I/Os/s hold p99=1ms, no higher one was tried that does not; the measurements were used up before the \
-             bracket was as narrow as meant; a higher rate held again: the target is less regular than one rate can say"
+            "148.2 I/Os/s meet p99=1ms, no higher rate was tried that does not; the last measurement was reached before the \
+             bracket was narrow enough; a higher rate met it again: the target is too irregular for a single rate"
         );
         let none = Search {
             rate_per_s: None,
@@ -84,7 +84,7 @@ mod tests {
         };
         assert_eq!(
             texts(&none)[0],
-            "no rate was found that holds p99=1ms: not even 100.0/s did"
+            "no rate was found that meets p99=1ms: even 100.0/s did not"
         );
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn list(numbers: &[u32]) -> String {
 
 pub(super) fn allowed(allowed: bool) -> &'static str {
     match allowed {
-        true => "; the plan allows it",
+        true => "; allowed by the plan",
         false => "",
     }
 }
@@ -34,14 +34,14 @@ pub(super) fn limits(limits: &[LimitChanged]) -> String {
 
 pub(super) fn bracket(missed_per_s: Option<f64>, settled: bool, holds_above: bool) -> String {
     let mut text = match missed_per_s {
-        Some(missed) => format!("{missed:.1}/s does not"),
-        None => "no higher one was tried that does not".to_owned(),
+        Some(missed) => format!("{missed:.1}/s do not"),
+        None => "no higher rate was tried that does not".to_owned(),
     };
     if !settled {
-        text += "; the measurements were used up before the bracket was as narrow as meant";
+        text += "; the last measurement was reached before the bracket was narrow enough";
     }
     if holds_above {
-        text += "; a higher rate held again: the target is less regular than one rate can say";
+        text += "; a higher rate met it again: the target is too irregular for a single rate";
     }
     text
 }
@@ -53,14 +53,14 @@ pub(super) fn rates(rates: &[RateTried]) -> String {
             held,
             of,
         } = rate;
-        format!("{rate_per_s:.1}/s held in {held} of {of}")
+        format!("{rate_per_s:.1}/s met it in {held} of {of}")
     })
 }
 
 pub(super) fn remote_cost(cost_pct: Option<f64>) -> String {
     match cost_pct {
-        None => "at a cost that it does not tell".to_owned(),
-        Some(pct) => format!("which takes {pct:.1} % of one of its processors"),
+        None => "at an unknown cost".to_owned(),
+        Some(pct) => format!("which uses {pct:.1} % of one of its CPUs"),
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn sessions(sessions: u64) -> String {
 
 pub(super) fn condition(number: u32) -> String {
     match number {
-        0 => "the count of rows".into(),
+        0 => "the row-count condition".into(),
         number => format!("condition {number}"),
     }
 }
@@ -86,20 +86,20 @@ pub(super) fn condition(number: u32) -> String {
 pub(super) fn unsound(broken: &[Broken], errors: &[String]) -> String {
     let each = broken.iter().map(|broken| {
         let name = condition(broken.condition);
-        format!("{name} is broken in {} places", broken.count)
+        format!("{name} is violated in {} places", broken.count)
     });
     let all: Vec<String> = each.chain(errors.iter().cloned()).collect();
     all.join(", ")
 }
 
-/// Orders, payments and deliveries held against the tables, and the first of what is missing.
+/// Orders, payments and deliveries compared with the tables, and the first that are missing.
 pub(super) fn reconciled(sides: [&Reconciled; 3], places: &[String]) -> String {
     let named = ["new orders", "payments", "deliveries"]
         .into_iter()
         .zip(sides);
     let each = named.map(|(name, side)| {
         format!(
-            "{name}: {} acknowledged, {} missing, {} in the tables that were not (at most {} were in flight)",
+            "{name}: {} acknowledged, {} missing, {} in the tables but not acknowledged (at most {} were in flight)",
             side.acknowledged, side.missing, side.unacknowledged, side.unacknowledged_max
         )
     });
@@ -117,15 +117,15 @@ pub(super) fn kept_at(log: &Option<String>) -> String {
 
 pub(super) fn streams(refreshed: bool) -> &'static str {
     match refreshed {
-        true => "answers were not compared: orders come and go meanwhile",
-        false => "there is no stream of refreshes",
+        true => "answers were not compared because refreshes changed the orders meanwhile",
+        false => "no refresh stream",
     }
 }
 
 pub(super) fn refreshes(refreshed: bool) -> &'static str {
     match refreshed {
-        true => " and both refreshes",
-        false => ", without refreshes of the data",
+        true => " and both refresh functions",
+        false => ", without refresh functions",
     }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn recovered(unread: u64, pending: &PendingWrites) -> String {
         0 => text += "; no write was pending",
         count => {
             text += &format!(
-                "; {count} more had a write pending: {}",
+                "; {count} more had a pending write: {}",
                 pending_writes(pending)
             );
         }
@@ -165,7 +165,7 @@ fn pending_writes(pending: &PendingWrites) -> String {
     let counts = [
         (pending.new, "with the new data"),
         (pending.old, "with the old data"),
-        (pending.first, "first write, not complete"),
+        (pending.first, "with an incomplete first write"),
         (pending.ignored, "ignored"),
         (pending.count.saturating_sub(settled), "corrupted"),
     ];
@@ -202,12 +202,12 @@ pub(super) fn rounds(
 ) -> String {
     let of = match role {
         RoundsRole::Alone => String::new(),
-        RoundsRole::ForAll => format!("{run}, by which the matrix is judged: "),
+        RoundsRole::ForAll => format!("{run}, which decides for the matrix: "),
         RoundsRole::Other => format!("{run}: "),
     };
     let Some((steady, window)) = window else {
         return format!(
-            "{of}broken off after {done} rounds: {needed} are needed to say whether it is steady"
+            "{of}stopped after {done} rounds: {needed} are needed to judge whether it is steady"
         );
     };
     let verdict = match (role, steady) {
@@ -233,7 +233,7 @@ pub(super) fn bracket_ends(ends: &[BracketEnd]) -> String {
         let seen = joined(&end.seen, ", ", |seen| {
             let waited = match seen.not_begun {
                 0 => String::new(),
-                count => format!(" and {count} not begun"),
+                count => format!(" and {count} not started"),
             };
             format!("{:.3} ms of {} I/Os{waited}", seen.response_ms, seen.ios)
         });
@@ -267,10 +267,10 @@ mod tests {
         assert_eq!(
             ends.map(|end| end.to_string()),
             [
-                "the ramp ended at 500 users: the response time was above its limit of 50 ms at two steps in a row, at 500 \
-                 users 52.0 ms",
-                "the ramp ended at 160 users: throughput has not risen by more than 1 % since 1 user, at 160 users 100.0/s",
-                "the ramp ended at 200 users: 1.25 % of the operations failed at 200 users, more than 1 %"
+                "the ramp ended at 500 users: the response time exceeded its limit of 50 ms at two steps in a row (last: 52.0 \
+                 ms)",
+                "the ramp ended at 160 users: throughput has not risen by more than 1 % since 1 user (last: 100.0/s)",
+                "the ramp ended at 200 users: 1.25 % of the operations failed, more than 1 %"
             ]
         );
     }
@@ -292,7 +292,8 @@ mod tests {
         };
         assert_eq!(
             unsound.to_string(),
-            "the database was not sound afterwards: the count of rows is broken in 1 places, condition 3 is broken in 5 places"
+            "the consistency check after the users failed: the row-count condition is violated in 1 places, condition 3 is \
+             violated in 5 places"
         );
     }
 }

@@ -35,9 +35,9 @@ pub(super) fn rename(
 /// Keeps a note of a run instead of the one it had; an empty one takes it away.
 pub(super) fn note(connection: &mut Connection, run_id: i64, note: &str, now: &str) -> Result<()> {
     let reason = if note.chars().count() > NOTE_CHARS_MAX {
-        "it is longer than 1000 characters"
+        "it is longer than 1000 characters; shorten it"
     } else if note.chars().any(|c| c.is_control() && c != '\n') {
-        "it contains control characters"
+        "it contains control characters; remove them"
     } else {
         ""
     };
@@ -125,8 +125,8 @@ fn reason_to_keep(
 ) -> Result<Option<String>> {
     if run.state != RunState::Complete && !is_alone {
         return Ok(Some(
-            "it is not complete, and another dbdyno has the archive open, which may be at work on it: wait until that \
-             has ended"
+            "it is not complete, and another dbdyno process that has the archive open may still be measuring it; wait \
+             until that process has ended"
                 .into(),
         ));
     }
@@ -134,8 +134,8 @@ fn reason_to_keep(
         || (run.points.iter()).any(|point| point.reasons.contains(&Remark::PointAltered));
     if altered {
         return Ok(Some(
-            "it was changed after it was measured (its digests differ), and deleting it would hide that: keep it, or \
-             begin another archive"
+            "it was changed after it was measured (its digests differ), and deleting it would hide that; keep it, or \
+             start a new archive"
                 .into(),
         ));
     }
@@ -147,7 +147,7 @@ fn reason_to_keep(
         let (label, part) = read::study_part(transaction, id)?;
         if part.is_some_and(|part| part.pairs_with(study)) {
             return Ok(Some(format!(
-                "it is one side of the study {}, whose other side is {label}: delete both",
+                "it is one side of the study {}, whose other side is {label}; delete both",
                 study.name
             )));
         }

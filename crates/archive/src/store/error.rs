@@ -14,9 +14,7 @@ pub type Result<T> = std::result::Result<T, ArchiveError>;
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// The file or its directory cannot be opened, created or written.
-    #[error(
-        "the archive {path} cannot be opened: {reason}; check the path and its permissions, or name another file with --archive"
-    )]
+    #[error("the archive {path} cannot be opened: {reason}; check the path and its permissions")]
     Unreachable {
         /// The archive.
         path: PathBuf,
@@ -24,22 +22,19 @@ pub enum ArchiveError {
         reason: String,
     },
     /// There is no archive at the path, and reading was all that was asked for.
-    #[error(
-        "there is no archive at {path}: measure something first, or name the right file with --archive"
-    )]
+    #[error("there is no archive at {path}; measure something first")]
     Absent { path: PathBuf },
     /// The disk, the quota or the limit on file sizes is used up.
     #[error(
-        "the archive {path} cannot grow, the disk is full (or a quota is used up): free some space and go on with --resume; every finished point is safe"
+        "the archive {path} cannot grow because the disk is full or a quota is used up (every finished point is saved); free \
+         some space"
     )]
     Full {
         /// The archive.
         path: PathBuf,
     },
     /// The file was an archive once and cannot be trusted any more.
-    #[error(
-        "the archive {path} is damaged ({detail}): restore it from a copy, or move it away and name another file with --archive; it was not changed"
-    )]
+    #[error("the archive {path} is damaged ({detail}) and was not changed; restore it from a copy")]
     Damaged {
         /// The archive.
         path: PathBuf,
@@ -48,7 +43,8 @@ pub enum ArchiveError {
     },
     /// A later dbdyno wrote the file.
     #[error(
-        "the archive {path} has schema version {found}, this dbdyno knows versions up to {known}: use a newer dbdyno, or name another file with --archive; it was not changed"
+        "the archive {path} has schema version {found} and was not changed: this dbdyno supports versions up to {known}; use a \
+         newer dbdyno"
     )]
     Newer {
         /// The archive.
@@ -59,9 +55,7 @@ pub enum ArchiveError {
         known: i64,
     },
     /// The file is something else.
-    #[error(
-        "{path} is not a dbdyno archive ({detail}): name another file with --archive; it was not changed"
-    )]
+    #[error("{path} is not a dbdyno archive ({detail}); it was not changed")]
     NotAnArchive {
         /// The file.
         path: PathBuf,
@@ -69,17 +63,13 @@ pub enum ArchiveError {
         detail: String,
     },
     /// Another process has held the archive's lock for too long.
-    #[error(
-        "the archive {path} is locked by another process: wait until it has finished, or name another file with --archive"
-    )]
+    #[error("the archive {path} is locked by another process; wait until that process has ended")]
     Busy {
         /// The archive.
         path: PathBuf,
     },
     /// No run of that name.
-    #[error(
-        "the archive {path} has no run called {name:?}; `dbdyno list runs` shows what there is"
-    )]
+    #[error("the archive {path} has no run called {name:?}")]
     UnknownRun {
         /// The archive.
         path: PathBuf,
@@ -87,23 +77,23 @@ pub enum ArchiveError {
         name: String,
     },
     /// The label stands for an older run.
-    #[error("the label {label:?} is taken by another run of this archive: choose another one")]
+    #[error("the label {label:?} is taken by another run of this archive; choose another one")]
     LabelTaken { label: String },
     /// The label could not be used to find the run again.
-    #[error("{label:?} cannot be the label of a run ({reason}): choose another one")]
+    #[error("{label:?} cannot be the label of a run: {reason}; choose another one")]
     LabelUnusable {
         label: String,
         /// Why not.
         reason: &'static str,
     },
     /// The note cannot be kept.
-    #[error("this cannot be the note of a run ({reason}): write a shorter or plainer one")]
+    #[error("the note cannot be saved: {reason}")]
     NoteUnusable {
         /// Why not.
         reason: &'static str,
     },
     /// The run has to stay.
-    #[error("run {label:?} is not deleted: {reason}; nothing was deleted")]
+    #[error("run {label:?} cannot be deleted: {reason}; nothing was deleted")]
     NotDeleted {
         label: String,
         /// Why it stays, and what to do.
@@ -114,7 +104,7 @@ pub enum ArchiveError {
     BadPlan(String),
     /// The point was measured before.
     #[error(
-        "run {run_id} already has the point {}: a finished point is never replaced",
+        "run {run_id} already has the point {}; a finished point is never replaced",
         describe(key)
     )]
     PointTwice { run_id: i64, key: Box<PointKey> },
@@ -126,7 +116,7 @@ pub enum ArchiveError {
     NotThere { run_id: i64, key: Box<PointKey> },
     /// A run cannot be complete while planned points are missing.
     #[error(
-        "run {run_id} cannot be called complete: {missing} of its planned points are not finished; go on with --resume"
+        "run {run_id} cannot be marked complete: {missing} of its planned points are not finished; resume it"
     )]
     NotComplete {
         run_id: i64,
@@ -134,7 +124,7 @@ pub enum ArchiveError {
         missing: usize,
     },
     /// Any other answer of SQLite.
-    #[error("the archive could not be used: {0}")]
+    #[error("the archive cannot be used: {0}")]
     Sqlite(rusqlite::Error),
 }
 

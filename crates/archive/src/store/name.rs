@@ -60,15 +60,15 @@ pub fn check_label(label: &str) -> Result<()> {
     } else if label.chars().count() > LABEL_CHARS_MAX {
         "it is longer than 100 characters"
     } else if label.chars().any(char::is_control) || label.trim() != label {
-        "it contains control characters or begins or ends with a space"
+        "it contains control characters, or starts or ends with a space"
     } else if label == "last" {
-        "`last` means the run begun last"
+        "`last` means the run started last"
     } else if label.parse::<i64>().is_ok() {
         "a number means a run's id"
     } else if made_up {
-        "`run-NUMBER` is what a run without a label is called"
+        "`run-NUMBER` is the name of a run without a label"
     } else if label.starts_with("ref:") {
-        "`ref:` begins the name of a reference"
+        "names of references start with `ref:`"
     } else {
         return Ok(());
     };

@@ -96,7 +96,7 @@ pub(super) fn check_marks(path: &Path) -> Result<()> {
         return Err(not_ours("it is not an SQLite file"));
     }
     if number(68) != APPLICATION_ID {
-        return Err(not_ours("it is the SQLite file of another application"));
+        return Err(not_ours("it is an SQLite file of another application"));
     }
     let found = i64::from(number(60));
     if found > SCHEMA_VERSION {
@@ -140,7 +140,7 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
     }
     if let Some(foreign) = foreign(connection)? {
         return Err(damaged(format!(
-            "its schema has {foreign}, which dbdyno makes in no archive"
+            "its schema has {foreign}, which dbdyno never creates"
         )));
     }
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -153,14 +153,14 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
     let lacks = |name: &&str| !columns.contains(*name) && !later.contains(name);
     if let Some(name) = FIGURES.iter().map(|figure| figure.name).find(lacks) {
         return Err(damaged(format!(
-            "its table `point` has no column `{name}` though it says version {version}"
+            "its table `point` has no column `{name}`, although its version is {version}"
         )));
     }
     for (_, table, added) in COLUMNS_ADDED.iter().filter(|(since, ..)| *since <= version) {
         let columns = self::columns(connection, table)?;
         if let Some((name, _)) = added.iter().find(|(name, _)| !columns.contains(*name)) {
             return Err(damaged(format!(
-                "its table `{table}` has no column `{name}` though it says version {version}"
+                "its table `{table}` has no column `{name}`, although its version is {version}"
             )));
         }
     }
@@ -169,7 +169,7 @@ pub(super) fn check_whole(connection: &Connection, path: &Path) -> Result<()> {
         let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
         if !connection.prepare(sql)?.exists([name])? {
             return Err(damaged(format!(
-                "it has no table `{name}` though it says version {version}"
+                "it has no table `{name}`, although its version is {version}"
             )));
         }
     }

@@ -60,18 +60,18 @@ fn check_plan(new: &NewRun) -> Result<()> {
     let bad = |what: String| Err(ArchiveError::BadPlan(what));
     if new.planned.len() > POINTS_PLANNED_MAX {
         return bad(format!(
-            "it has {} points, more than {POINTS_PLANNED_MAX}",
+            "it has {} points; the limit is {POINTS_PLANNED_MAX}",
             new.planned.len()
         ));
     }
     let mut seen = HashSet::new();
     for key in &new.planned {
         if !seen.insert(key) {
-            return bad(format!("the point {key:?} stands in it twice"));
+            return bad(format!("the point {key:?} occurs twice"));
         }
         if key.target as usize >= new.targets.len() {
             return bad(format!(
-                "the point {key:?} has a target that the run has not"
+                "the point {key:?} names a target that the run does not have"
             ));
         }
     }

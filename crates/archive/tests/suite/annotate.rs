@@ -176,7 +176,7 @@ fn a_run_that_may_be_under_way_stays() {
     for state in [RunState::Running, RunState::Interrupted] {
         archive.finish_run(open, state, None).unwrap();
         let why = kept(&mut archive, &[whole, open]);
-        assert!(why.contains("wait until that has ended"), "{why}");
+        assert!(why.contains("wait until that process has ended"), "{why}");
     }
     // A complete one may go meanwhile.
     archive.delete_runs(&[whole], NOW).unwrap();

@@ -42,17 +42,20 @@ fn what_is_wrong_is_told_with_its_line_and_changes_nothing() {
         (format!("{head}rd1,write,125\n"), "line 2: it has 3 fields"),
         (format!("{head}rd1,delete,125,1\n"), "write read or write"),
         (format!("{head}rd1,read,-1,1\n"), "above 0"),
-        (format!("{head}rd1,read,1,many\n"), "no whole number"),
+        (format!("{head}rd1,read,1,many\n"), "not a whole number"),
         (
             format!("{head}rd1,read,250,1\nrd1,read,125,1\n"),
             "line 3: the upper ends",
         ),
-        (format!("{head}rd1,read,,1\nrd1,read,125,1\n"), "must rise"),
-        (format!("{head}rd3,read,1,1\n"), "names 0 runs"),
-        (format!("{head}rd2,read,1,1\n"), "names 2 runs"),
+        (
+            format!("{head}rd1,read,,1\nrd1,read,125,1\n"),
+            "must increase",
+        ),
+        (format!("{head}rd3,read,1,1\n"), "matches 0 runs"),
+        (format!("{head}rd2,read,1,1\n"), "matches 2 runs"),
         (
             format!("{head}rd1,read,1,1\nrd1,write,1,1\nrd1,read,2,1\n"),
-            "line 4: the reads of rd1 stand further up",
+            "line 4: the reads of rd1 already occur",
         ),
     ] {
         let mut run = run();

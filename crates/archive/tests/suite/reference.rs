@@ -162,15 +162,15 @@ fn a_wrong_file_is_refused_with_its_place() {
         ),
         (
             results("zero_means = { x = \"y\" }\nrows = []"),
-            "\"x\", which is no column",
+            "\"x\", which is not a column",
         ),
         (
             results("rows = []").replace("read_mb_per_s", "read_mbps"),
-            "which is no figure",
+            "which is not a figure",
         ),
         (
             results("rows = []").replace("operations_per_s", "read_mb_per_s"),
-            "only one can be",
+            "only one may",
         ),
         (
             results("rows = []").replace("table 1", ""),

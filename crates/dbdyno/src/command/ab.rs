@@ -1,9 +1,11 @@
 //! `dbdyno ab`: two configurations measured in turn, then compared.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName};
+use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
 use target::TargetUrl;
@@ -13,7 +15,6 @@ use super::compare::{earlier_studies, equal_studies, judge_and_show};
 use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
 use crate::consent::Forecast;
 use crate::exit::Status;
-use crate::fault;
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
 use crate::say::say;
@@ -89,7 +90,7 @@ fn begin(
         name: arguments.name.clone(),
         seed: arguments.seed,
         workloads,
-        clock: fault::clock(),
+        clock: Arc::new(SystemClock),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(arguments.platform.as_deref()).unwrap_or_default(),
         host,
@@ -183,11 +184,11 @@ fn foretell(arguments: &AbArguments, plan: &Plan, archive: &Option<PathBuf>) -> 
         return Ok(());
     }
     let reason = format!(
-        "no verdict is possible with --pairs {}: an interval of {:.0} % takes {fewest}",
+        "no verdict is possible with --pairs {}: a confidence interval of {:.0} % needs {fewest}",
         arguments.pairs,
         CONFIDENCE * 100.0
     );
-    arguments.permission.agree(&reason, "or ask for more")
+    arguments.permission.agree(&reason, "raise --pairs")
 }
 
 /// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread
@@ -217,6 +218,6 @@ fn like(plan: &Plan) -> Run {
 fn resume(name: &str, archive: &Path, workloads: Registry, screen: &mut Screen) -> Measured {
     let begun = Archive::open_read_only(archive)?.load_run(&RunName::Label(format!("{name}-a")))?;
     let files = place::work_files_of(&begun);
-    let finished = study::resume(name, archive, workloads, fault::clock(), screen)?;
+    let finished = study::resume(name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((finished, files))
 }

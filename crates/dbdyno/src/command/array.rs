@@ -6,7 +6,7 @@ use std::path::Path;
 use ::archive::{Run, array};
 use anyhow::Result;
 
-use crate::exit::Wrong;
+use crate::exit::InvalidInput;
 
 /// Largest file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -25,7 +25,7 @@ pub fn attach(asked: &[String], runs: &mut [&mut Run]) -> Result<()> {
         let text = read(Path::new(file))?;
         let name = Path::new(file).file_name().unwrap_or_default();
         array::attach(run, &name.to_string_lossy(), &text)
-            .map_err(|error| Wrong(format!("{file}: {error}")))?;
+            .map_err(|error| InvalidInput(format!("{file}: {error}")))?;
     }
     Ok(())
 }
@@ -33,7 +33,7 @@ pub fn attach(asked: &[String], runs: &mut [&mut Run]) -> Result<()> {
 fn read(path: &Path) -> Result<String> {
     let cannot = || format!("{} cannot be read", path.display());
     ::archive::read_text(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => Wrong(format!("{}: {error}", cannot())).into(),
+        ErrorKind::FileTooLarge => InvalidInput(format!("{}: {error}", cannot())).into(),
         _ => anyhow::Error::new(error).context(cannot()),
     })
 }

@@ -12,7 +12,7 @@ use verdict::metric::Metric;
 
 use super::{array, load_run, print, terminal_columns, wants_colour};
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 use crate::place;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
@@ -34,8 +34,7 @@ pub fn judge_and_show(
         .primary
         .iter()
         .map(|text| text.parse::<Metric>())
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|e| Wrong(e.to_string()))?;
+        .collect::<Result<Vec<_>, _>>()?;
     let earlier;
     let band = match judging.band {
         BandAsked::Share(band) => Band::Given(band),
@@ -50,7 +49,7 @@ pub fn judge_and_show(
         primary: &primary,
         anyway,
     };
-    let compared = set_against(a, b, &options).map_err(|e| Wrong(e.to_string()))?;
+    let compared = set_against(a, b, &options)?;
     let share = match judging.band {
         BandAsked::Share(band) => band,
         BandAsked::Learned => BAND_DEFAULT,
@@ -91,8 +90,8 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
         .collect();
     let pairs: u32 = studies.iter().map(|(a, _)| a.repetitions).sum();
     if (pairs as usize) < LEARNED_PAIRS_MIN {
-        return Err(Wrong(format!(
-            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, and a band is learned from {LEARNED_PAIRS_MIN} at least; measure them by `dbdyno ab {} --pairs 10` without --a and --b",
+        return Err(InvalidInput(format!(
+            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but a band needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --pairs 10` without --a and --b",
             like.plan_name, like.plan_name
         ))
         .into());

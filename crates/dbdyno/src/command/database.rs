@@ -10,16 +10,16 @@ use target::{ErrorKind, Reach, Target, TargetError};
 use workload::loading::Event;
 
 use crate::arguments::SecretText;
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 use crate::say::say;
 
 /// The target of a URL, with the name of its engine.
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
-    let engine = target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    let engine = target::find(&url)?;
     if engine.reach() != Reach::Network && url.file().is_none() {
-        return Err(Wrong(format!(
-            "the database {url} would end with this command; name a file or a directory that it stays in"
+        return Err(InvalidInput(format!(
+            "the database {url} would be lost when this command ends; name a file or a directory to keep it in"
         ))
         .into());
     }

@@ -11,7 +11,7 @@ use host::{Remote, SshAddress};
 
 use super::{load_run, print};
 use crate::arguments::HostArguments;
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 
 /// A longer file is no inventory.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -20,7 +20,7 @@ pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Stat
     let stated = super::stated(arguments.platform.as_deref())?;
     let remote = match &arguments.host {
         Some(text) => {
-            let address = SshAddress::parse(text).map_err(|e| Wrong(e.to_string()))?;
+            let address = SshAddress::parse(text)?;
             Some(Remote::connect(&address)?)
         }
         None => None,
@@ -59,12 +59,12 @@ fn changed(
 ) -> Result<Vec<Changed>> {
     let path = Path::new(name);
     if path.is_file() {
-        let before = Document::parse(name, &read(path)?).map_err(|e| Wrong(e.to_string()))?;
+        let before = Document::parse(name, &read(path)?)?;
         return Ok(document.changed_since(&before));
     }
     if name.ends_with(".json") {
-        return Err(Wrong(format!(
-            "there is no file {name}; write one with `dbdyno host --json`, or name a run"
+        return Err(InvalidInput(format!(
+            "there is no file {name}; create one with `dbdyno host --json`, or name a run"
         ))
         .into());
     }
@@ -74,8 +74,8 @@ fn changed(
 
 fn read(path: &Path) -> Result<String> {
     let unreadable = |what: String| {
-        Wrong(format!(
-            "{} cannot be read ({what}); give a file that `dbdyno host --json` wrote",
+        InvalidInput(format!(
+            "{} cannot be read ({what}); use a file that `dbdyno host --json` wrote",
             path.display()
         ))
     };

@@ -7,12 +7,12 @@ use verdict::sla::{self, Judgement, Sla};
 
 use super::{load_run, print};
 use crate::arguments::JudgeArguments;
-use crate::exit::{Status, Wrong};
+use crate::exit::Status;
 use crate::output;
 
 pub fn judge(arguments: &JudgeArguments, archive: &Option<PathBuf>) -> Result<Status> {
     // What is wrong in the file must be said also when there is no archive yet.
-    let limits = Sla::load(&arguments.sla).map_err(|e| Wrong(e.to_string()))?;
+    let limits = Sla::load(&arguments.sla)?;
     let run = load_run(&arguments.run, archive)?;
     let judgement = sla::judge(&run, &limits);
     if let Some(path) = &arguments.junit {

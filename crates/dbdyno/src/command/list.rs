@@ -10,14 +10,16 @@ use target::Reach;
 
 use super::print;
 use crate::arguments::{ListArguments, Listing};
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 use crate::place;
 
 pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let is_filtered = [&arguments.plan, &arguments.target, &arguments.since];
     let is_filtered = is_filtered.iter().any(|filter| filter.is_some());
     if is_filtered && !matches!(arguments.what, Listing::Runs) {
-        return Err(Wrong("--plan, --target and --since are for `dbdyno list runs`".into()).into());
+        return Err(
+            InvalidInput("--plan, --target and --since are for `dbdyno list runs`".into()).into(),
+        );
     }
     let text = match arguments.what {
         Listing::Tests => tests()?,

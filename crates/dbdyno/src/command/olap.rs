@@ -13,7 +13,7 @@ use super::database::{bar, open, show, sound, tell};
 use super::print;
 use crate::arguments::OlapVerb;
 use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 
 mod run;
 
@@ -50,13 +50,13 @@ fn load(asked: &LoadArguments) -> Result<Status> {
     let loaded = outcome?;
     if loaded.restored {
         print(&format!(
-            "what a refresh had changed is put back: scale {} is as it was loaded\n",
+            "what a refresh had changed is restored: scale {} is as loaded\n",
             asked.scale
         ))?;
         return Ok(Status::Fine);
     }
     let mut text = format!(
-        "scale {} is loaded: {} rows in {:.3} s by {}, with keys, statistics and counts {:.3} s\n",
+        "scale {} is loaded: {} rows in {:.3} s by {}; {:.3} s with keys, statistics and row counts\n",
         asked.scale,
         loaded.rows_loaded(),
         loaded.rows_took.as_secs_f64(),
@@ -97,7 +97,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
 fn seconds(limit_s: f64) -> Result<Duration> {
     match (0.001..=1e6).contains(&limit_s) {
         true => Ok(Duration::from_secs_f64(limit_s)),
-        false => Err(Wrong(format!(
+        false => Err(InvalidInput(format!(
             "--query-limit {limit_s} is not between 0.001 and 1000000 seconds"
         ))
         .into()),
@@ -113,7 +113,7 @@ fn name(finding: &Finding) -> String {
 
 fn lines(checked: &Checked) -> String {
     let mut text = format!(
-        "analytical database of scale {}, parameters of the qualification\n",
+        "analytical database of scale {}, qualification parameters\n",
         checked.metadata.scale
     );
     for finding in &checked.findings {
@@ -122,7 +122,7 @@ fn lines(checked: &Checked) -> String {
             Verdict::Unknown(answer) => (
                 "answered",
                 format!(
-                    " ({} rows; no answer is known at this scale)",
+                    " ({} rows; there is no reference answer at this scale)",
                     answer.rows.len()
                 ),
             ),
@@ -179,7 +179,7 @@ fn answers(checked: &Checked) -> Result<String> {
 fn drop_tables(asked: &DropArguments) -> Result<Status> {
     let (target, _) = open(&asked.target)?;
     print(match olap::drop_all(target.as_ref())? {
-        true => "the analytical database is removed\n",
+        true => "the analytical database was dropped\n",
         false => "there was no analytical database\n",
     })?;
     Ok(Status::Fine)

@@ -59,7 +59,7 @@ fn load(asked: &LoadArguments) -> Result<Status> {
         begun.elapsed().as_secs_f64(),
     );
     print(&format!(
-        "{}, {} of them now: {} rows in {rows_s:.3} s, with keys, statistics and counts {all_s:.3} s\n",
+        "{}, {} of them now: {} rows in {rows_s:.3} s; {all_s:.3} s with keys, statistics and row counts\n",
         match asked.warehouses {
             1 => "1 warehouse is loaded".to_owned(),
             many => format!("{many} warehouses are loaded"),
@@ -107,7 +107,7 @@ fn lines(checked: &Checked) -> String {
         // Writing to a String cannot fail.
         let _ = match verdict {
             Verdict::Holds => writeln!(text, "{name:>4}  holds    {title}"),
-            Verdict::PutOff(why) => writeln!(text, "{name:>4}  put off  {title} ({why})"),
+            Verdict::PutOff(why) => writeln!(text, "{name:>4}  skipped  {title} ({why})"),
             Verdict::Broken { .. } => writeln!(text, "{name:>4}  BROKEN   {title}"),
         };
         if let Verdict::Broken { count, places } = verdict {
@@ -167,22 +167,22 @@ fn restore(asked: &RestoreArguments) -> Result<Status> {
     bar.finish_and_clear();
     let restored = outcome?;
     let way = match &restored.way {
-        Way::CopyTaken => "it was as loaded, and a copy of it is kept now".to_owned(),
-        Way::CopyRestored => "its copy was put back".to_owned(),
-        Way::Untouched { no_copy } => format!("it was as loaded; no copy is kept: {no_copy}"),
-        Way::Reloaded { no_copy: None } => {
-            "it was loaded anew, and a copy of it is kept now".into()
+        Way::CopyTaken => "unchanged since its load; a copy is kept now".to_owned(),
+        Way::CopyRestored => "restored from its copy".to_owned(),
+        Way::Untouched { no_copy } => {
+            format!("unchanged since its load; no copy is kept: {no_copy}")
         }
+        Way::Reloaded { no_copy: None } => "loaded again; a copy is kept now".into(),
         Way::Reloaded { no_copy: Some(why) } => {
-            format!("it was loaded anew; no copy is kept: {why}")
+            format!("loaded again; no copy is kept: {why}")
         }
     };
     let caches = match &restored.cooled {
-        Cooled::Cold => "nothing of it is cached".to_owned(),
-        Cooled::Lukewarm(why) => format!("some of it may be cached: {why}"),
+        Cooled::Cold => "its caches are cold".to_owned(),
+        Cooled::Lukewarm(why) => format!("its caches may be warm: {why}"),
     };
     print(&format!(
-        "the order-entry database of {} is at its start after {:.3} s: {way}; {caches}\n",
+        "the order-entry database of {} is as loaded after {:.3} s: {way}; {caches}\n",
         warehouses(restored.metadata.warehouses),
         restored.took.as_secs_f64(),
     ))?;
@@ -199,7 +199,7 @@ fn reconcile(asked: &ReconcileArguments) -> Result<Status> {
 fn drop_tables(asked: &DropArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     print(match oltp::drop_all(target.as_ref(), &engine)? {
-        true => "the order-entry database is removed\n",
+        true => "the order-entry database was dropped\n",
         false => "there was no order-entry database\n",
     })?;
     Ok(Status::Fine)

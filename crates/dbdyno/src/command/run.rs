@@ -1,9 +1,11 @@
 //! `dbdyno run`: measure, then print tables and scorecard.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName};
+use host::SystemClock;
 use lab::{Plan, Registry, RunOptions, Setting};
 use target::lifted::Level;
 
@@ -11,7 +13,6 @@ use super::{print, terminal_columns, wants_colour};
 use crate::arguments::{RunArguments, urls};
 use crate::consent::Forecast;
 use crate::exit::Status;
-use crate::fault;
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
 use crate::say::say;
@@ -93,7 +94,7 @@ fn begin(
         label: arguments.name.clone(),
         seed: arguments.seed,
         workloads,
-        clock: fault::clock(),
+        clock: Arc::new(SystemClock),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(arguments.platform.as_deref())?,
         host,
@@ -114,7 +115,7 @@ fn resume(name: &str, archive: &Path, workloads: Registry, screen: &mut Screen) 
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
     let files = place::work_files_of(&begun);
-    let run = lab::resume(&name, archive, workloads, fault::clock(), screen)?;
+    let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
 }
 
@@ -129,7 +130,7 @@ fn show(run: &Run) -> Result<Status> {
         return Ok(Status::Fine);
     }
     say(&format!(
-        "dbdyno: {} of {} points of run {} are invalid; their reasons stand in the tables",
+        "dbdyno: {} of {} points of run {} are invalid; the tables give the reasons",
         run.points.iter().filter(|p| !p.valid()).count(),
         run.points.len(),
         run.label

@@ -9,7 +9,7 @@ use host::WallClock;
 
 use super::print;
 use crate::arguments::RunsVerb;
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 use crate::place;
 use crate::say::say;
 
@@ -64,17 +64,17 @@ fn agree(runs: &[Run], yes: bool) -> Result<()> {
         say(&line(run));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Wrong(
+        return Err(InvalidInput(
             "nothing was deleted: this cannot be undone; add --yes to confirm".into(),
         )
         .into());
     }
-    say("Delete them? They cannot be brought back. [y/N]");
+    say("Delete them? This cannot be undone. [y/N]");
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Wrong("nothing was deleted".into()).into()),
+        _ => Err(InvalidInput("nothing was deleted".into()).into()),
     }
 }
 
@@ -84,7 +84,7 @@ fn line(run: &Run) -> String {
         n => format!("{n} points"),
     };
     format!(
-        "run {} “{}”, plan {}, {points}, begun {}",
+        "run {} “{}”, plan {}, {points}, started {}",
         run.id, run.label, run.plan_name, run.started_at
     )
 }

@@ -22,7 +22,7 @@ use storage::run::Run;
 
 use super::print;
 use crate::arguments::VdbenchArguments;
-use crate::exit::Status;
+use crate::exit::{self, Status};
 use crate::place;
 use crate::say::say;
 use devices::Devices;
@@ -34,7 +34,7 @@ const SEED: u64 = 1;
 /// Whatever fails, wrappers know one status.
 pub fn vdbench(asked: &VdbenchArguments, archive: &Option<PathBuf>) -> Status {
     carry_out(asked, archive).unwrap_or_else(|error| {
-        say(&format!("dbdyno: {error:#}"));
+        say(&format!("dbdyno: {}", exit::sentence(&error)));
         Status::VdbenchFailed
     })
 }
@@ -56,9 +56,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         return Ok(Status::Fine);
     }
     if arguments.check {
-        bail!(
-            "--check goes with -s; a list that is carried out is checked before its first I/O without it"
-        );
+        bail!("--check needs -s; without -s, the list is always checked before its first I/O");
     }
     if profile.is_some() && !arguments.force {
         spare_files(&script)?;
@@ -103,7 +101,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     ));
     match ended? {
         Completion::Interrupted => {
-            bail!("interrupted; what was measured is on the pages and in the archive")
+            bail!("interrupted; the results so far are on the pages and in the archive")
         }
         Completion::Whole
         | Completion::ResponseTime
@@ -120,7 +118,7 @@ fn check(script: &Script, force: bool) -> Result<()> {
         ..Options::new(SEED, &never)
     };
     execution::check(script, format(script).as_ref(), &options)?;
-    say("all files and devices of the list can be used as it asks");
+    say("all files and devices of the list can be used");
     Ok(())
 }
 
@@ -155,7 +153,7 @@ fn spare_files(script: &Script) -> Result<()> {
             let there = std::fs::metadata(&sd.path).is_ok_and(|it| it.is_file() && it.len() > 0);
             if there && run.writes_to(index) {
                 bail!(
-                    "{} exists, and the profile writes over it; name a file that is not there yet, or give --force if its contents may be lost",
+                    "{} exists, and the profile would overwrite it; name a new file, or add --force if its contents may be lost",
                     sd.path.display()
                 );
             }

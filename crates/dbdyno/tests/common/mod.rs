@@ -92,7 +92,6 @@ impl Place {
             .current_dir(self.directory.path())
             .env("DBDYNO_ARCHIVE", self.archive())
             .env("COLUMNS", "120")
-            .env_remove("DBDYNO_FAULT_CLOCK_STEP_S")
             .stdin(Stdio::null());
         command
     }

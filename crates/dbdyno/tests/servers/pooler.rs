@@ -38,7 +38,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
         place.fine(&load);
         are_whole(&server);
         let again = place.dbdyno(&load);
-        assert_eq!(again.status, 1, "{}", again.stderr);
+        assert_eq!(again.status, 2, "{}", again.stderr);
         assert!(again.sentence().contains("--replace"), "{}", again.stderr);
         let ours = "SELECT count(*) FROM dbdyno.customer";
         assert_eq!(psql(&server, ours), "30000");

@@ -23,12 +23,8 @@ pub(super) fn offsets<const N: usize>(
         return Err(format!("{} is longer than 64 MiB", path.display()));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    let types = Types::parse(&bytes).ok_or_else(|| {
-        format!(
-            "{} is not a description of types that is understood",
-            path.display()
-        )
-    })?;
+    let types = Types::parse(&bytes)
+        .ok_or_else(|| format!("{} is not valid BTF type information", path.display()))?;
     let mut found = [0; N];
     for (place, (structure, member)) in found.iter_mut().zip(members) {
         let bits = types.offset_bits(structure, member);

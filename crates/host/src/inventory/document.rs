@@ -12,7 +12,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// It is something else.
-    #[error("{file} is not an inventory that `dbdyno host --json` wrote: {what}")]
+    #[error("{file} is not an inventory of dbdyno in JSON: {what}")]
     NotAnInventory {
         file: String,
         /// What is wrong.
@@ -20,7 +20,7 @@ pub enum DocumentError {
     },
     /// It was written by a later dbdyno.
     #[error(
-        "{file} is an inventory of version {version}, and this dbdyno knows version {VERSION}; write it again with this one"
+        "{file} is an inventory of version {version}, but this dbdyno reads version {VERSION}; write it again with this dbdyno"
     )]
     OtherVersion { file: String, version: u32 },
 }

@@ -53,7 +53,7 @@ pub fn stated_section(stated: &Stated) -> String {
 /// The rows that differ.
 pub fn changed_rows(rows: &[Changed], before: &str) -> String {
     if rows.is_empty() {
-        return format!("Nothing differs from {before}.\n");
+        return format!("No differences from {before}.\n");
     }
     let or_unknown = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.to_owned());
     let mut cells = vec![["fact", before, "now"].map(str::to_owned).to_vec()];
@@ -186,10 +186,10 @@ fn memory(found: &Inventory) -> Vec<(String, String)> {
         row("swap", size(m.swap_bytes)),
         row("transparent huge pages", m.transparent_huge_pages.as_ref()),
         row(
-            "defragmentation for them",
+            "THP defragmentation",
             m.transparent_huge_pages_defrag.as_ref(),
         ),
-        row("huge pages together", size(m.huge_pages_bytes)),
+        row("huge pages, total", size(m.huge_pages_bytes)),
     ];
     for pages in &m.huge_pages {
         let value = format!(
@@ -287,7 +287,7 @@ fn ports(found: &Inventory) -> Vec<Vec<String>> {
         "port name",
         "state",
         "Gbit/s",
-        "Gbit/s at most",
+        "max Gbit/s",
     ])];
     rows.extend(found.fibre_channel_ports.iter().map(|port| {
         vec![

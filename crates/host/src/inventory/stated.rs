@@ -89,10 +89,10 @@ enum Kind {
 impl Kind {
     fn wanted(self) -> &'static str {
         match self {
-            Self::Text => "a text in quotes",
-            Self::Number => "a number that is not negative",
+            Self::Text => "a quoted string",
+            Self::Number => "a non-negative number",
             Self::YesNo => "true or false",
-            Self::List => "a list of texts",
+            Self::List => "a list of strings",
         }
     }
 
@@ -158,7 +158,7 @@ impl Stated {
             let wrong = || StatedError::WrongKind {
                 file: file.to_owned(),
                 name: section.name.clone(),
-                wanted: "a section, written in brackets on a line of its own",
+                wanted: "a section, in brackets on a line of its own",
             };
             let fields = value.as_table().ok_or_else(wrong)?;
             sections.insert(
@@ -275,10 +275,10 @@ mod tests {
         );
         assert!(refused("[storge]\n").contains("section \"storge\" (did you mean \"storage\"?)"));
         assert!(refused("storage = 1\n").contains("must be a section"));
-        assert!(refused("[storage]\nraid_level = 5\n").contains("must be a text in quotes"));
-        assert!(refused("[storage]\nhdd_disks = -1\n").contains("must be a number"));
-        assert!(refused("[storage]\nhdd_disks = nan\n").contains("must be a number"));
-        assert!(refused("[database]\noptions = [1]\n").contains("must be a list of texts"));
+        assert!(refused("[storage]\nraid_level = 5\n").contains("must be a quoted string"));
+        assert!(refused("[storage]\nhdd_disks = -1\n").contains("must be a non-negative number"));
+        assert!(refused("[storage]\nhdd_disks = nan\n").contains("must be a non-negative number"));
+        assert!(refused("[database]\noptions = [1]\n").contains("must be a list of strings"));
         assert!(refused("[database]\ncluster = \"Y\"\n").contains("must be true or false"));
         assert!(refused("[storage\n").contains("is not TOML"));
     }

@@ -110,7 +110,7 @@ fn all_hold(rule: &Rule, facts: &Value, seen: &[Seen<'_>]) -> Outcome {
         rule.missing.clone()
     } else {
         format!(
-            "The value is not known or cannot be read for {}.",
+            "The value is unknown or unreadable for {}.",
             named.join(", ")
         )
     };

@@ -16,7 +16,7 @@ pub fn findings(findings: &[Finding]) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "Lint: {} advised otherwise, {} cannot be decided, {} as advised",
+        "Lint: {} not followed, {} cannot be decided, {} followed",
         count(Decision::AdvisedOtherwise),
         count(Decision::CannotBeDecided),
         count(Decision::Ok)
@@ -45,7 +45,7 @@ pub fn findings(findings: &[Finding]) -> String {
         .map(|finding| finding.id.as_str())
         .collect();
     if !ok.is_empty() {
-        let _ = writeln!(text, "\n  As advised\n{}", wrapped(&ok, "    "));
+        let _ = writeln!(text, "\n  Followed\n{}", wrapped(&ok, "    "));
     }
     text
 }

@@ -15,7 +15,7 @@ pub struct SshAddress {
 
 /// Why a text names no machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" names no host: {what}; write it as ssh://USER@HOST[:PORT]")]
+#[error("\"{text}\" is not an SSH address: {what}; write ssh://USER@HOST[:PORT]")]
 pub struct AddressError {
     text: String,
     what: String,
@@ -36,11 +36,11 @@ impl SshAddress {
     fn parts(text: &str) -> Result<Self, &'static str> {
         let place = text
             .strip_prefix("ssh://")
-            .ok_or("it does not begin with ssh://")?;
+            .ok_or("it does not start with ssh://")?;
         let place = place.strip_suffix('/').unwrap_or(place);
         let (user, place) = match place.rsplit_once('@') {
             Some((user, _)) if user.contains(':') => {
-                return Err("a password has no place in it, ssh logs on with keys");
+                return Err("it contains a password; ssh logs in with keys");
             }
             Some((user, place)) => (Some(word(user)?), place),
             None => (None, place),
@@ -52,7 +52,7 @@ impl SshAddress {
             Some((host, "")) => (host, None),
             Some((host, port)) => (
                 host,
-                Some(port.strip_prefix(':').ok_or("its port is none")?),
+                Some(port.strip_prefix(':').ok_or("its port is invalid")?),
             ),
             None => match place.split_once(':') {
                 Some((host, port)) => (host, Some(port)),
@@ -62,7 +62,7 @@ impl SshAddress {
         let port = match port.map(str::parse::<u16>) {
             None => None,
             Some(Ok(port)) if port > 0 => Some(port),
-            Some(_) => return Err("its port is none"),
+            Some(_) => return Err("its port is invalid"),
         };
         Ok(Self {
             user,
@@ -86,9 +86,9 @@ fn word(text: &str) -> Result<String, &'static str> {
     let fits = |c: char| c.is_alphanumeric() || "._-%:+".contains(c);
     match text {
         "" => Err("its user or host is empty"),
-        _ if text.starts_with('-') => Err("its user or host begins with a hyphen"),
+        _ if text.starts_with('-') => Err("its user or host starts with a hyphen"),
         _ if text.chars().all(fits) => Ok(text.to_owned()),
-        _ => Err("its user or host holds more than letters, digits, dots and hyphens"),
+        _ => Err("its user or host contains characters other than letters, digits and ._-%:+"),
     }
 }
 

@@ -15,7 +15,8 @@ pub enum RemoteError {
         cause: std::io::Error,
     },
     /// It does not let us in, or does not answer.
-    #[error("{address} cannot be reached ({cause}); check that `ssh {}` logs on without asking for anything", command(.address))]
+    #[error("{address} cannot be reached ({cause}); check that `ssh {}` logs in without asking for \
+             anything", command(.address))]
     Unreachable {
         /// The machine.
         address: SshAddress,
@@ -23,13 +24,11 @@ pub enum RemoteError {
         cause: String,
     },
     /// It has no `/proc`.
-    #[error(
-        "{0} does not show the processor counters of a Linux /proc, without which it cannot be sampled"
-    )]
+    #[error("{0} cannot be sampled: it does not show the processor counters of a Linux /proc")]
     NoCounters(SshAddress),
     /// Its files cannot be kept here.
     #[error(
-        "the files of {address} cannot be kept in the temporary directory ({cause}); make room there or set TMPDIR"
+        "the files of {address} cannot be stored in the temporary directory ({cause}); free space there, or set TMPDIR"
     )]
     NoRoom {
         /// The machine.
@@ -38,7 +37,9 @@ pub enum RemoteError {
         cause: std::io::Error,
     },
     /// A device that no device is called.
-    #[error("\"{0}\" is no name of a block device; give the kernel's, such as sda or nvme0n1")]
+    #[error(
+        "\"{0}\" is not the name of a block device; give the kernel's name, such as sda or nvme0n1"
+    )]
     BadDevice(String),
 }
 

@@ -275,7 +275,8 @@ impl Shared {
         loop {
             if state.answered >= number {
                 let found = state.samples.iter().find(|(n, _)| *n == number);
-                let odd = || "it printed no counters; dbdyno needs a Linux /proc there".to_owned();
+                let odd =
+                    || "the host printed no counters; dbdyno needs a Linux /proc on it".to_owned();
                 return found.map(|(_, snapshot)| *snapshot).ok_or_else(odd);
             }
             if let Some(reason) = &state.lost {
@@ -365,7 +366,7 @@ fn read_samples(shared: &Shared, output: ChildStdout, mut reader: Reader) -> Str
                 lines.clear();
             }
             None if lines.len() < LINES_MAX => lines.push(line.to_owned()),
-            None => return "it printed more than counters".into(),
+            None => return "the host printed more than counters".into(),
         }
     }
 }

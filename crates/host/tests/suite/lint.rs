@@ -115,7 +115,7 @@ fn practice_of_another_database_is_not_decided() {
         .iter()
         .find(|f| f.id == "sysctl-fs-aio-max-nr")
         .unwrap();
-    assert!(aio.why.contains("published for Oracle"), "{}", aio.why);
+    assert!(aio.why.contains("applies only to Oracle"), "{}", aio.why);
     let governor = decision(&mine, "power-profile").0;
     assert_eq!(governor, Decision::AdvisedOtherwise, "for any database");
     assert_eq!(of("Oracle"), lint(&found, &stated(STATED_OTHERWISE)));

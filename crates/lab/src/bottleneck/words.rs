@@ -15,17 +15,17 @@ const STEAL_PCT_TOLD: f64 = 1.0;
 pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
     let figures = evidence.figures;
     match finding {
-        Finding::NothingDone => "Not known: no job did anything.".into(),
+        Finding::NothingDone => "Unknown: no job did anything.".into(),
         Finding::DriverAlone { pct } => {
-            format!("The driver itself held it back: {pct:.0} % of the jobs' time was its own.")
+            format!("Driver-bound: {pct:.0} % of the jobs' time was spent in the driver itself.")
         }
         Finding::Paused { busy_pct } => format!(
-            "None saturated: the jobs paused {:.0} % of their time{}.",
+            "Nothing is saturated: the jobs paused {:.0} % of their time{}.",
             100.0 - busy_pct,
             processors(figures)
         ),
         Finding::Untold { pct } => format!(
-            "Not known: {pct:.0} % of the jobs' busy time was spent in the server, which does not tell \
+            "Unknown: {pct:.0} % of the jobs' busy time was spent in the server, which does not report \
              what for."
         ),
         Finding::Memory { pct, shortage } => memory(*pct, *shortage, figures),
@@ -35,7 +35,7 @@ pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
             others,
         } => format!("{}{}.", most(*resource, *pct, evidence), besides(others)),
         Finding::Several { parts } => format!(
-            "No single resource held it back: of the jobs' busy time, {}{}{}.",
+            "No single bottleneck: of the jobs' busy time, {}{}{}.",
             list(&parts[..parts.len().min(LISTED_MAX)]),
             processors(figures),
             device_numbers(figures)
@@ -86,7 +86,7 @@ fn memory(pct: f64, shortage: Shortage, figures: &Figures) -> String {
     let swapped = (shortage.swap_mb_per_s).filter(|rate| *rate >= SWAP_MB_PER_S_MIN);
     numbers.extend(swapped.map(|rate| format!("{rate:.1} MB/s went to and from swap")));
     format!(
-        "Memory is too small: {}, and {pct:.0} % of the jobs' busy time was spent on paging and its \
+        "Memory-bound: {}, and {pct:.0} % of the jobs' busy time was spent on paging and its \
          effects{}{}.",
         numbers.join(", "),
         processors(figures),
@@ -101,34 +101,34 @@ fn most(resource: Resource, pct: f64, evidence: &Evidence<'_>) -> String {
         Resource::Cpu => cpu(pct, figures),
         Resource::Device => device(pct, evidence),
         Resource::LogSync => format!(
-            "The log held it back: {pct:.0} % of the jobs' busy time went to writing and syncing \
+            "Log-bound: {pct:.0} % of the jobs' busy time went to writing and syncing \
              it{}{}",
             log_latency(evidence.background),
             device_numbers(figures)
         ),
         Resource::Lock => format!(
-            "Locks held it back: {pct:.0} % of the jobs' busy time was spent waiting for one{}",
+            "Lock-bound: {pct:.0} % of the jobs' busy time was spent waiting for one{}",
             longest(evidence.events, &[WaitClass::Lock, WaitClass::Blocked])
         ),
         Resource::Latch => format!(
-            "The server's internal locks held it back: {pct:.0} % of the jobs' busy time{}{}",
+            "Bound by the server's internal locks: {pct:.0} % of the jobs' busy time{}{}",
             longest(evidence.events, &[WaitClass::Latch]),
             processors(figures)
         ),
         Resource::Network => network(pct, evidence),
         Resource::Scheduling => format!(
-            "Scheduling between driver and server held it back: {pct:.0} % of the jobs' busy time went \
+            "Bound by scheduling between driver and server: {pct:.0} % of the jobs' busy time went \
              to context switches and wake-ups inside this machine, with neither at work{}{}",
             round_trip(evidence.link),
             processors(figures)
         ),
         Resource::Driver => format!(
-            "The driver held it back: {pct:.0} % of the jobs' busy time was the client's own work or \
+            "Driver-bound: {pct:.0} % of the jobs' busy time was the client's own work or \
              the server's wait for it{}",
             processors(figures)
         ),
         _ => format!(
-            "Other waits held it back: {pct:.0} % of the jobs' busy time{}{}{}",
+            "Bound by other waits: {pct:.0} % of the jobs' busy time{}{}{}",
             longest(evidence.events, &[WaitClass::Other, WaitClass::Blocked]),
             processors(figures),
             device_numbers(figures)
@@ -151,18 +151,18 @@ fn cpu(pct: f64, figures: &Figures) -> String {
                 false => ", and not by the database alone",
             };
             format!(
-                "The processors are saturated{whose}: {busy:.0} % busy{others}, and the jobs spent {pct:.0} % of \
+                "CPU-bound{whose}: processors {busy:.0} % busy{others}, and the jobs spent {pct:.0} % of \
                  their busy time on them or waiting for one{steal}"
             )
         }
         Some(busy) => format!(
-            "None saturated: the jobs spent {pct:.0} % of their busy time on processors, which were \
+            "Nothing is saturated: the jobs spent {pct:.0} % of their busy time on processors, which were \
              {busy:.0} % busy{}; more jobs would use more of them",
             others(figures)
         ),
         None => format!(
-            "None known to be saturated: the jobs spent {pct:.0} % of their busy time on processors, \
-             and how busy those were is not known"
+            "Nothing is known to be saturated: the jobs spent {pct:.0} % of their busy time on processors, \
+             but how busy those were is unknown"
         ),
     }
 }
@@ -193,11 +193,11 @@ fn device(pct: f64, evidence: &Evidence<'_>) -> String {
     let name = evidence.device.map_or(String::new(), |d| format!(" {d}"));
     let busy = evidence.figures.device_busy_pct;
     let verdict = match busy.is_some_and(|busy| busy >= CPU_BUSY_PCT_MIN) {
-        true => format!("The device{name} is saturated"),
-        false => format!("The latency of the device{name} held it back"),
+        true => format!("Device-bound: the device{name} is saturated"),
+        false => format!("Device-bound: the latency of the device{name}"),
     };
     format!(
-        "{verdict}: {pct:.0} % of the jobs' busy time went to reading and writing data{}",
+        "{verdict}; {pct:.0} % of the jobs' busy time was spent reading and writing data{}",
         device_numbers(evidence.figures)
     )
 }
@@ -208,7 +208,7 @@ fn network(pct: f64, evidence: &Evidence<'_>) -> String {
         format!("; {rate:.1} MB/s through the network interfaces")
     });
     format!(
-        "The network held it back: {pct:.0} % of the jobs' busy time was spent between driver and \
+        "Network-bound: {pct:.0} % of the jobs' busy time was spent between driver and \
          server{}{rate}{}",
         round_trip(evidence.link),
         processors(evidence.figures)

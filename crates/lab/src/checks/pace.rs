@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(stall(&stopped), Some(Duration::from_secs(5)));
         assert_eq!(
             stall_reason(&stopped, USUAL).unwrap().to_string(),
-            "no operation was completed for at least 5.0 s of 8.0: the database, or what it waited for, stood still"
+            "no operation was completed for at least 5.0 s of 8.0 s: the database, or something it waited for, stalled"
         );
         assert_eq!(stall_note(&stopped, USUAL), None);
 
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(stall_reason(&paused, USUAL), None);
         assert_eq!(
             stall_note(&paused, USUAL).unwrap().to_string(),
-            "no operation was completed for at least 1.0 s of 8.0: the database, or what it waited for, stood still"
+            "no operation was completed for at least 1.0 s of 8.0 s: the database, or something it waited for, stalled"
         );
 
         // Queries of which one takes seconds are no stall, nor are hundred that take three seconds each.
@@ -196,7 +196,7 @@ mod tests {
                 .reason(USUAL)
                 .unwrap()
                 .to_string()
-                .contains("200.0 operations/s were offered and 100.0/s done")
+                .contains("200.0 operations/s were offered and 100.0/s completed")
         );
         let in_time = Outcome {
             asked: 400,
@@ -217,7 +217,7 @@ mod tests {
         let all = offered(190_000);
         let reason = all.reason(USUAL).unwrap().to_string();
         assert!(
-            reason.contains("100000.0 operations/s were offered and 2560.2/s done"),
+            reason.contains("100000.0 operations/s were offered and 2560.2/s completed"),
             "{reason}"
         );
         assert!(offered(10_001).reason(USUAL).is_some() && offered(10_001).note(USUAL).is_none());

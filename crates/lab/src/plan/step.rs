@@ -121,14 +121,14 @@ impl Step {
         for (name, list) in [("jobs", &self.jobs), ("threads", &self.threads)] {
             if let Some(bad) = list.iter().find(|n| !(1..=JOBS_MAX).contains(*n)) {
                 return Err(format!(
-                    "{name} holds {bad}, which is not between 1 and {JOBS_MAX}"
+                    "{name} contains {bad}, which is not between 1 and {JOBS_MAX}"
                 ));
             }
             let mut sorted = list.clone();
             sorted.sort_unstable();
             sorted.dedup();
             if sorted.len() != list.len() {
-                return Err(format!("{name} names the same number twice"));
+                return Err(format!("{name} lists the same number twice"));
             }
         }
         self.check_time(is_timed)?;
@@ -156,7 +156,7 @@ impl Step {
             ("contention", self.contention),
         ];
         match foreign.iter().find(|(_, said)| *said) {
-            Some((key, _)) => Err(format!("{key} means nothing to use = \"{}\"", self.uses)),
+            Some((key, _)) => Err(format!("{key} does not apply to use = \"{}\"", self.uses)),
             None => Ok(()),
         }
     }
@@ -185,7 +185,7 @@ impl Step {
             && self.think_ms.is_some()
             && self.operations_per_session.is_none()
         {
-            return Err("think_ms beside rate_per_s needs operations_per_session".into());
+            return Err("think_ms with rate_per_s needs operations_per_session".into());
         }
         if self.think_ms.is_some_and(|ms| !(0.0..=3.6e6).contains(&ms)) {
             return Err("think_ms is not between 0 and 3600000".into());

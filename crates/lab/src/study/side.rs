@@ -41,11 +41,11 @@ impl SideSetting {
         }
         match key.strip_prefix("target.") {
             Some("") => Err(LabError::Plan(format!(
-                "\"{text}\" names no setting; write target.KEY=VALUE"
+                "\"{text}\" is not a setting; write target.KEY=VALUE"
             ))),
             // A URL keeps it, and would take it for the beginning of the next one.
             Some(_) if value.contains('&') => Err(LabError::Plan(format!(
-                "\"{text}\": the value of a target's setting cannot hold &"
+                "\"{text}\": the value of a target's setting cannot contain &"
             ))),
             Some(name) => Ok(Self::TargetSetting(name.to_owned(), value.to_owned())),
             None => Ok(Self::Plan(Setting::parse(text)?)),
@@ -73,7 +73,8 @@ impl Side {
             match setting {
                 SideSetting::Plan(setting) if setting.key == "repeat" => {
                     return Err(LabError::Plan(
-                        "a study repeats by pairs; give --pairs instead of repeat".into(),
+                        "a study repeats in pairs; set the number of pairs instead of repeat"
+                            .into(),
                     ));
                 }
                 SideSetting::Plan(setting) => of_plan.push(setting.clone()),
@@ -88,7 +89,7 @@ impl Side {
             .collect::<Result<Vec<_>>>()?;
         if targets.is_empty() {
             return Err(LabError::Plan(
-                "a side of the study has no target; give --target URL".into(),
+                "a side of the study has no target; name one".into(),
             ));
         }
         Ok(Self {

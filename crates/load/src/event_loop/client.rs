@@ -235,9 +235,11 @@ impl<'a, 'o> Client<'a, 'o> {
             }
             Some(Err(TryRecvError::Empty)) => None,
             Some(Ok(Err(why))) => Some(self.lost(&why, recorder, cancellation)),
-            Some(Err(TryRecvError::Disconnected)) | None => {
-                Some(self.lost("another connection cannot be had", recorder, cancellation))
-            }
+            Some(Err(TryRecvError::Disconnected)) | None => Some(self.lost(
+                "a replacement connection cannot be opened",
+                recorder,
+                cancellation,
+            )),
         }
     }
 
@@ -246,7 +248,7 @@ impl<'a, 'o> Client<'a, 'o> {
     fn lost(&mut self, why: &str, recorder: &mut Recorder, cancellation: &Cancellation) -> Next {
         recorder.add_message(why);
         if self.rules.open.fetch_sub(1, Relaxed) == 1 {
-            cancellation.fail(format!("no connection is left to serve anyone: {why}"));
+            cancellation.fail(format!("no connection is left: {why}"));
         }
         Next::Leave(ExitReason::Lost)
     }

@@ -118,7 +118,7 @@ impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> LoopThreads<'scope, '_, 'r, 'a,
         });
         if let Err(error) = spawned {
             cancellation.fail(format!(
-                "a thread for the driver cannot be had ({error}): raise the limit of processes"
+                "a thread for the driver cannot be started ({error}): raise the limit of processes"
             ));
         }
     }
@@ -146,7 +146,7 @@ impl<'scope, 'r: 'scope, 'a: 'scope, 'o: 'scope> LoopThreads<'scope, '_, 'r, 'a,
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
             Err(panic) => Some(format!(
-                "the driver panicked, which is a defect of the program: {}",
+                "the driver panicked, which is a bug in dbdyno: {}",
                 panic_message(panic.as_ref())
             )),
         };

@@ -183,14 +183,14 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
         end: End::Operations { per_job: 5 },
         ..good.clone()
     };
-    assert!(refusal(1, 1, &of_work).contains("for a time, not for an amount of work"));
+    assert!(refusal(1, 1, &of_work).contains("a duration, not an amount of work"));
     let thinking = Drive {
         schedule: Schedule::Closed {
             think: Think::Constant(ms(1)),
         },
         ..good.clone()
     };
-    assert!(refusal(1, 1, &thinking).contains("pauses of their own"));
+    assert!(refusal(1, 1, &thinking).contains("their own pauses"));
     let impossible = Drive {
         schedule: Schedule::Open {
             rate_per_s: f64::NAN,

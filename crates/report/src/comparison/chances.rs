@@ -13,7 +13,7 @@ const SPREADS_ASSUMED: [f64; 3] = [0.005, 0.015, 0.04];
 /// `spread`: what earlier studies of this plan showed, with the number of studies; else some are assumed.
 pub fn chances(pairs: u32, band: f64, effect: f64, spread: Option<(f64, usize)>) -> String {
     let mut out = format!(
-        "{pairs} pairs, band ±{} %; chances told before the run:\n",
+        "{pairs} pairs, band ±{} %; chances before the run:\n",
         percent(band)
     );
     let spreads: Vec<f64> = spread.map_or(SPREADS_ASSUMED.to_vec(), |(known, _)| vec![known]);
@@ -28,7 +28,8 @@ pub fn chances(pairs: u32, band: f64, effect: f64, spread: Option<(f64, usize)>)
             continue;
         };
         out.push_str(&format!(
-            "  pairs that scatter by {} %: a true effect of {} % stays inconclusive in {:.0} %, two equal configurations in {:.0} % of such studies\n",
+            "  with a scatter of {} % between pairs, a true effect of {} % stays inconclusive in {:.0} %, two equal \
+             configurations in {:.0} % of such studies\n",
             percent(sd_log),
             percent(effect),
             with.inconclusive * 100.0,
@@ -37,20 +38,17 @@ pub fn chances(pairs: u32, band: f64, effect: f64, spread: Option<(f64, usize)>)
         if let Ok(Some(need)) = forecast::repetitions(&plan, sd_log, 1.0 + effect)
             && need > pairs as usize
         {
-            out.push_str(&format!("    {need} pairs would find it in four of five\n"));
+            out.push_str(&format!(
+                "    {need} pairs would detect it in four of five studies\n"
+            ));
         }
     }
     out.push_str(&match spread {
-        Some((_, 1)) => {
-            "  (the scatter is that of an earlier study of this plan in the archive)\n".to_owned()
-        }
+        Some((_, 1)) => "  (scatter of one earlier study of this plan in the archive)\n".to_owned(),
         Some((_, n)) => {
-            format!("  (the scatter is that of {n} earlier studies of this plan in the archive)\n")
+            format!("  (scatter of {n} earlier studies of this plan in the archive)\n")
         }
-        None => {
-            "  (the archive holds no earlier study of this plan, so three scatters are assumed)\n"
-                .to_owned()
-        }
+        None => "  (assumed scatter: the archive has no earlier study of this plan)\n".to_owned(),
     });
     out
 }

@@ -14,12 +14,12 @@ pub fn ramps(compared: &[Ramps]) -> String {
 }
 
 fn one(ramps: &Ramps) -> String {
-    let mut out = format!("\nRamps of users on {}\n", clean(&ramps.target));
+    let mut out = format!("\nUser ramps on {}\n", clean(&ramps.target));
     let percentile = ramps.percentile;
     if let (Some(figure), Some(limit_us)) = (&ramps.found.users_at_limit, ramps.limit_us) {
         let limit = number::latency(Some(limit_us));
         out += &line(
-            &format!("users within p{percentile} of {limit}"),
+            &format!("users within p{percentile} ≤ {limit}"),
             figure,
             |users| format!("{users:.0}"),
         );
@@ -39,7 +39,7 @@ fn one(ramps: &Ramps) -> String {
     let left_out = ramps.found.throughput_at_knee.left_out(ramps.design);
     if left_out > 0 {
         out += &format!(
-            "  {left_out} ramps do not pass their knee and are left out of the last line\n"
+            "  {left_out} ramps end before their knee and are excluded from the last line\n"
         );
     }
     out

@@ -26,7 +26,7 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     };
     let mut text = Table::new(vec![
         column(["run", "", ""], Align::Left, 0),
-        column(["times of", "", ""], Align::Left, 0),
+        column(["operation", "", ""], Align::Left, 0),
         column(["mean", "A → B", ""], Align::Right, 0),
         column(["improve-", "ment", ""], Align::Right, 0),
         column(["95 %", "interval", ""], Align::Right, 0),
@@ -61,14 +61,11 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     }
     let mut out = format!(
         "\n{}\n{}",
-        paint.bold("Before and after, below a database"),
+        paint.bold("Before and after: storage I/O times"),
         text.render(shown.width, &paint)
     );
     if compared.len() > limit {
-        let more = format!(
-            "  … and {} more; --all shows them\n",
-            compared.len() - limit
-        );
+        let more = format!("  … and {} more\n", compared.len() - limit);
         out.push_str(&paint.dim(&more));
     }
     if let Some(caution) = shifted::caution(compared) {

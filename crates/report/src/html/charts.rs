@@ -13,7 +13,7 @@ use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
 const LOG_RATIO: f64 = 8.0;
 /// Said where a published figure comes from another language than the run's.
 const OTHER_RUNTIME: &str =
-    " * Published for another language runtime: no comparison of processors.";
+    " * Published for another language runtime: not a comparison of processors.";
 /// Colour class of what belongs to no series: the ink.
 const INK: usize = 7;
 /// Timed events drawn for each sweep.
@@ -46,7 +46,7 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
     let logarithmic = axis.scale == crate::svg::Scale::Log;
     let dops: Vec<u32> = dops(sweeps).into_iter().chain(laws.dops()).collect();
     let chart = Chart {
-        title: format!("{caption}, against the degree of parallelism"),
+        title: format!("{caption}, by degree of parallelism"),
         x: Axis::dops(DOP_TITLE, &dops),
         y: axis,
         series: sweeps.iter().map(throughput_series).collect(),
@@ -61,15 +61,19 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
 }
 
 fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool) -> String {
-    let mut how = "Higher is better; doubling the parallelism is one step. Where a curve flattens, something is saturated; the ring marks where it saturates, at the smallest level within 5 % of the maximum.".to_owned();
+    let mut how = "Higher is better; each step to the right doubles the parallelism. Where a curve flattens, a \
+                   resource is saturated; the ring marks the saturation point, the smallest level within 5 % of the \
+                   maximum.".to_owned();
     if logarithmic {
-        how.push_str(" Logarithmic: equal distances are equal factors.");
+        how.push_str(" The vertical axis is logarithmic.");
     }
     if sweeps.iter().any(|s| s.places.iter().any(|p| !p.valid)) {
-        how.push_str(" A cross is a point that failed a check.");
+        how.push_str(" A cross marks a point that failed a check.");
     }
     if sweeps.iter().any(|s| s.places.iter().any(|p| p.extra)) {
-        how.push_str(" A hollow diamond is contention, measured as an extra: it counts nowhere.");
+        how.push_str(
+            " A hollow diamond marks contention, measured as an extra that does not count.",
+        );
     }
     if sweeps.iter().any(|s| s.other_runtime) {
         how.push_str(OTHER_RUNTIME);
@@ -79,7 +83,7 @@ fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool) -> S
 }
 
 fn bars_how(sweeps: &[Sweep<'_>]) -> String {
-    let how = "Longer is better. One level was measured, so nothing is said about scaling.";
+    let how = "Longer is better. Only one level was measured, so scaling is unknown.";
     let other = sweeps.iter().any(|s| s.other_runtime);
     format!("{how}{}", if other { OTHER_RUNTIME } else { "" })
 }
@@ -248,7 +252,7 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         .flat_map(|s| s.places.iter().map(|p| p.dop))
         .collect();
     let chart = Chart {
-        title: "Response time p50, p95 and p99 against the degree of parallelism".to_owned(),
+        title: "Response time p50, p95 and p99 by degree of parallelism".to_owned(),
         x: Axis::dops(DOP_TITLE, &dops),
         y: latency_axis(&values),
         series,
@@ -259,7 +263,8 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     Some(Figure::new(
         "Response time, p50 · p95 · p99".to_owned(),
         chart.render(),
-        "Lower is better; logarithmic. A flat line means that more jobs wait for nothing; lines that drift apart mean a growing tail.".to_owned(),
+        "Lower is better; the vertical axis is logarithmic. A flat line means that additional jobs do not wait; lines \
+         that drift apart mean a growing tail.".to_owned(),
         by_dop(sweeps, &names, |p| p.response_us.iter().map(|v| number::latency(*v)).collect()),
     ))
 }
@@ -314,7 +319,7 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
         .flat_map(|(_, s)| s.iter().map(|s| s.dop))
         .collect();
     let chart = Chart {
-        title: "Efficiency against the degree of parallelism".to_owned(),
+        title: "Scaling efficiency by degree of parallelism".to_owned(),
         x: Axis::dops(DOP_TITLE, &dops),
         y: Axis::span("", high.max(1.05), |v| format!("{:.0}%", v * 100.0)),
         series: scaled
@@ -344,7 +349,8 @@ pub fn efficiency(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     Some(Figure::new(
         "Scaling efficiency".to_owned(),
         chart.render(),
-        "100 % means that twice the parallelism gives twice the throughput of the smallest level; half of it is lost at 50 %. More than 100 % means that the smallest level was held back, by a cold cache for instance.".to_owned(),
+        "100 % is linear scaling from the smallest level; at 50 %, half of that throughput is lost. More than 100 % \
+         means that the smallest level was slowed down, for instance by a cold cache.".to_owned(),
         Table::new(&["DOP", "speed-up", "efficiency"], rows),
     ))
 }
@@ -391,16 +397,17 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     series.push(key("response", INK, Shape::None, Dash::Solid));
     series.push(key("service", INK, Shape::None, Dash::Dashed));
     let chart = Chart {
-        title: "Latency by percentile at the best level, response and service time".to_owned(),
+        title: "Latency by percentile at the best level: response and service time".to_owned(),
         x: Axis::percentiles("percentile", points().map(|(p, _)| *p).fold(90.0, f64::max)),
         y: latency_axis(&values),
         series,
         marks: Vec::new(),
         traces: Vec::new(),
     };
-    let mut how = "So many percent of all operations took no longer than this; both axes logarithmic. Lower and flatter is better; where response lies above service, operations had to wait for their turn.".to_owned();
+    let mut how = "Time within which each percentage of all operations finished; both axes are logarithmic. Lower and \
+                   flatter is better; where response time exceeds service time, operations had to queue.".to_owned();
     if same {
-        how.push_str(" A service time that is the response time is not drawn again.");
+        how.push_str(" Service time is not drawn where it coincides with response time.");
     }
     Some(Figure::new(
         "Latency distribution at the best level".to_owned(),
@@ -480,10 +487,9 @@ pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         return None;
     }
     let caption = "Top timed events at the best level".to_owned();
-    let heads = ["event", "class", "waits", "time s", "share %", "known by"];
+    let heads = ["event", "class", "waits", "time (s)", "share (%)", "source"];
     let svg = bars(&caption, &shown);
-    let how =
-        "Where the jobs' time went, in percent of it: the longest bar is what to look at first.";
+    let how = "Where the jobs' time went, in percent of the total. Look at the longest bar first.";
     Some(Figure::new(
         caption,
         svg,

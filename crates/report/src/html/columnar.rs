@@ -73,10 +73,10 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
         let who = asked.who();
         let named = |what: &str| format!("{who}: {what}");
         figures.extend(figure(
-            named("speed relative to disk, in percent"),
-            "The time that all queries took on disk, divided by their time at the level. At each degree of parallelism \
-             the disk is 100 %, so that bars of different degrees do not compare; where the disk's engine takes no such \
-             degree its nearest one stands for it.",
+            named("speed relative to disk, %"),
+            "Time of all queries on disk divided by their time at the level. Disk is 100 % at each degree of \
+             parallelism, so bars of different degrees are not comparable. Where the engine on disk does not support a \
+             degree, its nearest one is used.",
             &rows(run, &asked, &targets, |target, dop| {
                 let disk_s = asked.elapsed_s(run, DISK, dop)?;
                 Some(100.0 * quotient(asked.elapsed_s(run, target, dop)?, disk_s)?)
@@ -84,16 +84,16 @@ fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
             asked.published_speed(),
         ));
         figures.extend(figure(
-            named("average CPU utilisation, in percent"),
-            "Processor time of the whole machine that was not idle, over the time of all queries.",
+            named("average CPU utilisation, %"),
+            "Non-idle processor time of the whole machine over the time of all queries.",
             &rows(run, &asked, &targets, |target, dop| {
                 asked.cpu_pct_avg(run, target, dop)
             }),
             asked.published_average(),
         ));
         figures.extend(figure(
-            named("peak CPU utilisation, in percent"),
-            "The busiest sample of any query: how hard the machine was pushed, be it once.",
+            named("peak CPU utilisation, %"),
+            "The highest sample during any query.",
             &rows(run, &asked, &targets, |target, dop| {
                 asked.cpu_pct_peak(run, target, dop)
             }),

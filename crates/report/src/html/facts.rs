@@ -123,7 +123,7 @@ fn devices(run: &Run) -> Vec<[String; 6]> {
                 d.name.clone(),
                 d.size_bytes.map_or_else(unknown, number::bytes),
                 match d.rotational {
-                    Some(true) => "spinning".to_owned(),
+                    Some(true) => "rotational".to_owned(),
                     Some(false) => "solid state".to_owned(),
                     None => unknown(),
                 },

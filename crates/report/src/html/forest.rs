@@ -83,7 +83,7 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
     let svg = match branches.iter().any(|branch| branch.ratio.is_some()) {
         true => forest(
-            "Ratios of this run to the other with their 95 % intervals",
+            "Ratios of this run to the other, with 95 % intervals",
             &branches,
         ),
         false => String::new(),
@@ -104,10 +104,18 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
 fn design(compared: &Comparison) -> String {
     let (a, b) = compared.repetitions;
     match compared.design {
-        _ if compared.is_one_each() => "One repetition of each: this cannot carry a verdict, because nothing is known of the noise.".to_owned(),
-        Design::Paired => format!("{a} pairs, measured in turn, the order of each drawn by lot."),
+        _ if compared.is_one_each() => {
+            "One repetition of each: no verdict is possible, because the noise is unknown."
+                .to_owned()
+        }
+        Design::Paired => {
+            format!("{a} pairs, measured alternately, the order within each pair random.")
+        }
         Design::Interleaved => format!("{a} and {b} repetitions, interleaved."),
-        Design::Sequential => format!("{a} and {b} repetitions, one run after the other, not interleaved: a drift of the machine would look like an effect."),
+        Design::Sequential => format!(
+            "{a} and {b} repetitions, one run after the other, not interleaved: drift of the machine would \
+             look like an effect."
+        ),
     }
 }
 
@@ -191,7 +199,8 @@ fn secondary(compared: &Comparison) -> String {
     match rows.len() {
         0 => String::new(),
         n => format!(
-            "{n} secondary metrics: {} better, {} worse, {} equivalent, {} inconclusive; dbdyno compare --all shows them.",
+            "{n} secondary metrics: {} better, {} worse, {} equivalent, {} inconclusive; the full comparison of the \
+             two runs lists them.",
             count("better"),
             count("worse"),
             count("equivalent"),

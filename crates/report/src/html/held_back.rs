@@ -81,7 +81,7 @@ fn row(place: &str, event: &BackgroundEvent) -> [String; 7] {
     ]
 }
 
-/// "below 1 ms 812, below 2 ms 90 …", or why nobody knows.
+/// "below 1 ms: 812, below 2 ms: 90 …", or why nobody knows.
 fn lengths(histogram: &WaitHistogram) -> String {
     let Some(counts) = &histogram.counts else {
         return format!("{} ({})", number::UNKNOWN, histogram.remark);
@@ -91,9 +91,9 @@ fn lengths(histogram: &WaitHistogram) -> String {
     let parts: Vec<String> = some
         .map(|(at, n)| match at {
             at if at == last && at > 0 => {
-                format!("from {} ms on {}", 1_u64 << (at - 1), number::count(*n))
+                format!("{} ms or more: {}", 1_u64 << (at - 1), number::count(*n))
             }
-            at => format!("below {} ms {}", 1_u64 << at, number::count(*n)),
+            at => format!("below {} ms: {}", 1_u64 << at, number::count(*n)),
         })
         .collect();
     format!("{} ({})", parts.join(", "), histogram.remark)
@@ -112,7 +112,7 @@ mod tests {
         };
         assert_eq!(
             lengths(&counted),
-            "below 1 ms 812, below 4 ms 5, from 4 ms on 1 (counted)"
+            "below 1 ms: 812, below 4 ms: 5, 4 ms or more: 1 (counted)"
         );
         let unknown = WaitHistogram::unknown("log sync", "nobody tells");
         assert_eq!(lengths(&unknown), "– (nobody tells)");

@@ -29,7 +29,7 @@ struct Told {
 
 /// The rules and how they came out.
 struct Practice {
-    /// "59 rules: 5 advised otherwise, 9 as advised, 45 cannot be decided."
+    /// "59 rules checked: 9 followed, 5 not followed, 45 cannot be decided here."
     summary: String,
     /// The most severe first.
     otherwise: Vec<Advice>,
@@ -57,7 +57,7 @@ impl View {
         [
             (
                 self.found.count + self.stated.count > 0,
-                ("inventory", "Platform in full"),
+                ("inventory", "Platform inventory"),
             ),
             (self.practice.is_some(), ("practice", "Configuration")),
         ]
@@ -118,7 +118,7 @@ fn practice(advice: &[Advice]) -> Practice {
     }
     Practice {
         summary: format!(
-            "{} rules were asked: {} found as advised, {} found otherwise, {} that cannot be decided here.",
+            "{} rules checked: {} followed, {} not followed, {} cannot be decided here.",
             advice.len(),
             as_advised.len(),
             otherwise.len(),
@@ -203,7 +203,7 @@ mod tests {
         assert!(
             practice
                 .summary
-                .starts_with("5 rules were asked: 1 found as advised, 2 found otherwise, 2 that")
+                .starts_with("5 rules checked: 1 followed, 2 not followed, 2 cannot")
         );
     }
 }

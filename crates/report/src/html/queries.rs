@@ -91,8 +91,8 @@ fn draw(caption: String, parts: &[Part<'_>], colour: usize) -> Figure {
         (String::new(), [&cells[..], &[part.time()]].concat())
     });
     let table = Table::new(&["point", "query", "time"], lines);
-    let how = "Mean time of one execution; shorter is better. Hollow: the answer was wrong or missing, so that the query \
-               is no figure, and the power neither.";
+    let how = "Mean time of one execution; shorter is better. Hollow: the answer was wrong or missing, so neither this \
+               time nor the power figure counts.";
     Figure::new(
         caption.clone(),
         bars(&caption, &rows),

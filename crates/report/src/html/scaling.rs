@@ -62,7 +62,7 @@ impl<'a> Laws<'a> {
         };
         let own = sweeps.iter().filter(|s| s.own);
         Self {
-            laws: own.filter_map(|s| law(s, rate, &resampling)).collect(),
+            laws: own.filter_map(|s| law(s, &resampling)).collect(),
             threads: run.platform.threads,
             unit: rate.unit,
         }
@@ -117,7 +117,8 @@ impl<'a> Laws<'a> {
         if self.fitted().next().is_none() {
             return String::new();
         }
-        let mut how = " A thin line is the scaling law fitted to the points, dashed where it is a guess beyond them.".to_owned();
+        let mut how = " A thin line is the scaling law fitted to the points; dashed, it is an extrapolation beyond \
+                       them.".to_owned();
         if self.fitted().any(|(_, fit)| fit.contention.is_some()) {
             how.push_str(" The band is its 95 % interval.");
         }
@@ -126,7 +127,7 @@ impl<'a> Laws<'a> {
             && most > threads
         {
             how.push_str(&format!(
-                " Beyond DOP {threads}, the host's hardware threads, waiting for a processor counts as contention."
+                " Beyond DOP {threads} (the host's hardware threads), waiting for a processor counts as contention."
             ));
         }
         how
@@ -151,7 +152,7 @@ impl<'a> Laws<'a> {
                 };
                 [
                     row(
-                        format!("λ, {} of one", self.unit),
+                        format!("λ, {} of one job", self.unit),
                         fit.law.rate_of_one,
                         None,
                     ),
@@ -165,12 +166,12 @@ impl<'a> Laws<'a> {
                 ]
             })
             .collect();
-        let heads = ["scaling law", "estimate", "95 % from", "to"];
+        let heads = ["scaling-law parameter", "estimate", "95 % from", "to"];
         (!rows.is_empty()).then(|| Table::new(&heads, rows))
     }
 }
 
-fn law<'a>(sweep: &'a Sweep<'_>, rate: Rate, resampling: &Resampling) -> Option<Law<'a>> {
+fn law<'a>(sweep: &'a Sweep<'_>, resampling: &Resampling) -> Option<Law<'a>> {
     let levels = sweep.loads();
     let low = levels.iter().map(|l| l.dop).min()?;
     let high = levels.iter().map(|l| l.dop).max()?;
@@ -178,32 +179,18 @@ fn law<'a>(sweep: &'a Sweep<'_>, rate: Rate, resampling: &Resampling) -> Option<
         label: &sweep.label,
         colour: sweep.colour,
         measured: (low, high),
-        outcome: outcome(&levels, &repetitions(sweep, rate), resampling),
+        outcome: outcome(&levels, resampling),
     })
 }
 
-/// Every valid repetition: they show the noise, their median does not.
-fn repetitions(sweep: &Sweep<'_>, rate: Rate) -> Vec<Load> {
-    let levels = sweep.curve.iter().flat_map(|c| &c.levels);
-    levels
-        .filter(|level| !level.extra())
-        .flat_map(|level| &level.points)
-        .filter(|point| point.valid())
-        .filter_map(|point| {
-            Some(Load {
-                dop: point.key.dop(),
-                rate: point.figures.get(rate.name)?,
-            })
-        })
-        .collect()
-}
-
-fn outcome(levels: &[Load], loads: &[Load], resampling: &Resampling) -> Outcome {
-    let fit = match usl(loads, resampling) {
+/// Fitted to one rate a level, the median of its repetitions: what moves a level moves all of them, so that they are no
+/// evidence of their own for how far the level lies off the law.
+fn outcome(levels: &[Load], resampling: &Resampling) -> Outcome {
+    let fit = match usl(levels, resampling) {
         Ok(fit) => fit,
         Err(Warning::TooFew { have, need }) => {
             return Outcome::Refused(format!(
-                "no scaling law: it needs {need} degrees of parallelism, {have} were measured"
+                "no scaling law: a fit needs {need} degrees of parallelism, {have} were measured"
             ));
         }
         Err(warning) => return Outcome::Refused(format!("no scaling law: {warning}")),
@@ -214,11 +201,11 @@ fn outcome(levels: &[Load], loads: &[Load], resampling: &Resampling) -> Outcome 
         .fold(0.0, f64::max);
     if misfit > MISFIT_MAX {
         return Outcome::Refused(format!(
-            "no scaling law: the best one misses a measured level by {:.0} %",
+            "no scaling law: the best fit misses a measured level by {:.0} %",
             misfit * 100.0
         ));
     }
-    let times: Vec<(u32, f64)> = loads.iter().map(|l| (l.dop, 1.0 / l.rate)).collect();
+    let times: Vec<(u32, f64)> = levels.iter().map(|l| (l.dop, 1.0 / l.rate)).collect();
     let no_coherency = fit.law.coherency == 0.0;
     Outcome::Fitted {
         amdahl: no_coherency
@@ -253,9 +240,9 @@ impl Law<'_> {
                     fit.peak_dop
                         .map_or_else(String::new, |i| match i.high.is_finite() {
                             true => format!(" (95 %: {:.0} to {:.0})", i.low, i.high),
-                            false => format!(" (95 %: {:.0} or later, or never)", i.low),
+                            false => format!(" (95 %: {:.0} or higher, or never)", i.low),
                         });
-                format!(" It turns down at DOP {dop}{interval}.")
+                format!(" Throughput peaks at DOP {dop}{interval}.")
             }
             _ => format!(" {}.", capital(&Warning::PeakNotObserved.to_string())),
         }
@@ -271,23 +258,26 @@ impl Law<'_> {
             Outcome::Refused(why) => return format!("{}: {why}.", self.label),
         };
         let contention = match (fit.law.contention, amdahl) {
-            (0.0, _) => "no contention to be seen".to_owned(),
+            (0.0, _) => "no contention detected".to_owned(),
             (share, _) if share > 1.0 => format!(
-                "more jobs together are slower than one (contention {})",
+                "several jobs together are slower than one (contention {})",
                 percent(share, self.contention(fit))
             ),
             (share, Some(_)) => format!(
-                "{} of the work waits in turn (Amdahl's law)",
+                "{} of the work is serial (Amdahl's law)",
                 percent(share, self.contention(fit))
             ),
             (share, None) => format!("contention {}", percent(share, fit.contention)),
         };
         let coherency = match fit.law.coherency {
-            0.0 => "no coherency cost to be seen".to_owned(),
-            share => format!("coherency {} for each pair", percent(share, fit.coherency)),
+            0.0 => "no coherency cost detected".to_owned(),
+            share => format!(
+                "coherency {} per pair of jobs",
+                percent(share, fit.coherency)
+            ),
         };
         let mut text = format!(
-            "{}: {contention}, {coherency}; the law lies within {:.0} % of every level.",
+            "{}: {contention}, {coherency}; the fit is within {:.0} % of every level.",
             self.label,
             (misfit * 100.0).ceil()
         );
@@ -297,7 +287,9 @@ impl Law<'_> {
                 _ => None,
             };
             let need = fit.warnings.iter().find_map(need).unwrap_or(DOPS_MIN);
-            text.push_str(&format!(" Intervals need {need} degrees of parallelism."));
+            text.push_str(&format!(
+                " Confidence intervals need {need} degrees of parallelism."
+            ));
         }
         text.push_str(&self.peak(fit));
         text

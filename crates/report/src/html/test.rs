@@ -113,7 +113,7 @@ const COLUMNS: [Column; 35] = [
         number::figure_or_unknown,
     ),
     column(
-        ["× scale", "/h"],
+        ["queries × SF", "/h"],
         "scaled_queries_per_h",
         number::figure_or_unknown,
     ),
@@ -310,7 +310,7 @@ fn tables(run: &Run, group: &TestGroup<'_>, notes: &mut Numbered) -> Vec<ResultT
     };
     let mut tables = vec![table(run, group, None, &own, notes)];
     if !of_machine.is_empty() {
-        let title = "Machine and engine meanwhile";
+        let title = "Machine and engine during the test";
         tables.push(table(run, group, Some(title), &of_machine, notes));
     }
     tables
@@ -421,7 +421,7 @@ fn summaries(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<String> {
         .collect()
 }
 
-/// "sqlite: at most 26,768 ops/s at DOP 4 (3.61 × one, efficiency 90 %), p99 there 812 µs."
+/// "sqlite: at most 26,768 ops/s at DOP 4 (3.61 × the throughput at DOP 1, efficiency 90 %), p99 812 µs."
 fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
     let loads = sweep.loads();
     let best = loads
@@ -443,7 +443,7 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
         .find(|s| s.dop == best.dop && scaled.len() > 1)
     {
         text.push_str(&format!(
-            " ({} × DOP {}, efficiency {:.0} %)",
+            " ({} × the throughput at DOP {}, efficiency {:.0} %)",
             number::figure(at_best.speed_up),
             scaled[0].dop,
             at_best.efficiency * 100.0
@@ -457,7 +457,7 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
         .iter()
         .find(|p| p.counts() && p.dop == best.dop);
     if let Some(p99) = place.and_then(|p| p.response_us[2]) {
-        text.push_str(&format!(", p99 there {}", number::latency(Some(p99))));
+        text.push_str(&format!(", p99 {}", number::latency(Some(p99))));
     }
     text.push('.');
     text
@@ -478,16 +478,16 @@ fn work(group: &TestGroup<'_>) -> String {
         });
         parts.push(match each {
             Some(each) => format!(
-                "{} statements a job of {} operations each",
+                "{} statements per job, {} operations each",
                 number::count(operations),
                 number::count(each)
             ),
-            None => format!("{} operations a job", number::count(operations)),
+            None => format!("{} operations per job", number::count(operations)),
         });
     }
     let rows = whole_ratio(group, |p| Some((p.figures.rows?, p.figures.operations?)));
     if let Some(rows) = rows {
-        parts.push(format!("{} rows an operation", number::count(rows)));
+        parts.push(format!("{} rows per operation", number::count(rows)));
     }
     if let Some(seconds) = work.seconds {
         parts.push(format!("{} s", number::figure(seconds)));

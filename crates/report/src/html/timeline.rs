@@ -35,21 +35,21 @@ type Line = (&'static str, Dash, fn(&Sample) -> Option<f64>);
 const QUANTITIES: [Quantity; 4] = [
     Quantity {
         caption: "Throughput over time, ops/s",
-        how: "A level line is steady; teeth are checkpoints, pauses or other work.",
+        how: "A flat line is steady; a sawtooth indicates checkpoints, pauses or other work.",
         latency: false,
         counted: true,
         lines: &[("", Dash::Solid, |s| s.operations_per_s)],
     },
     Quantity {
         caption: "Response time p99 over time",
-        how: "Peaks are stalls that single operations met; compare them with the device.",
+        how: "Peaks are stalls of single operations; compare them with the device throughput.",
         latency: true,
         counted: false,
         lines: &[("", Dash::Solid, |s| s.response_us_p99)],
     },
     Quantity {
-        caption: "Host processors busy over time, %",
-        how: "At 100 % the processors are the limit; the dashed line is time idle with I/O outstanding.",
+        caption: "Host CPU utilisation over time, %",
+        how: "At 100 % the processors are the limit; the dashed line is iowait: idle time with I/O outstanding.",
         latency: false,
         counted: false,
         lines: &[
@@ -58,8 +58,8 @@ const QUANTITIES: [Quantity; 4] = [
         ],
     },
     Quantity {
-        caption: "Device over time, MB/s",
-        how: "What the block device under the target moved while the point was measured.",
+        caption: "Device throughput over time, MB/s",
+        how: "Bytes read and written by the block device under the target during the measurement.",
         latency: false,
         counted: false,
         lines: &[
@@ -150,7 +150,7 @@ fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure
     let traces: Vec<Trace> = windows.iter().map(shade).collect();
     let mut how = quantity.how.to_owned();
     if !traces.is_empty() {
-        how += " Shaded: where its mean no longer changes.";
+        how += " Shaded: the steady part, where the mean no longer changes.";
     }
     let chart = Chart {
         title: quantity.caption.to_owned(),
@@ -201,7 +201,7 @@ fn per_recorded(point: &Point) -> f64 {
 fn time_axis(series: &[Series]) -> Axis {
     let ends = series.iter().flat_map(|s| s.points.last()).map(|p| p.0);
     Axis::span(
-        "seconds from the start of the point",
+        "seconds since the start of the point",
         ends.fold(0.0, f64::max),
         tick,
     )

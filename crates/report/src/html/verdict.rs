@@ -75,13 +75,13 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         (0, ..) => (
             "Nothing measured",
             "bad",
-            "The run holds no finished point.".to_owned(),
+            "The run has no finished point.".to_owned(),
         ),
         (_, 0, true) if !cautions.is_empty() => (
             "Valid, with cautions",
             "warn",
             format!(
-                "{} Read before you use the figures: {}.",
+                "{} Before you use the figures, see: {}.",
                 passed(measured),
                 cautions.join(", ")
             ),
@@ -90,14 +90,14 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         (_, 0, false) => (
             "Incomplete",
             "warn",
-            format!("{measured} of {planned} points are there; all of them passed their checks."),
+            format!(
+                "{measured} of {planned} points were measured; all of them passed their checks."
+            ),
         ),
         (_, bad, _) => (
             "Not valid",
             "bad",
-            format!(
-                "{bad} of {measured} points failed a check; a figure that failed its check is not a figure."
-            ),
+            format!("{bad} of {measured} points failed a check; their figures do not count."),
         ),
     };
     let mut reasons = reasons(run, &invalid);
@@ -115,7 +115,7 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
 
 fn passed(measured: usize) -> String {
     match measured {
-        1 => "Its point passed the checks.".to_owned(),
+        1 => "The point passed its checks.".to_owned(),
         measured => format!("All {measured} points passed their checks."),
     }
 }
@@ -220,7 +220,7 @@ fn steady(run: &Run) -> Item {
         (yes, "steady"),
         (no, "scattered"),
         (trend, "rising or falling"),
-        (unknown, "too short to say"),
+        (unknown, "too short to tell"),
     ] {
         if n > 0 {
             parts.push(format!("{n} {word}"));
@@ -261,7 +261,7 @@ fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
             if noisy > 0 { "warn" } else { "good" },
         ),
         None => (
-            "not known: no level was measured twice (--repeat)".to_owned(),
+            "unknown: no level was measured twice (set repeat in the plan)".to_owned(),
             "plain",
         ),
     };
@@ -304,12 +304,12 @@ fn driver(run: &Run) -> Item {
                 .collect();
             parts.push(format!("{} late starts", number::whole(Some(late))));
             let limits = match is_allowed {
-                true => "; the plan changes its limits ([validity])",
+                true => "; the plan changes the limits ([validity])",
                 false => "",
             };
             parts.join(", ") + limits
         } else {
-            "not known".to_owned()
+            "unknown".to_owned()
         },
         tone: if is_allowed { "warn" } else { "plain" },
     }
@@ -332,7 +332,7 @@ fn others(run: &Run) -> Item {
         shares,
     ) {
         Some(most) => format!(
-            "{what} at most {} %, more than {limit} % in {beyond} of {}",
+            "{what} at most {} %, above {limit} % in {beyond} of {}",
             number::figure(most),
             number::counted(shares.len() as u64, "point"),
         ),
@@ -342,12 +342,8 @@ fn others(run: &Run) -> Item {
         name: "Other programs",
         text: format!(
             "{}; {}",
-            part("of the processors", &shares, (OTHERS_PCT_MAX, crowded)),
-            part(
-                "of the device's bytes",
-                &of_device,
-                (OTHERS_IO_PCT_MAX, waiting)
-            ),
+            part("CPU", &shares, (OTHERS_PCT_MAX, crowded)),
+            part("device I/O", &of_device, (OTHERS_IO_PCT_MAX, waiting)),
         ),
         tone: match crowded + waiting {
             0 => "plain",

@@ -58,7 +58,7 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
     if levels.is_empty() && !extras.is_empty() {
         return Cell::Absent {
             why: Absence::OnlyExtras,
-            reason: "Nothing but contention extras was measured, and they are no figures of the platform.".to_owned(),
+            reason: "Only contention extras were measured; they do not count as figures of the platform.".to_owned(),
         };
     }
     if levels.is_empty() {
@@ -89,8 +89,8 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
 
 fn not_told(line: &Line) -> &'static str {
     match line.rule {
-        Rule::Speed => "The figure is not known at one job.",
-        _ => "The platform does not tell this figure.",
+        Rule::Speed => "The figure is unknown for one job.",
+        _ => "The platform does not report this figure.",
     }
 }
 

@@ -12,7 +12,8 @@ const CELL_MIN: usize = 14;
 /// Widest column of figures.
 const CELL_MAX: usize = 28;
 /// Explains the small print of the cells.
-const LEGEND: &str = "@ n: found at this degree of parallelism (jobs × threads) · ± half the range over the repetitions · [n] see below";
+const LEGEND: &str = "@n: degree of parallelism (jobs × threads) of the figure · ± half the range over the repetitions \
+                      · [n] see below";
 
 /// Widths of the columns.
 struct Widths {

@@ -59,7 +59,7 @@ impl General {
         if self.texts.is_empty() {
             return String::new();
         }
-        let mut out = format!("\n{}\n", paint.bold("Notes that hold for whole tables"));
+        let mut out = format!("\n{}\n", paint.bold("Notes on whole tables"));
         for (at, text) in self.texts.iter().enumerate() {
             let line = format!("  {}  {}", letter(at), clean(text));
             out.push_str(&format!("{}\n", table::wrap(&line, width, 5)));

@@ -92,7 +92,7 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
         html(b, &against, &HtmlOptions::default())
     };
     let drawn = page(&b, &a);
-    assert!(drawn.contains("What the difference is worth"));
+    assert!(drawn.contains("Performance comparison"));
     assert!(drawn.contains("class=\"worse\"") && drawn.contains("class=\"inconclusive\""));
     assert!(drawn.contains("0.856 … 0.934"));
     let mut altered = a.clone();
@@ -104,7 +104,7 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
         refused.contains("Not compared with run") && refused.contains("its record was changed")
     );
     let alone = html(&b, &[], &HtmlOptions::default());
-    assert!(!alone.contains("What the difference is worth"));
+    assert!(!alone.contains("Performance comparison"));
 }
 
 #[test]

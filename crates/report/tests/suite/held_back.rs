@@ -8,8 +8,11 @@ fn judged() -> Run {
     let mut run = crate::fixture::run();
     for point in &mut run.points {
         let (resource, sentence) = match point.key.jobs {
-            1 => (Resource::None, "None saturated: processors 31 % busy."),
-            _ => (Resource::Cpu, "The processors are saturated: 99 % busy."),
+            1 => (
+                Resource::None,
+                "Nothing is saturated: processors 31 % busy.",
+            ),
+            _ => (Resource::Cpu, "CPU-bound: processors 99 % busy."),
         };
         point.held_back = HeldBack {
             bottleneck: Some(Bottleneck {
@@ -39,10 +42,7 @@ fn neighbours_that_are_held_back_by_the_same_are_told_once() {
     assert!(!told.is_empty());
     assert!(told[0].starts_with("J 1: None saturated"), "{told:?}");
     let stretch = text.lines().find(|l| l.starts_with("J 2 to J ")).unwrap();
-    assert!(
-        stretch.contains("The processors are saturated"),
-        "{stretch}"
-    );
+    assert!(stretch.contains("CPU-bound"), "{stretch}");
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn the_page_has_sentences_background_events_and_reasons() {
     let run = judged();
     let page = report::html(&run, &[], &report::HtmlOptions::default());
     for part in [
-        "What held it back",
-        "None saturated: processors 31 % busy. &#60;1&#62;",
+        "Bottleneck",
+        "Nothing is saturated: processors 31 % busy. &#60;1&#62;",
         "Background events",
         "<td>log syncs</td><td>400</td><td>0.500</td><td>1.25</td>",
         "– (nobody tells)",
@@ -63,5 +63,5 @@ fn the_page_has_sentences_background_events_and_reasons() {
 #[test]
 fn a_run_that_nobody_judged_says_nothing() {
     let page = report::html(&crate::fixture::run(), &[], &report::HtmlOptions::default());
-    assert!(!page.contains("What held it back"));
+    assert!(!page.contains("Bottleneck"));
 }

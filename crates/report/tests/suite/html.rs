@@ -99,7 +99,7 @@ fn what_is_configured_differently_stands_before_the_scorecard() {
     let (run, mut other) = (crate::fixture::few(), crate::fixture::few());
     other.label = "before".to_owned();
     let alike = page(&run, &[Against::Run(&other)]);
-    assert!(section(&alike, "differences").contains("Nothing that is recorded differs"));
+    assert!(section(&alike, "differences").contains("No recorded difference"));
     other.targets[0]
         .settings
         .insert("cache_size".to_owned(), "-8192".to_owned());
@@ -378,7 +378,7 @@ fn a_page_of_thousands_of_points_leaves_the_distributions_out_and_says_so() {
     }
     let page = page(&run, &[]);
     let (_, foot) = page.split_once("<footer>").unwrap();
-    assert!(foot.contains("the distributions of so many points are left to"));
+    assert!(foot.contains("too many points to embed their histograms"));
     assert!(foot.len() < 2_000_000, "{}", foot.len());
 }
 

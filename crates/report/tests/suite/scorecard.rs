@@ -50,7 +50,7 @@ fn a_random_read_is_a_row_and_not_the_batch_that_read_it() {
     let card = scorecard(&run, &[]);
     let within = value(&card, "T626", "throughput, mean ≤ 1 ms", 0);
     assert_eq!((within.value, within.dop), (8000.0, 8));
-    let time = value(&card, "T626", "time of a read, mean", 0);
+    let time = value(&card, "T626", "mean time per read", 0);
     assert!((time.value - 0.4).abs() < 0.001, "{}", time.value);
     let (low, high) = time.range.unwrap();
     assert!((low - 0.4).abs() < 0.001 && (high - 0.4).abs() < 0.001);
@@ -72,7 +72,7 @@ fn a_published_time_of_a_read_is_taken_as_it_is() {
         &crate::fixture::few(),
         &[Against::Reference(&crate::fixture::reference())],
     );
-    let published = value(&card, "T626", "time of a read, mean", 2);
+    let published = value(&card, "T626", "mean time per read", 2);
     assert_eq!((published.value, published.dop), (4.0, 128));
 }
 
@@ -89,7 +89,7 @@ fn contention_extras_win_nothing_and_are_marked() {
     });
     let card = scorecard(&run, &[]);
     assert_eq!(value(&card, "T311", "throughput", 1).dop, 1);
-    assert_eq!(value(&card, "T311", "service time, best mean", 1).dop, 1);
+    assert_eq!(value(&card, "T311", "best mean service time", 1).dop, 1);
 
     let page = page(&run, &[]);
     let section = &page[page.find("<section id=\"T311\"").unwrap()..];
@@ -173,7 +173,7 @@ fn references_that_publish_none_of_the_metrics_take_no_column() {
     let silent = card.silent.unwrap();
     let both = format!("metrics: {}; {}.", studies[0].title, studies[2].title);
     assert!(silent.ends_with(&both), "{silent}");
-    assert!(page(&run, &against).contains("Without a column, because they publish none of these"));
+    assert!(page(&run, &against).contains("Not shown, because they publish none of these"));
     assert!(terminal(&run, &studies, 300, false).contains(&silent));
     assert_eq!(scorecard(&run, &against[1..2]).silent, None);
 }

@@ -119,7 +119,7 @@ fn the_page_has_table_charts_and_what_was_published() {
         "<td>30.0 %</td>",
         "within these runs",
         "Too few repetitions for a verdict",
-        "Mean service time of every run of the list",
+        "Mean service time of each run in the list",
         "Mean service time over time",
         "write, service time: distribution, % of I/Os",
         "write, service time: shift by bucket, % points",
@@ -164,7 +164,8 @@ fn study(label: &str, factor: f64) -> Run {
     let mut run = run(label, factor, &tests);
     for (point, (rd, wd, seek, reads)) in run.points.iter_mut().zip(&defined) {
         point.definition = format!(
-            "RD={rd}; I/O rate: Uncontrolled MAX; elapsed=6 warmup=1; For loops: threads=10; wd={wd},xfersize=8k,seekpct={seek},rdpct={reads}"
+            "RD={rd}; I/O rate: Uncontrolled MAX; elapsed=6 warmup=1; For loops: threads=10; \
+             wd={wd},xfersize=8k,seekpct={seek},rdpct={reads}"
         );
     }
     run
@@ -173,7 +174,7 @@ fn study(label: &str, factor: f64) -> Run {
 /// A list of one's own may well have a run called `rd_random_5w`.
 #[test]
 fn what_was_published_stands_beside_the_studys_own_list_alone() {
-    const HEADING: &str = "Beside what was published";
+    const HEADING: &str = "Comparison with the published results";
     let (before, after) = (study("8gb", 1.0), study("16gb", 0.7));
     assert_eq!(after.points.len(), 31);
     let text = page(&after, &before);

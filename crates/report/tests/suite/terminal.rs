@@ -123,5 +123,5 @@ fn users_stand_before_everything_else() {
     let shown = terminal(&crate::fixture::ramp(), &[], 100, false);
     let (summary, rest) = shown.split_once("\nOLTP · ").unwrap();
     insta::assert_snapshot!("users", summary);
-    assert!(!rest.contains("can work within"), "said twice: {rest}");
+    assert!(!rest.contains("Supported within"), "said twice: {rest}");
 }

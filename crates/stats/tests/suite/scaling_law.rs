@@ -1,8 +1,9 @@
 //! Golden numbers and bounds of the scaling laws.
 
 use stats::Warning;
+use stats::random::Random;
 use stats::scaling::Load;
-use stats::usl::{Peak, Resampling, amdahl, usl};
+use stats::usl::{Law, Peak, Resampling, amdahl, usl};
 
 /// Measurements in the tests of the crate `usl-rs` 0.3.0, N = 1 … 32.
 const RATES: [f64; 32] = [
@@ -187,4 +188,46 @@ fn the_interval_of_a_rate_lies_around_the_law_and_widens_beyond_the_data() {
     );
     let few = usl(&loads(1..=4), &RESAMPLING).expect("four positive rates can be fitted");
     assert_eq!(few.rate_interval(2.0), None);
+}
+
+/// Five repetitions at eight levels; 2 % of noise moves a level as a whole and 0.5 % each repetition. How often the
+/// interval holds the true contention, from all repetitions and from one median a level.
+#[test]
+fn repetitions_of_a_level_are_no_levels_of_their_own() {
+    const TRIALS: u32 = 200;
+    const DOPS: [u32; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
+    let truth = Law {
+        rate_of_one: 1000.0,
+        contention: 0.05,
+        coherency: 0.001,
+    };
+    let mut random = Random::new(7);
+    let (mut by_repetitions, mut by_levels) = (0, 0);
+    for seed in 0..TRIALS {
+        let (mut all, mut medians) = (Vec::new(), Vec::new());
+        for dop in DOPS {
+            let level = truth.rate(f64::from(dop)) * (0.02 * random.normal()).exp();
+            let mut rates = [(); 5].map(|()| level * (0.005 * random.normal()).exp());
+            all.extend(rates.map(|rate| Load { dop, rate }));
+            rates.sort_by(f64::total_cmp);
+            medians.push(Load {
+                dop,
+                rate: rates[2],
+            });
+        }
+        let resampling = Resampling {
+            confidence: 0.95,
+            resamples: 200,
+            seed: seed.into(),
+        };
+        let covers = |loads: &[Load]| {
+            let interval = usl(loads, &resampling).unwrap().contention.unwrap();
+            interval.low <= truth.contention && truth.contention <= interval.high
+        };
+        by_repetitions += u32::from(covers(&all));
+        by_levels += u32::from(covers(&medians));
+    }
+    // 93 to 95 % is expected of the one; the other claimed 95 % as well.
+    assert!(by_levels >= 174, "{by_levels} of {TRIALS}");
+    assert!(by_repetitions <= 150, "{by_repetitions} of {TRIALS}");
 }

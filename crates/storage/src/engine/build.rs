@@ -48,7 +48,7 @@ pub(crate) fn with_worker<R>(
     let parts = Parts::new(job)?;
     let slots = parts.slots.len();
     let reason = if job.options.without_ring {
-        "it was asked for".to_owned()
+        "threads were requested".to_owned()
     } else {
         match Ring::new(slots as u32, files, &parts.buffers) {
             Ok(ring) => {

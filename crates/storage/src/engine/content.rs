@@ -134,7 +134,7 @@ fn compressible(ratio: f64, seed: u64) -> Vec<u8> {
 pub(crate) fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
     let refused = |reason| EngineError::SideFile {
         path: path.to_owned(),
-        purpose: "the pattern of what is written",
+        purpose: "the data pattern",
         reason,
     };
     let file = regular::read(path).map_err(refused)?;
@@ -143,7 +143,7 @@ pub(crate) fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
         let kind = std::io::ErrorKind::InvalidData;
         return Err(refused(std::io::Error::new(
             kind,
-            format!("it has {length} bytes, and 1 to {PATTERN_BYTES_MAX} can be used"),
+            format!("it has {length} bytes, but 1 to {PATTERN_BYTES_MAX} are supported"),
         )));
     }
     let mut bytes = Vec::with_capacity(length as usize);

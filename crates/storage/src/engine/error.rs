@@ -20,7 +20,7 @@ pub enum EngineError {
         reason: io::Error,
     },
     /// There is no such file.
-    #[error("SD {sd}: {} does not exist; check the path, or give size= so that the file is made", path.display())]
+    #[error("SD {sd}: {} does not exist; check the path, or give size= to create the file", path.display())]
     Absent {
         /// Name of the SD.
         sd: String,
@@ -28,7 +28,8 @@ pub enum EngineError {
     },
     /// More is to be made than there is room for.
     #[error(
-        "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; ask for less with size=, or make room",
+        "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; use a smaller size=, or \
+         free some space",
         folder.display()
     )]
     NoRoom {
@@ -41,7 +42,7 @@ pub enum EngineError {
     },
     /// Somebody else has the device.
     #[error(
-        "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy what is there; unmount it, or give --force if its contents may be lost",
+        "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy its contents; unmount it",
         path.display()
     )]
     InUse {
@@ -50,7 +51,8 @@ pub enum EngineError {
         path: PathBuf,
     },
     /// Two SDs are the same thing, and blocks of one would be found changed by the other.
-    #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it once", path.display())]
+    #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it \
+             once", path.display())]
     Twice {
         /// Name of the SD.
         sd: String,
@@ -67,7 +69,8 @@ pub enum EngineError {
         what: &'static str,
     },
     /// A block device through the page cache measures memory.
-    #[error("SD {sd}: {} is a block device and would be measured through the page cache; add openflags=o_direct", path.display())]
+    #[error("SD {sd}: {} is a block device and would be measured through the page cache; add \
+             openflags=o_direct", path.display())]
     NotDirect {
         /// Name of the SD.
         sd: String,
@@ -81,7 +84,8 @@ pub enum EngineError {
         path: PathBuf,
     },
     /// Smaller than asked.
-    #[error("SD {sd}: {} has {have_bytes} bytes and size= asks for {asked_bytes}; format it first, or ask for less", path.display())]
+    #[error("SD {sd}: {} has {have_bytes} bytes, but size= is {asked_bytes}; format it first, or use a smaller \
+             size=", path.display())]
     TooSmall {
         /// Name of the SD.
         sd: String,
@@ -91,7 +95,8 @@ pub enum EngineError {
         asked_bytes: u64,
     },
     /// Addresses or sizes the device does not take.
-    #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} demands with these openflags", path.display())]
+    #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} requires with these \
+             openflags", path.display())]
     Unaligned {
         /// Name of the SD.
         sd: String,
@@ -105,7 +110,8 @@ pub enum EngineError {
     },
     /// No room for two blocks.
     #[error(
-        "WD {workload}: its range on {sds} holds {width_bytes} bytes, less than two transfers of {size_bytes}; widen the range, enlarge the SD or make the transfers smaller"
+        "WD {workload}: its range on {sds} has {width_bytes} bytes, less than two transfers of {size_bytes}; widen the range, \
+         enlarge the SD or make the transfers smaller"
     )]
     Narrow {
         /// Name of the WD.
@@ -118,7 +124,7 @@ pub enum EngineError {
         size_bytes: u64,
     },
     /// The run cannot be carried out as it stands.
-    #[error("the run {run} cannot be carried out: {what}")]
+    #[error("the run {run} is not possible: {what}")]
     Unusable {
         /// Name of the run.
         run: String,
@@ -126,7 +132,7 @@ pub enum EngineError {
         what: String,
     },
     /// More than the engine keeps.
-    #[error("the run {run} asks for {count} {what} and {limit} is the most; ask for fewer")]
+    #[error("the run {run} needs {count} {what}, but at most {limit} are supported; use fewer")]
     TooMany {
         /// Name of the run.
         run: String,
@@ -137,7 +143,7 @@ pub enum EngineError {
     },
     /// Memory for the data in flight.
     #[error(
-        "{bytes} bytes of memory for the data in flight cannot be had ({reason}); lower threads= or xfersize="
+        "{bytes} bytes of memory for the data in flight cannot be allocated ({reason}); lower threads= or xfersize="
     )]
     Memory {
         /// How much.
@@ -146,7 +152,8 @@ pub enum EngineError {
         reason: io::Error,
     },
     /// A file that a list names beside what it works on (pattern, journal, monitor file).
-    #[error("{} cannot be used as {purpose} ({reason}); check the path, its permissions and the room there", path.display())]
+    #[error("{} cannot be used as {purpose} ({reason}); check the path, its permissions and the free space \
+             there", path.display())]
     SideFile {
         path: PathBuf,
         purpose: &'static str,
@@ -161,7 +168,7 @@ pub enum EngineError {
     },
     /// A thread of the engine is gone.
     #[error(
-        "a thread of the storage engine ended unexpectedly; please report this with the parameter file"
+        "a thread of the storage engine ended unexpectedly; report this with the parameter file"
     )]
     WorkerGone,
 }
@@ -251,7 +258,7 @@ impl fmt::Display for IoFault {
             // What is written in part found no room for the rest: Linux tells the reason at the next write alone.
             Fault::Short { done_bytes } if *operation == Operation::Write => write!(
                 f,
-                "was short: {done_bytes} bytes were written and there is no room for the rest, because the file system is full or a quota or limit of file size is reached"
+                "was short: {done_bytes} bytes were written; the file system is full, or a quota or file-size limit is reached"
             ),
             Fault::Short { done_bytes } => {
                 write!(f, "was short: {done_bytes} bytes were transferred")

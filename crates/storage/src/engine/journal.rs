@@ -260,14 +260,14 @@ fn read_map(path: &Path, proof: &mut Proof) -> io::Result<()> {
     let file = regular::read(path)?;
     if file.metadata()?.len() != length {
         return Err(odd(
-            "it is about an SD of another size or with other transfer sizes",
+            "it belongs to an SD of another size or with other transfer sizes",
         ));
     }
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes)?;
     let (found, content) = bytes.split_at(HEAD_BYTES.min(bytes.len()));
     if *found != head(proof, content) {
-        return Err(odd("it is damaged, or about another SD"));
+        return Err(odd("it is damaged, or belongs to another SD"));
     }
     for (block, generation) in content.iter().enumerate() {
         proof.set(block as u64, (*generation).min(GENERATION_MAX));

@@ -214,15 +214,15 @@ fn difference(found: &[u8], expected: &[u8]) -> String {
         u64::from_le_bytes(bytes)
     };
     if found.iter().all(|byte| *byte == 0) {
-        return "it holds zeros, and was written".to_owned();
+        return "it contains zeros, but was written".to_owned();
     }
     let is_own = word(found, 8) == word(expected, 8);
     if !is_own && !is_stamped(found) {
-        return "it is no block of ours: something else has written here".to_owned();
+        return "it is not a block of dbdyno: something else has written here".to_owned();
     }
     let (lba, wanted) = (word(found, 0), word(expected, 0));
     if lba != wanted {
-        return format!("it carries the address {lba} and stands at {wanted}");
+        return format!("it carries the address {lba}, but is at {wanted}");
     }
     if !is_own {
         return "it belongs to another SD".to_owned();
@@ -230,13 +230,14 @@ fn difference(found: &[u8], expected: &[u8]) -> String {
     let (generation, wanted) = (word(found, 16), word(expected, 16));
     if generation != wanted {
         return format!(
-            "it is of generation {generation} and {wanted} was written last (generations go from 1 to {GENERATION_MAX} and begin again)"
+            "it is of generation {generation}, but {wanted} was written last (generations go from 1 to \
+             {GENERATION_MAX} and start again)"
         );
     }
     let at = found.iter().zip(expected).position(|(a, b)| a != b);
     let at = at.unwrap_or(0);
     format!(
-        "byte {at} of the sector is {:#04x} and {:#04x} was written",
+        "byte {at} of the sector is {:#04x}, but {:#04x} was written",
         found[at], expected[at]
     )
 }
@@ -291,7 +292,7 @@ mod tests {
             older.stamp(&mut data[..4096], 8192);
         });
         assert!(
-            old.1.contains("generation 2 and 3 was written last"),
+            old.1.contains("generation 2, but 3 was written last"),
             "{}",
             old.1
         );
@@ -303,7 +304,7 @@ mod tests {
         assert!(foreign.1.contains("another SD"), "{}", foreign.1);
         for fill in [0xA5_u8, 0xFF] {
             let noise = told(&|data| data[..512].fill(fill));
-            assert!(noise.1.contains("no block of ours"), "{}", noise.1);
+            assert!(noise.1.contains("not a block of dbdyno"), "{}", noise.1);
         }
     }
 

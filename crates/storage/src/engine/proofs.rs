@@ -129,7 +129,8 @@ pub(crate) fn empty(run: &Run, index: usize, extent: &Extent) -> Result<Proof, E
         .all(|size| size.is_multiple_of(block));
     if !are_whole || !block.is_multiple_of(SECTOR_BYTES) {
         return Err(unusable(format!(
-            "SD {} cannot be validated: all transfers and align= must be multiples of the smallest transfer, and that of 512",
+            "SD {} cannot be validated: all transfers and align= must be multiples of the smallest transfer, which \
+             must be a multiple of 512",
             sd.name
         )));
     }
@@ -189,7 +190,7 @@ fn prove_all(
                 .map_err(|reason| EngineError::Open {
                     sd: sd.name.clone(),
                     path: sd.path.clone(),
-                    access: "the proof of what the journal knows",
+                    access: "verifying what the journal recorded",
                     reason,
                 })?;
             for (number, content) in (block..end).zip(data.chunks(proof.block_bytes as usize)) {

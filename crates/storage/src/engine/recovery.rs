@@ -57,7 +57,8 @@ mod tests {
         };
         assert_eq!(
             found.remark().to_string(),
-            "journal of SD sd1 recovered: 500 blocks verified, 1 corrupted, 7 not read; 7 more had a write pending: 3 with the new data, 2 with the old data, 1 first write, not complete, 1 corrupted"
+            "journal of SD sd1 recovered: 500 blocks verified, 1 corrupted, 7 not read; 7 more had a pending write: 3 with the \
+             new data, 2 with the old data, 1 with an incomplete first write, 1 corrupted"
         );
     }
 }

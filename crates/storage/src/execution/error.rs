@@ -28,7 +28,8 @@ pub enum ExecutionError {
     NotWrittenBack(String),
     /// Shares were missed by more than is allowed.
     #[error(
-        "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, and abort_failed_skew= allows {allowed_pct} %; lower the rate or ask for other shares"
+        "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, but abort_failed_skew= allows \
+         {allowed_pct} %; lower the rate, or change the shares"
     )]
     Skew {
         /// Name of the run.
@@ -41,7 +42,7 @@ pub enum ExecutionError {
         allowed_pct: f64,
     },
     /// A run whose rate cannot be searched.
-    #[error("--slo cannot search the rate of the run {run}: {what}")]
+    #[error("the rate of the run {run} cannot be searched: {what}")]
     Unsearchable {
         /// Name of the run.
         run: String,
@@ -52,7 +53,7 @@ pub enum ExecutionError {
     #[error(transparent)]
     Search(#[from] SearchError),
     /// No rate holds what was asked for.
-    #[error("in the run {run}, {what}; ask for a longer time, or begin with a lower iorate=")]
+    #[error("in the run {run}, {what}; use a longer elapsed=, or start with a lower iorate=")]
     Missed {
         /// Name of the run.
         run: String,

@@ -239,8 +239,8 @@ fn value(run: &Run, outcome: &Outcome) -> f64 {
 
 fn unit(run: &Run) -> &'static str {
     match run.rate {
-        Rate::Max { .. } => "I/Os a second",
-        _ => "ms an I/O",
+        Rate::Max { .. } => "I/Os per second",
+        _ => "ms per I/O",
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
         Steadiness {
             decides: Decides::Alone,
             values: values.to_vec(),
-            unit: "I/Os a second",
+            unit: "I/Os per second",
             window: rounds(values),
         }
     }
@@ -267,9 +267,9 @@ mod tests {
         assert!(steady.is_steady());
         assert_eq!(
             text(&steady),
-            "steady at round 6: rounds 2-6 have a mean of 5000 I/Os a second, a range of 4.0 % (at most 20) and a slope of -1.6 % (at most 10)"
+            "steady at round 6: rounds 2-6 have a mean of 5000 I/Os per second, a range of 4.0 % (at most 20) and a slope of -1.6 % (at most 10)"
         );
-        assert!(text(&of(&[1.0, 2.5])).starts_with("broken off after 2 rounds"));
+        assert!(text(&of(&[1.0, 2.5])).starts_with("stopped after 2 rounds"));
         let falling = text(&of(&[900.0, 800.0, 700.0, 600.0, 500.0]));
         assert!(
             falling.starts_with("not steady within 5 rounds: rounds 1-5"),

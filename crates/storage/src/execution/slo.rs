@@ -109,7 +109,7 @@ fn obstacle(run: &Run) -> Option<&'static str> {
     match run.rate {
         Rate::Fixed { .. } | Rate::Max { curve: false, .. } => None,
         _ => Some(
-            "its rate changes, or depends on another run; give iorate=max, or the number to begin with",
+            "its rate changes, or depends on another run; give iorate=max, or a number to start with",
         ),
     }
 }

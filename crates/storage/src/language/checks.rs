@@ -48,7 +48,7 @@ pub(super) fn rates(rd: &Rd, is_first: bool) -> Result<()> {
         return wrong("a curve and distribution=variable exclude each other");
     }
     if is_first && rd.rates[0] < 0.0 {
-        return wrong("iorate= is a percentage of the run before, and there is none");
+        return wrong("iorate= is a percentage of the previous run, but there is none");
     }
     Ok(())
 }
@@ -65,13 +65,13 @@ pub(super) fn matrix(rd: &Rd, runs: usize) -> Result<()> {
         .any(|rate| *rate < 0.0 || *rate == CURVE_IOPS)
     {
         return wrong(
-            "with steady=matrix every run has a rate of its own; give iorate= numbers or max, no curve and no percentage"
+            "steady=matrix needs a rate for each run; give iorate= numbers or max, not a curve or a percentage"
                 .to_owned(),
         );
     }
     if runs > MATRIX_RUNS_MAX {
         return wrong(format!(
-            "steady=matrix would go over {runs} runs in turn, and {MATRIX_RUNS_MAX} are allowed; take fewer values in its loops"
+            "steady=matrix would cycle through {runs} runs, but {MATRIX_RUNS_MAX} are allowed; use fewer values in its loops"
         ));
     }
     Ok(())
@@ -127,7 +127,7 @@ fn concatenated(run: &Run) -> Option<&'static str> {
     };
     if run.threads_shared == Some(0) {
         return Some(
-            "with concatenated SDs, threads= of wd= or rd= says how many I/Os are shared by all; give one",
+            "concatenated SDs need threads= of wd= or rd=, the number of I/Os in flight over all SDs; add one",
         );
     }
     if run
@@ -174,7 +174,7 @@ pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<(
     }
     match sizes.iter().find(|size| **size % smallest != 0) {
         Some(size) => Err(super::LanguageError::Command(format!(
-            "with data validation, all transfer sizes are multiples of the smallest; {size} is none of {smallest}"
+            "with data validation, all transfer sizes must be multiples of the smallest; {size} is not a multiple of {smallest}"
         ))),
         None => Ok(()),
     }
@@ -186,7 +186,7 @@ pub(super) fn format(asked: FormatPolicy, runs: &[Run]) -> Result<FormatPolicy> 
     let recovers = |sd: &StorageDefinition| sd.journal().is_some_and(|journal| journal.recover);
     match (journals.any(recovers), asked) {
         (true, FormatPolicy::Always) => Err(LanguageError::Command(
-            "formatsds=yes would write over what journal=recover is to prove; leave one of them out"
+            "formatsds=yes would overwrite what journal=recover verifies; leave one of them out"
                 .to_owned(),
         )),
         (true, _) => Ok(FormatPolicy::Never),

@@ -99,7 +99,7 @@ pub fn command_line(arguments: &[String]) -> Result<CommandLine> {
                     attached
                 };
                 if value.is_empty() {
-                    return Err(wrong(format!("{argument} needs a value behind it")));
+                    return Err(wrong(format!("{argument} needs a value")));
                 }
                 asked.take(letter, value)?;
             }
@@ -142,7 +142,7 @@ fn split(option: &str) -> (&str, &str) {
 }
 
 fn letters<T>(argument: &str, found: Option<T>, known: &str) -> Result<T> {
-    found.ok_or_else(|| wrong(format!("{argument}: the letters behind it are {known}")))
+    found.ok_or_else(|| wrong(format!("{argument}: the supported letters are {known}")))
 }
 
 fn variable(argument: &str) -> Result<Variable> {
@@ -152,19 +152,19 @@ fn variable(argument: &str) -> Result<Variable> {
             value: value.to_owned(),
         }),
         _ => Err(wrong(format!(
-            "{argument} is neither an option nor NAME=VALUE; parameter files stand behind -f"
+            "{argument} is neither an option nor NAME=VALUE; parameter files follow -f"
         ))),
     }
 }
 
 fn refused(letter: &str) -> &'static str {
     match letter {
-        "-" => "is not known here; long options stand before -f",
+        "-" => "is unknown here; long options go before -f",
         "c" => "is for workloads of directories and files, which are not supported",
         "t" => "would run a built-in sample; write a parameter file of five lines instead",
-        "r" => "would go on with an RD in the middle; leave the RDs before it out of the file",
-        "k" => "is for Solaris; leave it out",
-        _ => "is not known; -f, -o, -s, -e, -i, -w, -l, -v and -j are",
+        "r" => "would start at an RD in the middle; leave the RDs before it out of the file",
+        "k" => "applies only to Solaris; leave it out",
+        _ => "is unknown; supported are -f, -o, -s, -e, -i, -w, -l, -v and -j",
     }
 }
 

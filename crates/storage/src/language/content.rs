@@ -19,7 +19,7 @@ pub(super) fn validation(parameter: &Parameter) -> Result<Option<Validation>> {
             word if begins("time", word) => {}
             _ => {
                 return Err(parameter.wrong(
-                    "known are yes, no, read_after_write, no_preread, ignore_zero_reads and time",
+                    "supported values are yes, no, read_after_write, no_preread, ignore_zero_reads and time",
                 ));
             }
         }
@@ -50,7 +50,7 @@ pub(super) fn journal(parameter: &Parameter) -> Result<Option<Journal>> {
             }
             _ => {
                 return Err(parameter.wrong(
-                    "known are yes, no, recover, noflush, maponly, only, skip_read_all and ignore_pending",
+                    "supported values are yes, no, recover, noflush, maponly, only, skip_read_all and ignore_pending",
                 ));
             }
         }

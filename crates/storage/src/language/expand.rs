@@ -36,7 +36,7 @@ pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run
     }
     if expansion.runs.is_empty() {
         return Err(LanguageError::Command(
-            "there is no rd= in the parameter files; a run definition says what to run".to_owned(),
+            "there is no rd= in the parameter files; add a run definition".to_owned(),
         ));
     }
     checks::validation_over_all(&expansion.runs, sections)?;
@@ -81,7 +81,7 @@ impl Expansion<'_> {
             .fold(1_usize, usize::saturating_mul);
         if self.runs.len().saturating_add(many) > RUNS_MAX {
             return Err(rd.place.wrong(format!(
-                "rd={} would make {many} runs; {RUNS_MAX} are allowed together, so take fewer values in its loops",
+                "rd={} would make {many} runs, but {RUNS_MAX} are allowed in total; use fewer values in its loops",
                 rd.name
             )));
         }

@@ -27,10 +27,16 @@ pub(super) fn open_flags(parameter: &Parameter) -> Result<OpenFlags> {
                 let digits = word.strip_prefix("0x");
                 let bits = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 let bits = bits.ok_or_else(|| {
-                    parameter.wrong("known are o_direct, directio, o_dsync, o_rsync, o_sync, fsync, fdatasync and a number such as 0x4000")
+                    parameter.wrong(
+                        "supported values are o_direct, directio, o_dsync, o_rsync, o_sync, fsync, \
+                                     fdatasync and a number such as 0x4000",
+                    )
                 })?;
                 if bits & REFUSED_BITS != 0 {
-                    return Err(parameter.wrong(format!("0x{bits:x} has bits that would make, empty or append to files; leave them out")));
+                    return Err(parameter.wrong(format!(
+                        "0x{bits:x} has bits that would create, truncate or append to \
+                                                        files; leave them out"
+                    )));
                 }
                 flags.direct |= bits & O_DIRECT != 0;
                 flags.data_sync |= bits & O_DSYNC != 0;
@@ -48,9 +54,7 @@ pub(super) fn range(parameter: &Parameter) -> Result<Range> {
         return Err(parameter.wrong("give (low,high), in percent or in bytes"));
     };
     if low < 0.0 || high <= low {
-        return Err(
-            parameter.wrong("the range ends where it begins or before; give the lower bound first")
-        );
+        return Err(parameter.wrong("the range is empty or reversed; give the lower bound first"));
     }
     if low <= 100.0 && high <= 200.0 {
         return Ok(Range::Percent {

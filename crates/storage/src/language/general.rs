@@ -171,7 +171,7 @@ impl Section for General {
             Key::Loop => self.repeat = repeat(parameter)?,
             Key::Timeout => {
                 return Err(parameter.wrong(
-                    "there is no time-out; leave it out, Ctrl-C ends a run and keeps its results",
+                    "a time-out is not supported; leave it out (Ctrl-C ends a run and keeps its results)",
                 ));
             }
             Key::WithoutMeaning => {}
@@ -194,7 +194,7 @@ impl DedupAsked {
             key if begins("dedupflipflop", key) && !parameter.yes()? => {}
             _ => {
                 return Err(parameter.wrong(
-                    "hot sets and flip-flop of deduplication are not supported; leave them out",
+                    "hot sets and flip-flop for deduplication are not supported; leave them out",
                 ));
             }
         }
@@ -209,7 +209,7 @@ impl DedupAsked {
         }
         let unit_bytes = self.unit_bytes.or(general.unit_bytes);
         let unit_bytes = unit_bytes
-            .ok_or("dedupratio= needs dedupunit=; give the size of the blocks that are compared")?;
+            .ok_or("dedupratio= needs dedupunit=; give the size of the compared blocks")?;
         let sets = self
             .sets
             .or(general.sets)
@@ -228,7 +228,7 @@ pub(super) fn ratio(parameter: &Parameter, high: f64) -> Result<f64> {
     let number = super::value::number(word.strip_suffix(":1").unwrap_or(word), Unit::Amount);
     match number {
         Some(ratio) if (1.0..=high).contains(&ratio) => Ok(ratio),
-        _ => Err(parameter.wrong(format!("a ratio from 1 to {high} is wanted"))),
+        _ => Err(parameter.wrong(format!("must be a ratio from 1 to {high}"))),
     }
 }
 
@@ -252,7 +252,10 @@ fn sets(parameter: &Parameter) -> Result<DuplicateSets> {
 
 fn errors(parameter: &Parameter) -> Result<ErrorLimit> {
     let Ok(numbers) = parameter.numbers(Unit::Amount) else {
-        return Err(parameter.wrong("give a number of errors, or (errors,seconds); neither commands nor the removal of an SD are supported"));
+        return Err(parameter.wrong(
+            "give a number of errors, or (errors,seconds); commands and the removal of an SD \
+                                    are not supported",
+        ));
     };
     let (count, after_first_s) = match numbers[..] {
         [count] => (count, None),

@@ -46,14 +46,15 @@ pub(super) fn buckets(parameter: &Parameter) -> Result<Buckets> {
         }
         let bound = microseconds(word).ok_or_else(|| {
             parameter.wrong(format!(
-                "{word} is no time; give microseconds, or u, m or s behind the number"
+                "{word} is not a time; give microseconds, or a number followed by u, m or s"
             ))
         })?;
         let last = buckets.bounds_us.last().copied().unwrap_or(0.0);
         if bound <= last {
             if step_us.replace(bound).is_some() {
-                return Err(parameter
-                    .wrong("two steps follow each other; give the bound that a step leads to"));
+                return Err(
+                    parameter.wrong("two steps in a row; give the bound at which each step ends")
+                );
             }
             continue;
         }
@@ -67,12 +68,12 @@ pub(super) fn buckets(parameter: &Parameter) -> Result<Buckets> {
         buckets.bounds_us.push(bound);
         if buckets.bounds_us.len() >= BUCKETS_MAX {
             return Err(parameter.wrong(format!(
-                "there are more than {BUCKETS_MAX} buckets; take larger steps"
+                "there are more than {BUCKETS_MAX} buckets; use larger steps"
             )));
         }
     }
     if step_us.is_some() {
-        return Err(parameter.wrong("a step leads nowhere; give the bound behind it"));
+        return Err(parameter.wrong("a step has no end; give the bound after it"));
     }
     if buckets.bounds_us.is_empty() {
         buckets.bounds_us = Buckets::default().bounds_us;
@@ -125,9 +126,9 @@ mod tests {
     #[test]
     fn bounds_that_make_no_buckets_are_refused() {
         for (written, said) in [
-            ("default,x", "no time"),
-            ("default,0", "no time"),
-            ("default,100,10", "leads nowhere"),
+            ("default,x", "not a time"),
+            ("default,0", "not a time"),
+            ("default,100,10", "has no end"),
             ("default,100,10,5,200", "two steps"),
             ("default,1,0.001,1s", "more than 64"),
         ] {

@@ -49,10 +49,9 @@ pub(super) fn parameters(lines: &[Line]) -> Result<Vec<Parameter>> {
             if glyph.is('(') {
                 depth += 1;
             } else if glyph.is(')') {
-                depth = depth.checked_sub(1).ok_or_else(|| {
-                    line.place
-                        .wrong("a parenthesis is closed that was not opened")
-                })?;
+                depth = depth
+                    .checked_sub(1)
+                    .ok_or_else(|| line.place.wrong("a closing parenthesis has no opening one"))?;
             }
             begun_at.get_or_insert(&line.place);
             piece.push(glyph);
@@ -69,7 +68,8 @@ pub(super) fn parameters(lines: &[Line]) -> Result<Vec<Parameter>> {
     }
 }
 
-const NOT_CLOSED: &str = "a parenthesis is not closed; a list goes on in the next line only behind a comma, and a blank begins a comment";
+const NOT_CLOSED: &str = "a parenthesis is not closed; a list continues on the next line only after a comma, and a \
+                          blank starts a comment";
 
 /// What counts of a line: up to the first blank, quotes taken away, question marks left out.
 fn glyphs(line: &Line) -> Result<Vec<Glyph>> {
@@ -89,7 +89,7 @@ fn glyphs(line: &Line) -> Result<Vec<Glyph>> {
     if quoted {
         return Err(line
             .place
-            .wrong("a double quote is not closed; close it in the same line"));
+            .wrong("a double quote is not closed; close it on the same line"));
     }
     Ok(glyphs)
 }

@@ -60,7 +60,7 @@ fn rate_text(run: &Run, rate_iops: Option<f64>) -> String {
         // Nothing has run: the points show what they would be of 10,000.
         (Rate::Curve(point), None) => number_text(curve_rate_iops(0.0, point.pct), false),
         (Rate::PercentOfPrevious { pct }, None) => {
-            format!("{}% of the run before", number_text(*pct, false))
+            format!("{}% of the previous run", number_text(*pct, false))
         }
     }
 }

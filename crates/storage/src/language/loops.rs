@@ -109,7 +109,7 @@ fn check(over: LoopOver, value: f64, parameter: &Parameter) -> Result<()> {
             if (0.0..=100.0).contains(&value) {
                 return Ok(());
             }
-            Err(parameter.wrong("percentages from 0 to 100 are wanted"))
+            Err(parameter.wrong("must be percentages from 0 to 100"))
         }
         LoopOver::SeekPct => seek_of(parameter, value).map(|_| ()),
         LoopOver::HitArea => parameter.whole_of(value, SECTOR, BYTES_MAX).map(|_| ()),
@@ -117,7 +117,7 @@ fn check(over: LoopOver, value: f64, parameter: &Parameter) -> Result<()> {
             if (1.0..=COMPRESSION_MAX).contains(&value) {
                 return Ok(());
             }
-            Err(parameter.wrong(format!("ratios from 1 to {COMPRESSION_MAX} are wanted")))
+            Err(parameter.wrong(format!("must be ratios from 1 to {COMPRESSION_MAX}")))
         }
     }
 }

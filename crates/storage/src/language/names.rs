@@ -79,11 +79,11 @@ fn range(pattern: &str) -> Option<(&str, u64, u64)> {
 fn known(names: &[&str], head: &str) -> String {
     const SHOWN_MAX: usize = 8;
     if names.is_empty() {
-        return format!("no {head} is defined before this");
+        return format!("no {head} is defined before this line");
     }
     let more = if names.len() > SHOWN_MAX { " …" } else { "" };
     format!(
-        "defined are {}{more}",
+        "defined: {}{more}",
         names[..names.len().min(SHOWN_MAX)].join(", ")
     )
 }
@@ -120,10 +120,7 @@ mod tests {
     #[test]
     fn names_that_are_not_there_or_twice_are_refused() {
         for (asked, said) in [
-            (
-                "sd3",
-                "there is no such sd; defined are sd1, sd2, sd10, log-1",
-            ),
+            ("sd3", "there is no such sd; defined: sd1, sd2, sd10, log-1"),
             ("sd1-sd3", "there is no sd3"),
             ("sd01-sd02", "no such sd"),
             ("sd1-sd99999999999", "not all of this range"),

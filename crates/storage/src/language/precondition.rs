@@ -30,13 +30,14 @@ impl Precondition {
             [times] => (times, FILL_TRANSFER_BYTES as f64),
             [times, transfer] => (times, transfer),
             _ => {
-                return Err(parameter
-                    .wrong("give how often everything is written over, or (times,transfer size)"));
+                return Err(
+                    parameter.wrong("give the number of overwrites, or (number,transfer size)")
+                );
             }
         };
         let transfer_bytes = parameter.whole_of(transfer, 512, TRANSFER_BYTES_MAX)?;
         if !transfer_bytes.is_multiple_of(512) {
-            return Err(parameter.wrong("the transfer size is a multiple of 512"));
+            return Err(parameter.wrong("the transfer size must be a multiple of 512"));
         }
         Ok(Self {
             times: parameter.whole_of(times, 1, TIMES_MAX)? as u32,
@@ -67,7 +68,7 @@ impl Precondition {
         for sd in runs.iter().flat_map(Run::used_storage) {
             if sd.journal().is_some_and(|journal| journal.recover) {
                 return Err(LanguageError::Command(
-                    "precondition= would write over what journal=recover is to prove; leave one of them out"
+                    "precondition= would overwrite what journal=recover verifies; leave one of them out"
                         .to_owned(),
                 ));
             }

@@ -228,7 +228,7 @@ impl Rd {
                 word if begins("variable", word) => self.variable = true,
                 _ => {
                     return Err(parameter.wrong(
-                        "known are exponential, uniform, deterministic, spike and variable",
+                        "supported values are exponential, uniform, deterministic, spike and variable",
                     ));
                 }
             }
@@ -246,7 +246,9 @@ impl Rd {
         let mut steps = Vec::with_capacity(self.rates.len() / 2);
         for pair in self.rates.chunks_exact(2) {
             if pair[0] < 0.0 || pair[0] >= CURVE_IOPS {
-                return Err(parameter.wrong("with distribution=variable, every rate is a number"));
+                return Err(
+                    parameter.wrong("with distribution=variable, every rate must be a number")
+                );
             }
             let seconds = parameter.whole_of(pair[1], 1, u64::from(VARIABLE_SECONDS_MAX))? as u32;
             steps.push(RateStep {
@@ -260,11 +262,11 @@ impl Rd {
             .sum::<u64>();
         if total > u64::from(VARIABLE_SECONDS_MAX) {
             return Err(parameter.wrong(format!(
-                "the steps last {total} s together; {VARIABLE_SECONDS_MAX} s are allowed"
+                "the steps last {total} s in total; at most {VARIABLE_SECONDS_MAX} s are allowed"
             )));
         }
         if steps.iter().all(|step| step.iops == 0.0) {
-            return Err(parameter.wrong("every rate is 0; give at least one above"));
+            return Err(parameter.wrong("every rate is 0; give at least one above 0"));
         }
         Ok(steps)
     }
@@ -280,7 +282,7 @@ fn sd_choice(parameter: &Parameter) -> Result<SdChoice> {
         _ => match word.strip_prefix("setsof") {
             Some(many) => match many.parse() {
                 Ok(many) if many > 0 => Ok(SdChoice::Sets(many)),
-                _ => Err(parameter.wrong("give the number of SDs in a set, as setsof4")),
+                _ => Err(parameter.wrong("give the number of SDs in a set, such as setsof4")),
             },
             None => Ok(SdChoice::Named(vec![word.clone()])),
         },
@@ -296,10 +298,11 @@ fn rates(parameter: &Parameter) -> Result<Vec<f64>> {
     let rates = parameter.numbers_or(&parse, Unit::Amount)?;
     if rates.iter().any(|rate| *rate > IOPS_MAX) {
         return Err(parameter
-            .wrong("no device does more than 10^9 I/Os a second; ask for less, or for max"));
+            .wrong("no device does more than 10^9 I/Os per second; give a lower rate, or max"));
     }
     if rates.contains(&CURVE_IOPS) && rates.len() > 1 {
-        return Err(parameter.wrong("curve stands alone; give other rates in an rd= of their own"));
+        return Err(parameter
+            .wrong("curve cannot be combined with other rates; give those in a separate rd="));
     }
     Ok(rates)
 }
@@ -314,7 +317,7 @@ fn curve(parameter: &Parameter) -> Result<Vec<f64>> {
         .collect();
     if points.iter().any(|point| *point < 1.0 || *point > PCT_MAX) {
         return Err(parameter.wrong(format!(
-            "points of a curve are percentages from 1 to {PCT_MAX}"
+            "points of a curve must be percentages from 1 to {PCT_MAX}"
         )));
     }
     Ok(points)

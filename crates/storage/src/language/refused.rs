@@ -4,12 +4,14 @@ use super::error::Result;
 use super::lexer::Parameter;
 
 pub(super) const ONE_MACHINE: &str =
-    "workloads run on this machine alone; leave hosts out, or name the only one localhost";
+    "workloads run only on this machine; leave hosts out, or name localhost alone";
 pub(super) const NO_REPLAY: &str =
     "recorded traces cannot be replayed; describe the workload with wd= instead";
-pub(super) const NO_FILE_SYSTEMS: &str = "workloads of directories and files (fsd, fwd) are not supported; use sd= and wd= on files or devices";
+pub(super) const NO_FILE_SYSTEMS: &str = "workloads of directories and files (fsd, fwd) are not supported; use sd= and \
+                                          wd= on files or devices";
 /// Why no command of a file is carried out.
-pub(super) const NO_COMMANDS: &str = "commands in a parameter file are not carried out; run them before and after, and leave this out";
+pub(super) const NO_COMMANDS: &str = "commands in a parameter file are not executed; run them before and after, and \
+                                      leave this out";
 
 /// `host=` of SDs and WDs: there is one machine.
 pub(super) fn host(parameter: &Parameter) -> Result<()> {

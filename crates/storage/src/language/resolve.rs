@@ -134,7 +134,7 @@ impl Resolver<'_> {
         if let Some(index) = parts.index_of[number] {
             if parts.storage[index].open_flags != open_flags {
                 return Err(rd.place.wrong(format!(
-                    "rd={0}: its WDs open sd={1} with different openflags=; give rd={0} the flags that hold",
+                    "rd={0}: its WDs open sd={1} with different openflags=; set openflags= in rd={0}",
                     rd.name, sd.name
                 )));
             }
@@ -197,7 +197,7 @@ impl Resolver<'_> {
 /// The error of runs that multiply beyond all use.
 pub(super) fn too_many_parts(rd: &Rd) -> super::LanguageError {
     rd.place.wrong(format!(
-        "rd={}: runs, SDs and WDs multiply to more than {PARTS_MAX}; take fewer of one of them",
+        "rd={}: runs, SDs and WDs multiply to more than {PARTS_MAX}; use fewer of one of them",
         rd.name
     ))
 }

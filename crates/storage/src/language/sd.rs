@@ -130,7 +130,7 @@ impl Section for Sd {
             Key::Offset => self.offset_bytes = sectors(parameter, 0)?,
             Key::Align => self.align_bytes = Some(sectors(parameter, SECTOR)?),
             Key::Kstat => {
-                return Err(parameter.wrong("this is for Solaris; leave it out"));
+                return Err(parameter.wrong("applies only to Solaris; leave it out"));
             }
             Key::Replay => return Err(parameter.wrong(NO_REPLAY)),
             Key::Journal => self.journal = Some(PathBuf::from(parameter.word()?)),
@@ -146,7 +146,10 @@ impl Section for Sd {
 impl Sd {
     fn set_lun(&mut self, parameter: &Parameter) -> Result<()> {
         if self.lun.is_some() && !self.name.is_empty() {
-            return Err(parameter.wrong("an SD has one lun=; more than one are for several machines, and there is only this one"));
+            return Err(parameter.wrong(
+                "an SD has one lun=; several are for several machines, but workloads run only \
+                                        on this one",
+            ));
         }
         self.lun = Some(parameter.word()?.to_owned());
         Ok(())
@@ -229,7 +232,7 @@ fn divided(parameter: &Parameter, low: u64, high: u64) -> Result<u64> {
 fn sectors(parameter: &Parameter, low: u64) -> Result<u64> {
     let value = parameter.whole(low, BYTES_MAX, Unit::Amount)?;
     if value % SECTOR != 0 {
-        return Err(parameter.wrong("a multiple of 512 is wanted"));
+        return Err(parameter.wrong("must be a multiple of 512"));
     }
     Ok(value)
 }

@@ -91,7 +91,7 @@ impl Sections {
             for replica in sd.replicas()? {
                 if !names.insert(replica.name.clone()) {
                     return Err(sd.place.wrong(format!(
-                        "sd={}: count= makes this name a second time",
+                        "sd={}: count= creates this name twice",
                         replica.name
                     )));
                 }
@@ -163,7 +163,7 @@ fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError 
     let belongs = if known.is_empty() {
         let meant = nearest(given, own).or_else(|| nearest(given, &HEADS));
         meant.map_or_else(
-            || "see docs/VDBENCH.md for what is known".to_owned(),
+            || "see docs/VDBENCH.md for the supported keywords".to_owned(),
             |meant| format!("did you mean {meant}=?"),
         )
     } else {

@@ -28,7 +28,7 @@ pub(super) fn shares(rd: &Rd, wds: &[&Wd]) -> Result<Shares> {
     }
     if asked > 0 && open > 0 && left_pct < PERCENT_TOLERANCE {
         return Err(rd.place.wrong(format!(
-            "rd={}: skew= of some WDs adds up to 100, so nothing is left for those without; give them one too",
+            "rd={}: skew= of some WDs adds up to 100, so nothing is left for the other WDs; give them skew= too",
             rd.name
         )));
     }
@@ -52,14 +52,14 @@ fn priorities(rd: &Rd, wds: &[&Wd]) -> Result<()> {
         .iter()
         .any(|wd| wd.iops.is_some() && wd.priority.is_none())
     {
-        return wrong("a WD with iorate= needs priority=; give all its WDs one");
+        return wrong("a WD with iorate= needs priority=; give one to each of the WDs");
     }
     let mut found: Vec<u32> = wds.iter().filter_map(|wd| wd.priority).collect();
     if found.is_empty() {
         return Ok(());
     }
     if found.len() < wds.len() {
-        return wrong("some WDs have priority= and others have not; give it to all of them");
+        return wrong("some WDs have priority= and others do not; give it to all of them");
     }
     if wds.iter().any(|wd| wd.skew_pct > 0.0) {
         return wrong("priority= and skew= exclude each other; leave one of them out");
@@ -71,7 +71,7 @@ fn priorities(rd: &Rd, wds: &[&Wd]) -> Result<()> {
         .zip(1..)
         .any(|(priority, expected)| *priority != expected)
     {
-        return wrong("priorities go from 1 upwards without a gap");
+        return wrong("priorities must start at 1 and have no gaps");
     }
     Ok(())
 }

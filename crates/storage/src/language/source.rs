@@ -66,7 +66,7 @@ impl<'a> Sources<'a> {
         }
         match self.variables.iter().find(|(_, used)| !used) {
             Some((variable, _)) => Err(LanguageError::Command(format!(
-                "the variable {0} is given and used nowhere; write ${0} or !{0} in the parameter file, or leave it out",
+                "the variable {0} is set but not used; write ${0} or !{0} in the parameter file, or leave it out",
                 variable.name
             ))),
             None => Ok(self.lines),
@@ -77,7 +77,7 @@ impl<'a> Sources<'a> {
         self.files += 1;
         if self.files > FILES_MAX {
             return Err(LanguageError::Command(format!(
-                "there are more than {FILES_MAX} parameter files; put some of them into one"
+                "there are more than {FILES_MAX} parameter files; merge some of them"
             )));
         }
         let text = (self.read)(path).map_err(|reason| match included_at {
@@ -92,7 +92,7 @@ impl<'a> Sources<'a> {
         })?;
         if text.len() > FILE_BYTES_MAX {
             return Err(LanguageError::Command(format!(
-                "the parameter file {} has more than {} MiB; is it one?",
+                "the parameter file {} is larger than {} MiB; check that it is a parameter file",
                 path.display(),
                 FILE_BYTES_MAX >> 20
             )));

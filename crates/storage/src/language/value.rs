@@ -85,7 +85,7 @@ impl Parameter {
     pub fn word(&self) -> Result<&str> {
         match self.values.as_slice() {
             [word] => Ok(word),
-            _ => Err(self.wrong("one value is wanted, not a list")),
+            _ => Err(self.wrong("must be one value, not a list")),
         }
     }
 
@@ -125,7 +125,7 @@ impl Parameter {
                 })?;
                 found.extend(self.range(from, to, step, unit)?);
             } else {
-                return Err(self.wrong(format!("{text} is no number")));
+                return Err(self.wrong(format!("{text} is not a number")));
             }
             if found.len() > VALUES_MAX {
                 return Err(self.too_many());
@@ -139,12 +139,11 @@ impl Parameter {
             return self.doubled(from, to);
         }
         let step = number(step, unit).filter(|step| *step > 0.0);
-        let step = step
-            .ok_or_else(|| self.wrong("the step of a range is a number above 0, or d to double"))?;
+        let step = step.ok_or_else(|| {
+            self.wrong("the step of a range must be a number above 0, or d to double")
+        })?;
         if to < from {
-            return Err(
-                self.wrong("a range with a step goes upwards; only d goes downwards, by halves")
-            );
+            return Err(self.wrong("a range with a step must rise; only d may fall, by halving"));
         }
         let count = ((to - from) / step).floor();
         if count >= VALUES_MAX as f64 {
@@ -158,7 +157,7 @@ impl Parameter {
     /// Doubling upwards, or halving downwards.
     fn doubled(&self, from: f64, to: f64) -> Result<Vec<f64>> {
         if from <= 0.0 || to <= 0.0 {
-            return Err(self.wrong("a range that doubles has both ends above 0"));
+            return Err(self.wrong("a range that doubles must have both ends above 0"));
         }
         let mut found = Vec::new();
         let mut value = from;
@@ -171,20 +170,20 @@ impl Parameter {
 
     fn too_many(&self) -> LanguageError {
         self.wrong(format!(
-            "this stands for more than {VALUES_MAX} values; take a larger step"
+            "this makes more than {VALUES_MAX} values; use a larger step"
         ))
     }
 
     pub fn number(&self, unit: Unit) -> Result<f64> {
         let word = self.word()?;
-        number(word, unit).ok_or_else(|| self.wrong(format!("{word} is no number")))
+        number(word, unit).ok_or_else(|| self.wrong(format!("{word} is not a number")))
     }
 
     /// The one number, at least 0.
     pub fn amount(&self, unit: Unit) -> Result<f64> {
         let value = self.number(unit)?;
         if value < 0.0 {
-            return Err(self.wrong("a number of at least 0 is wanted, without a percent sign"));
+            return Err(self.wrong("must be a number of at least 0, without a percent sign"));
         }
         Ok(value)
     }
@@ -198,7 +197,7 @@ impl Parameter {
     pub fn whole_of(&self, value: f64, low: u64, high: u64) -> Result<u64> {
         if value.fract() != 0.0 || value < low as f64 || value > high as f64 {
             return Err(self.wrong(format!(
-                "a whole number from {low} to {high} is wanted, not {value}"
+                "must be a whole number from {low} to {high}, not {value}"
             )));
         }
         Ok(value as u64)
@@ -214,7 +213,7 @@ impl Parameter {
             value
         };
         if !(0.0..=100.0).contains(&value) {
-            return Err(self.wrong("a percentage from 0 to 100 is wanted"));
+            return Err(self.wrong("must be a percentage from 0 to 100"));
         }
         Ok(value)
     }
@@ -292,11 +291,11 @@ mod tests {
         for (written, said) in [
             ("1-10", "has no step"),
             ("1-10,0", "above 0"),
-            ("10-1,2", "upwards"),
+            ("10-1,2", "must rise"),
             ("0-8,d", "above 0"),
             ("0-1t,1", "more than 10000"),
-            ("sd1", "no number"),
-            ("1,d", "no number"),
+            ("sd1", "not a number"),
+            ("1,d", "not a number"),
         ] {
             let error = list(written).numbers(Unit::Amount).unwrap_err().to_string();
             assert!(

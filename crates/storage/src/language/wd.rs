@@ -141,7 +141,7 @@ impl Section for Wd {
             Key::Host => host(parameter)?,
             Key::OpenFlags => self.open_flags = Some(flags::open_flags(parameter)?),
             Key::User => {
-                return Err(parameter.wrong("classes of users are not supported; leave it out"));
+                return Err(parameter.wrong("user classes are not supported; leave it out"));
             }
             Key::Threads => {
                 self.threads = Some(parameter.whole(1, THREADS_MAX, Unit::Amount)? as u32)
@@ -160,7 +160,7 @@ fn sizes(parameter: &Parameter) -> Result<Sizes> {
         [min, max, align] => uniform(parameter, min, max, align),
         _ if numbers.len() % 2 == 0 => weighted(parameter, &numbers),
         _ => Err(parameter.wrong(
-            "give one size, pairs (size,percent,…) or (min,max,align); the loop over sizes is xfersize= of rd=",
+            "give one size, pairs (size,percent,…) or (min,max,align); to loop over sizes, use xfersize= of rd=",
         )),
     }
 }
@@ -172,11 +172,12 @@ fn uniform(parameter: &Parameter, min: f64, max: f64, align: f64) -> Result<Size
         .iter()
         .any(|bytes| bytes % SECTOR != 0)
     {
-        return Err(parameter.wrong("min, max and align are multiples of 512"));
+        return Err(parameter.wrong("min, max and align must be multiples of 512"));
     }
     if min_bytes % align_bytes != 0 || max_bytes % align_bytes != 0 || max_bytes < min_bytes {
         return Err(parameter.wrong(
-            "three sizes are (min,max,align): min and max are multiples of align, and max is not below min; a list of sizes is a loop at the rd=",
+            "three sizes mean (min,max,align): min and max must be multiples of align, and max at least min; a list of \
+             sizes is a loop at the rd=",
         ));
     }
     Ok(Sizes::Uniform {
@@ -191,7 +192,7 @@ fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
     for pair in numbers.chunks_exact(2) {
         let bytes = parameter.whole_of(pair[0], SECTOR, TRANSFER_BYTES_MAX)?;
         if bytes % SECTOR != 0 {
-            return Err(parameter.wrong("sizes in a list are multiples of 512"));
+            return Err(parameter.wrong("sizes in a list must be multiples of 512"));
         }
         // `50%` is a percentage as 50 is.
         found.push(WeightedSize {
@@ -202,7 +203,7 @@ fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
     let total: f64 = found.iter().map(|size| size.pct).sum();
     if (total - 100.0).abs() > PERCENT_TOLERANCE {
         let hint = if found.iter().all(|size| size.pct >= SECTOR as f64) {
-            "; pairs of size and percentage stand here, and a list of sizes is a loop at the rd="
+            "; wd= takes pairs of size and percentage, and a list of sizes is a loop at the rd="
         } else {
             ""
         };
@@ -252,7 +253,7 @@ pub(super) fn seek_of(parameter: &Parameter, pct: f64) -> Result<Seek> {
     } else if (0.0..=100.0).contains(&pct) {
         Ok(Seek::Random { pct })
     } else {
-        Err(parameter.wrong("a percentage from 0 to 100 is wanted, or -1 to stop at the end"))
+        Err(parameter.wrong("must be a percentage from 0 to 100, or -1 to stop at the end"))
     }
 }
 
@@ -275,7 +276,7 @@ fn stride(parameter: &Parameter) -> Result<Stride> {
 fn fixed_rate(parameter: &Parameter) -> Result<f64> {
     let iops = parameter.number(Unit::Amount)?;
     if iops <= 0.0 || iops > IOPS_MAX {
-        return Err(parameter.wrong("a number of I/Os a second above 0 is wanted"));
+        return Err(parameter.wrong("must be a number of I/Os per second above 0"));
     }
     Ok(iops)
 }

@@ -97,7 +97,7 @@ impl<T: Definition> Definitions<T> {
         }
         if self.named.iter().any(|other| other.name() == name) {
             return Err(
-                parameter.wrong("this name is taken; give every definition a name of its own")
+                parameter.wrong("this name is already used; give every definition its own name")
             );
         }
         Self::check_number(self.named.len() + 1, &parameter.place)?;

@@ -14,11 +14,11 @@ const COLUMNS: [(&str, &str); 36] = [
     ("timestamp", "Date and time"),
     ("Run", "Name of the run, from rd="),
     ("Interval", "Number of the interval"),
-    ("reqrate", "I/Os a second asked for"),
-    ("rate", "I/Os a second done"),
-    ("MB/sec", "Mebibytes a second"),
+    ("reqrate", "Requested I/Os per second"),
+    ("rate", "Completed I/Os per second"),
+    ("MB/sec", "MiB per second"),
     ("bytes/io", "Mean size of an I/O in bytes"),
-    ("read%", "Percent of I/Os that read"),
+    ("read%", "Percentage of reads"),
     ("resp", "Mean response time in ms"),
     ("read_resp", "... of reads"),
     ("write_resp", "... of writes"),
@@ -28,44 +28,41 @@ const COLUMNS: [(&str, &str); 36] = [
     ("resp_std", "Standard deviation of response times in ms"),
     ("read_std", "... of reads"),
     ("write_std", "... of writes"),
-    ("xfersize", "Transfer size asked for"),
-    ("threads", "I/Os in flight asked for on an SD"),
-    ("rdpct", "Percent of reads asked for"),
-    ("rhpct", "Percent of read hits asked for"),
-    ("whpct", "Percent of write hits asked for"),
-    ("seekpct", "Percent of random addresses asked for"),
+    ("xfersize", "Requested transfer size"),
+    ("threads", "Requested I/Os in flight per SD"),
+    ("rdpct", "Requested percentage of reads"),
+    ("rhpct", "Requested percentage of read hits"),
+    ("whpct", "Requested percentage of write hits"),
+    ("seekpct", "Requested percentage of random addresses"),
     ("lunsize", "Gibibytes of all SDs"),
     ("version", "Version of dbdyno"),
-    ("compratio", "Ratio of compression asked for"),
-    ("dedupratio", "Ratio of deduplication asked for"),
+    ("compratio", "Requested compression ratio"),
+    ("dedupratio", "Requested deduplication ratio"),
     ("queue_depth", "Mean I/Os in flight"),
     (
         "cpu_used",
-        "Percent of processor time in programs and in the kernel",
+        "Percentage of processor time in user and kernel mode",
     ),
-    ("cpu_user", "... in programs"),
-    ("cpu_kernel", "... in the kernel"),
-    ("cpu_wait", "... idle, while I/O was under way"),
+    ("cpu_user", "... in user mode"),
+    ("cpu_kernel", "... in kernel mode"),
+    ("cpu_wait", "... idle with I/O outstanding"),
     ("cpu_idle", "... idle"),
-    (
-        "resp_p50",
-        "Half of all response times are up to this, in ms (rows of runs)",
-    ),
+    ("resp_p50", "Median response time in ms (rows of runs)"),
     (
         "resp_p99",
-        "99 % of all response times are up to this, in ms (rows of runs)",
+        "99th percentile of response times in ms (rows of runs)",
     ),
 ];
 
 /// What stands above the rows.
 pub(super) fn head(name_width: usize) -> String {
     let mut text = String::from(
-        "*\n* One row for each interval and each run; the first line that is no comment names the columns.\n*\n",
+        "*\n* One row for each interval and each run; the first line that is not a comment names the columns.\n*\n",
     );
     for (name, meaning) in COLUMNS.iter().skip(2) {
         text.push_str(&format!("* {name:<15} : {meaning}\n"));
     }
-    text.push_str("* 'n/a'           : not known, or more than one value was asked for\n*\n");
+    text.push_str("* 'n/a'           : unknown, or more than one value was requested\n*\n");
     for (index, (name, _)) in COLUMNS.iter().enumerate() {
         text.push_str(&cell(index, name, name_width));
     }

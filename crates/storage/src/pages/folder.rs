@@ -39,9 +39,7 @@ fn next_free(name: &str) -> Result<PathBuf, PagesError> {
     let mut names = std::iter::once(PathBuf::from(name)).chain(numbered);
     names.find(|path| !path.exists()).ok_or_else(|| PagesError {
         path: PathBuf::from(name),
-        reason: io::Error::other(format!(
-            "{COUNT_MAX} folders of this name are there already"
-        )),
+        reason: io::Error::other(format!("{COUNT_MAX} folders of this name already exist")),
     })
 }
 

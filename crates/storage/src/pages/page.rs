@@ -21,7 +21,7 @@ impl Page {
         let file = File::create_new(&path).map_err(|reason| PagesError {
             reason: match reason.kind() {
                 io::ErrorKind::AlreadyExists => io::Error::other(
-                    "it is there already and no page of ours; move it, or give another folder with -o",
+                    "it already exists and is not a page of dbdyno; move it, or give another folder with -o",
                 ),
                 _ => reason,
             },

@@ -289,7 +289,7 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
                     ..stream("wd1", 0)
                 },
             )),
-            "give size= so that the file is made",
+            "give size= to create the file",
         ),
         (told(&one(folder.path(), stream("wd1", 0))), "a directory"),
         (

@@ -165,7 +165,7 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
     let outcome = with(&writes_all(&path, Validation::default()), &proofs);
     let told = outcome.faults[0].to_string();
     assert!(
-        told.contains("of generation 1 and 2 was written last"),
+        told.contains("of generation 1, but 2 was written last"),
         "{told}"
     );
     assert_eq!(

@@ -72,7 +72,7 @@ fn the_whole_list_is_checked_before_the_first_io() {
         ("lun=$dir/fifo", "", "is a FIFO"),
         ("lun=$dir/socket", "", "is a socket"),
         ("lun=$dir/small", "", "less than two transfers"),
-        ("lun=$dir/large,size=8m", "", "size= asks for 8388608"),
+        ("lun=$dir/large,size=8m", "", "size= is 8388608"),
         (
             "lun=$dir/large,openflags=o_direct",
             ",xf=1000",

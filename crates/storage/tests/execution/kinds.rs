@@ -45,7 +45,7 @@ fn a_fifo_keeps_nobody_waiting() {
         (
             "pattern",
             "pattern=$dir/pattern\nsd=sd1,lun=$dir/data\n",
-            "as the pattern of what is written (it is a FIFO",
+            "as the data pattern (it is a FIFO",
         ),
         (
             "sd1.jnl",
@@ -113,7 +113,7 @@ fn pages_are_not_written_into_a_fifo() {
         sender.send(pages.unwrap_err().to_string()).unwrap();
     });
     let sentence = answer.recv_timeout(PATIENCE).unwrap();
-    assert!(sentence.contains("no page of ours"), "{sentence}");
+    assert!(sentence.contains("not a page of dbdyno"), "{sentence}");
 }
 
 /// Parameter files, and those that they include.

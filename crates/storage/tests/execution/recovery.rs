@@ -102,7 +102,8 @@ fn what_was_verified_and_what_was_pending_is_told() {
     let place = killed();
     let before = state(&place);
     let said = format!(
-        "journal of SD sd1 recovered: {} blocks verified, 0 corrupted; 3 more had a write pending: 1 with the new data, 1 with the old data, 1 first write, not complete",
+        "journal of SD sd1 recovered: {} blocks verified, 0 corrupted; 3 more had a pending write: 1 with the new data, 1 with \
+         the old data, 1 with an incomplete first write",
         WRITTEN - 2
     );
     // As often as it is asked, because nothing is written.
@@ -121,7 +122,7 @@ fn what_was_verified_and_what_was_pending_is_told() {
         assert!(state(&place) == before, "nothing is written");
     }
     let played = place.play(&list("(recover,only,ignore_pending)"));
-    assert_told(&place, &played, "3 more had a write pending: 3 ignored");
+    assert_told(&place, &played, "3 more had a pending write: 3 ignored");
 
     // A recovery that work follows tells the same, and then the figures.
     let played = place.play(&list("recover"));
@@ -151,7 +152,8 @@ fn what_holds_neither_old_nor_new_data_is_no_success() {
         "{first}"
     );
     let said = format!(
-        "{} blocks verified, 2 corrupted; 3 more had a write pending: 1 with the new data, 1 first write, not complete, 1 corrupted",
+        "{} blocks verified, 2 corrupted; 3 more had a pending write: 1 with the new data, 1 with an incomplete first write, 1 \
+         corrupted",
         WRITTEN - 3
     );
     assert_told(&place, &played, &said);

@@ -52,7 +52,7 @@ fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
     let steadiness = done.steadiness.as_ref().unwrap();
     assert_eq!(steadiness.values.len(), 5, "{steadiness:?}");
     assert!(steadiness.is_steady(), "{steadiness:?}");
-    assert_eq!(steadiness.unit, "ms an I/O");
+    assert_eq!(steadiness.unit, "ms per I/O");
     // The second of each of five rounds, 300 I/Os each.
     assert_eq!((done.operations, done.rate), (1500, 300.0));
     let summary = place.page("summary");
@@ -102,7 +102,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
     let expected: Vec<String> = expected.collect();
     assert_eq!(begun, expected, "{summary}");
     assert!(
-        summary.contains("by which the matrix is judged"),
+        summary.contains("which decides for the matrix"),
         "{summary}"
     );
 }

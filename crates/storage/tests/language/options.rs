@@ -64,13 +64,13 @@ fn options_are_read_as_they_are_written() {
 fn options_that_are_not_known_are_refused() {
     for (line, said) in [
         ("-s", "no parameter file is named; give -f FILE"),
-        ("-f a -x", "the option -x is not known"),
+        ("-f a -x", "the option -x is unknown"),
         ("-f a -co", "directories and files"),
-        ("-f a -vx", "the letters behind it are r, w and t"),
+        ("-f a -vx", "the supported letters are r, w and t"),
         ("-f a -e", "needs a value"),
-        ("-f a -e soon", "soon is no number"),
+        ("-f a -e soon", "soon is not a number"),
         ("-f a -s b", "neither an option nor NAME=VALUE"),
-        ("-f a --archive x", "long options stand before -f"),
+        ("-f a --archive x", "long options go before -f"),
     ] {
         let sentence = asked(line).unwrap_err();
         assert!(sentence.contains(said), "{line}: {sentence}");
@@ -87,7 +87,7 @@ fn files_are_read_one_after_the_other_with_variables() {
     );
     let unused = read("-f sd rd dir=/data name=n size=1g sizes=3", &[SD, RD]).unwrap_err();
     assert!(
-        unused.contains("the variable sizes is given and used nowhere"),
+        unused.contains("the variable sizes is set but not used"),
         "{unused}"
     );
     let missing = read("-f sd rd dir=/data name=n", &[SD, RD]).unwrap_err();

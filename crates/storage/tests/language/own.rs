@@ -84,13 +84,17 @@ fn what_makes_no_sense_is_refused() {
     for (general, rd, said) in [
         ("precondition=0\n", "", "from 1 to 100"),
         ("precondition=(1,1000)\n", "", "multiple of 512"),
-        ("precondition=(1,2,3)\n", "", "how often"),
+        ("precondition=(1,2,3)\n", "", "number of overwrites"),
         ("", ",steady=4", "from 5 to 1000"),
         ("", ",steady=(matrix,4)", "from 5 to 1000"),
         ("", ",steady=(5,matrix)", "matrix, or (matrix,rounds)"),
-        ("", ",steady=matrix,iorate=(10,50%)", "no percentage"),
-        ("", ",steady=matrix,iorate=curve", "no curve"),
-        ("", ",steady=matrix,threads=(1-501,1)", "501 runs in turn"),
+        ("", ",steady=matrix,iorate=(10,50%)", "or a percentage"),
+        ("", ",steady=matrix,iorate=curve", "not a curve"),
+        (
+            "",
+            ",steady=matrix,threads=(1-501,1)",
+            "cycle through 501 runs",
+        ),
         ("journal=recover\nprecondition=1\n", "", "journal=recover"),
     ] {
         let text = format!("{general}{FILES}rd=rd1,sd=sd1,iorate=max{rd}\n");
@@ -98,5 +102,5 @@ fn what_makes_no_sense_is_refused() {
         assert!(refused.contains(said), "{text}: {refused}");
     }
     let percent = format!("precondition=1\n{FILES}rd=rd1,sd=sd1,iorate=50%\n");
-    assert!(refusal(&percent).contains("percentage of the run before"));
+    assert!(refusal(&percent).contains("percentage of the previous run"));
 }

@@ -66,5 +66,5 @@ fn only_the_log_is_synchronous_and_everything_is_direct() {
 #[test]
 fn a_profile_that_is_not_there_is_named_with_those_that_are() {
     let error = Profile::named("elsewhere").unwrap_err().to_string();
-    assert_eq!(error, "there is no profile elsewhere; known are: database");
+    assert_eq!(error, "there is no profile elsewhere; available: database");
 }

@@ -31,7 +31,7 @@ fn lines_that_cannot_be_read() {
         ("sd=sd1,lun=", "a value is missing"),
         ("wd=wd1,xf=(4k, 8k)", "a parenthesis is not closed"),
         ("wd=wd1,xf=(4k,8k,", "a parenthesis is not closed"),
-        ("wd=wd1,xf=4k)", "closed that was not opened"),
+        ("wd=wd1,xf=4k)", "a closing parenthesis has no opening one"),
         ("wd=wd1,xf=(4k,,8k)", "a value is missing"),
         ("wd=wd1,xf=(4k)k", "nothing may follow"),
         (
@@ -46,22 +46,25 @@ fn definitions_that_contradict_themselves() {
     refused(&[
         (
             "sd=sd1,lun=/d/f\nsd=sd1,lun=/d/g",
-            "p:2: sd=sd1: this name is taken",
+            "p:2: sd=sd1: this name is already used",
         ),
         ("sd=sd1\nrd=rd1,sd=sd1,iorate=1", "sd=sd1 has no lun="),
         (
             "sd=sd,lun=/d/f,count=(1,2)\nsd=sd1,lun=/d/g\nrd=rd1,sd=sd1,iorate=1",
-            "count= makes this name a second time",
+            "count= creates this name twice",
         ),
         (
             "sd=sd1,lun=/d/f,threads=0",
-            "p:1: threads=0: a whole number from 1",
+            "p:1: threads=0: must be a whole number from 1",
         ),
         ("sd=sd1,lun=/d/f,offset=100", "a multiple of 512"),
-        ("sd=sd1,lun=/d/f,openflags=o_fast", "known are o_direct"),
+        (
+            "sd=sd1,lun=/d/f,openflags=o_fast",
+            "supported values are o_direct",
+        ),
         (
             "sd=sd1,lun=/d/f,openflags=0x240",
-            "would make, empty or append",
+            "would create, truncate or append",
         ),
         ("sd=sd1,lun=/d/f,lun=/d/g", "an SD has one lun="),
         (
@@ -85,7 +88,7 @@ fn definitions_that_contradict_themselves() {
         ),
         (
             "sd=sd1,lun=/d/f\nwd=wd1,sd=sd2\nrd=rd1,wd=wd1,iorate=1",
-            "p:2: sd=sd2: there is no such sd; defined are sd1",
+            "p:2: sd=sd2: there is no such sd; defined: sd1",
         ),
         (
             "sd=sd1,lun=/d/f\nwd=wd1,sd=sd1,xf=(4k,8k,4k)\nrd=rd1,wd=wd1,iorate=1",
@@ -114,14 +117,14 @@ fn runs_that_cannot_be() {
             "warmup=1 is not a multiple",
         ),
         ("iorate=50%", "there is none"),
-        ("iorate=(curve,100)", "curve stands alone"),
+        ("iorate=(curve,100)", "curve cannot be combined"),
         ("iorate=(100,200,300),dist=variable", "give pairs"),
         (
             "iorate=(100,3000,200,3000),dist=variable",
-            "6000 s together",
+            "6000 s in total",
         ),
-        ("iorate=fast", "fast is no number"),
-        ("iorate=1,dist=normal", "known are exponential"),
+        ("iorate=fast", "fast is not a number"),
+        ("iorate=1,dist=normal", "supported values are exponential"),
         ("iorate=1,curve=(0,50)", "percentages from 1"),
         (
             "iorate=1,forx=(1-9999,1),forthreads=(1-100,1)",
@@ -188,7 +191,7 @@ fn misspelled_keywords_are_told_what_may_be_meant() {
         ("sd=sd1,lun=/d/f\nrdx=rd1", "did you mean rd=?"),
         (
             "sd=sd1,lun=/d/f,quetzal=1",
-            "see docs/VDBENCH.md for what is known",
+            "see docs/VDBENCH.md for the supported keywords",
         ),
     ] {
         refused(&[(text, said)]);
@@ -225,25 +228,22 @@ fn parts_of_the_language_that_are_not_done_are_refused_by_name() {
             "(fsd, fwd) are not supported",
         ),
         ("rg=g1,devices=1", "recorded traces cannot be replayed"),
-        ("hd=one,system=elsewhere", "on this machine alone"),
-        ("hd=default,system=elsewhere", "on this machine alone"),
-        ("sd=sd1,host=one,lun=/d/f", "on this machine alone"),
+        ("hd=one,system=elsewhere", "only on this machine"),
+        ("hd=default,system=elsewhere", "only on this machine"),
+        ("sd=sd1,host=one,lun=/d/f", "only on this machine"),
         (
             "startcmd=\"rm -rf /\"",
-            "commands in a parameter file are not carried out",
+            "commands in a parameter file are not executed",
         ),
-        (
-            "data_errors=\"script $lun\"",
-            "neither commands nor the removal",
-        ),
+        ("data_errors=\"script $lun\"", "commands and the removal"),
         (
             "dedupflipflop=yes",
-            "flip-flop of deduplication are not supported",
+            "flip-flop for deduplication are not supported",
         ),
-        ("timeout=5", "there is no time-out"),
+        ("timeout=5", "a time-out is not supported"),
         (
             "sd=sd1,lun=/d/f\nwd=wd1,user=a",
-            "classes of users are not supported",
+            "user classes are not supported",
         ),
     ]);
 }
@@ -277,7 +277,7 @@ fn validation_and_concatenation_have_their_conditions() {
         ),
         (
             "validate=yes\nsd=sd1,lun=/d/f\nrd=rd1,sd=*,iorate=1,xf=(4k,10k)",
-            "10240 is none of 4096",
+            "10240 is not a multiple of 4096",
         ),
         (
             "validate=yes\nconcat=yes\nsd=sd1,lun=/d/f,offset=4k\nrd=rd1,sd=*,iorate=1,threads=2",
@@ -285,7 +285,7 @@ fn validation_and_concatenation_have_their_conditions() {
         ),
         (
             "validate=yes\njournal=recover\nformatsds=yes\nsd=sd1,lun=/d/f\nrd=rd1,sd=sd1,iorate=1",
-            "formatsds=yes would write over what journal=recover is to prove",
+            "formatsds=yes would overwrite what journal=recover verifies",
         ),
         (
             "validate=yes\nsd=sd1,lun=/d/f,openflags=fdatasync\nrd=rd1,sd=sd1,iorate=1",
@@ -302,7 +302,7 @@ fn priorities_are_whole_or_not_there() {
     for (one, two, said) in [
         (",iorate=5", "", "needs priority="),
         (",priority=1", "", "some WDs have priority="),
-        (",priority=1", ",priority=3", "without a gap"),
+        (",priority=1", ",priority=3", "have no gaps"),
         (",priority=1,skew=50", ",priority=2", "exclude each other"),
         (
             ",openflags=fsync",

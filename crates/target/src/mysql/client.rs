@@ -63,7 +63,7 @@ impl Client {
             TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "mysql: no server answers at {place}: {e}; check that it runs and is reachable"
+                    "mysql: no server answers at {place}: {e}; check that it is running and reachable"
                 ),
             )
         };

@@ -306,7 +306,7 @@ impl Session for PostgresSession {
         match rolled_back {
             false => Ok(()),
             true => Err(statement(
-                "COMMIT: the transaction had failed before and was rolled back",
+                "COMMIT: the transaction had failed and was rolled back",
             )),
         }
     }

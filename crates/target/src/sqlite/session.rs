@@ -12,6 +12,7 @@ use crate::plain::{put_date, put_moment};
 use crate::plan_text::plan_text;
 use crate::register;
 use crate::session::too_many_texts;
+use crate::tied::Tied;
 use crate::value::Identities;
 use crate::{
     BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
@@ -38,11 +39,15 @@ impl Control {
     const SQL: [&str; 3] = ["BEGIN IMMEDIATE", "BEGIN", "COMMIT"];
 }
 
-pub(super) struct SqliteSession {
-    // Declared before the connection that they borrow from, so that they are dropped first.
+/// Statements of one connection.
+#[derive(Default)]
+struct Compiled {
     statements: Vec<rusqlite::Statement<'static>>,
     controls: [Option<rusqlite::Statement<'static>>; Control::SQL.len()],
-    connection: Box<Connection>,
+}
+
+pub(super) struct SqliteSession {
+    tied: Tied<Compiled, Connection>,
     page_bytes: u64,
     limit: Option<Duration>,
 }
@@ -55,32 +60,40 @@ unsafe impl Send for SqliteSession {}
 impl SqliteSession {
     pub(super) fn new(connection: Connection, page_bytes: u64) -> Self {
         Self {
-            statements: Vec::new(),
-            controls: [const { None }; Control::SQL.len()],
-            connection: Box::new(connection),
+            tied: Tied::new(connection, Compiled::default()),
             page_bytes,
             limit: None,
         }
     }
 
+    fn connection(&self) -> &Connection {
+        self.tied.owner()
+    }
+
+    fn statement(&self, statement: Statement) -> &rusqlite::Statement<'static> {
+        &self.tied.dependent().statements[statement.0]
+    }
+
+    fn compiled(&mut self, statement: Statement) -> &mut rusqlite::Statement<'static> {
+        &mut self.tied.dependent_mut().statements[statement.0]
+    }
+
+    /// For a place among the compiled statements, or for the caller, who drops it before the session.
     fn compile(&self, sql: &str) -> Result<rusqlite::Statement<'static>> {
-        let statement = self
-            .connection
+        // SAFETY: statements go into the dependent, or are dropped by the methods of this session that compile them.
+        let connection = unsafe { self.tied.lasting_owner() };
+        connection
             .prepare(sql)
-            .map_err(|e| explain(&format!("cannot prepare \"{}\"", sql.trim()), &e))?;
-        // SAFETY: the statement borrows the boxed connection, whose address does not change and
-        // which is dropped after all statements (field order); it never leaves this struct.
-        Ok(unsafe {
-            std::mem::transmute::<rusqlite::Statement<'_>, rusqlite::Statement<'static>>(statement)
-        })
+            .map_err(|e| explain(&format!("cannot prepare \"{}\"", sql.trim()), &e))
     }
 
     fn control(&mut self, control: Control) -> Result<()> {
         let place = control as usize;
-        if self.controls[place].is_none() {
-            self.controls[place] = Some(self.compile(Control::SQL[place])?);
+        if self.tied.dependent_mut().controls[place].is_none() {
+            let compiled = self.compile(Control::SQL[place])?;
+            self.tied.dependent_mut().controls[place] = Some(compiled);
         }
-        let compiled = self.controls[place]
+        let compiled = self.tied.dependent_mut().controls[place]
             .as_mut()
             .expect("the line above has just filled this place");
         compiled
@@ -94,7 +107,7 @@ impl SqliteSession {
         // SAFETY: the handle is a live connection and both out-pointers are ints of ours.
         let code = unsafe {
             ffi::sqlite3_db_status(
-                self.connection.handle(),
+                self.connection().handle(),
                 counter,
                 &mut current,
                 &mut highest,
@@ -225,19 +238,20 @@ fn read_first(
 impl Session for SqliteSession {
     fn batch(&mut self, sql: &str) -> Result<()> {
         let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
-        self.connection
+        self.connection()
             .execute_batch(sql)
             .map_err(|e| explain(&format!("\"{}\"", sql.trim()), &e))
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
         let compiled = self.compile(sql)?;
-        self.statements.push(compiled);
-        Ok(Statement(self.statements.len() - 1))
+        let statements = &mut self.tied.dependent_mut().statements;
+        statements.push(compiled);
+        Ok(Statement(statements.len() - 1))
     }
 
     fn execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<u64> {
-        let compiled = &mut self.statements[statement.0];
+        let compiled = self.compiled(statement);
         bind(compiled, parameters)?;
         compiled
             .raw_execute()
@@ -246,18 +260,19 @@ impl Session for SqliteSession {
     }
 
     fn fetch(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<Fetched> {
-        let compiled = &mut self.statements[statement.0];
+        let (compiled, connection) = self.tied.both();
+        let compiled = &mut compiled.statements[statement.0];
         bind(compiled, parameters)?;
         let columns = compiled.column_count();
         let work = || read_all(&mut compiled.raw_query(), columns);
-        let (fetched, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
+        let (fetched, ended) = limited(self.limit, || means_to_interrupt(connection), work);
         fetched.map_err(|e| told(&e, ended))
     }
 
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut statement = self.compile(sql)?;
         let work = || read_texts(&mut statement);
-        let (texts, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
+        let (texts, ended) = limited(self.limit, || means_to_interrupt(self.connection()), work);
         match texts {
             Ok(Some(texts)) => Ok(texts),
             Ok(None) => Err(too_many_texts()),
@@ -285,11 +300,11 @@ impl Session for SqliteSession {
     }
 
     fn columns(&self, statement: Statement) -> Option<usize> {
-        Some(self.statements[statement.0].column_count())
+        Some(self.statement(statement).column_count())
     }
 
     fn check_kept(&self, statement: Statement, column: usize) -> Result<()> {
-        let columns = self.statements[statement.0].column_count();
+        let columns = self.statement(statement).column_count();
         if column < columns {
             return Ok(());
         }
@@ -308,7 +323,7 @@ impl Session for SqliteSession {
         parameters: &[Value<'_>],
         first: &mut FirstRow,
     ) -> Result<u64> {
-        let compiled = &mut self.statements[statement.0];
+        let compiled = self.compiled(statement);
         bind(compiled, parameters)?;
         let columns = compiled.column_count();
         let mut rows = compiled.raw_query();
@@ -329,7 +344,7 @@ impl Session for SqliteSession {
     }
 
     fn rollback(&mut self) -> Result<()> {
-        if self.connection.is_autocommit() {
+        if self.connection().is_autocommit() {
             Ok(())
         } else {
             self.batch("ROLLBACK")
@@ -362,7 +377,7 @@ impl Session for SqliteSession {
 
     fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
         let columns: i64 = self
-            .connection
+            .connection()
             .query_row(
                 "SELECT count(*) FROM pragma_table_info(?, 'main')",
                 [table],
@@ -399,14 +414,6 @@ impl Session for SqliteSession {
             buffer_gets: Some(gets),
             redo_bytes: Some(frames * (self.page_bytes + FRAME_HEADER_BYTES)),
         }
-    }
-}
-
-impl Drop for SqliteSession {
-    fn drop(&mut self) {
-        // Unfinished statements would keep the connection open behind its back.
-        self.statements.clear();
-        self.controls = [const { None }; Control::SQL.len()];
     }
 }
 

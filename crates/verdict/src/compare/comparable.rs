@@ -11,12 +11,10 @@ use crate::metric::Metric;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
     /// One and the same.
-    #[error(
-        "run {0} cannot be compared with itself; name two runs, or measure both by `dbdyno ab`"
-    )]
+    #[error("run {0} cannot be compared with itself; name two runs")]
     Itself(String),
     /// Changed behind the tool's back.
-    #[error("run {run} is not compared: {reason}")]
+    #[error("run {run} cannot be compared: {reason}")]
     Altered {
         /// Label.
         run: String,
@@ -25,7 +23,7 @@ pub enum NotComparable {
     },
     /// Nothing in common.
     #[error(
-        "runs {a} and {b} have no test on a target of the same engine in common; `dbdyno list runs` shows what each measured"
+        "runs {a} and {b} have no test on a target of the same engine in common; choose runs of the same tests"
     )]
     NothingInCommon {
         /// Label.
@@ -34,9 +32,7 @@ pub enum NotComparable {
         b: String,
     },
     /// Measured in different ways.
-    #[error(
-        "runs {a} and {b} were measured differently: {what}; measure them alike, or add --anyway to see the figures with that label"
-    )]
+    #[error("runs {a} and {b} were measured differently: {what}; measure both in the same way")]
     Differently {
         /// Label.
         a: String,
@@ -110,7 +106,7 @@ pub(super) fn pairing(a: &Run, b: &Run, anyway: bool) -> Result<Pairing, NotComp
     );
     cautions.extend([a, b].into_iter().flat_map(of_run));
     if a.seed != b.seed {
-        cautions.push("the seeds differ, so the two were given different keys".into());
+        cautions.push("the seeds differ, so the runs used different keys".into());
     }
     let design = if in_study {
         Design::Paired
@@ -198,7 +194,7 @@ fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<String> {
         words("the size of the data", &x.size, &y.size),
         other(
             x.mode != y.mode || x.seconds != y.seconds,
-            "the bound of a point (work or time)",
+            "the length of a point (work or time)",
         ),
         other(
             same_engine && x.operations_per_job != y.operations_per_job,
@@ -232,7 +228,7 @@ fn of_run(run: &Run) -> Vec<String> {
     let invalid = run.points.iter().filter(|p| !p.valid()).count();
     if invalid > 0 {
         said.push(format!(
-            "{invalid} of {} points of run {} are invalid and left out",
+            "{invalid} of {} points of run {} are invalid and were left out",
             run.points.len(),
             run.label
         ));

@@ -14,12 +14,13 @@ pub enum CompareError {
     Metric(#[from] MetricError),
     /// A primary metric describes and does not judge.
     #[error(
-        "the primary metric \"{0}\" has no good direction, so there is no verdict on it; name a rate or a time"
+        "the primary metric \"{0}\" has no direction that counts as better, so there is no verdict on it; name a rate or a time"
     )]
     NoDirection(Metric),
     /// The machine scattered too much for a band to be learned.
     #[error(
-        "studies of this plan against itself scatter so much that a band learned for {metric} would be ±{pct:.0} %; measure them again while nothing else runs, or give --band a number"
+        "studies of this plan against itself vary so much that a band learned for {metric} would be ±{pct:.0} %; measure them \
+         again while nothing else runs"
     )]
     TooNoisy {
         metric: Metric,
@@ -27,6 +28,6 @@ pub enum CompareError {
         pct: f64,
     },
     /// The effect or the band is no share.
-    #[error("the {0} must lie above 0 % and below 100 %")]
+    #[error("the {0} must be above 0 % and below 100 %")]
     NotAShare(&'static str),
 }

@@ -38,7 +38,7 @@ pub struct Limit {
 #[derive(Debug, thiserror::Error)]
 pub enum SlaError {
     /// It cannot be read.
-    #[error("the file of limits {} cannot be read: {reason}", path.display())]
+    #[error("the limits file {} cannot be read: {reason}", path.display())]
     Unreadable {
         /// The file asked for.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum SlaError {
         reason: std::io::Error,
     },
     /// Its content is wrong.
-    #[error("the file of limits {file}: {what}")]
+    #[error("limits file {file}: {what}")]
     Wrong {
         file: String,
         /// Place, fault and remedy.
@@ -87,13 +87,13 @@ fn parse(text: &str) -> Result<Sla, String> {
     let tables = match table.get("limit") {
         Some(toml::Value::Array(tables)) if !tables.is_empty() => tables,
         Some(toml::Value::Array(_)) | None => {
-            return Err("it holds no limit; write at least one [[limit]] table".to_owned());
+            return Err("it has no limit; write at least one [[limit]] table".to_owned());
         }
-        Some(_) => return Err("limit is no list; write [[limit]] in double brackets".to_owned()),
+        Some(_) => return Err("limit is not a list; write [[limit]] in double brackets".to_owned()),
     };
     if tables.len() > LIMITS_MAX {
         return Err(format!(
-            "it holds {} limits; {LIMITS_MAX} are the most, split it",
+            "it has {} limits; the maximum is {LIMITS_MAX}, so split it",
             tables.len()
         ));
     }
@@ -102,7 +102,7 @@ fn parse(text: &str) -> Result<Sla, String> {
         let limit = parse_limit(value).map_err(|what| format!("limit {number}: {what}"))?;
         if let Some(first) = limits.iter().position(|l| l.metric == limit.metric) {
             return Err(format!(
-                "limit {number}: the metric \"{}\" stands already in limit {}; put both bounds into one",
+                "limit {number}: the metric \"{}\" already occurs in limit {}; put both bounds into one limit",
                 limit.metric,
                 first + 1
             ));
@@ -115,13 +115,13 @@ fn parse(text: &str) -> Result<Sla, String> {
 fn parse_limit(value: &toml::Value) -> Result<Limit, String> {
     let table = value
         .as_table()
-        .ok_or("it is no table; write [[limit]] and the keys below it")?;
+        .ok_or("it is not a table; write [[limit]] and the keys below it")?;
     check_keys("it", table.keys(), &LIMIT_KEYS)?;
     let metric = text_of(table, "metric")?
         .ok_or("it has no metric; add, for example, metric = \"T611@4.response_us_p99\"")?;
     if metric.chars().any(char::is_control) {
         return Err(format!(
-            "the metric {metric:?} holds control characters; remove them"
+            "the metric {metric:?} contains control characters; remove them"
         ));
     }
     let metric = metric
@@ -136,7 +136,7 @@ fn parse_limit(value: &toml::Value) -> Result<Limit, String> {
         }
         (Some(low), Some(high)) if low > high => {
             return Err(format!(
-                "at_least = {low} lies above at_most = {high}, which no value can keep; exchange them"
+                "at_least = {low} is above at_most = {high}, so no value can meet both; swap them"
             ));
         }
         _ => {}
@@ -146,7 +146,7 @@ fn parse_limit(value: &toml::Value) -> Result<Limit, String> {
         |r: &String| r.chars().count() > REASON_CHARS_MAX || r.chars().any(char::is_control);
     if reason.as_ref().is_some_and(unfit) {
         return Err(format!(
-            "the reason is no single line of at most {REASON_CHARS_MAX} characters; shorten it"
+            "the reason is not a single line of at most {REASON_CHARS_MAX} characters; shorten it"
         ));
     }
     Ok(Limit {
@@ -161,7 +161,7 @@ fn text_of<'a>(table: &'a toml::Table, key: &str) -> Result<Option<&'a str>, Str
     match table.get(key) {
         None => Ok(None),
         Some(toml::Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("{key} is no text; put it in quotes")),
+        Some(_) => Err(format!("{key} is not a string; put it in quotes")),
     }
 }
 
@@ -173,7 +173,7 @@ fn bound(table: &toml::Table, key: &str) -> Result<Option<f64>, String> {
         Some(toml::Value::Float(value)) => *value,
         Some(_) => {
             return Err(format!(
-                "{key} is no number; write it without quotes, the unit is the figure's"
+                "{key} is not a number; write it without quotes, in the figure's unit"
             ));
         }
     };
@@ -181,7 +181,7 @@ fn bound(table: &toml::Table, key: &str) -> Result<Option<f64>, String> {
         return Ok(Some(value));
     }
     Err(format!(
-        "{key} = {value} is no limit; give a finite number that is not negative"
+        "{key} = {value} is not a valid limit; set a finite number of at least 0"
     ))
 }
 
@@ -294,8 +294,8 @@ mod tests {
             [[limit]]\nmetric = \"T611@4x1.rows_per_s\"\nat_least = 2\n";
         assert_eq!(
             error(text),
-            "the file of limits limits.toml: limit 2: the metric \"T611@4.rows_per_s\" stands already in limit 1; \
-             put both bounds into one"
+            "limits file limits.toml: limit 2: the metric \"T611@4.rows_per_s\" already occurs in limit 1; \
+             put both bounds into one limit"
         );
     }
 

@@ -186,7 +186,7 @@ fn soundness(run: &Run) -> Soundness {
     let mut faults = Vec::new();
     if run.state != RunState::Complete {
         faults.push(format!(
-            "it is not complete: {} of {} points are there",
+            "it is not complete: {} of {} points are finished",
             run.points.len(),
             run.points_planned
         ));
@@ -250,7 +250,7 @@ fn outcome(run: &Run, limit: &Limit, metric: &Metric) -> Outcome {
     }
     let Some(mut finding) = finding(run, metric, &covered) else {
         return Outcome::Unjudged {
-            why: format!("the run does not tell {} there", metric.figure),
+            why: format!("the run has no value of {} for this limit", metric.figure),
         };
     };
     finding.surety = surety(&finding, limit);

@@ -1,5 +1,5 @@
 //! The judgement for a person: what is wrong with the run, a line for each limit with its figure, those that were missed
-//! first, and the count of those kept.
+//! first, and the count of those met.
 
 use archive::Run;
 
@@ -19,14 +19,14 @@ pub fn text(run: &Run, judgement: &Judgement) -> String {
     }
     for left_out in &judgement.left_out {
         let metric = plain(&left_out.metric.to_string());
-        lines.push(format!("without {metric}: {}", plain(&left_out.reason)));
+        lines.push(format!("skipped {metric}: {}", plain(&left_out.reason)));
     }
     lines.push(count(judgement));
     lines.join("\n") + "\n"
 }
 
 /// What the lines begin with, by the rank of their outcomes.
-const WORDS: [&str; 4] = ["missed", "failed", "noise", "kept"];
+const WORDS: [&str; 4] = ["missed", "failed", "noise", "met"];
 
 /// The order in which outcomes are told: what needs to be looked at first.
 fn rank(outcome: &Outcome) -> usize {
@@ -47,14 +47,14 @@ fn about_the_run(run: &Run, judgement: &Judgement) -> Vec<String> {
     }
     if soundness.points_invalid > 0 {
         lines.push(format!(
-            "invalid points: {} of {} in run {label}; they fail the limits on them",
+            "invalid points: {} of {} in run {label}; limits on these points fail",
             soundness.points_invalid, soundness.points
         ));
     }
     lines
 }
 
-/// "3 of 5 limits kept (2 from one repetition); 1 missed, 1 cannot be judged".
+/// "3 of 5 limits met (2 from one repetition); 1 missed, 1 cannot be judged".
 fn count(judgement: &Judgement) -> String {
     let met_with = |surety| {
         let is = |o: &Outcome| matches!(o, Outcome::Met(finding) if finding.surety == surety);
@@ -77,11 +77,7 @@ fn count(judgement: &Judgement) -> String {
         (judgement.missed(), "missed"),
         (judgement.unjudged(), "cannot be judged"),
     ]);
-    let mut line = format!(
-        "{} of {} limits kept",
-        judgement.met(),
-        judgement.rows.len()
-    );
+    let mut line = format!("{} of {} limits met", judgement.met(), judgement.rows.len());
     if !doubts.is_empty() {
         line.push_str(&format!(" ({doubts})"));
     }
@@ -89,7 +85,7 @@ fn count(judgement: &Judgement) -> String {
         line.push_str(&format!("; {failures}"));
     }
     if !judgement.sound() {
-        line.push_str("; the run is invalid, so this decides nothing");
+        line.push_str("; the run is invalid, so this result does not count");
     }
     line
 }

@@ -89,11 +89,11 @@ fn doubt(finding: &Finding) -> String {
         Surety::Clear => String::new(),
         Surety::WithinNoise => ", but within the noise".to_owned(),
         Surety::OneRepetition => ", from one repetition".to_owned(),
-        Surety::FewRepetitions => format!(", from {told} repetitions (six carry an interval)"),
+        Surety::FewRepetitions => format!(", from {told} repetitions (an interval needs six)"),
     };
     if told < finding.values.len() {
         doubt.push_str(&format!(
-            ", {} of {} repetitions do not tell it",
+            ", {} of {} repetitions without a value",
             finding.values.len() - told,
             finding.values.len()
         ));

@@ -165,7 +165,7 @@ fn scale_protocol_and_definition_must_be_alike_or_are_labelled() {
             |p| p.work.cache = CacheState::Cold,
             "the state of the cache",
         ),
-        (|p| p.work.seconds = Some(3.0), "the bound of a point"),
+        (|p| p.work.seconds = Some(3.0), "the length of a point"),
         (
             |p| p.definition = "beef".into(),
             "the definition of the test",
@@ -264,7 +264,7 @@ fn a_band_is_learned_from_studies_against_themselves() {
     let error = compare(&a, &b, &with(Band::Learned(&noisy)))
         .unwrap_err()
         .to_string();
-    assert!(error.contains("scatter so much"), "{error}");
+    assert!(error.contains("vary so much"), "{error}");
     let wild = with(Band::Given(1.5));
     assert!(matches!(
         compare(&a, &b, &wild),

@@ -1,7 +1,8 @@
 //! Times of I/Os below a database, before and after.
 
 use archive::{
-    ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, WorkDone,
+    ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, StudyPart,
+    WorkDone,
 };
 use stats::Histogram;
 use stats::compare::Verdict;
@@ -125,6 +126,48 @@ fn repetitions_carry_a_verdict() {
     assert_eq!(told[0]["verdict"], "better");
     assert_eq!(told[0]["known_by"], "repetitions");
     assert!(told[1]["a"]["p99_us"].is_null());
+}
+
+/// Pairs differ by up to a fifth among each other and by exactly a tenth within: a missing half must take its other half
+/// with it, and not move those behind it to another pair.
+#[test]
+fn pairs_stay_pairs_where_a_half_is_invalid() {
+    let level = [1.0, 1.2, 0.9, 1.1, 1.05, 0.95, 1.15, 1.0];
+    let sides = ["a", "b"].map(|label| {
+        let factor = if label == "a" { 1.0 } else { 0.9 };
+        let mut run = storage_run(label, &level.map(|l| l * factor));
+        run.study = Some(StudyPart {
+            name: "s".into(),
+            side: label.into(),
+            order: "ab".repeat(level.len()),
+            settings: Vec::new(),
+        });
+        run
+    });
+    let [mut a, mut b] = sides;
+    a.points[1].reasons = vec![archive::Remark::NoIo];
+    b.points[4].reasons = vec![archive::Remark::NoIo];
+    for shift in shifts(&a, &b, 0.02) {
+        let Certainty::Repetitions(compared) = &shift.certainty else {
+            panic!("{:?}", shift.certainty)
+        };
+        let ratio = compared.ratio.unwrap();
+        assert!(
+            (ratio.low - 0.9).abs() < 5e-3 && (ratio.high - 0.9).abs() < 5e-3,
+            "{ratio:?}"
+        );
+    }
+}
+
+/// What another step measured under the same name is no repetition.
+#[test]
+fn steps_of_one_name_are_not_mixed() {
+    let (mut a, b) = (storage_run("a", &[1.0]), storage_run("b", &[0.5]));
+    let mut other = point(1, 7.0);
+    other.key.step = 2;
+    a.points.push(other);
+    let found = shifts(&a, &b, 0.02);
+    assert!((of(&found, "device").before.mean_us - 500.0).abs() < 1e-9);
 }
 
 #[test]

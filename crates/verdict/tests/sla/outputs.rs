@@ -54,8 +54,8 @@ fn the_text_has_a_line_for_each_failure_and_the_count() {
     let judgement = held(&run, &["T611.operations_per_s at_least = 1"]);
     assert_eq!(
         text(&run, &judgement),
-        "kept    sqlite:T611.operations_per_s: 5 ops/s, at least 1 ops/s: met, from one repetition, at DOP 4\n\
-         1 of 1 limits kept (1 from one repetition)\n"
+        "met     sqlite:T611.operations_per_s: 5 ops/s, at least 1 ops/s: met, from one repetition, at DOP 4\n\
+         1 of 1 limits met (1 from one repetition)\n"
     );
 }
 

@@ -39,9 +39,7 @@ impl FromStr for Unfit {
             "fail" => Ok(Self::Fail),
             "skip" => Ok(Self::Skip),
             "text" => Ok(Self::Text),
-            other => Err(format!(
-                "there is no \"{other}\"; there are fail, skip and text"
-            )),
+            other => Err(format!("\"{other}\" is unknown; choose fail, skip or text")),
         }
     }
 }
@@ -78,7 +76,7 @@ impl Chosen {
         if selection.tables.is_empty() {
             let but = selection.left_out.iter().map(|out| format!("; {out}"));
             return Err(ColumnarError::Unknown(format!(
-                "the source holds no table that is meant and that this user may read{}",
+                "the source has no selected table that this user may read{}",
                 but.collect::<String>()
             )));
         }
@@ -142,7 +140,7 @@ impl Chosen {
             }
             if table.columns.is_empty() {
                 return Err(ColumnarError::Unknown(format!(
-                    "nothing is left of {}; name at least one of its columns",
+                    "no column of {} is left; name at least one",
                     table.label()
                 )));
             }
@@ -285,7 +283,7 @@ fn find_column(chosen: &[SourceTable], name: &str) -> Result<(usize, String)> {
             })
             .collect();
         ColumnarError::Unknown(format!(
-            "no table that is lifted has a column \"{name}\"{}; write it as TABLE.COLUMN",
+            "no selected table has a column \"{name}\"{}; write it as TABLE.COLUMN",
             hint(name, names.iter().map(String::as_str))
         ))
     })

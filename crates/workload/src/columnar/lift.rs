@@ -181,7 +181,7 @@ fn streams(source: &dyn Source, asked: Option<u32>, tell: Observer<'_>) -> u32 {
         return asked.unwrap_or_else(processors).clamp(1, JOBS_MAX);
     };
     if asked > Some(1) {
-        tell(Event::Note(&format!("reading with one stream: {why}")));
+        tell(Event::Note(&format!("reading with a single stream: {why}")));
     }
     1
 }

@@ -35,9 +35,9 @@ const MB: f64 = 1e6;
 /// Title of a point.
 pub fn title(code: &str) -> String {
     match code {
-        ALL => "Columnar: all tables lifted".into(),
+        ALL => "Columnar: all tables populated".into(),
         code => change::title(code)
-            .unwrap_or_else(|| format!("Columnar: {} lifted", table_of(code).unwrap_or(code))),
+            .unwrap_or_else(|| format!("Columnar: {} populated", table_of(code).unwrap_or(code))),
     }
 }
 
@@ -368,7 +368,7 @@ fn point(report: &Report, blank: Point) -> Point {
     Point {
         work: WorkDone {
             mode: "work".into(),
-            state: "lifted anew".into(),
+            state: "freshly populated".into(),
             cache: CacheState::AsItComes,
             ..WorkDone::default()
         },
@@ -435,7 +435,7 @@ mod tests {
         let keys = lifted_keys(&base);
         assert_eq!(keys.len(), 9);
         assert_eq!(table_of("LIFT-LINEITEM"), Some("lineitem"));
-        assert_eq!(title("LIFT-ORDERS"), "Columnar: orders lifted");
+        assert_eq!(title("LIFT-ORDERS"), "Columnar: orders populated");
         assert_eq!(title("COLUMNAR-INSERT"), "Columnar: orders inserted");
     }
 }

@@ -26,7 +26,7 @@ pub fn limit_of(text: &str) -> Result<u64, String> {
     let bytes = bytes_of(text)?;
     match bytes < MEMORY_BYTES_MIN {
         true => Err(format!(
-            "{text} is too small: the engine needs {} to pack anything",
+            "{text} is too small: the engine needs at least {} to compress tables",
             words(MEMORY_BYTES_MIN)
         )),
         false => Ok(bytes),
@@ -39,7 +39,7 @@ pub fn limit_of(text: &str) -> Result<u64, String> {
 /// When it is none.
 pub fn bytes_of(text: &str) -> Result<u64, String> {
     let bytes = target::server::parse_bytes(text).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| format!("{text} is not a size; write it like 500MB or 4GiB"))
+    bytes.ok_or_else(|| format!("{text} is not a size; expected a size such as 500MB or 4GiB"))
 }
 
 /// Memory of the process beyond what it had before; `None` where the kernel does not tell.
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(doubt(100 * MB, 100 * MB, None), None);
         // What 126.8 MB of long texts once were said to take.
         let counted = doubt(MB / 2, 133 * MB, Some(300 * MB)).unwrap().to_string();
-        assert!(counted.starts_with("500.0 kB were counted"), "{counted}");
+        assert!(counted.contains("add up to 500.0 kB"), "{counted}");
         let grown = doubt(100 * MB, 100 * MB, Some(900 * MB))
             .unwrap()
             .to_string();

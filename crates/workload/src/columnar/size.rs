@@ -271,7 +271,7 @@ fn one(
         sized.notes.push(Remark::StatisticsOutdated);
     }
     if !sample.is_whole() && sample.pieces.len() < stats::cluster::CLUSTERS_MIN {
-        let why = "the budget was too small: so few pieces could be read that no size can be told; give it more";
+        let why = "the budget was too small: it allowed too few pieces to estimate a size; increase the budget";
         let unknown = |level: &Level| (*level, Err(why.to_owned()));
         sized.levels = options.levels.iter().map(unknown).collect();
     } else {

@@ -79,7 +79,7 @@ mod tests {
             ("do = 'lift'\njobs = 0", "jobs is not"),
             ("do = 'lift'\njob = 1", "did you mean \"jobs\""),
             ("do = 'lift'\ndop = [2]", "dop needs do"),
-            ("do = 'change'\ndop = [0]", "dop holds 0"),
+            ("do = 'change'\ndop = [0]", "dop contains 0"),
             ("do = 'change'\njobs = 2", "jobs needs do"),
             ("do = 'drop'", "unknown variant"),
         ] {

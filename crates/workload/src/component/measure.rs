@@ -1,6 +1,5 @@
 //! One point of a component test: prepare, drive, close, verify.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -18,10 +17,8 @@ use target::{ErrorKind, TargetError};
 use super::on_nodes::OnNodes;
 use super::points::sweep_obstacle;
 use crate::library::{Kind, SizeClass};
+use crate::room::shortage;
 use crate::{Amount, Bench, Exercise, Library, Meter, Proven, Sweep, Test, below, exercise_for};
-
-/// A database with less room than this cannot write any more: logs grow by pieces of this size.
-const LITTLE_ROOM_BYTES: u64 = 16 << 20;
 
 /// The tests of one run.
 pub(super) struct Tests<'a> {
@@ -96,21 +93,12 @@ impl<'a> Tests<'a> {
         let mut exercise = task.exercise(&meter, size);
         let measured = task.carry_out(exercise.as_mut(), &meter, progress);
         Ok(match measured.unwrap_or_else(|error| task.ended(error)) {
-            Measured::Broken(message) => Measured::Broken(with_room(target, message)),
+            Measured::Broken(message) => match shortage(target.data_path()) {
+                Some(shortage) => Measured::Broken(format!("{message}; {shortage}")),
+                None => Measured::Broken(message),
+            },
             measured => measured,
         })
-    }
-}
-
-/// Why a target gave out, with the room that is left to it where that is little: a server whose disk is full may end without a word.
-fn with_room(target: &Nodes, message: String) -> String {
-    let room = |directory: &Path| Some((directory.display().to_string(), host::room(directory)?));
-    match target.data_path().and_then(room) {
-        Some((directory, room)) if room.free_bytes < LITTLE_ROOM_BYTES => format!(
-            "{message}; the file system of {directory} is full, with {:.1} MB left: make room there",
-            room.free_bytes as f64 / 1e6
-        ),
-        _ => message,
     }
 }
 

@@ -151,7 +151,7 @@ impl<S: Source> Nonblocking<S> {
         Turn::Finished(Err(match self.executor.again(wrong, group) {
             Err(failure) => failure,
             // A connection that broke is no conflict.
-            Ok(_) => Failure::Fatal("the connection broke in a conflict".into()),
+            Ok(_) => Failure::Fatal("the connection broke during a conflict".into()),
         }))
     }
 }
@@ -244,7 +244,7 @@ impl<S: Source> Executor<S> {
         }
         if self.replies.rolled_back() {
             return Err(TransactionError::Effect(
-                "wrong effect: what was to be committed was rolled back".into(),
+                "wrong effect: the transaction was rolled back instead of committed".into(),
             ));
         }
         let mut request = usize::from(self.group.begin.is_some());
@@ -305,6 +305,6 @@ impl<S: Source> load::NonblockingClient for Nonblocking<S> {
 fn blocks() -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
-        "the session cannot be driven without waiting any more",
+        "the session no longer supports non-blocking requests",
     )
 }

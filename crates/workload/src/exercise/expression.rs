@@ -80,7 +80,7 @@ impl BlockingClient for Computer {
             .map_err(failure)?;
         if found != right {
             return Err(Failure::Operation(format!(
-                "wrong answer: the statement returned {} (in {} rows), {} is right",
+                "wrong answer: the statement returned {} (in {} rows), expected {}",
                 found.digest as i64, found.rows, self.answer
             )));
         }

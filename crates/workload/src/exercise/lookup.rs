@@ -214,7 +214,7 @@ impl BlockingClient for Reader {
                 Err(match wrong {
                     Wrong::Target(error) => failure(error),
                     Wrong::Answer(key, found) => Failure::Operation(format!(
-                        "wrong answer: the row{} of key {key} {} not what was loaded",
+                        "wrong answer: the row{} of key {key} {} not as loaded",
                         if found.rows == 1 { "" } else { "s" },
                         if found.rows == 1 { "is" } else { "are" },
                     )),

@@ -91,7 +91,7 @@ impl BlockingClient for Asker {
             .map_err(failure)?;
         if found != self.right {
             return Err(Failure::Operation(format!(
-                "wrong answer: the query returned {} rows with digest {:016x}, {} with {:016x} is right",
+                "wrong answer: the query returned {} rows with digest {:016x}, expected {} with {:016x}",
                 found.rows, found.digest, self.right.rows, self.right.digest
             )));
         }

@@ -78,7 +78,7 @@ impl Exercise for Scripted {
         let engine = self.bench.engine.clone();
         let set_up = script.set_up.of(&engine);
         let state = match (set_up.is_empty(), script.when) {
-            (true, _) => "as it was found",
+            (true, _) => "as found",
             (false, When::Point) => "set up for this point",
             (false, When::Run) => "set up for this run",
         };

@@ -20,8 +20,8 @@ pub const QUERIES: &str = "MIXED-OLAP";
 pub(crate) const TITLES: [(&str, &str); 4] = [
     (USERS_ALONE, "Mixed: order entry alone"),
     (QUERIES_ALONE, "Mixed: queries alone"),
-    (USERS, "Mixed: order entry, queries beside it"),
-    (QUERIES, "Mixed: queries, order entry beside them"),
+    (USERS, "Mixed: order entry with concurrent queries"),
+    (QUERIES, "Mixed: queries with concurrent order entry"),
 ];
 
 /// Title of a point.

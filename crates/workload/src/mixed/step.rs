@@ -10,23 +10,23 @@ pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
     let wrong = [
         (
             oltp.order != Order::Run || olap.order != OlapOrder::Run,
-            "both workloads run: do = \"run\"",
+            "both workloads need do = \"run\"",
         ),
         (
             oltp.warehouses.is_none(),
-            "it needs warehouses in [step.oltp]: order entry begins with a fresh database each time",
+            "[step.oltp] needs warehouses: order entry starts with a fresh database each time",
         ),
         (
             oltp.users().len() > 1,
-            "users is one number: there is no ramp beside queries",
+            "users must be a single number: there is no ramp with concurrent queries",
         ),
         (
             oltp.slo().is_some() || oltp.warm_up_max().is_some() || oltp.journal,
-            "slo, warm_up_max_seconds and journal are for order entry on its own",
+            "slo, warm_up_max_seconds and journal require use = \"oltp\"",
         ),
         (
             olap.refresh || olap.cache == Cache::Cold || olap.iterations() > 1,
-            "refresh, cache = \"cold\" and iterations are for queries on their own",
+            "refresh, cache = \"cold\" and iterations require use = \"olap\"",
         ),
     ];
     match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
@@ -57,9 +57,13 @@ mod tests {
         for (oltp, olap, says) in [
             ("users = 2", "", "needs warehouses"),
             ("warehouses = 1\nusers = '1,2'", "", "no ramp"),
-            ("warehouses = 1\njournal = true", "", "on its own"),
-            ("warehouses = 1", "refresh = true", "on their own"),
-            ("warehouses = 1", "iterations = 2", "on their own"),
+            (
+                "warehouses = 1\njournal = true",
+                "",
+                "require use = \"oltp\"",
+            ),
+            ("warehouses = 1", "refresh = true", "require use = \"olap\""),
+            ("warehouses = 1", "iterations = 2", "require use = \"olap\""),
         ] {
             let error = plan(oltp, olap).unwrap_err();
             assert!(error.contains(says), "{oltp} {olap}: {error}");

@@ -57,7 +57,7 @@ impl Answer {
     pub fn wrong(&self, query: &Query, right: &Right) -> Option<String> {
         let (found, asked) = (self.rows.len(), right.answer.rows.len());
         if found == 0 && asked > 0 {
-            return Some(format!("no row came, {asked} are right"));
+            return Some(format!("no rows returned, {asked} expected"));
         }
         let rows = self.rows.iter().zip(&right.answer.rows);
         for (number, (row, right_row)) in (1..).zip(rows) {
@@ -79,7 +79,8 @@ impl Answer {
                 }
             }
         }
-        (found != asked).then(|| format!("{found} rows came, {asked} are right ({})", right.from))
+        (found != asked)
+            .then(|| format!("{found} rows returned, {asked} expected ({})", right.from))
     }
 }
 
@@ -137,15 +138,15 @@ mod tests {
             wrong(&[&["CHIMA", "1000"], &["JAPAN", "900"]]).unwrap(),
             "row 1, column n_name: CHIMA instead of CHINA (test)"
         );
-        assert_eq!(wrong(&[]).unwrap(), "no row came, 2 are right");
+        assert_eq!(wrong(&[]).unwrap(), "no rows returned, 2 expected");
         assert!(
             wrong(&[&["CHINA", "1000"]])
                 .unwrap()
-                .contains("1 rows came, 2")
+                .contains("1 rows returned, 2")
         );
         let more = [["CHINA", "1000"], ["JAPAN", "900"], ["INDIA", "1"]];
         let more: Vec<&[&str]> = more.iter().map(|row| row.as_slice()).collect();
-        assert!(wrong(&more).unwrap().contains("3 rows came, 2"));
+        assert!(wrong(&more).unwrap().contains("3 rows returned, 2"));
         assert!(
             wrong(&[&["CHINA"]])
                 .unwrap()

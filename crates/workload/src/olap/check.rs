@@ -124,7 +124,7 @@ fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding>
     }
     Ok(Finding {
         number: 0,
-        title: "every table has its rows".into(),
+        title: "every table has the expected number of rows".into(),
         verdict: match wrong.is_empty() {
             true => Verdict::Right,
             false => Verdict::Wrong(wrong.join("; ")),

@@ -17,6 +17,7 @@ use super::{JOBS_MAX, OlapError, Result, Scale, TABLES, restore, resume};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ORDER_ENTRY_MARK;
 use crate::owned::{count, placed};
+use crate::room;
 use crate::sql_folder::Step;
 
 /// What is asked for.
@@ -64,6 +65,19 @@ impl Loaded {
 /// # Errors
 /// When one is there, the engine cannot, the target fails, or `stop` was set.
 pub fn load(
+    target: &dyn Target,
+    engine: &str,
+    options: &LoadOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Loaded> {
+    load_all(target, engine, options, stop, tell).map_err(|error| match error {
+        OlapError::Target(error) => OlapError::Target(room::explained(error, target)),
+        error => error,
+    })
+}
+
+fn load_all(
     target: &dyn Target,
     engine: &str,
     options: &LoadOptions,
@@ -154,9 +168,11 @@ impl Load<'_> {
 
     fn restored(&self, refreshed: Metadata) -> Result<Loaded> {
         let mut took = Vec::new();
-        self.step("putting back what a refresh changed", &mut took, || {
-            restore::undo_refreshes(self.target).map(drop)
-        })?;
+        self.step(
+            "restoring the rows that a refresh changed",
+            &mut took,
+            || restore::undo_refreshes(self.target).map(drop),
+        )?;
         Ok(Loaded {
             rows: refreshed.rows,
             jobs: 1,
@@ -188,8 +204,14 @@ impl Load<'_> {
             let kept = resume::kept(session, tables, &there)?;
             let names: Vec<&str> = kept.iter().map(|(table, _)| *table).collect();
             let note = match names.is_empty() {
-                true => "a load was broken off here: it is loaded anew".to_owned(),
-                false => format!("a load was broken off here: kept are {}", names.join(", ")),
+                true => {
+                    "an earlier load was interrupted: the database is loaded again from the start"
+                        .to_owned()
+                }
+                false => format!(
+                    "an earlier load was interrupted; tables kept: {}",
+                    names.join(", ")
+                ),
             };
             (self.tell)(Event::Note(&note));
             for (table, rows) in &kept {
@@ -200,7 +222,7 @@ impl Load<'_> {
             }
         }
         if OWNED.is_entered(session)? {
-            (self.tell)(Event::Step("removing what is there"));
+            (self.tell)(Event::Step("dropping the existing database"));
             OWNED.remove(session)?;
         }
         Metadata::begin(session, tables, self.scale)?;

@@ -135,7 +135,9 @@ pub fn numbers(text: &str) -> std::result::Result<Vec<u32>, String> {
         let number = part.trim().trim_start_matches(['Q', 'q']).parse::<u32>();
         let number = number.ok().filter(|n| (1..=QUERIES).contains(n));
         let number = number.ok_or_else(|| {
-            format!("\"{part}\" is no query; name some of 1 to {QUERIES}, as 14,6,1")
+            format!(
+                "\"{part}\" is not a query; expected numbers from 1 to {QUERIES}, such as 14,6,1"
+            )
         })?;
         if numbers.contains(&number) {
             return Err(format!("query {number} is named twice"));

@@ -20,15 +20,15 @@ impl Scale {
     pub fn new(factor: f64) -> Result<Self, String> {
         if !(LEAST..=MOST).contains(&factor) {
             return Err(format!(
-                "the scale {factor} is not between {LEAST} and {MOST}; 1 is about a gigabyte of text"
+                "the scale {factor} is not between {LEAST} and {MOST}; 1 is about 1 GB of text"
             ));
         }
         let scale = Self(factor);
         match scale.repeats_a_supplier() {
             false => Ok(scale),
             true => Err(format!(
-                "at scale {factor} a part would have the same supplier twice, because there are too few; take \
-                 0.01, 0.02, or 0.025 and more"
+                "scale {factor} has too few suppliers: a part would have the same supplier twice; choose \
+                 0.01, 0.02, or at least 0.025"
             )),
         }
     }
@@ -91,8 +91,8 @@ impl FromStr for Scale {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let factor = text.trim().parse::<f64>();
-        let factor =
-            factor.map_err(|_| format!("the scale \"{text}\" is not a number, as 0.1 or 10"))?;
+        let factor = factor
+            .map_err(|_| format!("the scale \"{text}\" is not a number such as 0.1 or 10"))?;
         Self::new(factor)
     }
 }

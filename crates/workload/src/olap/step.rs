@@ -142,7 +142,7 @@ impl OlapStep {
         check_dop(&self.dop)?;
         if self.cache == Cache::Cold && self.iterations() > 1 {
             return Err(
-                "cache = \"cold\" asks each query once: the second time it would be warm".into(),
+                "cache = \"cold\" runs each query once: the second run would be warm".into(),
             );
         }
         match self.query_limit_seconds {
@@ -184,7 +184,7 @@ impl OlapStep {
 pub(crate) fn check_dop(dop: &[u32]) -> Result<(), String> {
     match dop.iter().find(|n| !(1..=DOP_MAX).contains(*n)) {
         Some(wrong) => Err(format!(
-            "dop holds {wrong}, which is not between 1 and {DOP_MAX}"
+            "dop contains {wrong}, which is not between 1 and {DOP_MAX}"
         )),
         None => Ok(()),
     }
@@ -213,15 +213,15 @@ mod tests {
             ("do = 'load'\nscale = 0", "not between"),
             ("do = 'load'\nscale = 0.012", "same supplier twice"),
             ("do = 'load'\nscale = 1\nstreams = 2", "streams needs do"),
-            ("do = 'run'\nqueries = '23'", "no query"),
+            ("do = 'run'\nqueries = '23'", "is not a query"),
             ("do = 'run'\niterations = 0", "iterations is not"),
             ("do = 'run'\nstreams = 12", "streams is not"),
-            ("do = 'run'\ndop = [2, 0]", "dop holds 0"),
+            ("do = 'run'\ndop = [2, 0]", "dop contains 0"),
             ("do = 'load'\nscale = 1\ndop = [2]", "dop needs do"),
             ("do = 'load'\nscale = 1\nrefresh = true", "refresh needs do"),
             (
                 "do = 'run'\ncache = 'cold'\niterations = 2",
-                "asks each query once",
+                "runs each query once",
             ),
             ("do = 'run'\nquery_limit_seconds = 0", "query_limit_seconds"),
             ("do = 'run'\nstrems = 1", "did you mean \"streams\""),

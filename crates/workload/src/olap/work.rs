@@ -139,7 +139,7 @@ impl Work {
     /// When the target is gone.
     pub fn qualify(&self, number: u32) -> Result<std::result::Result<(), String>> {
         let asked = self.ask_once(&self.question(number, Source::Qualification, 0)?)?;
-        Ok(asked.map_err(|wrong| format!("with the parameters of the qualification: {wrong}")))
+        Ok(asked.map_err(|wrong| format!("with the qualification parameters: {wrong}")))
     }
 
     /// Notes that the refresh sets up to `sets` are going to change rows.

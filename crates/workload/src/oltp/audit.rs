@@ -51,7 +51,7 @@ pub fn audit(account: &Account, warehouses: u32) -> Vec<Audited> {
         ),
         mean_lines(inputs),
         Audited {
-            what: "lines of a New-Order: distance from equally likely lengths, χ²",
+            what: "order lines of a New-Order: χ² against a uniform distribution",
             bounds: 0.0..=CHI2_MAX,
             value: (inputs.orders() > 0).then(|| inputs.lengths_chi2()),
             draws: inputs.orders(),
@@ -74,14 +74,14 @@ pub fn audit(account: &Account, warehouses: u32) -> Vec<Audited> {
     ];
     if warehouses > 1 {
         found.push(share(
-            "of another warehouse, % of lines",
+            "supplied by another warehouse, % of order lines",
             inputs.lines_remote,
             inputs.lines(),
             1.0,
             0.95..=1.05,
         ));
         found.push(share(
-            "of another warehouse, % of Payments",
+            "customer of another warehouse, % of Payments",
             inputs.payments_remote,
             inputs.payments,
             15.0,
@@ -144,7 +144,7 @@ fn mean_lines(inputs: &Inputs) -> Audited {
     // Of eleven lengths that are equally likely: (11² − 1) ÷ 12.
     let variance = (LENGTHS as f64).mul_add(LENGTHS as f64, -1.0) / 12.0;
     Audited {
-        what: "mean lines of a New-Order",
+        what: "mean order lines of a New-Order",
         bounds: 9.5..=10.5,
         value: (orders > 0).then(|| inputs.lines() as f64 / orders as f64),
         draws: orders,
@@ -219,8 +219,8 @@ mod tests {
             wrong,
             [
                 "rolled back, % of New-Orders",
-                "lines of a New-Order: distance from equally likely lengths, χ²",
-                "of another warehouse, % of Payments",
+                "order lines of a New-Order: χ² against a uniform distribution",
+                "customer of another warehouse, % of Payments",
                 "Deliveries, % of all"
             ]
         );
@@ -235,7 +235,7 @@ mod tests {
         let judged = few.iter().filter(|one| one.holds().is_some());
         assert_eq!(
             judged.map(|one| one.what).collect::<Vec<_>>(),
-            ["lines of a New-Order: distance from equally likely lengths, χ²"]
+            ["order lines of a New-Order: χ² against a uniform distribution"]
         );
         assert!(
             audit(&Account::default(), 1)

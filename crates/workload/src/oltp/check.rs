@@ -102,9 +102,9 @@ pub fn check(target: &dyn Target, engine: &str, light: bool) -> Result<Checked> 
     let mut findings = vec![row_counts(session, &metadata)?];
     for condition in conditions()? {
         let verdict = if condition.heavy && light {
-            Verdict::PutOff("asked for a light check")
+            Verdict::PutOff("a light check was requested")
         } else if condition.after_load_only && metadata.transactions_since_load {
-            Verdict::PutOff("true right after a load alone, and transactions have run since")
+            Verdict::PutOff("it holds only right after a load, and transactions have run since")
         } else {
             look(session, engine, &condition)?
         };
@@ -172,8 +172,8 @@ fn row_counts(session: &mut dyn Session, metadata: &Metadata) -> Result<Finding>
     Ok(Finding {
         number: 0,
         title: match fresh {
-            true => "every table has the rows of a fresh load".into(),
-            false => "the tables that never grow have their rows".into(),
+            true => "every table has the number of rows of a fresh load".into(),
+            false => "the tables of constant size have the expected number of rows".into(),
         },
         verdict: match places.len() {
             0 => Verdict::Holds,

@@ -41,11 +41,11 @@ pub enum CommitLogError {
         error: std::io::Error,
     },
     /// It is not one.
-    #[error("{0} is no log of acknowledged transactions of this version of dbdyno")]
+    #[error("{0} is not a log of acknowledged transactions of this version of dbdyno")]
     Foreign(PathBuf),
     /// A record in its middle is wrong.
     #[error(
-        "the log of acknowledged transactions {path} is damaged at byte {at}: it proves nothing any more"
+        "the log of acknowledged transactions {path} is damaged at byte {at} and can no longer be used for a check"
     )]
     Damaged {
         /// Its place.
@@ -118,7 +118,7 @@ impl CommitLog {
     /// When it cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, CommitLogError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
-        let file = file.map_err(|error| wrong(path, "cannot be begun", error))?;
+        let file = file.map_err(|error| wrong(path, "cannot be created", error))?;
         let commit_log = Self {
             file,
             path: path.to_owned(),

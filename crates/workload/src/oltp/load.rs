@@ -17,6 +17,7 @@ use super::{OltpError, Result, TABLES};
 use crate::loading::{Event, Observer, in_parallel, sessions, share_out};
 use crate::owned::ANALYTICAL_MARK;
 use crate::owned::{count, placed};
+use crate::room;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,19 @@ pub const JOBS_DEFAULT: u32 = 2;
 /// # Errors
 /// When another database is there, the engine cannot, the target fails, or `stop` was set.
 pub fn load(
+    target: &dyn Target,
+    engine: &str,
+    options: &LoadOptions,
+    stop: &AtomicBool,
+    tell: Observer<'_>,
+) -> Result<Loaded> {
+    load_all(target, engine, options, stop, tell).map_err(|error| match error {
+        OltpError::Target(error) => OltpError::Target(room::explained(error, target)),
+        error => error,
+    })
+}
+
+fn load_all(
     target: &dyn Target,
     engine: &str,
     options: &LoadOptions,
@@ -144,7 +158,7 @@ impl Load<'_> {
             Some(there) => refuse_other(&there, &wanted),
             None => {
                 if OWNED.is_entered(session)? {
-                    (self.tell)(Event::Step("removing what is there"));
+                    (self.tell)(Event::Step("dropping the existing database"));
                     OWNED.remove(session)?;
                 }
                 wanted.begin(session, files::tables(self.engine)?)
@@ -165,7 +179,7 @@ impl Load<'_> {
         if !is_fresh {
             let left = self.warehouses as usize - missing.len();
             (self.tell)(Event::Note(&format!(
-                "going on with a load: {left} of {} warehouses are whole",
+                "resuming a load: {left} of {} warehouses are complete",
                 self.warehouses
             )));
         }
@@ -320,7 +334,7 @@ fn refuse_other(there: &Metadata, asked: &Metadata) -> Result<()> {
         ("seed", there.seed, asked.seed),
         ("version", there.generator, asked.generator),
         (
-            "foreign keys (1 is with)",
+            "foreign keys (1 = with)",
             there.foreign_keys.into(),
             asked.foreign_keys.into(),
         ),

@@ -137,7 +137,7 @@ impl Workload for OrderEntry {
 
 /// What to do where a server lets fewer sessions in than there are users.
 pub(crate) const SHARE_CONNECTIONS: &str =
-    "ask for fewer users, or let them share connections (connections = N, --connections N)";
+    "run fewer users, or let them share connections (connections = N)";
 
 /// What a step writes; a load may be done for every repetition.
 pub(crate) fn volume(step: &Step, oltp: &OltpStep) -> Volume {

@@ -78,8 +78,8 @@ impl Metadata {
             done,
             warehouses: metadata.warehouses,
             missing: match done == metadata.warehouses {
-                true => "keys or statistics are missing".into(),
-                false => "and no keys or statistics".into(),
+                true => "but keys or statistics are missing".into(),
+                false => "without keys or statistics".into(),
             },
             seed: metadata.seed,
         })

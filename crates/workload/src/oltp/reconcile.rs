@@ -328,20 +328,20 @@ impl Books<'_> {
     }
 }
 
-const NEW_ORDERS: &str = "SELECT count(*) FROM new_order";
+pub(super) const NEW_ORDERS: &str = "SELECT count(*) FROM new_order";
 
-fn next_orders(session: &mut dyn Session) -> Result<u64> {
+pub(super) fn next_orders(session: &mut dyn Session) -> Result<u64> {
     number(session, "SELECT sum(d_next_o_id) FROM district")
 }
 
-fn number(session: &mut dyn Session, sql: &str) -> Result<u64> {
+pub(super) fn number(session: &mut dyn Session, sql: &str) -> Result<u64> {
     let rows = session.texts(sql)?;
     let cell = rows
         .first()
         .and_then(|row| row.first()?.as_ref()?.parse().ok());
     cell.ok_or_else(|| OltpError::Metadata {
         table: "district",
-        what: format!("\"{sql}\" gives no number"),
+        what: format!("\"{sql}\" returns no number"),
     })
 }
 

@@ -51,18 +51,18 @@ pub fn renew(
         Some((true, there)) if there.whole => {
             let is_fresh = !there.transactions_since_load;
             if is_fresh && !keep_copy {
-                ("kept as it was after its load".to_owned(), None)
+                ("kept as loaded".to_owned(), None)
             } else if keep_copy || has_copy(target) {
                 (restore()?, None)
             } else {
-                ("loaded anew".to_owned(), Some(again(true)?))
+                ("reloaded".to_owned(), Some(again(true)?))
             }
         }
         there => {
             let how = match there {
                 None => "loaded",
-                Some((true, _)) => "the rest was loaded",
-                Some((false, _)) => "loaded in the place of another one",
+                Some((true, _)) => "its load was resumed",
+                Some((false, _)) => "loaded in place of another database",
             };
             let loaded = again(there.is_some_and(|(is_wanted, _)| !is_wanted))?;
             if keep_copy {
@@ -96,8 +96,8 @@ fn has_copy(target: &dyn Target) -> bool {
 
 fn words(way: &Way) -> &'static str {
     match way {
-        Way::CopyTaken | Way::Untouched { .. } => "kept as it was after its load",
-        Way::CopyRestored => "its copy was put back",
-        Way::Reloaded { .. } => "loaded anew",
+        Way::CopyTaken | Way::Untouched { .. } => "kept as loaded",
+        Way::CopyRestored => "restored from its copy",
+        Way::Reloaded { .. } => "reloaded",
     }
 }

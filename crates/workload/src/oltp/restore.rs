@@ -114,7 +114,7 @@ impl Start<'_> {
             Ok(cooled) if was_fresh => Ok((Way::CopyTaken, cooled)),
             Ok(cooled) => Ok((Way::Reloaded { no_copy: None }, cooled)),
             Err(error) if error.kind == ErrorKind::Full => {
-                let no_copy = format!("there is no room for one: {error}");
+                let no_copy = format!("not enough disk space: {error}");
                 self.cooled(was_fresh, no_copy)
             }
             Err(error) => Err(error.into()),
@@ -139,7 +139,7 @@ impl Start<'_> {
     }
 
     fn cooled(&self, was_fresh: bool, no_copy: String) -> Result<(Way, Cooled)> {
-        (self.tell)(Event::Step("emptying the caches"));
+        (self.tell)(Event::Step("dropping the caches"));
         let cooled = self.target.cool()?;
         let way = match was_fresh {
             true => Way::Untouched { no_copy },

@@ -88,7 +88,7 @@ impl Prepared {
             let found = transaction.value(*name, line + usize::from(*further));
             *value = found.ok_or_else(|| {
                 effect(format!(
-                    "a statement asks for {name:?}, which its transaction has not"
+                    "a statement uses {name:?}, which its transaction does not have"
                 ))
             })?;
         }
@@ -204,7 +204,7 @@ fn expand(sql: &str, lines: usize) -> std::result::Result<(String, Vec<(Name, u8
         let marked = mark(part)?;
         text.push_str(&marked.sql);
         for name in &marked.names {
-            let known = Name::of(name).ok_or_else(|| format!("nothing is called :{name}"))?;
+            let known = Name::of(name).ok_or_else(|| format!("there is no value :{name}"))?;
             sources.push((known, line as u8));
         }
         Ok(())
@@ -227,7 +227,10 @@ fn expand(sql: &str, lines: usize) -> std::result::Result<(String, Vec<(Name, u8
     }
     match sources.len() <= VALUES_MAX {
         true => Ok((text, sources)),
-        false => Err(format!("{} parameters are too many", sources.len())),
+        false => Err(format!(
+            "{} parameters exceed the limit of {VALUES_MAX}",
+            sources.len()
+        )),
     }
 }
 

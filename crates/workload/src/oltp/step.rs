@@ -174,7 +174,7 @@ impl std::str::FromStr for Levels {
             let number = text.trim().parse::<u32>();
             number.map_err(|_| {
                 format!(
-                    "users = \"{text}\" is neither a number, a list as 1,2,4 nor a ramp FROM..TO/STEP"
+                    "users = \"{text}\" is not a number, a list such as 1,2,4 or a ramp FROM..TO/STEP"
                 )
             })
         };
@@ -190,7 +190,7 @@ impl std::str::FromStr for Levels {
         }
         if !levels.is_sorted_by(|a, b| a < b) {
             return Err(format!(
-                "users = \"{text}\" does not rise: a ramp goes up, so that what ends it is the load"
+                "users = \"{text}\" does not increase; list the numbers of users in increasing order"
             ));
         }
         Ok(Self {
@@ -224,7 +224,7 @@ impl OltpStep {
             objective.parse::<Objective>().map_err(|e| e.to_string())?;
         }
         if self.slo.is_some() && self.users().len() > 1 {
-            return Err("slo searches a rate for one number of users, not for a ramp".into());
+            return Err("slo searches the rate of a single number of users, not of a ramp".into());
         }
         bounded([
             ("warehouses", self.warehouses, WAREHOUSES_MAX),
@@ -240,11 +240,11 @@ impl OltpStep {
         let most = self.users().last().copied().unwrap_or(1);
         if is_run && self.connections.is_none() && most > CONNECTIONS_MAX {
             return Err(format!(
-                "{most} users need connections = N: more than {CONNECTIONS_MAX} connections are not opened"
+                "{most} users need connections = N: at most {CONNECTIONS_MAX} connections are opened"
             ));
         }
         if self.pauses && step.rate_per_s.is_some() {
-            return Err("pauses and rate_per_s exclude each other: arrivals at a rate wait for nobody's thoughts".into());
+            return Err("pauses and rate_per_s exclude each other: arrivals at a fixed rate have no think times".into());
         }
         Ok(())
     }

@@ -164,7 +164,7 @@ impl Answers<'_> {
     pub fn one(&self, step: usize, what: &str) -> Result<(), TransactionError> {
         match self.rows(step) {
             1 => Ok(()),
-            rows => Err(effect(format!("{what} found {rows} rows instead of 1"))),
+            rows => Err(effect(format!("{what}: {rows} rows instead of 1"))),
         }
     }
 
@@ -185,7 +185,7 @@ impl Answers<'_> {
         what: &str,
     ) -> Result<i64, TransactionError> {
         let found = self.int(step, column);
-        found.ok_or_else(|| effect(format!("{what} gave no number")))
+        found.ok_or_else(|| effect(format!("{what} is not a number")))
     }
 
     /// A text of its first row, empty where it is null.

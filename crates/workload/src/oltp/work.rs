@@ -9,6 +9,7 @@ use stats::words::counted;
 use target::Target;
 
 use super::audit::audit;
+use super::counted::Totals;
 use super::{
     Account, Constants, ExecutorContext, Ledger, Metadata, Mode, OltpError, Pacing, Result,
     Terminals, World, note_transactions, procedures, reconcile, terminal,
@@ -25,7 +26,10 @@ pub struct WorkOptions {
     pub pacing: Pacing,
     /// How transactions reach the database.
     pub mode: Mode,
-    /// Seed of everything random.
+    /// Seed of the run, from which the constants of the non-uniform choices follow: one set a run (clause 2.1.6), so
+    /// that warm-up, levels and the other side of a comparison work on the same hot rows.
+    pub run_seed: u64,
+    /// Seed of what the users draw.
     pub seed: u64,
     /// File for a log of acknowledged transactions, if one is to be kept; it must not be there yet.
     pub journal: Option<PathBuf>,
@@ -36,6 +40,8 @@ pub struct Work {
     target: Arc<dyn Target>,
     context: ExecutorContext,
     connections: u32,
+    /// Before the users work.
+    totals: Totals,
 }
 
 pub type Opened<'w> = (Arc<dyn UserPopulation>, Clients<'w>);
@@ -62,7 +68,7 @@ impl Work {
         }
         let world = World {
             warehouses: metadata.warehouses,
-            constants: Constants::draw(asked.seed, metadata.c_last_load),
+            constants: Constants::draw(asked.run_seed, metadata.c_last_load),
             pacing: asked.pacing,
             run: terminal::new_run(),
         };
@@ -70,6 +76,7 @@ impl Work {
         let journal = journal
             .map(|path| reconcile::begin(session.as_mut(), path, &world))
             .transpose()?;
+        let totals = Totals::read(session.as_mut())?;
         drop(session);
         let context = ExecutorContext {
             engine: engine.to_owned(),
@@ -82,6 +89,7 @@ impl Work {
             target,
             context,
             connections: asked.connections,
+            totals,
         })
     }
 
@@ -107,8 +115,9 @@ impl Work {
                 .context
                 .nonblocking(target)
                 .map_err(|e| e.to_string())?;
-            let connection =
-                connection.ok_or_else(|| "its answers cannot be awaited".to_owned())?;
+            let connection = connection.ok_or_else(|| {
+                "the new connection does not support non-blocking requests".to_owned()
+            })?;
             Ok(Box::new(connection) as Box<dyn load::NonblockingClient + '_>)
         };
         let pool = Clients::Nonblocking {
@@ -129,6 +138,16 @@ impl Work {
     /// What the connections that have ended did.
     pub fn account(&self) -> Account {
         self.context.ledger.total()
+    }
+
+    /// A remark on each count of the account that the tables do not show; of `unknown` operations nobody knows whether they
+    /// took effect. To be called when nobody works any more.
+    ///
+    /// # Errors
+    /// When the target fails.
+    pub fn uncounted(&self, account: &Account, unknown: u64) -> Result<Vec<Remark>> {
+        let after = Totals::read(self.target.open_session()?.as_mut())?;
+        Ok(after.differences(&self.totals, account, unknown))
     }
 
     /// Holds the log, where one was kept, against the tables, and removes it when nothing is wrong; a remark

@@ -18,7 +18,7 @@ const EXPONENT_MAX: f64 = 20.0;
 /// The generators of `[transaction.draw]`, in their order.
 pub fn draws(of: &Place, table: &Table) -> Result<Vec<(String, Draw)>, String> {
     if table.len() > VALUES_MAX {
-        return Err(of.wrong(&format!("more than {VALUES_MAX} values are drawn")));
+        return Err(of.wrong(&format!("it draws more than {VALUES_MAX} values")));
     }
     let draws = table.iter().map(|(name, value)| {
         let called = format!("{}, draw {name}", of.name);
@@ -38,13 +38,13 @@ fn generator(called: String, table: &Table) -> Result<Draw, String> {
     let mut kinds = table.keys().filter(|key| !is_option(key));
     let (Some(kind), None) = (kinds.next(), kinds.next()) else {
         return Err(format!(
-            "{called}: a value has one generator: {}",
+            "{called}: a value needs exactly one generator: {}",
             GENERATORS.join(", ")
         ));
     };
     if !GENERATORS.contains(&kind.as_str()) {
         return Err(format!(
-            "{called}: there is no generator \"{kind}\"{}; there are {}",
+            "{called}: there is no generator \"{kind}\"{}; the generators are {}",
             nearest(kind, &GENERATORS),
             GENERATORS.join(", ")
         ));
@@ -73,11 +73,11 @@ fn read(place: &Place, kind: &str) -> Result<Draw, String> {
             let exponent = place.real("exponent")?.unwrap_or(1.0);
             if !(exponent > 0.0 && exponent <= EXPONENT_MAX) {
                 return Err(place.wrong(&format!(
-                    "exponent = {exponent} is not above 0 and at most {EXPONENT_MAX}"
+                    "exponent = {exponent} must be above 0 and at most {EXPONENT_MAX}"
                 )));
             }
             let count = high.checked_sub(low).and_then(|span| span.checked_add(1));
-            let count = count.ok_or_else(|| place.wrong("the range holds too many numbers"))?;
+            let count = count.ok_or_else(|| place.wrong("the range is too large"))?;
             Draw::Zipf(Zipf::new(count as u64, exponent), low)
         }
         "nurand" => {
@@ -85,7 +85,7 @@ fn read(place: &Place, kind: &str) -> Result<Draw, String> {
             let a = place.number("a", 1, NURAND_MAX)?;
             let a = a.ok_or_else(|| place.wrong("nurand needs a, e.g. a = 1023 for 1 to 3000"))?;
             if low < 0 || high > NURAND_MAX {
-                return Err(place.wrong(&format!("nurand takes numbers from 0 to {NURAND_MAX}")));
+                return Err(place.wrong(&format!("nurand accepts numbers from 0 to {NURAND_MAX}")));
             }
             Draw::NuRand { low, high, a }
         }
@@ -108,7 +108,7 @@ fn list(place: &Place, key: &str) -> Result<Draw, String> {
     let list = list.map(Vec::as_slice).unwrap_or_default();
     if list.is_empty() || list.len() > LIST_MAX {
         return Err(place.wrong(&format!(
-            "{key} is not a list of 1 to {LIST_MAX} numbers or texts"
+            "{key} must be a list of 1 to {LIST_MAX} numbers or texts"
         )));
     }
     let numbers: Option<Vec<i64>> = list.iter().map(Value::as_integer).collect();
@@ -119,7 +119,7 @@ fn list(place: &Place, key: &str) -> Result<Draw, String> {
     let texts: Option<Vec<String>> = texts.collect();
     texts.map(Draw::Texts).ok_or_else(|| {
         place.wrong(&format!(
-            "{key} mixes kinds: either all numbers or all texts"
+            "{key} mixes numbers and texts; use only one of them"
         ))
     })
 }

@@ -41,7 +41,7 @@ impl Script {
     /// One sentence with the place of what is wrong.
     pub fn parse(text: &str, directory: &Path) -> Result<Self, String> {
         let table: Table = toml::from_str(text)
-            .map_err(|e| format!("it is not TOML: {}", archive::toml_sentence(text, &e)))?;
+            .map_err(|e| format!("not valid TOML: {}", archive::toml_sentence(text, &e)))?;
         let known = [
             "name",
             "about",
@@ -114,7 +114,7 @@ fn checked_name(place: &Place) -> Result<String, String> {
         .ok_or_else(|| place.wrong(&format!("name = \"{name}\" {NAME_RULE}")))
 }
 
-const NAME_RULE: &str = "is no name: take up to 40 letters, digits, - and _";
+const NAME_RULE: &str = "is not a valid name: use up to 40 letters, digits, - and _";
 
 /// Names stand in test codes, metrics and files.
 fn is_name(name: &str) -> bool {
@@ -138,7 +138,7 @@ fn pipeline(place: &Place) -> Result<Pipeline, String> {
         Some("off") => Ok(Pipeline::Off),
         Some("all") => Ok(Pipeline::All),
         Some(other) => Err(place.wrong(&format!(
-            "pipeline = \"{other}\" is none of off, ends, all{}",
+            "pipeline = \"{other}\" is unknown{}; choose off, ends or all",
             nearest(other, &known)
         ))),
     }
@@ -156,7 +156,7 @@ fn set_up(
         Some(Value::String(when)) if when == "run" => When::Run,
         Some(other) => {
             return Err(place.wrong(&format!(
-                "setup: when = {other} is neither \"point\" nor \"run\""
+                "setup: when = {other} must be \"point\" or \"run\""
             )));
         }
     };
@@ -187,7 +187,7 @@ fn section(
     let mut read = |name: &Value| -> Result<Vec<String>, String> {
         let name = name
             .as_str()
-            .ok_or_else(|| section.wrong("file is not a text"))?;
+            .ok_or_else(|| section.wrong("file must be a text"))?;
         let text = read_limited(&directory.join(name)).map_err(|what| section.wrong(&what))?;
         files.push_str(&text);
         files.push('\0');
@@ -204,13 +204,13 @@ fn section(
             .extend(read(name)?);
     }
     if sql.texts().next().is_none() {
-        return Err(section.wrong("there is neither sql nor file"));
+        return Err(section.wrong("sql or file is required"));
     }
     Ok(sql)
 }
 
 fn texts(place: &Place, key: &str, value: Option<&Value>) -> Result<Vec<String>, String> {
-    let wrong = || place.wrong(&format!("{key} is neither a text nor a list of texts"));
+    let wrong = || place.wrong(&format!("{key} must be a text or a list of texts"));
     let list = match value {
         None => return Ok(Vec::new()),
         Some(Value::String(text)) => return Ok(vec![text.clone()]),
@@ -240,7 +240,7 @@ fn known_engine(place: &Place, engine: &str) -> Result<(), String> {
     match known.contains(&engine) {
         true => Ok(()),
         false => Err(place.wrong(&format!(
-            "there is no engine \"{engine}\"{}; there are {}",
+            "there is no engine \"{engine}\"{}; the engines are {}",
             nearest(engine, &known),
             known.join(", ")
         ))),
@@ -251,7 +251,7 @@ fn transactions(place: &Place) -> Result<Vec<Transaction>, String> {
     let tables = place.tables("transaction")?;
     if tables.is_empty() || tables.len() > TRANSACTIONS_MAX {
         return Err(place.wrong(&format!(
-            "it has {} [[transaction]], not between 1 and {TRANSACTIONS_MAX}",
+            "the number of [[transaction]] tables, {}, is not between 1 and {TRANSACTIONS_MAX}",
             tables.len()
         )));
     }
@@ -292,7 +292,7 @@ fn transaction(number: usize, table: &Table) -> Result<Transaction, String> {
     let tables = place.tables("statement")?;
     if tables.is_empty() || tables.len() > STATEMENTS_MAX {
         return Err(place.wrong(&format!(
-            "it has {} [[transaction.statement]], not between 1 and {STATEMENTS_MAX}",
+            "the number of [[transaction.statement]] tables, {}, is not between 1 and {STATEMENTS_MAX}",
             tables.len()
         )));
     }
@@ -324,7 +324,7 @@ fn statement(of: &Place, number: usize, table: &Table) -> Result<Statement, Stri
         return Err(place.wrong("sql is missing or empty"));
     }
     if sql.own.values().any(|texts| texts.len() != 1) {
-        return Err(place.wrong("sql_for holds a list; one statement is one text"));
+        return Err(place.wrong("sql_for must give a single text per engine, not a list"));
     }
     let keep = place
         .table("keep")?
@@ -334,7 +334,7 @@ fn statement(of: &Place, number: usize, table: &Table) -> Result<Statement, Stri
             let column = column.as_integer().filter(|n| (1..=1000).contains(n));
             let wrong = || {
                 place.wrong(&format!(
-                    "keep: {name} is not the number of a column, from 1"
+                    "keep: {name} must be a column number from 1 to 1000"
                 ))
             };
             Ok((name.clone(), column.ok_or_else(wrong)? as usize - 1))
@@ -355,9 +355,9 @@ fn rows(place: &Place, kept: bool) -> Result<RangeInclusive<u64>, String> {
         Some(Value::Integer(n)) if *n >= 0 => *n as u64..=*n as u64,
         Some(Value::Array(_)) => match place.range("rows")? {
             Some((low @ 0.., high)) => low as u64..=high as u64,
-            _ => return Err(place.wrong("rows holds a negative number")),
+            _ => return Err(place.wrong("rows contains a negative number")),
         },
-        Some(_) => return Err(place.wrong("rows is neither a number nor [SMALLEST, LARGEST]")),
+        Some(_) => return Err(place.wrong("rows must be a number from 0 or [SMALLEST, LARGEST]")),
     };
     Ok(rows)
 }

@@ -34,7 +34,7 @@ pub fn check(place: &Place, transaction: &Transaction) -> Result<(), String> {
     }
     match known.iter().find(|name| !used.iter().any(|u| u == *name)) {
         Some(name) => Err(place.wrong(&format!(
-            "the value \"{name}\" is never used; write :{name} in a statement behind it, or remove it"
+            "the value \"{name}\" is never used; use :{name} in a later statement, or remove it"
         ))),
         None => Ok(()),
     }
@@ -45,7 +45,7 @@ fn declare<'a>(place: &Place, known: &mut Vec<&'a str>, name: &'a str) -> Result
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_word {
         return Err(place.wrong(&format!(
-            "\"{name}\" is no name of a value: take letters, digits and _"
+            "\"{name}\" is not a valid name of a value: use letters, digits and _"
         )));
     }
     if known.contains(&name) {
@@ -62,11 +62,11 @@ fn missing(transaction: &Transaction, number: usize, name: &str, known: &[&str])
     };
     match (number - 1..transaction.statements.len()).find(|n| keeps(*n)) {
         Some(later) => format!(
-            ":{name} is kept by statement {}, which is not before it",
+            ":{name} is only kept by statement {}, which does not come earlier",
             later + 1
         ),
         None => format!(
-            ":{name} is neither drawn nor kept by an earlier statement{}",
+            ":{name} has no generator and is not kept by an earlier statement{}",
             nearest(name, known)
         ),
     }

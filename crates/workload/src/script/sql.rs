@@ -27,7 +27,7 @@ pub fn mark(sql: &str) -> Result<Marked, String> {
             continue;
         }
         if letter == '?' {
-            return Err("a parameter is written as :name, and ? has no name".into());
+            return Err("write a parameter as :name instead of ?".into());
         }
         let name = if letter == ':' { name(&rest[1..]) } else { "" };
         if name.is_empty() {

@@ -19,7 +19,7 @@ impl<'a> Place<'a> {
         for key in table.keys() {
             if !known.contains(&key.as_str()) {
                 return Err(place.wrong(&format!(
-                    "there is no key \"{key}\"{}; there are {}",
+                    "there is no key \"{key}\"{}; the keys are {}",
                     nearest(key, known),
                     known.join(", ")
                 )));
@@ -79,7 +79,7 @@ impl<'a> Place<'a> {
             return Ok(Vec::new());
         };
         let tables = list.iter().map(|entry| {
-            let no_table = || self.wrong(&format!("{key} is not a list of tables"));
+            let no_table = || self.wrong(&format!("{key} must be a list of tables"));
             entry.as_table().ok_or_else(no_table)
         });
         tables.collect()
@@ -96,9 +96,9 @@ impl<'a> Place<'a> {
         match numbers.as_deref() {
             Some([low, high]) if low <= high => Ok(Some((*low, *high))),
             Some([low, high]) => Err(self.wrong(&format!(
-                "{key} = [{low}, {high}] holds no number; the smaller one comes first"
+                "{key} = [{low}, {high}] is empty; put the smaller number first"
             ))),
-            _ => Err(self.wrong(&format!("{key} is not [SMALLEST, LARGEST]"))),
+            _ => Err(self.wrong(&format!("{key} must be [SMALLEST, LARGEST]"))),
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Place<'a> {
         };
         let read = read(value);
         read.map(Some)
-            .ok_or_else(|| self.wrong(&format!("{key} is not {kind}")))
+            .ok_or_else(|| self.wrong(&format!("{key} must be {kind}")))
     }
 }
 

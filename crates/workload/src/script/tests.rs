@@ -40,7 +40,11 @@ fn a_good_script_is_read() {
 #[test]
 fn bad_input_is_one_clear_sentence() {
     let cases = [
-        ("name = 'shop'", "name = 'a b'", "name = \"a b\" is no name"),
+        (
+            "name = 'shop'",
+            "name = 'a b'",
+            "name = \"a b\" is not a valid name",
+        ),
         (
             "name = 'shop'",
             "nam = 'shop'",
@@ -57,18 +61,18 @@ fn bad_input_is_one_clear_sentence() {
             "unifrom",
             "no generator \"unifrom\" (did you mean \"uniform\"?)",
         ),
-        (
-            "[1, 10]",
-            "[10, 1]",
-            "draw id: uniform = [10, 1] holds no number",
-        ),
+        ("[1, 10]", "[10, 1]", "draw id: uniform = [10, 1] is empty"),
         (
             "uniform = [1, 10]",
             "zipf = [1, 10], exponent = -1",
             "exponent = -1",
         ),
         ("uniform = [1, 10]", "nurand = [1, 10]", "nurand needs a"),
-        ("uniform = [1, 10]", "pick = [1, 'a']", "mixes kinds"),
+        (
+            "uniform = [1, 10]",
+            "pick = [1, 'a']",
+            "mixes numbers and texts",
+        ),
         (
             "uniform = [1, 10]",
             "uniform = [1, 10], pick = [1]",
@@ -78,30 +82,30 @@ fn bad_input_is_one_clear_sentence() {
         (
             ":id'\nrows = 1",
             ":ID'\nrows = 1",
-            ":ID is neither drawn nor kept",
+            ":ID has no generator and is not kept",
         ),
         (
             "old = 1",
             "older = 1",
-            ":old is neither drawn nor kept by an earlier statement (did you mean \"older\"?)",
+            ":old has no generator and is not kept by an earlier statement (did you mean \"older\"?)",
         ),
         ("n = :old + 1", "n = 1", "\"old\" is never used"),
         (
             "n FROM dbdyno_t WHERE id = :id'",
             "n + :old FROM dbdyno_t WHERE id = :id'",
-            "kept by statement 1, which is not before it",
+            "kept by statement 1, which does not come earlier",
         ),
-        ("old = 1", "old = 0", "not the number of a column"),
+        ("old = 1", "old = 0", "must be a column number"),
         (
             "rows = [0, 1]",
             "rows = [2, 1]",
-            "the smaller one comes first",
+            "put the smaller number first",
         ),
-        ("rows = [0, 1]", "rows = -1", "rows is neither"),
+        ("rows = [0, 1]", "rows = -1", "rows must be"),
         (
             "id = :id'\nrows = 1",
             "id = ?'\nrows = 1",
-            "statement 1: a parameter is written as :name",
+            "statement 1: write a parameter as :name",
         ),
         (
             "rows = 1",
@@ -111,7 +115,7 @@ fn bad_input_is_one_clear_sentence() {
         (
             "sql = 'CREATE",
             "when = 'never'\nsql = 'CREATE",
-            "neither \"point\" nor \"run\"",
+            "must be \"point\" or \"run\"",
         ),
         (
             "sql = 'CREATE TABLE dbdyno_t (id INTEGER PRIMARY KEY, n INTEGER)'",
@@ -121,7 +125,7 @@ fn bad_input_is_one_clear_sentence() {
         (
             "[setup]",
             "pipeline = 'al'\n[setup]",
-            "none of off, ends, all (did you mean \"all\"?)",
+            "is unknown (did you mean \"all\"?); choose off, ends or all",
         ),
         ("[setup]", "think_ms = -1\n[setup]", "think_ms = -1"),
         (
@@ -129,7 +133,7 @@ fn bad_input_is_one_clear_sentence() {
             "[[transactions]]",
             "(did you mean \"transaction\"?)",
         ),
-        ("name = 'shop'", "name = ", "not TOML: line 2"),
+        ("name = 'shop'", "name = ", "not valid TOML: line 2"),
     ];
     for (from, to, expected) in cases {
         let message = error(from, to);

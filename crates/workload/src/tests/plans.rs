@@ -52,7 +52,7 @@ fn limits_of_the_checks_stand_in_the_plan_only_where_they_differ() {
         ),
         ("validity.driver_pct_max=101", "is not between 0 and 100"),
         ("validity.driver_pct_max=nan", "is not between 0 and 100"),
-        ("validity=5", "the plan is not right"),
+        ("validity=5", "the plan is invalid"),
     ] {
         let said = error(MINIMAL, &[setting]);
         assert!(said.contains(says), "{setting}: {said}");
@@ -107,10 +107,13 @@ fn what_contradicts_itself_is_refused() {
         ("step.arrivals=poisson", "rate_per_s"),
         ("step.operations_per_session=3", "rate_per_s"),
         ("step.9.size=small", "has 1 steps"),
-        ("a.b.c.d=1", "no key of a plan"),
-        ("step.jobs=many", "not right"),
+        ("a.b.c.d=1", "no such key"),
+        ("step.jobs=many", "invalid"),
         ("primary=[\"T611\"]", "no metric"),
-        ("primary=[\"T611.cpu_pct_avg\"]", "no good direction"),
+        (
+            "primary=[\"T611.cpu_pct_avg\"]",
+            "neither a higher nor a lower",
+        ),
     ];
     for (setting, expected) in cases {
         let message = error(MINIMAL, &[setting]);

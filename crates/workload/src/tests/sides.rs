@@ -41,11 +41,11 @@ fn what_is_wrong_is_said_before_anything_is_measured() {
     for (own, expected) in [
         ("cache_mb", "KEY=VALUE"),
         ("target.=8", "names no setting"),
-        ("target.cache_mb=8&9", "cannot hold &"),
+        ("target.cache_mb=8&9", "cannot contain &"),
         ("target.cash_mb=8", "cash_mb"),
         ("target=nosql:x", "nosql"),
         ("step.sise=quick", "sise"),
-        ("repeat=3", "--pairs"),
+        ("repeat=3", "number of pairs"),
     ] {
         let message = side(&[own]).unwrap_err().to_string();
         assert!(message.contains(expected), "{own}: {message}");

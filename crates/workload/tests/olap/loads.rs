@@ -60,12 +60,12 @@ fn refuses(database: &Database) {
     let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
     let there = refused(options(0.01));
     assert!(
-        there.contains("scale 0.01 is loaded here already"),
+        there.contains("scale 0.01 is already loaded here"),
         "{there}"
     );
     let other = refused(options(0.02));
     assert!(
-        other.contains("other scale: 0.01 instead of 0.02"),
+        other.contains("differs in scale: 0.01 instead of 0.02"),
         "{other}"
     );
     let replaced = LoadOptions {
@@ -117,7 +117,7 @@ fn whole_tables_of_a_load_that_was_broken_off_are_kept() {
         let told = broken_off(&database, |event| {
             matches!(event, Event::Parts { done: 3, .. })
         });
-        let kept = "kept are customer, orders, lineitem";
+        let kept = "tables kept: customer, orders, lineitem";
         assert!(told.contains(kept), "{} {told}", database.engine);
     }
 }
@@ -129,7 +129,7 @@ fn a_load_that_was_broken_off_among_its_keys_is_loaded_anew() {
         &database,
         |event| matches!(event, Event::Step(step) if step.contains("index of orders")),
     );
-    assert!(told.contains("it is loaded anew"), "{told}");
+    assert!(told.contains("loaded again from the start"), "{told}");
 }
 
 /// Two workloads have tables called customer and orders: neither takes the other's for its own.

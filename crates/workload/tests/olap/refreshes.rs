@@ -115,7 +115,7 @@ fn is_told(database: &Database) {
     let target = database.target.as_ref();
     let check = olap::check(target, database.engine, &[], None, &|_| ());
     let told = check.unwrap_err().to_string();
-    assert!(told.contains("dbdyno olap load --scale 0.01"), "{told}");
+    assert!(told.contains("load scale 0.01 again"), "{told}");
     let again = work(database).note_refresh(1);
     assert!(
         matches!(again, Err(OlapError::Refreshed { .. })),
@@ -124,7 +124,7 @@ fn is_told(database: &Database) {
     let metadata = Metadata::of_whole(database.session().as_mut()).unwrap();
     assert_eq!(metadata.refreshed, Some(2));
     let other = database.load(&options(0.02)).unwrap_err().to_string();
-    assert!(other.contains("other scale"), "{other}");
+    assert!(other.contains("differs in scale"), "{other}");
 }
 
 #[test]

@@ -92,22 +92,22 @@ fn all_engines_hold_the_same_rows() {
 
 fn refuses(database: &Database, takes_no_foreign_keys: bool) {
     let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
-    assert!(refused(options(2)).contains("2 warehouses is loaded here already"));
-    assert!(refused(options(3)).contains("other size: 2 instead of 3"));
+    assert!(refused(options(2)).contains("2 warehouses is already loaded here"));
+    assert!(refused(options(3)).contains("differs in size: 2 instead of 3"));
     assert!(
         refused(LoadOptions {
             seed: 9,
             ..options(2)
         })
-        .contains("other seed: 1 instead of 9")
+        .contains("differs in seed: 1 instead of 9")
     );
     let keys = refused(LoadOptions {
         foreign_keys: true,
         ..options(2)
     });
     let says = match takes_no_foreign_keys {
-        true => "--foreign-keys",
-        false => "other foreign keys (1 is with): 0 instead of 1",
+        true => "load without foreign keys",
+        false => "differs in foreign keys (1 = with): 0 instead of 1",
     };
     assert!(keys.contains(says), "{keys}");
 }

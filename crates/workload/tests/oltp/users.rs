@@ -413,7 +413,7 @@ fn they_show_what_they_did(database: &Database, count: &str) {
 fn procedures_are_refused_where_there_are_none() {
     let database = Database::sqlite();
     let error = oltp::procedures::install(database.target.as_ref(), database.engine).unwrap_err();
-    assert!(error.to_string().contains("--mode client"), "{error}");
+    assert!(error.to_string().contains("= \"client\""), "{error}");
 }
 
 /// Whole decks of every user; rollbacks are 1 %, here six or so with a spread of 2.4.

@@ -106,15 +106,16 @@ fn remarks(lifted: &Lifted) -> String {
         .sum();
     let grown = |bytes: Option<u64>| bytes.map_or("–".into(), words);
     let mut text = format!(
-        "{}; {}. The process had {} more memory at most while lifting, and {} in the end. Reading everything back and comparing rows, checksums and \
-         sums took {verify_s:.3} s. It is a copy: later changes of the source are not in it.\n",
+        "{}; {}. The process took up to {} more memory while loading, and {} in the end. Reading everything back \
+         to compare rows, checksums and sums took {verify_s:.3} s. It is a copy: later changes of the source are \
+         not in it.\n",
         counted(u64::from(lifted.jobs), "stream"),
         lifted.moment,
         grown(lifted.grown.peak_bytes),
         grown(lifted.grown.left_bytes),
     );
     if let Some(why) = &lifted.doubt {
-        let _ = writeln!(text, "No sizes in memory are told: {why}.");
+        let _ = writeln!(text, "Sizes in memory are unknown: {why}.");
     }
     for out in &lifted.left_out {
         let _ = writeln!(text, "{out}");

@@ -149,7 +149,7 @@ impl Answer<'_> {
         }
         let _ = writeln!(
             text,
-            "{}. Packing needs up to 512 MB more while it lifts.",
+            "{}. Loading needs up to 512 MB more.",
             self.sizes.moment
         );
     }
@@ -157,10 +157,14 @@ impl Answer<'_> {
     fn put_fits(&self, text: &mut String) {
         if let Some(memory) = self.asked.memory {
             let rule = match self.asked.wanted.tables.is_empty() {
-                true => "those first that save most bytes of disk for each of memory",
+                true => "first those that save the most disk space per byte of memory",
                 false => "in the order of --tables",
             };
-            let _ = writeln!(text, "\n{} hold, {rule}, by the upper ends:", words(memory));
+            let _ = writeln!(
+                text,
+                "\nWhat fits into {}, {rule}, by the upper ends of the intervals:",
+                words(memory)
+            );
         }
         for fit in self.fits {
             let names = |names: &[String]| match names.is_empty() {
@@ -178,14 +182,14 @@ impl Answer<'_> {
                 let _ = write!(text, "; no room for {}", names(&fit.left_out));
             }
             if !fit.unknown.is_empty() {
-                let _ = write!(text, "; not known of {}", names(&fit.unknown));
+                let _ = write!(text, "; unknown for {}", names(&fit.unknown));
             }
             text.push('\n');
         }
         if let Some(cores) = self.cores {
             let _ = writeln!(
                 text,
-                "\n{} threads at the same time: {} cores, and no fewer than {} (2 threads a core)",
+                "\n{} threads at the same time: {} cores, and at least {} (2 threads per core)",
                 cores.threads, cores.ample, cores.fewest
             );
         }
@@ -259,7 +263,7 @@ fn sized(
 fn sampled(table: &SizedTable) -> String {
     let sampled = &table.sampled;
     if sampled.is_whole {
-        return format!("read as a whole, {} rows", sampled.rows());
+        return format!("read completely, {} rows", sampled.rows());
     }
     let ranges = sampled.pieces.iter().filter_map(|p| p.addresses.as_ref());
     let shown: Vec<String> = ranges

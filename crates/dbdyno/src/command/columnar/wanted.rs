@@ -7,12 +7,12 @@ use target::source::{Source, open_source};
 use workload::columnar::{Chosen, ColumnarError, LeftOut};
 
 use crate::arguments::columnar::Wanted;
-use crate::exit::Wrong;
+use crate::exit::InvalidInput;
 
 /// The database to read.
 pub(super) fn source_of(wanted: &Wanted) -> Result<Box<dyn Source>> {
     let url = wanted.from.url()?;
-    target::find(&url).map_err(|e| Wrong(e.to_string()))?;
+    target::find(&url)?;
     Ok(open_source(&url)?)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn left_out(left_out: &[LeftOut]) -> Vec<serde_json::Value> {
 /// What is wrong in itself has a status of its own.
 pub(super) fn told(error: ColumnarError) -> anyhow::Error {
     match error {
-        ColumnarError::Unknown(message) => Wrong(message).into(),
+        ColumnarError::Unknown(message) => InvalidInput(message).into(),
         other => other.into(),
     }
 }

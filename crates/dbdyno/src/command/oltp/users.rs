@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use crate::arguments::{Check, UsersArguments};
 use crate::command::plan_text::{number, step, table, word};
 use crate::command::run;
-use crate::exit::{Status, Wrong};
+use crate::exit::{InvalidInput, Status};
 
 pub fn run(asked: &UsersArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let plan = plan(asked)?;
@@ -22,7 +22,7 @@ fn plan(asked: &UsersArguments) -> Result<Table> {
     let mut steps = Vec::new();
     if asked.occasion.repeat > 1 {
         let warehouses = asked.warehouses.ok_or_else(|| {
-            Wrong("--repeat needs --warehouses W: the database is brought back to its load before each repetition".into())
+            InvalidInput("--repeat needs --warehouses W, because the database is restored before each repetition".into())
         })?;
         let load = table([
             ("do", Some("load".into())),

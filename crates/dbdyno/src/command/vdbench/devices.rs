@@ -26,7 +26,7 @@ impl Devices {
             // Half of the devices would look like all of them.
             Some(reason) => Err(reason),
             None if names.len() > DEVICES_MAX => Err(format!(
-                "the SDs lie on {} devices, and {DEVICES_MAX} are timed at most",
+                "the SDs are on {} devices; at most {DEVICES_MAX} are timed",
                 names.len()
             )),
             None => {

@@ -89,7 +89,7 @@ impl Keeper {
         let rule = match ended {
             Ok(Completion::ResponseTime) => Some("a response time was above stopcurve="),
             Ok(Completion::Monitor) => Some("the monitor file ended the list"),
-            Ok(Completion::Recovered) => Some("journal=only recovers, and runs nothing"),
+            Ok(Completion::Recovered) => Some("journal=only recovers and runs nothing"),
             Ok(Completion::Whole | Completion::Interrupted) | Err(_) => None,
         };
         if let Some(rule) = rule {

@@ -12,10 +12,9 @@ use crate::html::figure::Figure;
 const CYCLE: [&str; 3] = ["COLUMNAR-INSERT", "COLUMNAR-UPDATE", "COLUMNAR-DELETE"];
 /// Behind the code of a change: the time until the copy had followed.
 const LAG: &str = "-LAG";
-const PUBLISHED: &str = "Figure 9 of HPE's study draws the same and prints no numbers; its text says that only with 2 threads \
-     lifted tables made changes slower.";
-const PUBLISHED_NONE: &str =
-    "HPE's study has no such figure: its lifted tables belong to one transaction with the disk's.";
+const PUBLISHED: &str = "Figure 9 of HPE's study shows the same without numbers; its text says that populated tables \
+                         made changes slower only with 2 threads.";
+const PUBLISHED_NONE: &str = "HPE's study has no such figure: there, tables in memory and on disk change in one transaction.";
 
 /// Time, lag and processors of the cycles of changes; nothing where there were none.
 pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
@@ -38,28 +37,27 @@ pub(super) fn figures(run: &Run, replicas: &BTreeSet<u32>) -> Vec<Figure> {
     });
     [
         figure(
-            "Changes: time relative to disk, in percent".into(),
-            "A thousandth of all orders is inserted, changed and deleted at the source, in three transactions. 100 % is the \
-             source alone; at a level it is the time until each change was seen in the copy as well.",
+            "Changes: time relative to disk, %".into(),
+            "One thousandth of all orders is inserted, updated and deleted in the source, in three transactions. 100 % \
+             is the source alone; at a level, the time includes the wait until each change was visible in the copy.",
             &time,
             PUBLISHED,
         ),
         figure(
-            "Changes: lag of the copy, in milliseconds".into(),
-            "From the commit at the source until the change was seen in the copy: the longest of the three.",
+            "Changes: lag of the copy, ms".into(),
+            "From the commit in the source until the change was visible in the copy; the longest of the three.",
             &lag,
             PUBLISHED_NONE,
         ),
         figure(
-            "Changes: average CPU utilisation, in percent".into(),
-            "Processor time of the whole machine that was not idle; of changes that are over sooner than a sample is taken \
-             nothing is known.",
+            "Changes: average CPU utilisation, %".into(),
+            "Non-idle processor time of the whole machine; unknown for changes shorter than the sampling interval.",
             &average,
             PUBLISHED,
         ),
         figure(
-            "Changes: peak CPU utilisation, in percent".into(),
-            "The busiest sample of any change.",
+            "Changes: peak CPU utilisation, %".into(),
+            "The highest sample during any change.",
             &peak,
             PUBLISHED,
         ),
@@ -90,7 +88,7 @@ struct Cycle<'a> {
     run: &'a Run,
     step: u32,
     dop: u32,
-    /// Before the queries or behind them, where there are cycles of both kinds.
+    /// Before the queries or after them, where there are cycles of both kinds.
     when: &'static str,
 }
 
@@ -104,7 +102,7 @@ impl<'a> Cycle<'a> {
         let steps: BTreeSet<u32> = points.map(|point| point.key.step).collect();
         let when = |step: u32| match (steps.len(), steps.first() == Some(&step)) {
             (2, true) => "before",
-            (2, false) => "behind",
+            (2, false) => "after",
             _ => "",
         };
         let cycle = |(dop, step): (u32, u32)| Self {

@@ -49,13 +49,13 @@ pub(super) fn grid(run: &Run) -> Option<Grid> {
         let queries = [QUERIES, QUERIES_ALONE].map(|test| side(test).at(threads));
         let users = side(USERS).at(threads);
         let label = match target == DISK {
-            true => format!("beside queries of the rows, {name}"),
-            false => format!("beside queries of the copy, {name}"),
+            true => format!("with queries on the rows, {name}"),
+            false => format!("with queries on the copy, {name}"),
         };
         rows.push(line(label, &users, &alone, Some(&queries)));
     }
     Some(Grid {
-        title: "What a running order-entry load and the queries cost each other".into(),
+        title: "Interference between order entry and queries".into(),
         heads: HEADS.map(str::to_owned).into(),
         rows,
         how: how(run),
@@ -63,14 +63,14 @@ pub(super) fn grid(run: &Run) -> Option<Grid> {
 }
 
 const HEADS: [&str; 8] = [
-    "Measured",
+    "measurement",
     "new orders/min",
     "% of alone",
-    "p95 ms",
+    "p95 (ms)",
     "CPU %",
-    "a query s",
-    "alone s",
-    "times as long",
+    "s per query",
+    "s per query alone",
+    "slowdown ×",
 ];
 
 fn how(run: &Run) -> String {
@@ -79,12 +79,12 @@ fn how(run: &Run) -> String {
     let count = |point: Option<&Point>| point.map_or(0, |point| point.key.jobs);
     let size = users.map_or(String::new(), |point| point.work.size.clone());
     format!(
-        "Users of order entry: {}, with {size}; of queries: {}. Its tables stand beside the analytical ones in the same server \
-         (for embedded databases in a file of its own): both share processors, memory, log and devices, and no rows. \
-         Copies in memory hold the analytical tables, which order entry does not change. Each measurement of order entry \
-         begins with a fresh database, and its conditions are checked behind it. p95: response time of all \
-         transactions. CPU: of the whole machine, both loads and the driver together. A query: the mean over whole \
-         passes of all that are asked.",
+        "Order-entry users: {}, with {size}; query users: {}. The order-entry tables are in the same server as the \
+         analytical tables (embedded databases: in a separate file): both share processors, memory, log and devices, \
+         but no rows. Copies in memory hold the analytical tables, which order entry does not change. Each measurement \
+         of order entry starts with a fresh database, and its consistency conditions are checked afterwards. p95: \
+         response time of all transactions. CPU: whole machine, both loads and the driver together. s per query: mean \
+         over complete passes of all queries.",
         count(users),
         count(asked)
     )

@@ -86,7 +86,7 @@ pub(super) fn figure(caption: String, how: &str, rows: &[Row], published: &str) 
             &["target", "value"],
             rows.iter().map(|row| {
                 let cells = vec![row.name.clone(), number::figure_or_unknown(row.value)];
-                (format!("{} threads a user", row.dop), cells)
+                (format!("{} threads per user", row.dop), cells)
             }),
         );
         let mut figure = Figure::new(caption.clone(), bars(&caption, &drawn), how.into(), table);

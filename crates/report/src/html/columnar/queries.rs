@@ -122,25 +122,26 @@ impl Queries {
     pub fn published_speed(&self) -> &'static str {
         match self.is_alone() {
             true => {
-                "Figures 6 and 12 of HPE's study draw the same and print no numbers; its text says slightly more than 9 times at 3 TB (query-high)."
+                "Figures 6 and 12 of HPE's study show the same without numbers; its text says slightly more than 9 \
+                 times at 3 TB (query-high)."
             }
             false => {
-                "Figures 10 and 13 of HPE's study draw the same and print no numbers; its callout says more than 20 times at 3 TB."
+                "Figures 10 and 13 of HPE's study show the same without numbers; its callout says more than 20 times at 3 TB."
             }
         }
     }
 
     pub fn published_average(&self) -> &'static str {
         match self.is_alone() {
-            true => "Figures 7 and 12 of HPE's study draw the same and print no numbers.",
+            true => "Figures 7 and 12 of HPE's study show the same without numbers.",
             false => "HPE's study has no such figure for several users.",
         }
     }
 
     pub fn published_peak(&self) -> &'static str {
         match self.is_alone() {
-            true => "Figures 8 and 12 of HPE's study draw the same and print no numbers.",
-            false => "Figures 11 and 14 of HPE's study draw the same and print no numbers.",
+            true => "Figures 8 and 12 of HPE's study show the same without numbers.",
+            false => "Figures 11 and 14 of HPE's study show the same without numbers.",
         }
     }
 }

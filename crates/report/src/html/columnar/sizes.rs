@@ -53,12 +53,12 @@ pub(super) fn own(run: &Run, replicas: &BTreeSet<u32>) -> Grid {
         row
     };
     Grid {
-        title: "Sizes on disk and in memory, compress factors and times to populate".into(),
+        title: "Sizes on disk and in memory, compression factors and populate times".into(),
         rows: codes.iter().map(row).collect(),
         heads,
-        how: "On disk: rows without indexes, as the database tells it. In memory: as engine or kernel have allocated it. \
-              The factor is “–” where a table takes fewer than ten of the engine's pieces of memory. Time until the last \
-              row was packed; reading back and comparing is not in it."
+        how: "On disk: rows without indexes, as reported by the database. In memory: as allocated by the engine or the \
+              kernel. The factor is “–” where a table occupies fewer than ten allocation units of the engine. The \
+              populate time ends when the last row is packed; reading back and comparing is not included."
             .into(),
     }
 }

@@ -26,7 +26,7 @@ fn swept(dops: &[u32], (contention, coherency): (f64, f64), noise: &[f64]) -> La
         label: "sqlite",
         colour: 0,
         measured: (dops[0], dops[dops.len() - 1]),
-        outcome: outcome(&loads, &loads, &RESAMPLING),
+        outcome: outcome(&loads, &RESAMPLING),
     }
 }
 
@@ -40,9 +40,9 @@ fn a_maximum_is_named_only_where_it_was_observed() {
         observed.starts_with("sqlite: contention 2.99 % (95 %: 2.83 to 3.14), coherency 0.100 %"),
         "{observed}"
     );
-    assert!(observed.contains("It turns down at DOP 3"), "{observed}");
+    assert!(observed.contains("Throughput peaks at DOP 3"), "{observed}");
     let beyond = swept(&DOPS[..6], (0.03, 0.0001), &NOISE).sentence();
-    assert!(!beyond.contains("turns down"), "{beyond}");
+    assert!(!beyond.contains("peaks at"), "{beyond}");
     let asked =
         " The maximum was not observed; measure at higher parallelism until throughput falls.";
     assert!(beyond.ends_with(asked), "{beyond}");
@@ -53,17 +53,17 @@ fn a_maximum_at_the_last_level_was_not_seen_to_be_one() {
     // √(0.97 / 0.0145) is 8.2: the law turns down just behind the last of four levels.
     let last = swept(&DOPS[..4], (0.03, 0.0145), &[1.0]).sentence();
     assert!(last.contains("maximum was not observed"), "{last}");
-    assert!(!last.contains("turns down"), "{last}");
+    assert!(!last.contains("peaks at"), "{last}");
 }
 
 #[test]
 fn without_coherency_it_is_amdahls_law() {
     let sentence = swept(&DOPS, (0.1, 0.0), &[1.0]).sentence();
-    let start = "sqlite: 10.0 % (95 %: 10.0 to 10.0) of the work waits in turn (Amdahl's law), no coherency cost to be seen; ";
+    let start = "sqlite: 10.0 % (95 %: 10.0 to 10.0) of the work is serial (Amdahl's law), no coherency cost detected; ";
     assert!(sentence.starts_with(start), "{sentence}");
     let four = swept(&DOPS[..4], (0.0, 0.0), &[1.0]).sentence();
     assert!(
-        four.starts_with("sqlite: no contention to be seen, no coherency cost to be seen; "),
+        four.starts_with("sqlite: no contention detected, no coherency cost detected; "),
         "{four}"
     );
 }
@@ -72,19 +72,19 @@ fn without_coherency_it_is_amdahls_law() {
 fn more_contention_than_work_is_said_in_words() {
     let slower = swept(&DOPS, (1.5, 0.0), &[1.0]).sentence();
     let start =
-        "sqlite: more jobs together are slower than one (contention 150 % (95 %: 150 to 150)), ";
+        "sqlite: several jobs together are slower than one (contention 150 % (95 %: 150 to 150)), ";
     assert!(slower.starts_with(start), "{slower}");
 }
 
 #[test]
 fn what_cannot_be_fitted_says_why() {
     let few = swept(&DOPS[..3], (0.1, 0.0), &[1.0]);
-    let want = "sqlite: no scaling law: it needs 4 degrees of parallelism, 3 were measured.";
+    let want = "sqlite: no scaling law: a fit needs 4 degrees of parallelism, 3 were measured.";
     assert_eq!(few.sentence(), want);
     let wild = swept(&DOPS, (0.1, 0.0), &[1.0, 2.0, 0.3]);
     assert!(
         wild.sentence()
-            .starts_with("sqlite: no scaling law: the best one misses")
+            .starts_with("sqlite: no scaling law: the best fit misses")
     );
     let zero = swept(&DOPS, (0.1, 0.0), &[0.0]);
     assert!(
@@ -106,7 +106,7 @@ fn four_levels_have_a_line_and_no_interval() {
     let law = swept(&DOPS[..4], (0.1, 0.01), &NOISE);
     assert!(
         law.sentence()
-            .contains(" Intervals need 6 degrees of parallelism."),
+            .contains(" Confidence intervals need 6 degrees of parallelism."),
         "{}",
         law.sentence()
     );
@@ -134,7 +134,7 @@ fn four_levels_have_a_line_and_no_interval() {
     );
     assert_eq!(laws.dops(), [16]);
     assert!(laws.how().ends_with(
-        "Beyond DOP 4, the host's hardware threads, waiting for a processor counts as contention."
+        "Beyond DOP 4 (the host's hardware threads), waiting for a processor counts as contention."
     ));
     let cells: Vec<Vec<String>> = laws.table().unwrap().groups.remove(0).1;
     assert_eq!(cells[2][2..], ["–", "–"], "no interval of κ");

@@ -41,7 +41,7 @@ pub fn overview(groups: &[&[Shift]], names: [&str; 2]) -> Option<Figure> {
             lines.push(line(&label, side, operation, points));
         }
     }
-    let caption = "Mean service time of every run of the list";
+    let caption = "Mean service time of each run in the list";
     let x = places(groups.len());
     Some(chart(
         caption,
@@ -137,14 +137,14 @@ fn over_time(group: &[Shift], phase: &str, caption: &str, names: [&str; 2]) -> O
     }
     let last = lines.iter().flat_map(|l| l.points.last()).map(|p| p.0);
     let x = Axis::span(
-        "seconds from the start of the run",
+        "seconds since the start of the run",
         last.fold(0.0, f64::max),
         tick,
     );
     (!lines.is_empty()).then(|| {
         chart(
             caption,
-            "Means of single intervals of the first repetition; solid reads, dashed writes. Lower is better.",
+            "Mean of each interval of the first repetition; solid lines are reads, dashed lines writes. Lower is better.",
             x,
             latency_axis(&lines),
             lines,
@@ -176,7 +176,7 @@ fn distribution(shift: &Shift, names: [&str; 2]) -> Figure {
     });
     let mut figure = chart(
         &caption,
-        "Share of all I/Os in buckets of a quarter of a doubling; logarithmic, further left is better.",
+        "Share of all I/Os per bucket; four buckets per doubling, logarithmic time axis. Further left is better.",
         time_axis(&shift.buckets),
         Axis::linear("", shares.fold(0.0, f64::max), tick),
         lines,
@@ -214,8 +214,8 @@ fn moved(shift: &Shift) -> Figure {
     let caption = format!("{}: shift by bucket, % points", shifted::of_shift(shift));
     chart(
         &caption,
-        "What each bucket has in B that it had not in A. Above the line on the left and below it on the right: I/Os became faster. \
-         Buckets double, one ends at 1 ms, as on the scales of storage arrays.",
+        "Share of I/Os in B minus share in A, per bucket. Above the line on the left and below it on the right, I/Os \
+         became faster. Buckets double in width; one ends at 1 ms, as on the scales of storage arrays.",
         time_axis(&octaves),
         around_zero(largest),
         lines,

@@ -11,16 +11,16 @@ use crate::duckdb::explain::explain;
 use crate::duckdb::handle::Connection;
 use crate::duckdb::instance::SessionGuard;
 use crate::duckdb::source::DIALECT;
+use crate::tied::Tied;
 
 /// Bytes that all batches under way may take together; half as much again waits to be packed.
 const BATCHES_BYTES: u64 = 160 << 20;
 /// A batch is no smaller than this, so that packing it is worth while.
 const BATCH_BYTES_MIN: u64 = 8 << 20;
 
-/// One of those that fill a table. Fields are dropped in this order: what borrows the connection first.
+/// One of those that fill a table.
 pub struct Writer<'a> {
-    appender: Option<Appender<'static>>,
-    connection: Box<Connection>,
+    tied: Tied<Option<Appender<'static>>, Connection>,
     _guard: SessionGuard,
     store: &'a Store,
     /// The table that is filled.
@@ -57,8 +57,7 @@ impl<'a> Writer<'a> {
             }
         };
         Ok(Self {
-            appender: None,
-            connection: Box::new(connection),
+            tied: Tied::new(connection, None),
             _guard: guard,
             store,
             table: table.name.clone(),
@@ -75,10 +74,10 @@ impl<'a> Writer<'a> {
     /// When a value does not fit its column, or there is no memory left.
     #[inline]
     pub fn put(&mut self, row: &[Cell<'_>]) -> Result<bool> {
-        if self.appender.is_none() {
+        if self.tied.dependent().is_none() {
             self.begin()?;
         }
-        let appender = self.appender.as_mut();
+        let appender = self.tied.dependent_mut().as_mut();
         let appender = appender.expect("the lines above have just filled this place");
         self.bytes += appender.put_cells(row)? as u64;
         // A batch of whole groups is packed once and for all: what is left of a group would be packed with the
@@ -106,16 +105,14 @@ impl<'a> Writer<'a> {
             self.run(make)?;
         }
         self.run("BEGIN TRANSACTION")?;
-        let appender = Appender::of_cells(&self.connection, &self.into)?;
-        // SAFETY: the appender uses the boxed connection, whose address does not change and which is dropped
-        // after it (field order); it never leaves this struct.
-        self.appender =
-            Some(unsafe { std::mem::transmute::<Appender<'_>, Appender<'static>>(appender) });
+        // SAFETY: the appender goes into the dependent, and is taken out of it only to be finished.
+        let connection = unsafe { self.tied.lasting_owner() };
+        *self.tied.dependent_mut() = Some(Appender::of_cells(connection, &self.into)?);
         Ok(())
     }
 
     fn commit(&mut self) -> Result<()> {
-        let Some(appender) = self.appender.take() else {
+        let Some(appender) = self.tied.dependent_mut().take() else {
             return Ok(());
         };
         appender.finish()?;

@@ -122,7 +122,7 @@ impl Run<'_> {
         copy: &SourceTable,
     ) -> Result<LiftedTable> {
         let label = table.label();
-        (self.tell)(Event::Step(&format!("lifting {label}")));
+        (self.tell)(Event::Step(&format!("populating {label}")));
         let before_bytes = self.store.allocated_bytes()?;
         let begun = Instant::now();
         self.store.begin(copy, readers.len() as u32)?;

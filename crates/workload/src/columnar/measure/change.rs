@@ -33,7 +33,7 @@ const SET: u32 = 1;
 /// Title of a point of the cycle.
 pub(super) fn title(code: &str) -> Option<String> {
     let (of, lag) = match code.strip_suffix(LAG) {
-        Some(of) => (of, ": until the copy had followed"),
+        Some(of) => (of, ": time until the copy has the change"),
         None => (code, ""),
     };
     let (_, _, what) = CYCLE.iter().find(|(_, code, _)| *code == of)?;
@@ -174,7 +174,7 @@ impl Cycle<'_> {
             size: format!("scale {}", work.scale()),
             operations_per_job: Some(1),
             schedule: "closed".into(),
-            state: "orders come, change and go".into(),
+            state: "orders inserted, updated and deleted".into(),
             cache: CacheState::AsItComes,
             ..WorkDone::default()
         };

@@ -33,5 +33,5 @@ impl From<TargetError> for Failed {
 }
 
 pub(crate) fn missing() -> ColumnarError {
-    ColumnarError::Unknown("there is nothing to lift from".into())
+    ColumnarError::Unknown("there is no source to populate from".into())
 }

@@ -43,8 +43,8 @@ impl FromStr for Budget {
             };
             if twice {
                 return Err(format!(
-                    "\"{text}\" is no budget; write a share of the rows as 2%, a time as 30s, 500ms or 2m, or both \
-                     as 2%,30s"
+                    "\"{text}\" is not a budget; expected a share of the rows (2%), a time (30s, 500ms or 2m), or \
+                     both (2%,30s)"
                 ));
             }
         }

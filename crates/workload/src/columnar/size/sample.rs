@@ -316,7 +316,7 @@ impl Taker<'_> {
                 () => None,
             };
             if broken_off.is_some() {
-                return Err(TargetError::new(ErrorKind::Statement, "broken off"));
+                return Err(TargetError::new(ErrorKind::Statement, "sampling stopped"));
             }
             self.rows += 1;
             self.bytes += bytes_of(row);
@@ -439,13 +439,13 @@ fn bytes_of(row: &[Cell<'_>]) -> u64 {
     row.iter().map(bytes).sum()
 }
 
-const NO_ADDRESSES: &str = "its rows have no addresses by which pieces of it could be read, and it is too large to be \
-     read as a whole; lift it, or give it an integer primary key";
-const TOO_UNEVEN: &str = "its keys are so uneven that a piece of them holds many times the rows that it should; lift it \
-     to know";
+const NO_ADDRESSES: &str = "its rows cannot be read in pieces, and it is too large to be read as a whole; populate it, or \
+     give it an integer primary key";
+const TOO_UNEVEN: &str = "its keys are so uneven that a piece holds many times the expected rows; populate it to measure \
+     its size";
 
-const TOO_LONG: &str = "its keys have gaps, and walking along them takes longer than the budget's time; give it more, or \
-     lift it";
+const TOO_LONG: &str = "its keys have gaps, and scanning them takes longer than the time in the budget; increase the \
+     budget, or populate it";
 
 fn unsized_by(table: &SourceTable, why: &str) -> ColumnarError {
     ColumnarError::Unsized {

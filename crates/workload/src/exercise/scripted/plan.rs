@@ -125,7 +125,9 @@ fn parameter(of: &Transaction, name: String) -> Result<Parameter, String> {
             });
         }
     }
-    Err(format!(":{name} is neither drawn nor kept"))
+    Err(format!(
+        ":{name} has no generator and is not kept by a statement"
+    ))
 }
 
 /// Cuts the requests into groups. A statement never travels with the one whose result it needs. A failed

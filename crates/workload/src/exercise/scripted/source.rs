@@ -80,7 +80,7 @@ impl ScriptSource {
     #[cold]
     fn nothing(&self, statement: usize, name: &str) -> TransactionError {
         TransactionError::Effect(format!(
-            "wrong effect: statement {} of \"{}\" needs :{name}, which is null or was kept from no row",
+            "wrong effect: statement {} of \"{}\" needs :{name}, which is null or was kept from an empty result",
             statement + 1,
             self.transaction().name
         ))

@@ -34,9 +34,9 @@ pub(super) fn load(place: &PointContext) -> Measured {
         return Measured::Interrupted;
     }
     let (state, loaded) = match outcome {
-        Ok(loaded) if loaded.restored => ("kept, what a refresh had changed was put back", None),
-        Ok(loaded) => ("loaded anew", Some(loaded)),
-        Err(OlapError::Present { .. }) => ("kept, it was loaded already", None),
+        Ok(loaded) if loaded.restored => ("kept; rows changed by a refresh were restored", None),
+        Ok(loaded) => ("reloaded", Some(loaded)),
+        Err(OlapError::Present { .. }) => ("kept; already loaded", None),
         Err(error) => return place.failed(error),
     };
     let took_s = loaded.as_ref().map(|loaded| loaded.rows_took.as_secs_f64());

@@ -103,9 +103,10 @@ impl PointContext<'_> {
                 Measured::Broken(error.message)
             }
             // Not a finding about the target: every query that comes would meet the same.
-            error @ (OlapError::NotWhole { .. } | OlapError::Refreshed { .. }) => {
-                Measured::Broken(error.to_string())
-            }
+            error @ (OlapError::Absent
+            | OlapError::NotWhole { .. }
+            | OlapError::Refreshed { .. }
+            | OlapError::Other { .. }) => Measured::NotLoaded(Box::new(error)),
             error => self.without_figures(Remark::OlapFailed {
                 error: error.to_string(),
             }),
@@ -134,7 +135,7 @@ impl PointContext<'_> {
             state: match self.rows {
                 Rows::AsLoaded => "as loaded",
                 Rows::Refreshed => "with the new orders of RF1",
-                Rows::Changing => "refreshed meanwhile",
+                Rows::Changing => "refreshed concurrently",
             }
             .into(),
             cache,

@@ -141,6 +141,6 @@ fn failed(failure: Failure, place: &PointContext) -> OlapError {
     match failure {
         _ if place.go_on().is_err() => OlapError::Interrupted,
         Failure::Operation(what) | Failure::Fatal(what) => OlapError::Refresh(what),
-        Failure::Exhausted => OlapError::Refresh("there was nothing to do".into()),
+        Failure::Exhausted => OlapError::Refresh("there were no rows to refresh".into()),
     }
 }

@@ -121,7 +121,7 @@ fn a_changed_byte_is_damage() {
     )
     .unwrap();
     let error = Entries::open(&path).unwrap_err();
-    assert!(error.to_string().contains("no log"), "{error}");
+    assert!(error.to_string().contains("is not a log"), "{error}");
 }
 
 #[test]
@@ -129,5 +129,5 @@ fn a_log_is_never_written_over() {
     let directory = tempfile::tempdir().unwrap();
     let path = written(directory.path(), 1);
     let error = CommitLog::create(&path, &HEADER).unwrap_err();
-    assert!(error.to_string().contains("cannot be begun"), "{error}");
+    assert!(error.to_string().contains("cannot be created"), "{error}");
 }

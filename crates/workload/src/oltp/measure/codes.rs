@@ -36,7 +36,7 @@ pub fn title(code: &str) -> String {
         (LOAD, _) => "Order entry: load".into(),
         (CHECK, _) => "Order entry: consistency".into(),
         (BEFORE, _) => "Order entry: consistency before".into(),
-        (AFTER, _) => "Order entry: consistency afterwards".into(),
+        (AFTER, _) => "Order entry: consistency after".into(),
         (_, Some(kind)) => format!("Order entry: {}", kind.name()),
         _ => "Order entry: all transactions".into(),
     }

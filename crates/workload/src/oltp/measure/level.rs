@@ -51,6 +51,8 @@ pub(crate) struct Level<'a> {
     place: &'a PointContext<'a>,
     work: Work,
     users: u32,
+    /// Of what the users draw, and of when they arrive.
+    seed: u64,
 }
 
 /// What was seen while the users worked.
@@ -84,12 +86,18 @@ impl<'a> Level<'a> {
                 Statements::Client => Mode::Client,
                 Statements::Procedure => Mode::Procedure,
             },
+            run_seed: place.context.seed,
             seed,
             journal: place.journal.clone(),
         };
         let target = place.on;
         let work = Work::open(Arc::clone(target.first()), &target.engine, &asked)?;
-        Ok(Self { place, work, users })
+        Ok(Self {
+            place,
+            work,
+            users,
+            seed,
+        })
     }
 
     /// Lets the users work, with arrivals at a rate or asking again as soon as they are answered; for as long as the
@@ -120,8 +128,12 @@ impl<'a> Level<'a> {
         let lost = lost.map_err(|error| place.failed(error))?;
         let account = self.work.account();
         let outcome = observed.outcome.clone();
+        let uncounted = self.work.uncounted(&account, outcome.connections_lost);
+        let uncounted = uncounted.map_err(|error| place.failed(error))?;
+        let mut total = self.total(observed, rate_per_s, (&account, lost.as_ref()));
+        total.reasons.extend(uncounted);
         Ok(Seen {
-            total: self.total(observed, rate_per_s, (&account, lost.as_ref())),
+            total,
             lost,
             account,
             outcome,
@@ -219,7 +231,7 @@ impl<'a> Level<'a> {
             interval: self.place.context.interval,
             operation_limit: self.place.oltp.operation_limit_seconds.map(seconds),
             threads: step.driver_threads(),
-            seed: self.place.seed(),
+            seed: self.seed,
             entering: None,
             stop: self.place.context.stop,
             progress: Some(progress),
@@ -355,7 +367,7 @@ impl<'a> Level<'a> {
                 asked.schedule_words(),
                 self.place.statements()
             ),
-            state: "as the level before left it".into(),
+            state: "as the previous level left it".into(),
             cache: CacheState::AsItComes,
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),

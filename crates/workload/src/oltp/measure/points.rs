@@ -54,7 +54,7 @@ impl PointContext<'_> {
             }
             // Not a finding about the target: whatever level comes next, the database would still be missing.
             error @ (OltpError::Absent | OltpError::NotWhole { .. } | OltpError::Other { .. }) => {
-                Measured::Broken(error.to_string())
+                Measured::NotLoaded(Box::new(error))
             }
             error => {
                 let error = error.to_string();

@@ -1,9 +1,12 @@
 //! The highest rate of arrivals that holds a response time.
 
+use std::cell::Cell;
+
 use ::load::search::{Search, SearchPlan};
 use ::load::slo_search::{SearchedRate, slo_search};
 use ::load::{Objective, Progress};
 use archive::Point;
+use stats::random::mix;
 use storage::execution::search_of;
 
 use super::level::{Level, Seen};
@@ -15,6 +18,7 @@ pub(super) fn search(place: &PointContext, objective: Objective, progress: &Prog
         place,
         objective,
         progress,
+        measured: Cell::new(0),
     };
     match slo_search.run() {
         Ok(points) => Measured::Points(points),
@@ -26,6 +30,8 @@ struct RateSearch<'a> {
     place: &'a PointContext<'a>,
     objective: Objective,
     progress: &'a Progress,
+    /// Measurements so far.
+    measured: Cell<u64>,
 }
 
 impl<'a> RateSearch<'a> {
@@ -45,8 +51,12 @@ impl<'a> RateSearch<'a> {
         Ok(self.points(&searched))
     }
 
+    /// Users with inputs of their own in each measurement: the same once more would find their rows warm, and say
+    /// nothing of others.
     fn level(&self) -> Result<Level<'a>, Measured> {
-        Level::open(self.place).map_err(|error| self.place.failed(error))
+        let number = self.measured.replace(self.measured.get() + 1);
+        let seed = mix(self.place.seed() ^ mix(number));
+        Level::open_with_seed(self.place, seed).map_err(|error| self.place.failed(error))
     }
 
     /// The rate that is tried first: that of the step, or half of what the users get done when they ask again

@@ -107,7 +107,7 @@ mod tests {
         );
         assert_eq!(
             remark(false, took).to_string(),
-            "throughput was not steady after 5 s of warm-up, the most that was allowed"
+            "throughput was not steady after 5 s of warm-up, the longest allowed"
         );
     }
 }

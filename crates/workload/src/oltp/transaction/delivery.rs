@@ -110,8 +110,11 @@ impl Transaction for Delivery {
         for order in &mut self.orders {
             let text = found.next().unwrap_or_default();
             let parsed = text.trim().parse();
-            *order = parsed
-                .map_err(|_| effect(format!("\"{text}\" was delivered instead of an order")))?;
+            *order = parsed.map_err(|_| {
+                effect(format!(
+                    "the procedure returned \"{text}\" instead of an order number"
+                ))
+            })?;
         }
         Ok(Next::Done(Ended::Committed))
     }

@@ -112,7 +112,7 @@ impl NewOrder {
             line.dist_info_bytes = bytes as u8;
         }
         if self.is_mistyped && answers.rows(FIRST_LINE + self.valid()) != 0 {
-            return Err(effect("an item that is in no catalogue was found".into()));
+            return Err(effect("an item that does not exist was found".into()));
         }
         Ok(Next::Group)
     }
@@ -121,10 +121,10 @@ impl NewOrder {
         answers.one(0, "district of a new order")?;
         self.answer.o_id = answers.must_int(0, 0, "d_next_o_id")? as u32;
         self.answer.d_tax = answers.must_int(0, 1, "d_tax")?;
-        answers.one(1, "entering an order")?;
+        answers.one(1, "insert of an order")?;
         if answers.rows(2) != self.valid() as u64 {
             let rows = answers.rows(2);
-            return Err(effect(format!("{rows} order lines were entered")));
+            return Err(effect(format!("{rows} order lines were inserted")));
         }
         self.answer.total_cents = self.total_cents();
         Ok(match self.is_mistyped {
@@ -215,8 +215,10 @@ impl Transaction for NewOrder {
         match (self.answer.o_id == 0, self.is_mistyped) {
             (true, true) => Ok(Next::Done(Ended::RolledBack)),
             (false, false) => Ok(Next::Done(Ended::Committed)),
-            (true, false) => Err(effect("a right order was rolled back".into())),
-            (false, true) => Err(effect("an item that is in no catalogue was sold".into())),
+            (true, false) => Err(effect("a valid order was rolled back".into())),
+            (false, true) => Err(effect(
+                "an order with an item that does not exist was committed".into(),
+            )),
         }
     }
 

@@ -35,7 +35,7 @@ impl OrderStatus {
         match ol_cnt > 0 && found == ol_cnt as u64 {
             true => Ok(Next::Done(Ended::Committed)),
             false => Err(effect(format!(
-                "a last order of {ol_cnt} lines showed {found}"
+                "the last order has {ol_cnt} order lines, but {found} were returned"
             ))),
         }
     }

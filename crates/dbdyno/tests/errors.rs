@@ -1,0 +1,244 @@
+//! Every error that a user can cause on purpose, in its words: a change of words is reviewed as one.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fmt::Write;
+
+use common::{Place, TINY, need_duckdb};
+use rusqlite::Connection;
+
+/// What each command line says on standard error, with its exit status.
+fn said(place: &Place, lines: &[&str]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        let ended = place.dbdyno(&arguments);
+        assert_ne!(ended.status, 0, "{line} is no error");
+        let own = place.path("");
+        let own = own.to_str().unwrap();
+        let stderr = ended.stderr.replace(own.trim_end_matches('/'), "DIR");
+        writeln!(text, "$ dbdyno {line}\n{}status {}\n", stderr, ended.status).unwrap();
+    }
+    text
+}
+
+/// A place with a plan, a measured run called "before", somebody's database, a text, and a folder.
+fn furnished() -> Place {
+    let place = Place::new();
+    let measured = place.run(TINY, &["--name", "before"]);
+    assert_eq!(measured.status, 0, "{}", measured.stderr);
+    let theirs = Connection::open(place.path("theirs.db")).unwrap();
+    theirs
+        .execute_batch("CREATE TABLE customer (name)")
+        .unwrap();
+    place.file(
+        "text",
+        &"this is no database, whatever its name\n".repeat(99),
+    );
+    std::fs::create_dir(place.path("folder")).unwrap();
+    place
+}
+
+#[test]
+fn plans_and_settings() {
+    let place = furnished();
+    place.file("broken.toml", "name = \"x\"\n[[step\n");
+    place.file("empty.toml", "");
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "run quik",
+            "run no/such.toml",
+            "run folder",
+            "run text",
+            "run broken.toml",
+            "run empty.toml",
+            "run plan.toml --set nonsense",
+            "run plan.toml --set sise=1",
+            "run plan.toml --set step.sise=small",
+            "run plan.toml --set step.9.size=small",
+            "run plan.toml --set step.size=huge",
+            "run plan.toml --set step.tests=[\"T999\"]",
+            "run plan.toml --set step.jobs=[0]",
+            "run plan.toml --set step.seconds=-1",
+            "run plan.toml --repeat 0",
+            "run plan.toml --library absent",
+            "run plan.toml --name last",
+            "run plan.toml --name before",
+            "run plan.toml --platform absent.toml",
+            "run plan.toml --platform text",
+        ]
+    ));
+}
+
+#[test]
+fn targets() {
+    need_duckdb();
+    let place = furnished();
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "run plan.toml --target plain",
+            "run plan.toml --target sqlit:x",
+            "run plan.toml --target oracle:x",
+            "run plan.toml --target sqlite:x?cache=1",
+            "run plan.toml --target sqlite:x?cache_mb",
+            "run plan.toml --target sqlite:x?cache_mb=much",
+            "run plan.toml --target sqlite:x?synchronous=MAYBE",
+            "run plan.toml --target sqlite:x --target sqlite:./x",
+            "run plan.toml --target sqlite:absent/x.db",
+            "run plan.toml --target sqlite:text",
+            "run plan.toml --target duckdb:text",
+            "run plan.toml --target sqlite:theirs.db",
+            "run plan.toml --target postgres://nobody@127.0.0.1:1/db",
+            "run plan.toml --target mysql://nobody@127.0.0.1:1/db",
+            "run plan.toml --target postgres://u:p@",
+            "run plan.toml --target postgres://u@h/d?sslmode=require",
+            "run plan.toml --target postgres+local:?version=3",
+            "run plan.toml --target sqlite:x --host-device sdx",
+            "run plan.toml --target sqlite:x --host ssh://h",
+            "run plan.toml --host ssh://",
+        ]
+    ));
+}
+
+#[test]
+fn archives_runs_and_reports() {
+    let place = furnished();
+    place.file(
+        "limits.toml",
+        "[[limit]]\nmetric = \"T132.nosuch\"\nat_most = 1\n",
+    );
+    place.file("broken.toml", "[[limit\n");
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "run plan.toml --target sqlite:x --archive text",
+            "run plan.toml --target sqlite:x --archive folder",
+            "run plan.toml --target sqlite:x --archive text/below",
+            "run --resume before",
+            "run --resume after",
+            "export after",
+            "export last --archive absent.dbdyno",
+            "export last --format xml",
+            "report after",
+            "report last --against ref:dl980",
+            "report last -o folder",
+            "report last -o archive.dbdyno",
+            "report last --array absent.csv",
+            "compare before after",
+            "compare before before",
+            "compare before before --band 2",
+            "judge last --sla absent.toml",
+            "judge last --sla broken.toml",
+            "judge last --sla limits.toml",
+            "list runs --since yesterday",
+            "list tests --plan x",
+            "runs delete before",
+            "runs delete after --yes",
+            "runs rename before last",
+            "runs rename before 7",
+        ]
+    ));
+}
+
+#[test]
+fn studies() {
+    let place = furnished();
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "ab quik --b repeat=2",
+            "ab plan.toml --target sqlite:ab.db --pairs 0 --b target.cache_mb=8",
+            "ab plan.toml --target sqlite:ab.db --b nosuch.key=8",
+            "ab plan.toml --target sqlite:ab.db --b target.cache=8",
+            "ab plan.toml --target sqlite:ab.db --b repeat=2",
+            "ab plan.toml --target sqlite:ab.db --b target.cache_mb=8 --band 700",
+            "ab --resume nosuch",
+        ]
+    ));
+}
+
+#[test]
+fn workloads() {
+    need_duckdb();
+    let place = furnished();
+    place.fine(&[
+        "olap",
+        "load",
+        "--target",
+        "sqlite:olap.db",
+        "--scale",
+        "0.01",
+    ]);
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "oltp load --target sqlite:o.db --warehouses 0",
+            "oltp load --target duckdb: --warehouses 1",
+            "oltp load --target duckdb:o.duckdb --warehouses 1",
+            "oltp load --target sqlite:olap.db --warehouses 1",
+            "oltp load --target sqlite:theirs.db --warehouses 1",
+            "oltp check --target sqlite:empty.db",
+            "oltp run --target sqlite:empty.db --users 1 --name a",
+            "oltp run --target sqlite:empty.db --users 0",
+            "oltp run --target sqlite:empty.db --users 4..2",
+            "oltp run --target sqlite:empty.db --users 1 --limit p95",
+            "oltp run --target sqlite:empty.db --users 1 --slo often",
+            "oltp run --target sqlite:empty.db --users 1 --repeat 2",
+            "olap load --target sqlite:o.db --scale 0",
+            "olap load --target mock: --scale 0.01",
+            "olap load --target sqlite:olap.db --scale 0.01",
+            "olap load --target sqlite:olap.db --scale 0.02",
+            "olap run --target sqlite:empty.db --name b",
+            "olap run --target sqlite:olap.db --scale 0.02 --name c",
+            "olap run --target sqlite:olap.db --queries 99",
+            "olap run --target sqlite:olap.db --dop 0",
+            "olap run --target sqlite:olap.db --query-limit 0",
+            "columnar lift --from sqlite:theirs.db --level nosuch",
+            "columnar lift --from sqlite:theirs.db --level query-low --tables nosuch",
+            "columnar size --from sqlite:theirs.db --columns customer.x",
+            "columnar size --from sqlite:absent.db",
+        ]
+    ));
+}
+
+#[test]
+fn storage_and_host() {
+    let place = furnished();
+    place.file(
+        "short.txt",
+        "sd=sd1,lun=x\nwd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=1\n",
+    );
+    place.file(
+        "typo.txt",
+        "sd=sd1,lun=x\nwd=wd1,sd=sd1,xfersise=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n",
+    );
+    place.file(
+        "unknown.txt",
+        "sd=sd1,lun=x\nwd=wd1,sd=sd2,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n",
+    );
+    place.file(
+        "absent.txt",
+        "sd=sd1,lun=absent\nwd=wd1,sd=sd1,xfersize=4k\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n",
+    );
+    insta::assert_snapshot!(said(
+        &place,
+        &[
+            "vdbench -f absent",
+            "vdbench -f text",
+            "vdbench -f short.txt",
+            "vdbench -f typo.txt",
+            "vdbench -f unknown.txt",
+            "vdbench -f absent.txt",
+            "vdbench --profile nosuch",
+            "vdbench --profile database",
+            "vdbench -f short.txt --check",
+            "host --platform text",
+            "host --against absent.json",
+            "host --host ssh://",
+        ]
+    ));
+}
