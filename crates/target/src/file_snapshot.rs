@@ -105,7 +105,7 @@ impl FileSnapshot {
         take().map_err(|e| {
             // The first error is the one to tell, and what is left of the copy only takes room.
             let _ = self.remove();
-            self.failed("cannot be made", &e)
+            self.failed("cannot be created", &e)
         })
     }
 

@@ -192,7 +192,7 @@ impl ServerKind for MariaDbServer {
     }
 
     fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String {
-        let mut text = String::from("# Made by dbdyno for one run.\n[mysqld]\n");
+        let mut text = String::from("# Created by dbdyno for one run.\n[mysqld]\n");
         let shown = |path: &Path| path.display().to_string();
         let own = [
             ("skip_networking", "ON".to_owned()),

@@ -192,7 +192,7 @@ impl ServerKind for PostgresServer {
     }
 
     fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String {
-        let mut text = String::from("# Made by dbdyno for one run.\n");
+        let mut text = String::from("# Created by dbdyno for one run.\n");
         let socket = layout.socket_directory.display().to_string();
         let port = PORT.to_string();
         let own = [

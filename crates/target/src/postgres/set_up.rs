@@ -48,7 +48,7 @@ impl SetUp {
                 ));
             }
             Some(mode) => {
-                return bad(format!("sslmode={mode} is none of disable, allow, prefer"));
+                return bad(format!("sslmode={mode} is not disable, allow or prefer"));
             }
         }
         let others_allowed = match value("others") {

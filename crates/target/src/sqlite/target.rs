@@ -149,7 +149,7 @@ impl SetUp {
             return Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "setting synchronous={synchronous} of {url} is none of FULL, NORMAL, EXTRA, OFF"
+                    "setting synchronous={synchronous} of {url} is not FULL, NORMAL, EXTRA or OFF"
                 ),
             ));
         }
