@@ -122,7 +122,7 @@ mod tests {
     fn senseless_settings_are_refused() {
         for (bad, what) in [
             ("sslmode=require", "TLS"),
-            ("sslmode=maybe", "none of"),
+            ("sslmode=maybe", "not disable, allow or prefer"),
             ("others=some", "neither"),
             ("search_path=public", "schema=NAME"),
             ("Statement_Timeout=1s", "would cancel measured statements"),
