@@ -212,19 +212,19 @@ impl Outcome for OltpError {
         let advice = match self {
             Self::ForeignKeys(_) => "leave out --foreign-keys",
             Self::Procedures(_) => "or use --mode client",
-            Self::Absent => "load it with: dbdyno oltp load --warehouses N",
+            Self::Absent => "run: dbdyno oltp load --warehouses N",
             Self::NotWhole {
                 warehouses, seed, ..
             } => {
                 return Some(format!(
-                    "load the rest with: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
+                    "run: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
                 ));
             }
-            Self::Present { .. } => "to replace it, add --replace",
-            Self::Other { .. } => "or replace it with: dbdyno oltp load --replace",
-            Self::Rival => "or remove them with: dbdyno olap drop",
+            Self::Present { .. } => "add --replace to replace it",
+            Self::Other { .. } => "run: dbdyno oltp load --replace",
+            Self::Rival => "to drop them, run: dbdyno olap drop",
             Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
-                "load it again with: dbdyno oltp load --replace"
+                "run: dbdyno oltp load --replace"
             }
             Self::Target(_)
             | Self::Engine { .. }
@@ -258,18 +258,18 @@ impl Outcome for OlapError {
 
     fn advice(&self) -> Option<String> {
         let advice = match self {
-            Self::Absent => "load it with: dbdyno olap load --scale SF",
+            Self::Absent => "run: dbdyno olap load --scale SF",
             Self::NotWhole { scale } => {
-                return Some(format!("load it with: dbdyno olap load --scale {scale}"));
+                return Some(format!("run: dbdyno olap load --scale {scale}"));
             }
             Self::Refreshed { scale } => {
-                return Some(format!("undo them with: dbdyno olap load --scale {scale}"));
+                return Some(format!("run: dbdyno olap load --scale {scale}"));
             }
-            Self::Present { .. } => "to replace it, add --replace",
-            Self::Other { .. } => "or replace it with: dbdyno olap load --replace",
-            Self::Rival => "or remove them with: dbdyno oltp drop",
+            Self::Present { .. } => "add --replace to replace it",
+            Self::Other { .. } => "run: dbdyno olap load --replace",
+            Self::Rival => "to drop them, run: dbdyno oltp drop",
             Self::NotPutBack { .. } | Self::Metadata(_) | Self::Rows { .. } => {
-                "load it again with: dbdyno olap load --replace"
+                "run: dbdyno olap load --replace"
             }
             Self::Target(_)
             | Self::Engine { .. }
@@ -344,8 +344,10 @@ pub fn status_of(error: &anyhow::Error) -> Status {
 
 /// An error and its causes in one line, with what to do.
 pub fn sentence(error: &anyhow::Error) -> String {
-    match outcome(error).and_then(Outcome::advice) {
-        Some(advice) => format!("{error:#}; {advice}"),
-        None => format!("{error:#}"),
-    }
+    let Some(advice) = outcome(error).and_then(Outcome::advice) else {
+        return format!("{error:#}");
+    };
+    let goes_on = ["or ", "then "].iter().any(|word| advice.starts_with(word));
+    let joint = if goes_on { ", " } else { "; " };
+    format!("{error:#}{joint}{advice}")
 }

@@ -94,9 +94,9 @@ fn a_wrong_target_is_refused() {
         ("plain", "has no scheme"),
         ("/data/bench.db", "has no scheme"),
         ("sqlit:x", "did you mean \"sqlite\"?"),
-        ("oracle2:x", "no engine \"oracle2\""),
+        ("oracle2:x", "unknown engine \"oracle2\""),
         ("sqlite:x?cache_mb", "is not KEY=VALUE"),
-        ("sqlite:x?cache=1", "it knows page_size"),
+        ("sqlite:x?cache=1", "its settings are page_size"),
         ("sqlite:x?synchronous=MAYBE", "synchronous=MAYBE"),
         ("sqlite:x?cache_mb=much", "cache_mb=much"),
         ("two\nlines", "has no scheme"),
@@ -186,7 +186,7 @@ fn somebody_elses_database_is_left_as_it_is() {
     fails(
         &place,
         &["run", &plan, "--target", "sqlite:archive.dbdyno"],
-        "not dbdyno's",
+        "not a table of dbdyno",
     );
     assert!(std::fs::read(place.archive()).unwrap() == before);
 }

@@ -44,7 +44,7 @@ fn tables_are_lifted_at_every_level_and_each_is_smaller_than_the_one_before() {
             "{table}"
         );
         assert!(
-            table["notes"].to_string().contains("kept as days"),
+            table["notes"].to_string().contains("kept as dates"),
             "{table}"
         );
         bytes.push(table["memory_bytes"].as_u64().unwrap());
@@ -93,15 +93,11 @@ fn lines_say_what_was_lifted_and_bad_words_are_refused() {
     }
     assert!(!said.stdout.contains("lineitem"), "{}", said.stdout);
     for (arguments, status, says) in [
-        (
-            &["--from", &url, "--level", "zstd"][..],
-            2,
-            "there is no level",
-        ),
+        (&["--from", &url, "--level", "zstd"][..], 2, "unknown level"),
         (
             &["--from", &url, "--level", "none", "--memory", "30MB"],
             2,
-            "30MB is too small: the engine needs 64.0 MB",
+            "30MB is too small: the engine needs at least 64.0 MB",
         ),
         (
             &["--from", &url, "--level", "none", "--memory", "much"],
@@ -114,7 +110,11 @@ fn lines_say_what_was_lifted_and_bad_words_are_refused() {
             "did you mean \"lineitem\"",
         ),
         (&["--from", "duckdb:", "--level", "none"], 1, "name a file"),
-        (&["--from", "oracle:x", "--level", "none"], 2, "no engine"),
+        (
+            &["--from", "oracle:x", "--level", "none"],
+            2,
+            "unknown engine",
+        ),
     ] {
         let ended = place.dbdyno(&[&["columnar", "lift"], arguments].concat());
         assert_eq!(ended.status, status, "{}", ended.stderr);
@@ -320,7 +320,7 @@ fn sizes_are_predicted_with_what_fits_and_bad_words_are_refused() {
     let lines = size(&["--tables", "orders,part", "--memory", "1GB"]).stdout;
     for part in [
         "95 % between",
-        "read as a whole, 15000 rows",
+        "read completely, 15000 rows",
         "in the order of --tables",
         "orders, part",
     ] {

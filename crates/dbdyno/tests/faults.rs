@@ -187,7 +187,7 @@ fn ends_at_once(verb: &[&str], advice: &str) {
     let ended = end(&place, child, PATIENCE);
     assert_eq!(ended.status, 130, "{}", ended.stderr);
     let sentence = ended.sentence();
-    assert!(sentence.contains("are kept in the archive"), "{sentence}");
+    assert!(sentence.contains("kept in the archive"), "{sentence}");
     assert!(sentence.ends_with(advice), "{sentence}");
     let runs = place.fine(&["list", "runs"]).stdout;
     assert_eq!(runs.matches(" 1/").count(), 1, "{runs}");

@@ -123,8 +123,8 @@ fn what_the_mock_cannot_do_is_missing_with_its_reason() {
     let place = Place::new();
     let printed = place.fine(&["run", "smoke", "--target", "mock:"]).stdout;
     for reason in [
-        "T611 In-memory SQL, primary key access: there is no database behind mock: it has no tables",
-        "T132 Integer processing: the library has no SQL of this test for mock",
+        "T611 In-memory SQL, primary key access: mock is not a database and has no tables",
+        "T132 Integer processing: the library holds no statement of this test for mock",
     ] {
         assert!(printed.contains(reason), "{printed}");
     }

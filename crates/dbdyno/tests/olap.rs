@@ -207,9 +207,7 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
     assert_eq!(points(&exported).len(), 3);
     let first = of(&exported, "Q1");
     assert!(
-        first["reasons"]
-            .to_string()
-            .contains("took longer than its limit"),
+        first["reasons"].to_string().contains("exceeded its limit"),
         "{first}"
     );
     assert_eq!(first["work"]["cache"], "cold");

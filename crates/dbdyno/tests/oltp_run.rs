@@ -279,14 +279,14 @@ fn bad_wishes_are_refused() {
         ended.sentence().to_owned()
     };
     for (setting, expected) in [
-        ("step.oltp.users=9..1/2", "does not increase"),
+        ("step.oltp.users=9..1/2", "does not rise"),
         ("step.oltp.users=many", "FROM..TO/STEP"),
         ("step.oltp.users=4,2", "does not increase"),
         ("step.oltp.limit=p95", "p95=50ms"),
         ("step.oltp.warehouses=0", "between 1 and"),
         ("step.oltp.user=3", "did you mean \"users\"?"),
         ("step.oltp.users=5000", "connections = N"),
-        ("step.2.jobs=[1]", "means nothing"),
+        ("step.2.jobs=[1]", "does not apply"),
     ] {
         let sentence = told(&[setting]);
         assert!(sentence.contains(expected), "{setting}: {sentence}");

@@ -70,7 +70,7 @@ fn a_killed_server_ends_the_run() {
     let ended = place.dbdyno(&["run", "--resume", "long"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(
-        ended.sentence().contains("cannot be reached"),
+        ended.sentence().contains("cannot reach"),
         "{}",
         ended.stderr
     );

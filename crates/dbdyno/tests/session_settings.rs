@@ -149,12 +149,16 @@ fn a_setting_that_cannot_be_had_is_wrong_in_itself() {
             "target.no_such_setting=1",
             "no_such_setting",
         ),
-        (&running, "target.shared_buffers=1GB", "dbdyno compare"),
+        (
+            &running,
+            "target.shared_buffers=1GB",
+            "compare a run before with one after",
+        ),
         (&running, "target.search_path=public", "schema=NAME"),
         (
             &mariadb,
             "target.innodb_flush_log_at_trx_commit=2",
-            "dbdyno compare",
+            "compare a run before with one after",
         ),
     ];
     for (url, setting, says) in cases {

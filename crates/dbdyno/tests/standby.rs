@@ -173,7 +173,7 @@ fn scripts_that_read_run_on_a_standby_of_postgres() {
         "CREATE TABLE public.shop AS SELECT id, 'v' || id AS v FROM generate_series(1, 100) id",
     );
     let standby = Standby::of(&server);
-    assert_reads_alone(&place, &standby.url(), "the server is a standby");
+    assert_reads_alone(&place, &standby.url(), "the server is a read-only standby");
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";
     assert_eq!(standby.ask(schemas).as_deref(), Some("0"));
     let log = fs::read_to_string(standby.directory.path().join("log")).unwrap();

@@ -65,7 +65,7 @@ fn another_expression_is_invalid() {
         point["reasons"][0]["text"]
             .as_str()
             .unwrap()
-            .contains("151203459 is right"),
+            .contains("expected 151203459"),
         "{point}"
     );
 }

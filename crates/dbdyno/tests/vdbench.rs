@@ -43,7 +43,7 @@ fn what_is_wrong_ends_with_the_status_that_wrappers_know() {
         ),
         (vec!["-f", "none.txt"], "none.txt cannot be read"),
         (vec!["-f", &right, "-e", "3", "-i", "2"], "elapsed=3"),
-        (vec!["-f", &right, "-q"], "the option -q is not known"),
+        (vec!["-f", &right, "-q"], "the option -q is unknown"),
         (vec![], "no parameter file is named"),
     ] {
         let ended = place.dbdyno(&[&["vdbench"], arguments.as_slice()].concat());
@@ -151,7 +151,7 @@ fn parameter_files_are_of_a_kind_and_size() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     for (path, said) in [
-        ("/dev/zero", "has more than 4 MiB"),
+        ("/dev/zero", "is larger than 4 MiB"),
         (&fifo, "it is a FIFO"),
     ] {
         let refused = place.dbdyno(&["vdbench", "-f", path, "-s"]);

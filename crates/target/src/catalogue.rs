@@ -117,7 +117,7 @@ impl SourceColumn {
     pub fn read_as_text(&mut self) {
         self.kind = Ok(Kind::Text);
         self.expression = self.as_text.clone();
-        self.note = Some(format!("{}, kept as its text", self.declared));
+        self.note = Some(format!("{}, kept as text", self.declared));
     }
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn enter(tables: &mut Vec<SourceTable>, table: SourceTable) -> Result
     }
     if tables.len() == TABLES_MAX {
         return Err(statement(format!(
-            "the database holds more than {TABLES_MAX} tables; name a smaller one"
+            "the database has more than {TABLES_MAX} tables; name a smaller one"
         )));
     }
     tables.push(table);

@@ -105,7 +105,7 @@ impl FileSnapshot {
         take().map_err(|e| {
             // The first error is the one to tell, and what is left of the copy only takes room.
             let _ = self.remove();
-            self.failed("cannot be made", &e)
+            self.failed("cannot be created", &e)
         })
     }
 
@@ -161,19 +161,20 @@ impl FileSnapshot {
         let known = text.strip_prefix(MARK_MAGIC).ok_or_else(|| {
             self.foreign(
                 &self.mark,
-                "is no mark of dbdyno's, or one of an earlier version",
+                "is not a restore marker of this version of dbdyno",
             )
         })?;
         let found = identity(&self.original);
         let found = found.map_err(|e| self.failed("cannot be restored", &e))?;
         if found != ABSENT && !known.lines().any(|line| line == found) {
-            let what = "is from a restore that was broken off, and another database lies there now";
+            let what =
+                "is from an interrupted restore, but another database now exists at the path";
             return Err(self.foreign(&self.mark, what));
         }
         if self.label()?.is_none() {
             let why = format!(
-                "it was being put back when dbdyno was ended, and it is gone; remove {} and what is there, \
-                 and load anew",
+                "dbdyno was stopped while restoring it, and the copy is gone; remove {} and the incomplete database, and \
+                 load again",
                 self.mark.display()
             );
             return Err(self.absent(&why));
@@ -191,7 +192,7 @@ impl FileSnapshot {
         if !is_ours(self.note(&self.label)?) {
             for path in [&self.label, &self.copy] {
                 if fs::symlink_metadata(path).is_ok() {
-                    let what = "is no copy that dbdyno made, or one of an earlier version";
+                    let what = "is not a copy made by this version of dbdyno";
                     return Err(self.foreign(path, what));
                 }
             }
@@ -210,7 +211,7 @@ impl FileSnapshot {
             return Err(TargetError::new(
                 ErrorKind::Foreign,
                 format!(
-                    "the database {} is being restored by another dbdyno; wait for it",
+                    "another dbdyno is restoring the database {}; wait until it has finished",
                     self.original.display()
                 ),
             ));
@@ -244,7 +245,7 @@ impl FileSnapshot {
         TargetError::new(
             ErrorKind::Foreign,
             format!(
-                "{} {what}: nothing was touched; rename it or remove it, or give the database another path",
+                "{} {what}; nothing was changed: rename or remove it, or give the database another path",
                 path.display()
             ),
         )

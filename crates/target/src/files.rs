@@ -44,7 +44,7 @@ pub fn cool(path: &Path) -> io::Result<Cooled> {
     Ok(match cached_bytes(&File::open(path)?)? {
         0 => Cooled::Cold,
         bytes => Cooled::Lukewarm(format!(
-            "{} KiB of {} stay in the page cache",
+            "{} KiB of {} are still in the page cache",
             bytes >> 10,
             path.display()
         )),

@@ -43,9 +43,9 @@ impl Level {
     /// What it does, in a few words.
     pub fn meaning(self) -> &'static str {
         match self {
-            Level::None => "columns as they are",
-            Level::QueryLow => "numbers and days packed, texts as they are",
-            Level::QueryHigh => "numbers packed, texts by dictionary and symbols",
+            Level::None => "uncompressed columns",
+            Level::QueryLow => "numbers and dates packed, texts uncompressed",
+            Level::QueryHigh => "numbers packed, texts with dictionary and FSST compression",
             Level::CapacityLow => "Parquet with zstd 1 in memory",
             Level::CapacityHigh => "Parquet with zstd 9 in memory",
         }
@@ -94,7 +94,7 @@ impl FromStr for Level {
         let found = Level::ALL.into_iter().find(|level| level.name() == text);
         found.ok_or_else(|| {
             let known = Level::ALL.map(Level::name).join(", ");
-            format!("there is no level \"{text}\"; there are {known}")
+            format!("unknown level \"{text}\"; the levels are {known}")
         })
     }
 }

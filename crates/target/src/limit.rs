@@ -48,7 +48,7 @@ pub(crate) fn too_long(engine: &str, limit: Duration) -> TargetError {
     let limit_s = limit.as_secs_f64();
     TargetError::new(
         ErrorKind::Statement,
-        format!("{engine}: the statement took longer than its limit of {limit_s} s and was ended"),
+        format!("{engine}: the statement exceeded its limit of {limit_s} s and was cancelled"),
     )
 }
 

@@ -67,12 +67,12 @@ pub(crate) fn stranger(
 /// What is said of a table that keeps dbdyno out of `place`; `advice` says what to do.
 pub(crate) fn refused(place: &str, table: &str, advice: &str) -> TargetError {
     let why = match table == OWN_TABLES {
-        true => "not the register of this dbdyno: somebody else's, or one of an earlier version",
-        false => "not dbdyno's",
+        true => "not the register of this version of dbdyno",
+        false => "not a table of dbdyno",
     };
     TargetError::new(
         ErrorKind::Foreign,
-        format!("{place} holds the table \"{table}\", which is {why}; {advice}"),
+        format!("{place} contains the table \"{table}\", which is {why}; {advice}"),
     )
 }
 
@@ -193,8 +193,8 @@ pub(crate) fn foreign<S: Session + ?Sized>(session: &S, table: &str) -> TargetEr
     TargetError::new(
         ErrorKind::Foreign,
         format!(
-            "the table {}.{table} was not made by dbdyno, or by an earlier version: it stays as it is; rename it \
-             or remove it yourself, or name another place for dbdyno's tables",
+            "this version of dbdyno did not create the table {}.{table} and leaves it unchanged; rename or drop it \
+             yourself, or choose another place for dbdyno's tables",
             session.schema()
         ),
     )
@@ -204,7 +204,7 @@ pub(crate) fn foreign<S: Session + ?Sized>(session: &S, table: &str) -> TargetEr
 pub(crate) fn there_already<S: Session + ?Sized>(session: &S, table: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
-        format!("there is a table {}.{table} already", session.schema()),
+        format!("the table {}.{table} already exists", session.schema()),
     )
 }
 
@@ -212,7 +212,7 @@ fn not_made(table: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
         format!(
-            "the statement that was to make the table {table} has made none in dbdyno's schema"
+            "the statement that should create the table {table} did not create it in dbdyno's schema"
         ),
     )
 }

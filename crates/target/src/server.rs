@@ -55,13 +55,13 @@ fn machine_memory_bytes() -> u64 {
 pub const SETTINGS: &[(&str, &str)] = &[
     (
         "version",
-        "version of the server, or a series of versions, among those found",
+        "version or version series of an installed server",
     ),
     (
         "memory",
-        "size that the server is held to with its page cache, e.g. 2GiB (default: no limit)",
+        "memory limit of the server, including its page cache, e.g. 2GiB (default: no limit)",
     ),
-    ("KEY", "any setting of the server itself"),
+    ("KEY", "any setting of the server"),
 ];
 
 /// Versions of the servers of a kind that are installed, or the sentence that says how to get one.

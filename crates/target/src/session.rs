@@ -41,7 +41,7 @@ pub trait Session: Send {
     fn texts(&mut self, _sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         Err(TargetError::new(
             ErrorKind::Statement,
-            "this engine hands out no rows as text, which this workload needs",
+            "this engine does not return rows as text, which this workload needs; use another engine",
         ))
     }
 
@@ -98,7 +98,7 @@ pub trait Session: Send {
     fn limit_statements(&mut self, _limit: Option<Duration>) -> Result<()> {
         Err(TargetError::new(
             ErrorKind::Statement,
-            "this engine cannot end a statement that takes too long: do without a limit on it",
+            "this engine cannot cancel a long statement; remove the time limit",
         ))
     }
 
@@ -192,19 +192,20 @@ pub trait Session: Send {
 pub(crate) fn too_many_texts() -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
-        format!("the query gives more than the {TEXTS_MAX} rows that are kept"),
+        format!("the query returns more than the {TEXTS_MAX} rows that are kept"),
     )
 }
 
 fn not_kept() -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
-        "this engine hands out no single values of a result: do without \"keep\" on it",
+        "this engine does not return single values of a result; remove \"keep\"",
     )
 }
 
 /// Why there is no directory whose device could be told.
-const NO_DIRECTORY: &str = "the target has no block device whose reads and writes could be counted";
+const NO_DIRECTORY: &str =
+    "the target has no block device, so its device reads and writes cannot be counted";
 
 /// One database under test.
 pub trait Target: Send + Sync {
@@ -271,7 +272,7 @@ pub trait Target: Send + Sync {
     fn source(&self) -> Result<Box<dyn Source>> {
         Err(TargetError::new(
             ErrorKind::Statement,
-            "this engine hands out no tables as a whole: name a database of another engine",
+            "this engine cannot export whole tables; use a database of another engine",
         ))
     }
 
@@ -283,7 +284,7 @@ pub trait Target: Send + Sync {
     fn secondary_schema(&self, _name: &str) -> Result<Arc<dyn Target>> {
         Err(TargetError::new(
             ErrorKind::Statement,
-            "this engine has no second place for tables of the same names: use another engine",
+            "this engine has no secondary schema; use another engine",
         ))
     }
 
@@ -292,7 +293,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// With the reason, where none can be kept.
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        Err("this engine keeps no copy of a database to come back to".into())
+        Err("this engine cannot restore a database from a snapshot".into())
     }
 
     /// Degree of parallelism inside one statement.

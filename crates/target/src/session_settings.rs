@@ -31,8 +31,8 @@ pub(crate) fn of_url(
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
         if !name.chars().all(is_name) || value.chars().any(char::is_control) {
             return Err(wrong(format!(
-                "\"{}\" cannot be a setting of a session: names are of letters, digits, _ and ., and values have \
-                 no control characters",
+                "\"{}\" cannot be a session setting; use only letters, digits, _ and . in the name, and no control \
+                 characters in the value",
                 key.escape_debug()
             )));
         }
@@ -51,7 +51,7 @@ pub(crate) fn of_url(
             )));
         }
         if settings.insert(name.clone(), value.clone()).is_some() {
-            return Err(wrong(format!("{url} has the setting {name} twice")));
+            return Err(wrong(format!("{url} contains the setting {name} twice")));
         }
     }
     if settings.len() > SETTINGS_MAX {
@@ -77,7 +77,7 @@ pub(crate) fn not_taken(name: &str, value: &str, error: TargetError) -> TargetEr
     match error.kind {
         ErrorKind::Unreachable => error,
         _ => wrong(format!(
-            "the setting {name} = {value} is refused: {}",
+            "the server refused the setting {name} = {value}: {}",
             error.message
         )),
     }
@@ -86,16 +86,16 @@ pub(crate) fn not_taken(name: &str, value: &str, error: TargetError) -> TargetEr
 /// A setting that the server as a whole has alone.
 pub(crate) fn of_the_server(server: &str, name: &str, why: &str) -> TargetError {
     wrong(format!(
-        "{server}: {name} cannot be set for a session: {why}; measure a server of dbdyno's own \
-         (`dbdyno list engines`), or change it yourself, with a run before and one after, and `dbdyno compare` them"
+        "{server}: {name} cannot be set for a session: {why}; measure a server that dbdyno starts, or change the setting \
+         yourself and compare a run before with one after"
     ))
 }
 
 /// A setting that is not in force though the server took it.
 pub(crate) fn not_in_force(server: &str, name: &str, asked: &str, found: &str) -> TargetError {
     wrong(format!(
-        "{server}: the setting {name} = {asked} reads back as \"{found}\"; write a value that the server takes as it \
-         stands, and name the server itself where something stands between"
+        "{server}: the setting {name} = {asked} reads back as \"{found}\"; write the value in the form that the server \
+         shows, and connect to the server directly, not through a proxy or pooler"
     ))
 }
 
@@ -146,8 +146,8 @@ mod tests {
     fn what_cannot_be_one_is_named_with_the_reason() {
         for (text, says) in [
             ("otehrs=allow", "did you mean \"others\"?"),
-            ("a b=1", "cannot be a setting"),
-            ("a=1\n", "cannot be a setting"),
+            ("a b=1", "cannot be a session setting"),
+            ("a=1\n", "cannot be a session setting"),
             ("ROLE=x", "the tool's"),
             ("a=1&A=2", "twice"),
         ] {

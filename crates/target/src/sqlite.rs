@@ -27,10 +27,10 @@ fn explain(context: &str, error: &rusqlite::Error) -> TargetError {
     };
     let advice = match kind {
         ErrorKind::Full => {
-            "; no space left on its disk, or a quota is used up: free some or choose another path"
+            "; its disk is full or a quota is exhausted: free some space or choose another path"
         }
-        ErrorKind::Damaged => "; it is not a valid SQLite database: choose another path",
-        ErrorKind::Unreachable => "; check that its directory exists and can be written",
+        ErrorKind::Damaged => "; the file is damaged or not a SQLite database: choose another path",
+        ErrorKind::Unreachable => "; check that its directory exists and is writable",
         _ => "",
     };
     TargetError::new(kind, format!("SQLite: {context}: {error}{advice}"))

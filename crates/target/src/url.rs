@@ -34,7 +34,7 @@ pub enum UrlError {
     )]
     NoScheme(String),
     /// The scheme is not an engine.
-    #[error("there is no engine \"{scheme}\"{hint}; `dbdyno list engines` shows them all")]
+    #[error("unknown engine \"{scheme}\"{hint}")]
     UnknownEngine {
         /// What was asked for.
         scheme: String,
@@ -43,14 +43,16 @@ pub enum UrlError {
     },
     /// It cannot be told where the password ends.
     #[error(
-        "the password in a target URL holds an @ and a ?, so that its end is not clear: write them as %40 and %3F"
+        "the password in a target URL contains @ and ?, so its end is ambiguous; write them as %40 and %3F"
     )]
     OddPassword,
     /// A setting is not KEY=VALUE.
     #[error("\"{0}\" in a target URL is not KEY=VALUE")]
     BadSetting(String),
     /// The place of a server is not one.
-    #[error("\"{url}\" names no server: {what}; write it as ENGINE://USER@HOST[:PORT]/DATABASE")]
+    #[error(
+        "\"{url}\" does not name a server: {what}; write it as ENGINE://USER@HOST[:PORT]/DATABASE"
+    )]
     BadAddress {
         /// The URL, without its password.
         url: String,
@@ -61,7 +63,7 @@ pub enum UrlError {
     #[error("{0}")]
     BadValue(String),
     /// The engine knows no such setting.
-    #[error("engine {engine} has no setting \"{key}\"; it knows {known}")]
+    #[error("engine {engine} has no setting \"{key}\"; its settings are {known}")]
     UnknownSetting {
         engine: &'static str,
         /// Setting asked for.

@@ -107,7 +107,10 @@ fn a_wrong_password_is_said_and_none_is_kept() {
     ] {
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         let sentence = ended.sentence();
-        assert!(sentence.contains("check user and password"), "{sentence}");
+        assert!(
+            sentence.contains("check the user and the password"),
+            "{sentence}"
+        );
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
     }
     let option_file = place.path(".my.cnf");

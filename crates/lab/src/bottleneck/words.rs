@@ -101,13 +101,13 @@ fn most(resource: Resource, pct: f64, evidence: &Evidence<'_>) -> String {
         Resource::Cpu => cpu(pct, figures),
         Resource::Device => device(pct, evidence),
         Resource::LogSync => format!(
-            "Log-bound: {pct:.0} % of the jobs' busy time went to writing and syncing \
-             it{}{}",
+            "Log-bound: {pct:.0} % of the jobs' busy time was spent writing and syncing the \
+             log{}{}",
             log_latency(evidence.background),
             device_numbers(figures)
         ),
         Resource::Lock => format!(
-            "Lock-bound: {pct:.0} % of the jobs' busy time was spent waiting for one{}",
+            "Lock-bound: {pct:.0} % of the jobs' busy time was spent waiting for locks{}",
             longest(evidence.events, &[WaitClass::Lock, WaitClass::Blocked])
         ),
         Resource::Latch => format!(
@@ -117,8 +117,8 @@ fn most(resource: Resource, pct: f64, evidence: &Evidence<'_>) -> String {
         ),
         Resource::Network => network(pct, evidence),
         Resource::Scheduling => format!(
-            "Bound by scheduling between driver and server: {pct:.0} % of the jobs' busy time went \
-             to context switches and wake-ups inside this machine, with neither at work{}{}",
+            "Bound by scheduling between driver and server: {pct:.0} % of the jobs' busy time was \
+             spent on context switches and wake-ups on this machine while neither was running{}{}",
             round_trip(evidence.link),
             processors(figures)
         ),

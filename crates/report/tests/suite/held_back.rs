@@ -37,10 +37,10 @@ fn neighbours_that_are_held_back_by_the_same_are_told_once() {
     let text = report::terminal(&judged(), &[], 120, false);
     let told: Vec<&str> = text
         .lines()
-        .filter(|l| l.contains("None saturated"))
+        .filter(|l| l.contains("Nothing is saturated"))
         .collect();
     assert!(!told.is_empty());
-    assert!(told[0].starts_with("J 1: None saturated"), "{told:?}");
+    assert!(told[0].starts_with("J 1: Nothing is saturated"), "{told:?}");
     let stretch = text.lines().find(|l| l.starts_with("J 2 to J ")).unwrap();
     assert!(stretch.contains("CPU-bound"), "{stretch}");
 }

@@ -148,7 +148,7 @@ fn what_holds_neither_old_nor_new_data_is_no_success() {
         panic!("{:?}", played.ended);
     };
     assert!(
-        first.contains("offset 12288") && first.contains("no block of ours"),
+        first.contains("offset 12288") && first.contains("not a block of dbdyno"),
         "{first}"
     );
     let said = format!(

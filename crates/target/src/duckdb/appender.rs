@@ -108,7 +108,9 @@ impl<'a> Appender<'a> {
             }
         }
         if self.chunk.is_null() {
-            return Err(refused(format!("no chunk of rows can be made for {table}")));
+            return Err(refused(format!(
+                "cannot create a chunk of rows for {table}"
+            )));
         }
         self.take_vectors();
         Ok(())
@@ -118,7 +120,7 @@ impl<'a> Appender<'a> {
     fn check_types(&self, table: &str) -> Result<()> {
         match self.columns.iter().position(|c| !c.can_load()) {
             Some(column) => Err(refused(format!(
-                "column {} of {table} has a type that cannot be loaded; make it an integer, \
+                "column {} of {table} has a type that cannot be loaded; change it to an integer, \
                  BOOLEAN, DOUBLE, DECIMAL, DATE, VARCHAR or BLOB",
                 column + 1
             ))),
@@ -261,7 +263,7 @@ impl Drop for Appender<'_> {
 fn misfit(cell: &Cell<'_>, column: usize) -> TargetError {
     refused(match cell {
         Cell::Bytes(bytes) => format!(
-            "{} bytes of column {column} are not UTF-8 text, or do not fit its type; leave the column out",
+            "{} bytes of column {column} are not valid UTF-8 or do not fit its type; exclude the column",
             bytes.len()
         ),
         _ => format!("{cell:?} does not fit the type of column {column}"),

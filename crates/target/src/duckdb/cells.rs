@@ -24,7 +24,7 @@ pub(super) fn hand_out(
     }
     match answer.failure() {
         None => Ok(()),
-        Some(message) => Err(explain("reading was broken off", &message)),
+        Some(message) => Err(explain("reading failed", &message)),
     }
 }
 
@@ -42,7 +42,7 @@ fn columns<'a>(answer: &mut Answer, chunk: &'a Chunk) -> Answered<Vec<Column<'a>
                     vector: chunk.vector(column),
                 }),
                 false => Err(format!(
-                    "column {} of a table has a type (number {stored} of the C API) that is not read",
+                    "column {} of a table has a type (number {stored} of the C API) that dbdyno does not read",
                     column + 1
                 )),
             }

@@ -27,7 +27,7 @@ impl Claim {
             return Err(TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "DuckDB: {} is a broken link; remove it or choose another path",
+                    "DuckDB: {} is a dangling symbolic link; remove it or choose another path",
                     path.display()
                 ),
             ));

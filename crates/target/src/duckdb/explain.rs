@@ -9,17 +9,17 @@ use crate::{ErrorKind, TargetError};
 pub(super) fn explain(context: &str, message: &str) -> TargetError {
     let kind = kind_of(message);
     let advice = match kind {
-        ErrorKind::Full => "; free space on its device or choose another path",
-        ErrorKind::Damaged => "; it is not a valid DuckDB database: choose another path",
+        ErrorKind::Full => "; free some space on its device or choose another path",
+        ErrorKind::Damaged => "; the file is damaged or not a DuckDB database: choose another path",
         ErrorKind::Unreachable if message.contains("Could not set lock") => {
-            "; end that process or choose another path"
+            "; stop that process or choose another path"
         }
         ErrorKind::Unreachable if message.contains("FATAL Error") => {
-            "; the database stays closed until it is opened again"
+            "; DuckDB refuses all further work on the database until it is reopened"
         }
-        ErrorKind::Unreachable => "; check that its directory exists and can be written",
+        ErrorKind::Unreachable => "; check that its directory exists and is writable",
         ErrorKind::Statement if message.starts_with("Out of Memory Error") => {
-            "; give it more memory (memory_limit_mb in a target's URL, --memory where it is a flag)"
+            "; raise its memory limit (memory_limit_mb in a target's URL)"
         }
         _ => "",
     };
@@ -123,7 +123,7 @@ mod tests {
         assert!(
             error
                 .message
-                .ends_with("end that process or choose another path")
+                .ends_with("stop that process or choose another path")
         );
         let error = explain(
             "x",

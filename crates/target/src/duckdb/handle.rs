@@ -21,7 +21,7 @@ pub(super) type Answered<T> = Result<T, String>;
 /// The message behind a pointer that DuckDB gave; it may be null.
 pub(super) fn message_at(pointer: *const c_char) -> String {
     if pointer.is_null() {
-        return "DuckDB gives no reason".into();
+        return "DuckDB gave no reason".into();
     }
     // SAFETY: DuckDB's messages end with a zero byte and live as long as the handle they belong to.
     unsafe { CStr::from_ptr(pointer) }
@@ -30,7 +30,7 @@ pub(super) fn message_at(pointer: *const c_char) -> String {
 }
 
 pub(super) fn c_string(text: &str) -> Answered<CString> {
-    CString::new(text).map_err(|_| "the text holds a zero byte".into())
+    CString::new(text).map_err(|_| "the text contains a zero byte".into())
 }
 
 /// An open database instance.
@@ -52,7 +52,7 @@ impl Database {
         options: &[(&str, String)],
     ) -> Answered<Self> {
         let path = path.map_or(b":memory:".as_slice(), |p| p.as_os_str().as_bytes());
-        let path = CString::new(path).map_err(|_| "the path holds a zero byte")?;
+        let path = CString::new(path).map_err(|_| "the path contains a zero byte")?;
         let mut config = null_mut();
         let mut raw = null_mut();
         let mut reason: *mut c_char = null_mut();
@@ -60,7 +60,7 @@ impl Database {
         // released by us, as the C API demands, whatever the outcome.
         unsafe {
             if (api.create_config)(&mut config) != SUCCESS {
-                return Err("the configuration cannot be created".into());
+                return Err("cannot create the configuration".into());
             }
             let mut outcome = Ok(());
             for (name, value) in options {
@@ -71,7 +71,7 @@ impl Database {
                         c_string(value)?.as_ptr(),
                     ) {
                         SUCCESS => Ok(()),
-                        _ => Err(format!("option {name}={value} is refused")),
+                        _ => Err(format!("DuckDB refused the option {name}={value}")),
                     }
                 });
             }
@@ -93,7 +93,7 @@ impl Database {
         // SAFETY: the database is open and the out-pointer a local.
         match unsafe { (self.api.connect)(self.raw, &mut raw) } {
             SUCCESS => Ok(Connection { api: self.api, raw }),
-            _ => Err("no connection can be made".into()),
+            _ => Err("cannot open a connection".into()),
         }
     }
 }
@@ -221,14 +221,14 @@ impl Prepared {
         // DuckDB would silently reuse what an earlier execution has bound.
         if parameters.len() != self.parameters {
             return Err(format!(
-                "the statement takes {} parameters and got {}",
+                "the statement takes {} parameters, but {} were given",
                 self.parameters,
                 parameters.len()
             ));
         }
         for (index, value) in parameters.iter().enumerate() {
             if self.bind(index, *value) != SUCCESS {
-                return Err(format!("parameter {} cannot be bound", index + 1));
+                return Err(format!("cannot bind parameter {}", index + 1));
             }
         }
         let mut raw = RawResult::EMPTY;

@@ -142,7 +142,7 @@ impl Instance {
     fn open_as(&self, state: &State) -> Result<Open> {
         let context = match &self.path {
             Some(path) => format!("cannot open {}", path.display()),
-            None => "cannot open a database in memory".into(),
+            None => "cannot open an in-memory database".into(),
         };
         let open = || {
             let path = self.path.as_deref();
@@ -236,8 +236,7 @@ impl Instance {
             return Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "DuckDB: the cache cannot be dropped while {} session(s) are open; close them \
-                     first",
+                    "DuckDB: cannot drop the cache while {} session(s) are open; close them first",
                     state.sessions
                 ),
             ));
@@ -278,10 +277,7 @@ fn compression_sql(compressed: bool) -> &'static str {
 fn cannot_drop(path: &Path, error: &std::io::Error) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
-        format!(
-            "the page cache of {} cannot be dropped: {error}",
-            path.display()
-        ),
+        format!("cannot drop the page cache of {}: {error}", path.display()),
     )
 }
 
@@ -313,7 +309,7 @@ fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
         Some(table) => Err(register::refused(
             &path.display().to_string(),
             &table,
-            "choose another path: dbdyno does not load tests into a database that it did not create",
+            "use a separate path: dbdyno does not load tests into a database that it did not create",
         )),
     }
 }

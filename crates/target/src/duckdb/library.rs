@@ -38,7 +38,7 @@ fn load(surroundings: &Surroundings) -> Result<Loaded> {
         let reason =
             std::error::Error::source(&error).map_or_else(|| error.to_string(), |s| s.to_string());
         not_installed(format!(
-            "{} cannot be used as its library ({reason}); get the tested one with `make duckdb`",
+            "cannot use {} as its library ({reason}); run `make duckdb` to get the tested one",
             path.display()
         ))
     };

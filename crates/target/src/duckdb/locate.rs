@@ -86,8 +86,8 @@ pub(super) fn locate(surroundings: &Surroundings) -> Result<PathBuf> {
         .find(|path| path.is_file())
         .ok_or_else(|| {
             not_installed(format!(
-                "its library is not installed; run `make duckdb`, or set {VARIABLE} to the path of \
-                 a {FILE_NAME} of version {VERSION_TESTED}"
+                "its library is not installed; run `make duckdb`, or set {VARIABLE} to the path of {FILE_NAME} version \
+                 {VERSION_TESTED}"
             ))
         })
 }

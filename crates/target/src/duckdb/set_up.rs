@@ -6,11 +6,11 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "threads",
-        "threads of the pool that all sessions share (default: one per core)",
+        "threads of the pool shared by all sessions (default: one per core)",
     ),
     (
         "memory_limit_mb",
-        "buffer pool and working memory in 10^6 bytes (default: 80 % of the machine's)",
+        "buffer pool and working memory in MB (default: 80 % of the machine's memory)",
     ),
 ];
 
@@ -37,7 +37,7 @@ impl SetUp {
                 _ => Err(TargetError::new(
                     ErrorKind::Statement,
                     format!(
-                        "setting {key}={text} of {url} is not a whole number from {least} to {most}"
+                        "setting {key}={text} of {url} is not an integer from {least} to {most}"
                     ),
                 )),
             },

@@ -60,7 +60,7 @@ impl DuckDbSource {
         let path = url.place().ok_or_else(|| {
             TargetError::new(
                 ErrorKind::Statement,
-                "DuckDB: a database in memory is empty before it is opened; name a file",
+                "DuckDB: a new in-memory database is empty; name a file",
             )
         })?;
         let Loaded { api, version, .. } = library()?;
@@ -118,7 +118,7 @@ impl DuckDbSource {
             }
         };
         let begun = connection.query("BEGIN TRANSACTION READ ONLY").map(drop);
-        begun.map_err(|m| explain("cannot begin to read", &m))?;
+        begun.map_err(|m| explain("cannot start reading", &m))?;
         Ok(DuckDbReader {
             connection,
             _guard: guard,
@@ -136,7 +136,7 @@ impl Source for DuckDbSource {
     }
 
     fn moment(&self) -> &'static str {
-        "the file is open to this process alone, which only reads it"
+        "only this process has the file open, and it only reads"
     }
 
     fn one_stream(&self) -> Option<&'static str> {

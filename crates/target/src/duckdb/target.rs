@@ -36,7 +36,7 @@ impl Engine for DuckDb {
     fn info(&self) -> EngineInfo {
         EngineInfo {
             scheme: "duckdb",
-            title: "DuckDB, embedded column store (library loaded at run time)",
+            title: "DuckDB, embedded column store (library loaded at runtime)",
             version: match library() {
                 Ok(loaded) if loaded.version == VERSION_TESTED => Ok(loaded.version.clone()),
                 Ok(loaded) => Ok(format!("{} (tested: {VERSION_TESTED})", loaded.version)),
@@ -123,8 +123,7 @@ impl Target for DuckDbTarget {
                 Some("this database is in memory and has no storage".into())
             }
             Feature::RandomBlockRead => Some(
-                "DuckDB reads column segments in 256 KiB blocks: an 8 kB random read cannot be \
-                 made through it"
+                "DuckDB reads column segments in 256 KiB blocks and cannot do 8 kB random reads"
                     .into(),
             ),
             Feature::ProceduralLanguage => Some("DuckDB has no procedural language".into()),
@@ -161,7 +160,7 @@ impl Target for DuckDbTarget {
         match &self.instance.path {
             Some(path) => self.instance.cool(path),
             None => Ok(Cooled::Lukewarm(
-                "a database in memory has no cold state".into(),
+                "an in-memory database has no cold state".into(),
             )),
         }
     }
@@ -187,7 +186,7 @@ impl Target for DuckDbTarget {
         if !(1..=THREADS_MAX).contains(&threads) {
             return Err(TargetError::new(
                 ErrorKind::Statement,
-                format!("DuckDB: {threads} threads are not from 1 to {THREADS_MAX}"),
+                format!("DuckDB: {threads} threads are out of range; choose 1 to {THREADS_MAX}"),
             ));
         }
         self.instance.set_threads(Some(threads))

@@ -53,14 +53,16 @@ fn copy_any(from: &Path, to: &Path, depth: u32, files: &mut u64) -> io::Result<(
     let found = fs::symlink_metadata(from)?;
     *files += 1;
     if *files > FILES_MAX || depth == 0 {
-        return Err(io::Error::other("it has too many files to be a database"));
+        return Err(io::Error::other(
+            "the directory has too many files to be a database",
+        ));
     }
     if found.is_file() {
         return copy_file(from, to, &found);
     }
     if !found.is_dir() {
         let what = format!(
-            "{} is neither a file nor a directory, and a copy of it would not be one",
+            "{} is neither a file nor a directory and cannot be copied",
             from.display()
         );
         return Err(io::Error::other(what));

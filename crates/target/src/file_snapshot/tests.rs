@@ -71,7 +71,7 @@ fn what_was_broken_off_is_finished_by_the_next() {
     drop(mark);
     files.remove().unwrap();
     let message = files.finish_restore().unwrap_err().message;
-    assert!(message.contains("load anew"), "{message}");
+    assert!(message.contains("load again"), "{message}");
 }
 
 /// A restore that was killed, and later somebody's database at its path.

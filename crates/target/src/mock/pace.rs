@@ -16,23 +16,23 @@ use crate::{ErrorKind, Result, TargetError, TargetUrl};
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "service_us",
-        "median time of a statement in microseconds, 1 to 1000000 (default 200)",
+        "median statement time in microseconds, 1 to 1000000 (default 200)",
     ),
     (
         "noise_pct",
-        "coefficient of variation from statement to statement, 0 to 50 (default 5)",
+        "coefficient of variation between statements in percent, 0 to 50 (default 5)",
     ),
     (
         "session_noise_pct",
-        "coefficient of variation from session to session, 0 to 50 (default 1)",
+        "coefficient of variation between sessions in percent, 0 to 50 (default 1)",
     ),
     (
         "slow_down_pct",
-        "added to the time of every statement, -50 to 1000 (default 0)",
+        "slow-down of every statement in percent, -50 to 1000 (default 0)",
     ),
     (
         "wait",
-        "spin (default: burns processor time) or sleep (leaves the processor)",
+        "spin (default; uses CPU) or sleep (leaves the CPU idle)",
     ),
 ];
 
@@ -67,7 +67,7 @@ impl Pace {
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         if !url.path.is_empty() {
             return Err(wrong(format!(
-                "{url} names the path \"{}\", but nothing is stored; write mock:?KEY=VALUE",
+                "{url} contains the path \"{}\", but mock stores nothing; write mock:?KEY=VALUE",
                 url.path
             )));
         }

@@ -29,7 +29,7 @@ impl MockSession {
 fn lacks<T>(what: &str) -> Result<T> {
     Err(TargetError::new(
         ErrorKind::Statement,
-        format!("there is no database behind mock: it has no {what}"),
+        format!("mock is not a database and has no {what}"),
     ))
 }
 
@@ -43,7 +43,7 @@ impl Session for MockSession {
     }
 
     fn batch(&mut self, _sql: &str) -> Result<()> {
-        lacks("tables, and nothing that could be set up")
+        lacks("tables and nothing to set up")
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
@@ -55,7 +55,7 @@ impl Session for MockSession {
     }
 
     fn execute(&mut self, _statement: Statement, _parameters: &[Value<'_>]) -> Result<u64> {
-        lacks("rows that could be changed")
+        lacks("rows to change")
     }
 
     fn fetch(&mut self, statement: Statement, _parameters: &[Value<'_>]) -> Result<Fetched> {
@@ -92,7 +92,7 @@ impl Session for MockSession {
     }
 
     fn append(&mut self, _table: &str, _rows: &mut dyn RowSource) -> Result<u64> {
-        lacks("tables that could be loaded")
+        lacks("tables to load")
     }
 
     fn counters(&mut self) -> Counters {

@@ -27,13 +27,13 @@ pub(super) fn parse(sql: &str) -> Result<Parsed> {
             .and_then(|n| n.trim().parse().ok());
         match (number, answer) {
             (Some(number), None) => answer = Some(number),
-            (Some(_), Some(_)) => return Err(wrong(sql, "it holds two answers")),
-            (None, _) => return Err(wrong(sql, &format!("\"{part}\" is neither"))),
+            (Some(_), Some(_)) => return Err(wrong(sql, "it has two answers")),
+            (None, _) => return Err(wrong(sql, &format!("\"{part}\" is neither of them"))),
         }
     }
     match answer {
-        _ if work > WORK_MAX => Err(wrong(sql, &format!("it holds more than {WORK_MAX} works"))),
-        None => Err(wrong(sql, "it holds no answer")),
+        _ if work > WORK_MAX => Err(wrong(sql, &format!("it has more than {WORK_MAX} \"work\""))),
+        None => Err(wrong(sql, "it has no answer")),
         Some(answer) => Ok(Parsed { work, answer }),
     }
 }
@@ -44,7 +44,7 @@ fn wrong(sql: &str, what: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
         format!(
-            "there is no database behind mock: it understands only \"work\" and \"answer N\"; {what} (in \"{shown}\")"
+            "mock is not a database and understands only \"work\" and \"answer N\"; {what} (in \"{shown}\")"
         ),
     )
 }

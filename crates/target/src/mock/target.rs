@@ -27,7 +27,7 @@ impl Engine for Mock {
     fn info(&self) -> EngineInfo {
         EngineInfo {
             scheme: "mock",
-            title: "no database: statements that take a stated time, to measure dbdyno itself",
+            title: "no database: statements of a given duration, to measure dbdyno itself",
             version: Ok(VERSION.to_owned()),
         }
     }
@@ -74,15 +74,13 @@ impl Target for MockTarget {
     fn lacks(&self, feature: Feature) -> Option<String> {
         let what = match feature {
             Feature::Tables => "tables",
-            Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage under it",
-            Feature::Compression => "tables that could be compressed",
-            Feature::ConcurrentWriters => "rows that could be written",
+            Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage",
+            Feature::Compression => "tables to compress",
+            Feature::ConcurrentWriters => "rows to write",
             Feature::ParallelStatement => "statements on several threads",
             Feature::ProceduralLanguage => "procedural language",
         };
-        Some(format!(
-            "there is no database behind mock: it has no {what}"
-        ))
+        Some(format!("mock is not a database and has no {what}"))
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
@@ -104,7 +102,7 @@ impl Target for MockTarget {
 
     fn cool(&self) -> Result<Cooled> {
         Ok(Cooled::Lukewarm(
-            "nothing is stored that could be cold".into(),
+            "mock stores nothing and has no cold state".into(),
         ))
     }
 

@@ -138,7 +138,7 @@ fn bad_settings_are_refused_with_a_sentence() {
         ("mock:?session_noise_pct=51", "from 0 to 50"),
         ("mock:?slow_down_pct=-90", "from -50 to 1000"),
         ("mock:?wait=rest", "neither spin nor sleep"),
-        ("mock:/data/x.db", "nothing is stored"),
+        ("mock:/data/x.db", "mock stores nothing"),
         ("mock:?speed=1", "service_us, noise_pct"),
     ] {
         let message = find(&TargetUrl::parse(bad).unwrap()).err().unwrap();
@@ -196,7 +196,7 @@ fn everything_else_is_lacking_and_says_so() {
     for (name, feature) in Feature::NAMED {
         let reason = target.lacks(feature).unwrap();
         assert!(
-            reason.starts_with("there is no database behind mock"),
+            reason.starts_with("mock is not a database"),
             "{name}: {reason}"
         );
     }
@@ -212,7 +212,7 @@ fn everything_else_is_lacking_and_says_so() {
     ];
     for error in refused {
         let message = error.unwrap().message;
-        assert!(message.contains("it has no "), "{message}");
+        assert!(message.contains("has no "), "{message}");
     }
     session.rollback().unwrap();
 }

@@ -50,8 +50,7 @@ impl Access {
             Some(path) if path.starts_with('/') => Place::Socket(PathBuf::from(path)),
             Some(path) => {
                 return Err(wrong(format!(
-                    "setting socket={path} of {url} is not an absolute path; write the whole path of \
-                     the server's socket"
+                    "setting socket={path} of {url} is not an absolute path; write the full path of the server's socket"
                 )));
             }
             None if address.host.starts_with('/') => Place::Socket(PathBuf::from(&address.host)),
@@ -135,8 +134,7 @@ pub(super) fn refuse_odd_name(database: &str) -> Result<()> {
     Err(TargetError::new(
         ErrorKind::Statement,
         format!(
-            "\"{}\" cannot be dbdyno's own database; name one of letters, digits and _, for example \
-             dbdyno",
+            "\"{}\" cannot be dbdyno's database; use a name of letters, digits and _, for example dbdyno",
             database.escape_debug()
         ),
     ))
@@ -157,8 +155,7 @@ fn password_in_file(path: &Path) -> Result<Option<Password>> {
         return Err(TargetError::new(
             ErrorKind::Unreachable,
             format!(
-                "{} holds a password and may be read by others; make it yours alone (chmod 600), or \
-                 give the password in $MYSQL_PWD",
+                "{} contains a password and is readable by others; protect it (chmod 600), or give the password in $MYSQL_PWD",
                 path.display()
             ),
         ));

@@ -62,7 +62,7 @@ fn prove(client: &mut Client, reached: Option<u64>) -> Result<()> {
             Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "mysql: the checkpoint stopped at {} of the log, before {reached} where it was to go",
+                    "mysql: the checkpoint stopped at log position {} instead of {reached}",
                     after.checkpoint
                 ),
             ))
@@ -104,8 +104,7 @@ fn wait_until_clean(client: &mut Client) -> Result<()> {
                 return Err(TargetError::new(
                     ErrorKind::Statement,
                     format!(
-                        "mysql: {dirty} pages are still unwritten after {} s; is somebody else \
-                         writing?",
+                        "mysql: {dirty} dirty pages remain after {} s; check whether another client writes",
                         TIME_MAX.as_secs()
                     ),
                 ));
@@ -114,8 +113,7 @@ fn wait_until_clean(client: &mut Client) -> Result<()> {
             None => {
                 return Err(TargetError::new(
                     ErrorKind::Statement,
-                    "mysql: the server does not report how many pages are dirty, so a checkpoint \
-             cannot be verified",
+                    "mysql: the server does not report its dirty pages, so a checkpoint cannot be verified",
                 ));
             }
         }
@@ -131,8 +129,8 @@ fn may_not(client: &mut Client, error: TargetError) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "mysql: the user {} may not set global variables, without which the server cannot be told \
-             to write its pages to the data files; grant SUPER (MySQL: SYSTEM_VARIABLES_ADMIN)",
+            "mysql: the user {} may not set global variables, which dbdyno needs to trigger checkpoints; grant SUPER \
+             (MySQL: SYSTEM_VARIABLES_ADMIN)",
             user.unwrap_or_default()
         ),
     )

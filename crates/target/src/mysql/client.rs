@@ -167,8 +167,7 @@ impl Client {
         TargetError::new(
             ErrorKind::Unreachable,
             format!(
-                "mysql: the server closed the connection{why}; it was killed, crashed or shut down: \
-                 its error log says which"
+                "mysql: the server closed the connection{why}; it was killed, crashed or shut down: see its error log"
             ),
         )
     }
@@ -177,8 +176,7 @@ impl Client {
         self.is_broken = true;
         TargetError::new(
             ErrorKind::Unreachable,
-            "mysql: the server sent an unexpected answer; check that it is a MariaDB or \
-             MySQL server",
+            "mysql: the server sent an unexpected reply; check that it is a MariaDB or MySQL server",
         )
     }
 
@@ -331,7 +329,7 @@ impl Client {
                 }
                 Event::Finished(finished) if finished.more => {}
                 Event::Finished(_) => return Ok(()),
-                Event::Failed(error) => return Err(explain("reading was broken off", &error)),
+                Event::Failed(error) => return Err(explain("reading failed", &error)),
                 _ => return Err(self.out_of_turn()),
             }
         }

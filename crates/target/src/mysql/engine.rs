@@ -29,7 +29,7 @@ impl Engine for MySql {
         EngineInfo {
             scheme: "mysql",
             title: "MariaDB or MySQL, a running server (client built in)",
-            version: Ok("MariaDB 10.5, MySQL 8.0 or newer".into()),
+            version: Ok("MariaDB 10.5, MySQL 8.0 or later".into()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Engine for LocalMySql {
     fn info(&self) -> EngineInfo {
         EngineInfo {
             scheme: "mysql+local",
-            title: "MariaDB, a throw-away server",
+            title: "MariaDB, a local server that dbdyno starts",
             version: server::versions(&MariaDbServer),
         }
     }

@@ -56,41 +56,40 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
         | code::FILE_SIZE
         | code::FILE_DISK_FULL => (
             ErrorKind::Full,
-            "; the server's disk or a limit of it is full: free some, or choose another data directory",
+            "; the server's disk is full or a limit of it is reached: free some space, or choose another data directory",
         ),
         code::NOT_KEY_FILE | code::CRASHED | code::TABLE_CORRUPT => (
             ErrorKind::Damaged,
-            "; a table of the server is damaged: check it with CHECK TABLE",
+            "; a table is damaged: check it with CHECK TABLE",
         ),
         // The server goes on; fewer jobs may do.
         code::TOO_MANY_CONNECTIONS | code::TOO_MANY_OF_USER | code::LIMIT_OF_USER => (
             ErrorKind::Statement,
-            "; raise the limit (max_connections, or the user's) above the jobs of the test, or use \
-             fewer jobs",
+            "; raise the limit (max_connections, or the user's) above the number of jobs, or use fewer jobs",
         ),
         code::ACCESS_DENIED | code::ACCESS_DENIED_BY_PLUGIN => (
             ErrorKind::Unreachable,
-            "; check user and password (in the URL, $MYSQL_PWD or the section [client] of ~/.my.cnf)",
+            "; check the user and the password (in the URL, $MYSQL_PWD or the section [client] of ~/.my.cnf)",
         ),
         code::DATABASE_DENIED => (
             ErrorKind::Unreachable,
-            "; grant the user all rights on the database",
+            "; grant the user all privileges on the database",
         ),
         code::UNKNOWN_DATABASE | code::HOST_BLOCKED | code::HOST_DENIED => {
             (ErrorKind::Unreachable, "")
         }
         code::SHUTDOWN | code::CONNECTION_KILLED => (
             ErrorKind::Unreachable,
-            "; the server ended the connection (it was killed, or the server is being shut down)",
+            "; the server closed the connection (the session was killed, or the server is shutting down)",
         ),
-        code::RIGHT_MISSING => (ErrorKind::Statement, "; grant it to the user"),
+        code::RIGHT_MISSING => (ErrorKind::Statement, "; grant the user this privilege"),
         code::NOT_ALLOWED | code::LOCAL_OFF => (
             ErrorKind::Statement,
             "; bulk loads need local_infile=ON on the server",
         ),
         code::OUT_OF_MEMORY | code::OUT_OF_SORT_MEMORY | code::OUT_OF_RESOURCES => (
             ErrorKind::Statement,
-            "; the server is out of memory: fewer jobs or smaller buffers need less",
+            "; the server is out of memory: use fewer jobs or smaller buffers",
         ),
         _ => (ErrorKind::Statement, ""),
     }

@@ -66,7 +66,7 @@ pub(super) fn settings(client: &mut Client, flavour: Flavour) -> Result<BTreeMap
         Err(error) => {
             settings.insert(
                 "(further settings)".into(),
-                format!("– the server does not tell them: {}", error.message),
+                format!("– the server does not show them: {}", error.message),
             );
         }
     }

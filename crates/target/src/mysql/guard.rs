@@ -34,7 +34,7 @@ pub(super) fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
     Err(TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "the server is {} {version}, which is too old: dbdyno needs {}.{} or newer",
+            "the server is {} {version}, which is too old; dbdyno needs {}.{} or later",
             flavour.title(),
             least.0,
             least.1
@@ -58,8 +58,8 @@ pub(super) fn refuse_busy(client: &mut Client, access: &Access) -> Result<()> {
     };
     let user = user.as_deref().unwrap_or("?");
     Err(foreign(format!(
-        "other sessions are active on the server at {} (user \"{user}\"); they and the results would disturb each other: wait, choose \
-             another server, or add others=allow to the URL",
+        "other sessions are active on the server at {} (user \"{user}\"); they and the results would disturb each other: \
+         wait, choose another server, or add others=allow to the URL",
         access.place
     )))
 }
@@ -85,8 +85,7 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
         return Ok(());
     }
     Err(foreign(format!(
-        "another dbdyno is using the database \"{}\" at {}; wait for it, or end the URL with another \
-         name",
+        "another dbdyno is using the database \"{}\" at {}; wait until it has finished, or name another database in the URL",
         access.database, access.place
     )))
 }
@@ -174,8 +173,8 @@ pub(super) fn refuse_proxy(client: &mut Client, access: &Access) -> Result<()> {
     Err(TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "there is a proxy in front of the server at {}: the logon was to session {}, and session {number} answers. \
-             Session settings do not last there; connect to the server itself",
+            "there is a proxy in front of the server at {}: dbdyno logged in to session {}, but session {number} answers, \
+             so session settings do not last; connect to the server directly",
             access.place,
             client.connection()
         ),
@@ -201,14 +200,14 @@ pub(super) fn check_database(client: &mut Client, access: &Access) -> Result<()>
         return Ok(());
     }
     Err(foreign(format!(
-        "a session at {} works in the database \"{database}\" instead of \"{asked}\"; nothing was changed: \
-         name the server itself",
+        "a session at {} uses the database \"{database}\" instead of \"{asked}\"; nothing was changed: connect to the \
+         server directly",
         access.place
     )))
 }
 
 const ADVICE: &str =
-    "end the URL with the name of a database that does not exist, for example /dbdyno";
+    "name a database that does not exist at the end of the URL, for example /dbdyno";
 
 fn place_of(access: &Access) -> String {
     format!("the database \"{}\" at {}", access.database, access.place)
@@ -240,7 +239,7 @@ fn refuse_foreign_code(client: &mut Client, access: &Access) -> Result<()> {
     match found {
         None => Ok(()),
         Some(what) => Err(foreign(format!(
-            "{} holds the {what}, which is not dbdyno's; {ADVICE}",
+            "{} contains the {what}, which dbdyno did not create; {ADVICE}",
             place_of(access)
         ))),
     }

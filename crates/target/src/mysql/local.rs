@@ -35,21 +35,24 @@ const SOCKET: &str = "mysqld.sock";
 const PROGRAMS: &[&str] = &["mariadbd", "mysqld"];
 
 const RESERVED: &[(&str, &str)] = &[
-    ("skip_networking", "it listens on its socket only"),
-    ("bind_address", "it listens on its socket only"),
-    ("port", "it listens on its socket only"),
-    ("extra_port", "it listens on its socket only"),
-    ("socket", "its socket is in a directory of its own"),
-    ("datadir", "write it after the colon of the URL"),
-    ("basedir", "name its programs in $MYSQL_BIN"),
-    ("user", "dbdyno drops the privileges itself"),
-    ("pid_file", "it must leave nothing behind"),
-    ("log_error", "its log is where dbdyno reads it"),
-    ("tmpdir", "it must leave nothing behind"),
     (
-        "skip_grant_tables",
-        "the sessions' users are part of what is measured",
+        "skip_networking",
+        "the server listens on its Unix socket only",
     ),
+    ("bind_address", "the server listens on its Unix socket only"),
+    ("port", "the server listens on its Unix socket only"),
+    ("extra_port", "the server listens on its Unix socket only"),
+    ("socket", "the socket is in a private directory"),
+    ("datadir", "put the directory after the colon of the URL"),
+    (
+        "basedir",
+        "name the directory of its programs in $MYSQL_BIN",
+    ),
+    ("user", "dbdyno chooses the user"),
+    ("pid_file", "dbdyno must be able to remove it"),
+    ("log_error", "dbdyno reads the log at a fixed place"),
+    ("tmpdir", "dbdyno must be able to remove it"),
+    ("skip_grant_tables", "logins are part of what is measured"),
 ];
 
 impl ServerKind for MariaDbServer {
@@ -189,7 +192,7 @@ impl ServerKind for MariaDbServer {
     }
 
     fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String {
-        let mut text = String::from("# Made by dbdyno for one run.\n[mysqld]\n");
+        let mut text = String::from("# Created by dbdyno for one run.\n[mysqld]\n");
         let shown = |path: &Path| path.display().to_string();
         let own = [
             ("skip_networking", "ON".to_owned()),

@@ -97,7 +97,7 @@ impl MySqlSession {
         TargetError::new(
             ErrorKind::Statement,
             format!(
-                "mysql: bulk load failed: {loaded} of {sent} rows went into {table} as they were: {why}"
+                "mysql: bulk load failed: only {loaded} of {sent} rows were loaded into {table} unchanged: {why}"
             ),
         )
     }
@@ -152,11 +152,11 @@ impl Session for MySqlSession {
         let wrong = match columns.get(column) {
             Some(found) if found.is_plain() => return Ok(()),
             Some(_) => format!(
-                "column {} of the result is neither an integer nor a text; cast it to SIGNED or CHAR",
+                "column {} of the result is neither an integer nor text; cast it to SIGNED or CHAR",
                 column + 1
             ),
             None => format!(
-                "the result has {} columns, so there is no number {}",
+                "the result has {} columns and no column {}",
                 columns.len(),
                 column + 1
             ),

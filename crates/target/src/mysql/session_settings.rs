@@ -24,7 +24,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "time_zone",
             "unique_checks",
         ],
-        "dbdyno sets it so that results and tables do not depend on it",
+        "dbdyno sets it, so that results and tables do not depend on it",
     ),
     (
         &[
@@ -35,7 +35,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "tx_isolation",
             "tx_read_only",
         ],
-        "dbdyno sets it so that transactions are the same on every server",
+        "dbdyno sets it, so that transactions behave the same on every server",
     ),
     (
         &["max_execution_time", "max_statement_time"],
@@ -47,7 +47,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "max_sp_recursion_depth",
             "sql_select_limit",
         ],
-        "a limit would change answers",
+        "a limit would change results",
     ),
     (
         &["innodb_compression_default"],
@@ -55,7 +55,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
     ),
     (
         &["sql_log_bin"],
-        "replicas of the server would miss what is written",
+        "replicas of the server would miss the changes",
     ),
 ];
 
@@ -80,9 +80,9 @@ pub(super) fn try_settings(
         let sql = format!("SET SESSION {}", assignment(name, value));
         if let Err(error) = client.attempt(&sql)? {
             let why = match error.code {
-                code::GLOBAL_VARIABLE => "all sessions share it (a global variable)",
+                code::GLOBAL_VARIABLE => "it is a global variable, which all sessions share",
                 code::READ_ONLY_OR_GLOBAL => {
-                    "it cannot be changed while the server runs, or by a session"
+                    "it is read-only while the server runs, or cannot be set for a session"
                 }
                 code::UNKNOWN_VARIABLE => return Err(unknown(flavour, name)),
                 _ => return Err(not_taken(name, value, explain("SET SESSION", &error))),
@@ -184,8 +184,8 @@ fn unknown(flavour: Flavour, name: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Statement,
         format!(
-            "{0}: this server has no setting \"{name}\"; `SHOW SESSION VARIABLES` tells those there are, and socket \
-             and others are the URL's own",
+            "{0}: this server has no setting \"{name}\"; `SHOW SESSION VARIABLES` lists its settings, and the URL has \
+             socket and others",
             flavour.title()
         ),
     )

@@ -66,11 +66,11 @@ impl Source for MySqlSource {
     }
 
     fn moment(&self) -> &'static str {
-        "all rows are read in one consistent snapshot; tables of engines without transactions have none"
+        "all rows are read in one consistent snapshot, except tables of engines without transactions"
     }
 
     fn one_stream(&self) -> Option<&'static str> {
-        Some("the server shares a snapshot with no second session")
+        Some("the server cannot share a snapshot between sessions")
     }
 
     fn tables(&self) -> Result<Vec<SourceTable>> {
@@ -152,11 +152,11 @@ fn column(
     let quoted = DIALECT.quoted(&name);
     let kind = kind_of(data_type, &declared, digits, places);
     let (expression, note) = match data_type {
-        "bit" => (format!("({quoted} + 0)"), Some("bits, kept as a number")),
+        "bit" => (format!("({quoted} + 0)"), Some("bits, kept as an integer")),
         // From -838 to 838 hours: no time of a day.
-        "time" => (format!("cast({quoted} AS char)"), Some("kept as its text")),
+        "time" => (format!("cast({quoted} AS char)"), Some("kept as text")),
         "enum" | "set" | "json" | "uuid" | "inet4" | "inet6" => {
-            (quoted.clone(), Some("kept as its text"))
+            (quoted.clone(), Some("kept as text"))
         }
         _ => (quoted.clone(), None),
     };
@@ -199,12 +199,12 @@ fn kind_of(
         "timestamp" => Kind::MomentOfWorld,
         "decimal" => match (digits.parse(), places.parse()) {
             (Ok(digits @ 1..=DIGITS_MAX), Ok(places)) => Kind::Decimal { digits, places },
-            _ => return Err(format!("a column store keeps {DIGITS_MAX} digits at most")),
+            _ => return Err(format!("a column store keeps at most {DIGITS_MAX} digits")),
         },
         "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Kind::Bytes,
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set"
         | "json" | "time" | "uuid" | "inet4" | "inet6" => Kind::Text,
-        _ => return Err("a type without a counterpart in a column store".into()),
+        _ => return Err("the column store has no such type".into()),
     })
 }
 
@@ -303,7 +303,8 @@ fn unreadable(table: &SourceTable, place: usize) -> TargetError {
     TargetError::new(
         ErrorKind::Unfit(place),
         format!(
-            "mysql: a row of {} holds a value in the column {name} {declared} that no column store has, as the day zero",
+            "mysql: a row of {} has a value in the column {name} {declared} that a column store cannot hold, such as the \
+             date zero",
             table.label()
         ),
     )

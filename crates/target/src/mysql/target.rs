@@ -126,7 +126,7 @@ impl MySqlTarget {
             self.with_control(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
         if loads.as_deref() == Some("ON") {
             return Ok(Cooled::Lukewarm(
-                "innodb_buffer_pool_load_at_startup is ON: the server reads its old pages in again"
+                "innodb_buffer_pool_load_at_startup is ON, so the server reloads its buffer pool"
                     .into(),
             ));
         }
@@ -190,12 +190,11 @@ impl Target for MySqlTarget {
     fn lacks(&self, feature: Feature) -> Option<String> {
         match (feature, self.flavour) {
             (Feature::Compression, Flavour::MySql) => Some(
-                "MySQL has no setting that makes new tables compressed, and dbdyno does not rewrite \
-                 the library's statements"
+                "MySQL has no setting that compresses new tables, and dbdyno does not rewrite the library's statements"
                     .into(),
             ),
             (Feature::ParallelStatement, flavour) => Some(format!(
-                "{} runs a statement on one thread",
+                "{} runs each statement on one thread",
                 flavour.title()
             )),
             _ => None,
@@ -227,7 +226,7 @@ impl Target for MySqlTarget {
     fn server_directory(&self) -> std::result::Result<PathBuf, String> {
         match self.with_control(|client| facts::variable(client, "datadir")) {
             Ok(Some(directory)) => Ok(PathBuf::from(directory)),
-            _ => Err("the server does not tell its data directory".into()),
+            _ => Err("the server does not show its data directory".into()),
         }
     }
 
@@ -247,8 +246,7 @@ impl Target for MySqlTarget {
 
     fn read_only(&self) -> Option<String> {
         self.is_read_only.then(|| {
-            "the server is read-only (read_only), on which nothing can be written: name its primary, or ask for scripts that \
-             only read"
+            "the server is read-only (read_only); name its primary, or run only scripts that read"
                 .into()
         })
     }
@@ -266,7 +264,7 @@ impl Target for MySqlTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match (self.control).own_server_to("restart it nor empty its buffer pool") {
+        match (self.control).own_server_to("restart it or empty its buffer pool") {
             Ok(server) => self.restarted(|| server.cool()),
             Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }
@@ -304,7 +302,7 @@ impl Target for MySqlTarget {
     fn set_threads(&self, _threads: u32) -> Result<()> {
         Err(TargetError::new(
             ErrorKind::Statement,
-            format!("{} runs a statement on one thread", self.flavour.title()),
+            format!("{} runs each statement on one thread", self.flavour.title()),
         ))
     }
 

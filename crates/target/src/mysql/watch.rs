@@ -77,7 +77,7 @@ impl Watch for MySqlWatch {
     fn source(&self) -> String {
         let list = "the server's process list";
         match self.threads {
-            Some(_) => format!("{list} and the kernel's account of its threads"),
+            Some(_) => format!("{list} and the kernel's accounting of its threads"),
             None => list.into(),
         }
     }

@@ -40,22 +40,21 @@ pub enum WireError {
     )]
     Malformed(&'static str),
     /// A packet beyond [`PACKET_BYTES_MAX`].
-    #[error("a packet of {0} bytes exceeds dbdyno's limit of 64 MiB; use shorter values")]
+    #[error("a packet of {0} bytes exceeds the 64 MiB that dbdyno accepts; use shorter values")]
     TooLarge(usize),
     /// A server from before MariaDB 10.2 or MySQL 5.7.
-    #[error("the server is too old: it lacks {0}; use MariaDB 10.5 or MySQL 8.0 or newer")]
+    #[error("the server is too old: it does not support {0}; use MariaDB 10.5, MySQL 8.0 or later")]
     TooOld(&'static str),
     /// A way of logging in that is not known.
     #[error(
-        "the server requires authentication by \"{0}\", which dbdyno does not support; give the user \
+        "the server requires the authentication plugin \"{0}\", which dbdyno does not support; give the user \
          mysql_native_password, caching_sha2_password or unix_socket"
     )]
     UnknownPlugin(String),
     /// The password would have to be sent in the clear.
     #[error(
-        "the server wants the password itself, which dbdyno does not send over a network without TLS; \
-         connect through the Unix socket (?socket=PATH), or log in once with a TLS client, so that \
-         the server remembers the password"
+        "the server requires the clear-text password, which dbdyno does not send over a network without TLS; connect \
+         through the Unix socket (?socket=PATH), or log in once with a TLS client so that the server caches the password"
     )]
     InsecureChannel,
     /// Too many prepared statements.

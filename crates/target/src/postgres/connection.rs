@@ -332,7 +332,7 @@ impl Connection {
         }
         while !self.wire.output().is_empty() {
             match self.stream.write(self.wire.output()) {
-                Ok(0) => return Err(self.break_off("nothing can be sent")),
+                Ok(0) => return Err(self.break_off("the connection accepts no data")),
                 Ok(bytes) => self.wire.sent(bytes),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.last_words(&error)),

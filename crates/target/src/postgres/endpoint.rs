@@ -100,11 +100,11 @@ impl Endpoint {
             return Ok(None);
         };
         if !facts.is_file() || facts.len() > PASSWORD_FILE_BYTES_MAX {
-            return Err(wrong("is none: it is no file or far too long".into()));
+            return Err(wrong("is not a regular file, or is far too large".into()));
         }
         if facts.mode() & 0o077 != 0 {
             return Err(wrong(
-                "is readable by others and was ignored; protect it with chmod 0600".into(),
+                "is readable by others and is not used; protect it (chmod 600)".into(),
             ));
         }
         let text = fs::read_to_string(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
@@ -134,7 +134,7 @@ pub(super) fn own_schema(url: &TargetUrl) -> Result<String> {
     Err(TargetError::new(
         ErrorKind::Statement,
         format!(
-            "schema={} cannot be dbdyno's own schema; name one of small letters, digits and _, for example {SCHEMA}",
+            "schema={} cannot be dbdyno's schema; use a name of lower-case letters, digits and _, for example {SCHEMA}",
             name.escape_debug()
         ),
     ))
@@ -210,7 +210,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let message = endpoint.password_from_file(&path).unwrap_err().message;
         assert!(
-            message.contains("chmod 0600") && !message.contains("secret"),
+            message.contains("chmod 600") && !message.contains("secret"),
             "{message}"
         );
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();

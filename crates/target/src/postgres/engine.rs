@@ -80,7 +80,7 @@ impl Engine for LocalPostgres {
     fn info(&self) -> EngineInfo {
         EngineInfo {
             scheme: "postgres+local",
-            title: "PostgreSQL, a throw-away server",
+            title: "PostgreSQL, a local server that dbdyno starts",
             version: server::versions(&PostgresServer),
         }
     }

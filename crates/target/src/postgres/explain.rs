@@ -7,13 +7,12 @@ use crate::{ErrorKind, TargetError};
 pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
     let kind = kind_of(error);
     let advice = match (error.code.as_str(), kind) {
-        ("53300", _) => "; raise max_connections, end other sessions or measure with fewer jobs",
-        ("53200", _) => "; the server is out of memory: fewer jobs or smaller work_mem need less",
+        ("53300", _) => "; raise max_connections, close other sessions or use fewer jobs",
+        ("53200", _) => "; the server is out of memory: use fewer jobs or a smaller work_mem",
         ("26000", _) => {
-            "; a connection pooler has changed the session under way: name the server itself, or a pool in \
-             session mode"
+            "; a connection pooler has switched the session: connect to the server directly, or through a pool in session mode"
         }
-        ("42501", _) => "; grant the right to dbdyno's user, or log on as another user",
+        ("42501", _) => "; grant dbdyno's user this privilege or log in as another user",
         (_, ErrorKind::Full) => "; free some space on the server's disk",
         (_, ErrorKind::Damaged) => "; the database is damaged: choose another one",
         ("57P01" | "57P02" | "57P05", _) => "; the server ended the session: see its log",
@@ -42,14 +41,14 @@ fn kind_of(error: &ServerError) -> ErrorKind {
 
 /// A server that let nobody in.
 pub(super) fn refused(place: &str, over_network: bool, error: &ServerError) -> TargetError {
-    let mut told = explain(&format!("cannot log on to {place}"), error);
+    let mut told = explain(&format!("cannot log in to {place}"), error);
     match error.code.as_str() {
         "28P01" => told.message.push_str(
             "; check the password in the target's URL, $PGPASSWORD or ~/.pgpass",
         ),
         "28000" if over_network => told.message.push_str(
-            "; dbdyno does not speak TLS: if pg_hba.conf requires it (hostssl), add a host line for \
-             this machine or go through an SSH tunnel",
+            "; dbdyno does not support TLS: where pg_hba.conf requires it (hostssl), add a host line for this machine or \
+             use an SSH tunnel",
         ),
         _ => {}
     }
@@ -61,7 +60,7 @@ pub(super) fn unreachable(place: &str, error: &std::io::Error) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "PostgreSQL at {place} cannot be reached: {error}; check that it is running and listening there"
+            "cannot reach PostgreSQL at {place}: {error}; check that it is running and listening there"
         ),
     )
 }
@@ -71,8 +70,8 @@ pub(super) fn lost(place: &str, why: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "PostgreSQL at {place} closed the connection unexpectedly ({why}): the server or this session's \
-             process ended; see the server's log"
+            "PostgreSQL at {place} closed the connection unexpectedly ({why}): the server or the process of this session \
+             has ended; see the server's log"
         ),
     )
 }
@@ -81,7 +80,7 @@ pub(super) fn lost(place: &str, why: &str) -> TargetError {
 pub(super) fn no_logon(place: &str, error: &LogonError) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
-        format!("PostgreSQL: cannot log on to {place}: {error}"),
+        format!("PostgreSQL: cannot log in to {place}: {error}"),
     )
 }
 

@@ -89,8 +89,8 @@ fn refuse_no_rights(connection: &mut Connection, major: u32) -> Result<()> {
     }
     Err(TargetError::new(
         ErrorKind::Unreachable,
-        "PostgreSQL: this user may not run CHECKPOINT, which gives each test a known state; GRANT \
-             pg_checkpoint to the user (15 and later), or log on as a superuser",
+        "PostgreSQL: this user may not run CHECKPOINT, which dbdyno needs to start tests in a known state; GRANT \
+         pg_checkpoint to the user (15 and later), or log in as a superuser",
     ))
 }
 
@@ -108,8 +108,8 @@ fn refuse_others(connection: &mut Connection) -> Result<()> {
             return Err(TargetError::new(
                 ErrorKind::Foreign,
                 format!(
-                    "PostgreSQL: other sessions are active on this server ({who}); they and the results would disturb each other: wait, choose \
-             another server, or add others=allow to the URL"
+                    "PostgreSQL: other sessions are active on this server ({who}); they and the results would disturb \
+                     each other: wait, choose another server, or add others=allow to the URL"
                 ),
             ));
         }
@@ -199,8 +199,7 @@ fn lock(connection: &mut Connection) -> Result<()> {
         if Instant::now() >= until {
             return Err(TargetError::new(
                 ErrorKind::Foreign,
-                "PostgreSQL: another dbdyno is using this database; wait for it or name another \
-             database",
+                "PostgreSQL: another dbdyno is using this database; wait until it has finished, or name another database",
             ));
         }
         sleep(ACTIVE_APART);
@@ -253,10 +252,10 @@ pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()
             return foreign("already exists and was not created by dbdyno");
         }
         Some([_, is_mine, _]) if is_mine != "true" => {
-            return foreign("belongs to another user: log on as the user who created it");
+            return foreign("belongs to another user: log in as that user");
         }
         Some([_, _, is_open]) if is_open == "true" => {
-            return foreign("lets other users create tables and functions in it (GRANT CREATE)");
+            return foreign("lets other users create tables and functions (GRANT CREATE)");
         }
         Some(_) => {}
     }
@@ -267,7 +266,7 @@ pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()
         .flatten()
         .next()
     {
-        return foreign(&format!("holds the function \"{name}\" of another user"));
+        return foreign(&format!("contains the function \"{name}\" of another user"));
     }
     let found = relations(connection, schema)?;
     let entered = || {

@@ -33,20 +33,29 @@ const MEMORY_PER_SESSION_BYTES: u64 = 5 << 19;
 const PAGE_TABLE_SHARE: u64 = 512;
 
 const RESERVED: &[(&str, &str)] = &[
-    ("listen_addresses", "it listens on its socket only"),
-    ("port", "its socket is in a directory of its own"),
+    (
+        "listen_addresses",
+        "the server listens on its Unix socket only",
+    ),
+    ("port", "the socket is in a private directory"),
     (
         "unix_socket_directories",
-        "its socket is in a directory of its own",
+        "the socket is in a private directory",
     ),
-    ("unix_socket_permissions", "nobody else may reach it"),
-    ("data_directory", "write it after the colon of the URL"),
-    ("config_file", "write settings into the URL"),
-    ("hba_file", "nobody else may reach it"),
-    ("ident_file", "nobody else may reach it"),
-    ("external_pid_file", "it must leave nothing behind"),
-    ("logging_collector", "its log is where dbdyno reads it"),
-    ("log_destination", "its log is where dbdyno reads it"),
+    (
+        "unix_socket_permissions",
+        "nobody else may connect to the server",
+    ),
+    (
+        "data_directory",
+        "put the directory after the colon of the URL",
+    ),
+    ("config_file", "put settings in the URL"),
+    ("hba_file", "nobody else may connect to the server"),
+    ("ident_file", "nobody else may connect to the server"),
+    ("external_pid_file", "dbdyno must be able to remove it"),
+    ("logging_collector", "dbdyno reads the log at a fixed place"),
+    ("log_destination", "dbdyno reads the log at a fixed place"),
 ];
 
 impl ServerKind for PostgresServer {
@@ -85,8 +94,7 @@ impl ServerKind for PostgresServer {
             return Err(TargetError::new(
                 ErrorKind::NotInstalled,
                 format!(
-                    "$PG_BIN names {}, where the programs postgres and initdb are not; correct it or \
-                     unset it",
+                    "$PG_BIN names {}, which does not contain postgres and initdb; correct it or unset it",
                     named.display()
                 ),
             ));
@@ -184,7 +192,7 @@ impl ServerKind for PostgresServer {
     }
 
     fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String {
-        let mut text = String::from("# Made by dbdyno for one run.\n");
+        let mut text = String::from("# Created by dbdyno for one run.\n");
         let socket = layout.socket_directory.display().to_string();
         let port = PORT.to_string();
         let own = [

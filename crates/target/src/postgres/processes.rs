@@ -31,8 +31,7 @@ pub(super) fn postmaster(connection: &mut Connection) -> std::result::Result<u32
         return match is_server(listener) {
             true => Ok(listener),
             false => Err(format!(
-                "the process that listens at the server's socket, {listener}, is not the server; name the server's own \
-                 socket"
+                "the process that listens on the server's socket, {listener}, is not the server; name the server's own socket"
             )),
         };
     }
@@ -44,8 +43,8 @@ pub(super) fn postmaster(connection: &mut Connection) -> std::result::Result<u32
         process::parent(session).filter(|pid| is_ours && is_server(*pid))
     };
     found().ok_or_else(|| {
-        "the server's processes cannot be found on this machine: it is in a container or behind a tunnel or pool; \
-         connect through its Unix socket"
+        "cannot find the server's processes on this machine: it is in a container or behind a tunnel or pool; connect \
+         through its Unix socket"
             .to_owned()
     })
 }

@@ -4,12 +4,9 @@
 pub(super) const RESERVED: &[(&[&str], &str)] = &[
     (
         &["search_path"],
-        "dbdyno's tables are in a schema of their own, which schema=NAME names",
+        "dbdyno's tables are in a separate schema; choose it with schema=NAME",
     ),
-    (
-        &["role", "session_authorization"],
-        "the user is that of the URL",
-    ),
+    (&["role", "session_authorization"], "the URL names the user"),
     (
         &[
             "application_name",
@@ -22,7 +19,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "standard_conforming_strings",
             "timezone",
         ],
-        "dbdyno sets it so that results do not depend on it",
+        "dbdyno sets it, so that results do not depend on it",
     ),
     (
         &[
@@ -33,7 +30,7 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
             "transaction_isolation",
             "transaction_read_only",
         ],
-        "dbdyno sets it so that transactions are the same on every server",
+        "dbdyno sets it, so that transactions behave the same on every server",
     ),
     (
         &[
@@ -54,6 +51,6 @@ pub(super) const RESERVED: &[(&[&str], &str)] = &[
     ),
     (
         &["local_preload_libraries", "session_preload_libraries"],
-        "it takes effect only when a session starts",
+        "it only takes effect when a session starts",
     ),
 ];

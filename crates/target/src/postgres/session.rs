@@ -85,7 +85,7 @@ impl PostgresSession {
 
     fn begin_with(&mut self, control: Control) -> Result<()> {
         if self.begun || self.connection.transaction() != Transaction::Idle {
-            return Err(statement("a transaction is begun inside another one"));
+            return Err(statement("a transaction is already open"));
         }
         self.control(control)?;
         self.begun = true;
@@ -205,7 +205,7 @@ impl Session for PostgresSession {
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         if self.begun {
             return Err(statement(
-                "rows as text are asked for at the start of a transaction",
+                "cannot read rows as text at the start of a transaction",
             ));
         }
         self.connection.texts(sql, &[])
@@ -238,11 +238,11 @@ impl Session for PostgresSession {
         match columns.get(column) {
             Some(oid) if is_kept(*oid) => Ok(()),
             Some(_) => Err(statement(&format!(
-                "column {} of the result is neither an integer nor a text; cast it to bigint or text",
+                "column {} of the result is neither an integer nor text; cast it to bigint or text",
                 column + 1
             ))),
             None => Err(statement(&format!(
-                "the result has {} columns, so there is no number {}",
+                "the result has {} columns and no column {}",
                 columns.len(),
                 column + 1
             ))),
@@ -358,7 +358,7 @@ impl Session for PostgresSession {
         if outcome.is_err() {
             // The first error is the one to tell; the server's answer is that it rolled back.
             let wire = self.connection.wire();
-            let _ = wire.copy_give_up("the rows could not be made");
+            let _ = wire.copy_give_up("the rows could not be generated");
             let _ = self.connection.exchange(&sql, |_| Ok(()));
             return outcome;
         }

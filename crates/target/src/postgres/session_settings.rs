@@ -64,10 +64,14 @@ impl Connection {
         );
         let why = match self.one_row(&sql)?.into_iter().flatten().next().as_deref() {
             Some(context) if OF_SESSIONS.contains(&context) => return Ok(()),
-            Some("internal") => "it was fixed when the server was built or its data directory made",
-            Some("postmaster") => "it is fixed when the server starts (context postmaster)",
+            Some("internal") => {
+                "it was fixed when the server was built or its data directory was created"
+            }
+            Some("postmaster") => {
+                "it only takes effect when the server starts (context postmaster)"
+            }
             Some("sighup") => "all sessions share it (context sighup)",
-            Some(_) => "it is fixed when a session starts",
+            Some(_) => "it only takes effect when a session starts",
             None => return Err(unknown(name)),
         };
         Err(of_the_server("PostgreSQL", name, why))
@@ -86,8 +90,8 @@ fn unknown(name: &str) -> TargetError {
     TargetError::new(
         crate::ErrorKind::Statement,
         format!(
-            "PostgreSQL: this server has no setting \"{name}\", or does not show it to this user; `SHOW ALL` tells \
-             those there are, and sslmode, others and schema are the URL's own"
+            "PostgreSQL: this server has no setting \"{name}\", or hides it from this user; `SHOW ALL` lists its \
+             settings, and the URL has sslmode, others and schema"
         ),
     )
 }

@@ -17,16 +17,13 @@ const MAINTENANCE_KIB_PER_THREAD: u64 = 32 << 10;
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "sslmode",
-        "disable, allow or prefer: dbdyno does not speak TLS (default prefer)",
+        "disable, allow or prefer; dbdyno does not support TLS (default prefer)",
     ),
     (
         "others",
         "allow: measure although other sessions are active (default refuse)",
     ),
-    (
-        "schema",
-        "schema of the database that is dbdyno's own (default dbdyno)",
-    ),
+    ("schema", "dbdyno's schema in the database (default dbdyno)"),
 ];
 
 /// What a URL asked for.
@@ -46,12 +43,12 @@ impl SetUp {
             None | Some("disable" | "allow" | "prefer") => {}
             Some(mode @ ("require" | "verify-ca" | "verify-full")) => {
                 return bad(format!(
-                    "sslmode={mode} asks for TLS, which dbdyno does not speak; use sslmode=disable \
-                     where the network allows it, or go through an SSH tunnel"
+                    "sslmode={mode} requires TLS, which dbdyno does not support; use sslmode=disable where the network \
+                     allows it, or an SSH tunnel"
                 ));
             }
             Some(mode) => {
-                return bad(format!("sslmode={mode} is none of disable, allow, prefer"));
+                return bad(format!("sslmode={mode} is not disable, allow or prefer"));
             }
         }
         let others_allowed = match value("others") {
@@ -125,10 +122,10 @@ mod tests {
     fn senseless_settings_are_refused() {
         for (bad, what) in [
             ("sslmode=require", "TLS"),
-            ("sslmode=maybe", "none of"),
+            ("sslmode=maybe", "not disable, allow or prefer"),
             ("others=some", "neither"),
             ("search_path=public", "schema=NAME"),
-            ("Statement_Timeout=1s", "would end what is measured"),
+            ("Statement_Timeout=1s", "would cancel measured statements"),
         ] {
             let error = set_up(bad).unwrap_err();
             assert!(error.message.contains(what), "{error}");

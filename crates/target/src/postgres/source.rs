@@ -47,7 +47,7 @@ const CATALOGUE: &str = "SELECT n.nspname, c.relname, c.relkind::text, c.reltupl
      ORDER BY n.nspname, c.relname, a.attnum";
 
 /// What is said of a table with policies that hold for this user.
-const ROW_SECURITY: &str = "row security is active for this user: rows that its policies hide are not read, and the size on disk is not theirs";
+const ROW_SECURITY: &str = "row security is active for this user: hidden rows are not read, and the size on disk is unknown";
 
 /// A database whose snapshot is held as long as this lives.
 pub(super) struct PostgresSource {
@@ -106,7 +106,7 @@ impl Source for PostgresSource {
 
     fn one_stream(&self) -> Option<&'static str> {
         (!self.has_ranges()).then_some(
-            "PostgreSQL before 14 reads the whole table for each range of its row addresses",
+            "PostgreSQL before version 14 reads the whole table for each range of row addresses",
         )
     }
 
@@ -238,7 +238,7 @@ fn kind_of(base: &str, modifier: i32) -> (std::result::Result<Kind, String>, Opt
 fn decimal(modifier: i32) -> std::result::Result<Kind, String> {
     const LENGTH: i32 = 4;
     let Some(bits) = modifier.checked_sub(LENGTH).filter(|bits| *bits >= 0) else {
-        return Err("a numeric without a precision has digits without limit".into());
+        return Err("a numeric without a precision has an unlimited number of digits".into());
     };
     let (digits, places) = (bits >> 16, bits & 0x7ff);
     match (u8::try_from(digits), u8::try_from(places)) {
@@ -246,7 +246,7 @@ fn decimal(modifier: i32) -> std::result::Result<Kind, String> {
             Ok(Kind::Decimal { digits, places })
         }
         _ => Err(format!(
-            "a column store keeps {DIGITS_MAX} digits at most, and no more behind the point than in all"
+            "a column store keeps at most {DIGITS_MAX} digits, and a scale no larger than the precision"
         )),
     }
 }
@@ -273,8 +273,8 @@ fn in_table(table: &SourceTable, error: TargetError) -> TargetError {
     };
     let message = match table.columns.get(place) {
         Some(SourceColumn { name, declared, .. }) => format!(
-            "PostgreSQL: a row of {} holds a number in the column {name} {declared} that is not finite or has more \
-             digits than its type says",
+            "PostgreSQL: a row of {} has a number in the column {name} {declared} that is not finite or has more digits \
+             than its type allows",
             table.label()
         ),
         None => error.message,

@@ -100,17 +100,19 @@ impl Target for PostgresTarget {
         let mut recorded = self.with_control(settings).unwrap_or_default();
         if !self.has_current_statistics() {
             let why = format!(
-                "buffer gets are unknown: the statistics of PostgreSQL {} come with a delay",
+                "buffer gets are unknown: the statistics of PostgreSQL {} are delayed",
                 self.facts.major
             );
             recorded.insert("dbdyno.statistics".into(), why);
         }
         if self.facts.is_pooled {
-            let what = "sessions go through a connection pooler in session mode, whose time is in every figure";
+            let what =
+                "sessions use a connection pooler in session mode; every figure includes its time";
             recorded.insert("dbdyno.pooler".into(), what.into());
         }
         if self.facts.is_standby {
-            let what = "it replays what its primary writes, in every figure";
+            let what =
+                "the server replays the changes of its primary; every figure includes that work";
             recorded.insert("dbdyno.standby".into(), what.into());
         }
         if let Some(server) = self.control.server() {
@@ -132,7 +134,7 @@ impl Target for PostgresTarget {
     fn lacks(&self, feature: Feature) -> Option<String> {
         match feature {
             Feature::Compression => Some(
-                "PostgreSQL compresses single values above 2 kB, not rows like those of this test"
+                "PostgreSQL only compresses single values above 2 kB, which this test does not have"
                     .into(),
             ),
             Feature::ParallelStatement if self.facts.workers_max == 0 => Some(
@@ -171,8 +173,7 @@ impl Target for PostgresTarget {
         match rows.into_iter().flatten().next().flatten() {
             Some(directory) => Ok(PathBuf::from(directory)),
             None => Err(
-                "this user may not see the server's data directory, so its device is unknown; \
-                 GRANT pg_monitor TO it, or name the device with --host-device"
+                "this user may not see the server's data directory, so its device is unknown; GRANT pg_monitor to the user"
                     .into(),
             ),
         }
@@ -197,7 +198,7 @@ impl Target for PostgresTarget {
 
     fn read_only(&self) -> Option<String> {
         self.facts.is_standby.then(|| {
-            "the server is a standby, so nothing can be written: name its primary, or run read-only scripts"
+            "the server is a read-only standby; name its primary, or run only scripts that read"
                 .into()
         })
     }
@@ -238,7 +239,7 @@ impl Target for PostgresTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match (self.control).own_server_to("restart it nor empty its page cache") {
+        match (self.control).own_server_to("restart it or drop its page cache") {
             Ok(server) => self.control.without_sessions(|| server.cool()),
             Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }
@@ -290,9 +291,8 @@ impl Target for PostgresTarget {
             return Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "PostgreSQL: {threads} processes for one statement are more than the server's {} \
-                     parallel workers and the session's own; raise max_parallel_workers and \
-                     max_worker_processes",
+                    "PostgreSQL: {threads} processes per statement exceed the server's {} parallel workers plus the \
+                     session process; raise max_parallel_workers and max_worker_processes",
                     self.facts.workers_max
                 ),
             ));
@@ -306,7 +306,7 @@ impl Target for PostgresTarget {
             false => Ok(()),
             true => Err(TargetError::new(
                 ErrorKind::Statement,
-                "PostgreSQL: tables are not stored compressed",
+                "PostgreSQL does not store tables compressed",
             )),
         }
     }

@@ -18,8 +18,7 @@ pub(super) fn major(version: &str) -> Result<u32> {
     Err(TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "PostgreSQL {version} is too old: dbdyno needs {VERSION_MIN} or later, and 15 for all \
-             figures"
+            "PostgreSQL {version} is too old; dbdyno needs {VERSION_MIN} or later, and 15 or later for all figures"
         ),
     ))
 }

@@ -21,8 +21,7 @@ use activity::{Scope, Seen};
 use profile::Profile;
 
 /// Why there are no histograms.
-const NO_HISTOGRAM: &str =
-    "PostgreSQL keeps no distribution of its waits; those of the device's requests stand beside";
+const NO_HISTOGRAM: &str = "PostgreSQL keeps no distribution of its waits; the distribution of device requests is shown instead";
 
 /// The extension's view.
 const COUNTS: &str = "pg_wait_sampling_profile";

@@ -35,7 +35,7 @@ pub enum WireError {
     Malformed(&'static str),
     /// A message above the limit.
     #[error(
-        "the server sent a message of {0} bytes, more than the {MESSAGE_BYTES_MAX} dbdyno takes"
+        "the server sent a message of {0} bytes, more than the {MESSAGE_BYTES_MAX} that dbdyno accepts"
     )]
     TooLarge(u64),
 }

@@ -49,8 +49,8 @@ impl Account {
                 TargetError::new(
                     ErrorKind::Unreachable,
                     format!(
-                        "a database server must not run as root, and none of the users {}, {FALLBACK} \
-                         exists; make one of them, or run dbdyno as an ordinary user",
+                        "a database server must not run as root, and none of the users {}, {FALLBACK} exists; create one \
+                         of them, or run dbdyno as an ordinary user",
                         preferred.join(", ")
                     ),
                 )

@@ -40,8 +40,8 @@ impl ServerSpec {
             .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if !is_name || value.chars().any(char::is_control) {
             return Err(bad(format!(
-                "\"{}\" cannot be a setting of {}: names are of letters, digits, - and _, and values \
-                 have no control characters",
+                "\"{}\" cannot be a setting of {}; use only letters, digits, - and _ in the name, and no control \
+                 characters in the value",
                 key.escape_debug(),
                 kind.title()
             )));
@@ -49,7 +49,7 @@ impl ServerSpec {
         let key = kind.canonical(key);
         if let Some((_, reason)) = kind.reserved().iter().find(|(name, _)| *name == key) {
             return Err(bad(format!(
-                "{key} of a local server is dbdyno's to set: {reason}"
+                "{key} cannot be set for a local server: {reason}"
             )));
         }
         if self
@@ -73,12 +73,12 @@ impl ServerSpec {
 fn memory(text: &str) -> Result<u64> {
     let bytes = parse_bytes(text).ok_or_else(|| {
         bad(format!(
-            "memory={text} is not a size; write it like memory=2GiB"
+            "memory={text} is not a size; write, for example, memory=2GiB"
         ))
     })?;
     if bytes < MEMORY_BYTES_MIN {
         return Err(bad(format!(
-            "memory={text} is too little: a server needs {} MiB to start at all",
+            "memory={text} is too small; a server needs at least {} MiB to start",
             MEMORY_BYTES_MIN >> 20
         )));
     }

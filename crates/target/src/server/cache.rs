@@ -41,7 +41,7 @@ pub(super) fn forget(directory: &Path) -> io::Result<Cooled> {
         return Ok(Cooled::Cold);
     }
     Ok(Cooled::Lukewarm(format!(
-        "{} KiB of the files in {} stay in the page cache",
+        "{} KiB of the files in {} are still in the page cache",
         bytes >> 10,
         directory.display()
     )))

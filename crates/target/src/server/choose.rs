@@ -18,7 +18,8 @@ pub(super) fn choose(
     let wanted = match asked {
         None => data.cloned(),
         Some(text) => Some(Version::find_in(text).ok_or_else(|| {
-            let message = format!("version={text} is not a version; write it like version=15");
+            let message =
+                format!("version={text} is not a version; write, for example, version=15");
             TargetError::new(ErrorKind::Statement, message)
         })?),
     };
@@ -29,8 +30,8 @@ pub(super) fn choose(
         return Err(TargetError::new(
             ErrorKind::Foreign,
             format!(
-                "the data directory was made by version {data} of {}, which version {asked} must not \
-                 open; leave version= out, or name another directory",
+                "the data directory was created by version {data} of {}, and version {asked} must not open it; remove \
+                 version=, or name another directory",
                 kind.title()
             ),
         ));
@@ -47,7 +48,7 @@ pub(super) fn choose(
     match (chosen, wanted) {
         (Some(chosen), _) => Ok(chosen),
         (None, Some(wanted)) => not_installed(format!(
-            "{} {wanted} is not among the servers found ({}); install it, or name its programs in ${}",
+            "{} {wanted} is not among the installed servers ({}); install it, or name the directory of its programs in ${}",
             kind.title(),
             versions.join(", "),
             kind.variable(),

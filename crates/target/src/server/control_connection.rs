@@ -97,16 +97,16 @@ impl<C> ControlConnection<C> {
     /// # Errors
     /// That sentence, where dbdyno did not start the server, or another target hangs on it.
     pub fn own_server(&self) -> Result<&LocalServer> {
-        self.own_server_to("stop it nor copy its files")
+        self.own_server_to("stop it or copy its files")
     }
 
-    /// The same for who wants something else of it, as it stands behind "it can neither".
+    /// The same for who wants something else of it, as it stands behind "cannot".
     ///
     /// # Errors
     /// As [`Self::own_server`].
     pub fn own_server_to(&self, wanted: &str) -> Result<&LocalServer> {
-        let foreign = || format!("dbdyno did not start this server: it can neither {wanted}");
-        let shared = "the server's files and caches are another database's of this run as well";
+        let foreign = || format!("dbdyno did not start this server and cannot {wanted}");
+        let shared = "the server's files and caches also belong to another database of this run";
         match self.server() {
             Some(_) if self.is_secondary => Err(TargetError::new(ErrorKind::Statement, shared)),
             Some(server) => Ok(server),

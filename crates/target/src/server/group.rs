@@ -85,7 +85,7 @@ impl MemoryGroup {
             Some(named) => PathBuf::from(named),
             None => parent_below(Path::new(MOUNTS)).ok_or_else(|| {
                 refused(&format!(
-                    "there is no memory controller in {MOUNTS}; mount it, or leave memory= out"
+                    "there is no memory controller in {MOUNTS}; mount it, or remove memory="
                 ))
             })?,
         };
@@ -100,7 +100,7 @@ impl MemoryGroup {
         let parent = path.parent().unwrap_or(&path);
         let interface = Interface::of(parent).ok_or_else(|| {
             refused(&format!(
-                "{} is no control group with a memory controller; correct ${VARIABLE}",
+                "{} is not a control group with a memory controller; correct ${VARIABLE}",
                 parent.display()
             ))
         })?;
@@ -110,12 +110,11 @@ impl MemoryGroup {
         }
         let failed = |what: &str, error: &io::Error| {
             refused(&format!(
-                "{what} {}: {error}; run dbdyno as root, name a group of your own in ${VARIABLE}, or \
-                 leave memory= out",
+                "{what} {}: {error}; run dbdyno as root, name a control group that you own in ${VARIABLE}, or remove memory=",
                 path.display()
             ))
         };
-        fs::create_dir(&path).map_err(|e| failed("cannot make the control group", &e))?;
+        fs::create_dir(&path).map_err(|e| failed("cannot create the control group", &e))?;
         let group = Self {
             path: path.clone(),
             interface,
@@ -123,16 +122,16 @@ impl MemoryGroup {
         };
         let limit = path.join(interface.limit_file());
         fs::write(&limit, bytes.to_string())
-            .map_err(|e| failed("cannot limit the control group", &e))?;
+            .map_err(|e| failed("cannot set the memory limit of the control group", &e))?;
         let (swap_file, swap_bytes) = interface.swap_limit(bytes);
         if path.join(swap_file).exists() {
             fs::write(path.join(swap_file), swap_bytes.to_string())
-                .map_err(|e| failed("cannot keep out of swap the control group", &e))?;
+                .map_err(|e| failed("cannot disable swap for the control group", &e))?;
         }
         let kept = read_number(&limit).unwrap_or(u64::MAX);
         if kept.abs_diff(bytes) > ROUNDING_BYTES {
             return Err(refused(&format!(
-                "the kernel made a limit of {kept} bytes of the {bytes} that were asked for"
+                "the kernel set a limit of {kept} bytes instead of the requested {bytes}"
             )));
         }
         Ok(group)
@@ -210,7 +209,7 @@ fn read_number(path: &Path) -> Option<u64> {
 fn refused(why: &str) -> TargetError {
     TargetError::new(
         ErrorKind::Unreachable,
-        format!("the server cannot be held to a size of memory: {why}"),
+        format!("cannot limit the server's memory: {why}"),
     )
 }
 
@@ -251,7 +250,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let error = MemoryGroup::create(dir.path().join("g"), 1 << 30).unwrap_err();
         assert!(
-            error.message.contains("no control group"),
+            error.message.contains("not a control group"),
             "{}",
             error.message
         );

@@ -164,8 +164,7 @@ impl LocalServer {
         let need = self.kind.memory_need_bytes(&self.settings, sessions);
         if let Some(limit) = self.memory_limit_bytes().filter(|limit| *limit < need) {
             notes.push(format!(
-                "memory is held to {} MiB, but {sessions} sessions may need {} MiB: the kernel may kill \
-                 the server",
+                "memory is limited to {} MiB, but {sessions} sessions may need {} MiB: the kernel may kill the server",
                 limit >> 20,
                 need >> 20
             ));
@@ -305,11 +304,11 @@ impl LocalServer {
         let waited = process::wait(&mut child, INITIALISE_TIME_MAX).map_err(cannot)?;
         let Some(status) = waited else {
             process::end(&mut child, libc::SIGKILL, ABANDON_TIME_MAX).map_err(cannot)?;
-            return Err(self.error("took too long to make its data directory"));
+            return Err(self.error("took too long to create its data directory"));
         };
         if !status.success() {
             return Err(self.ended(&format!(
-                "{} while making its data directory",
+                "{} while creating its data directory",
                 process::describe(status)
             )));
         }
@@ -321,7 +320,7 @@ impl LocalServer {
         let _forget =
             tracing::debug_span!("drop cached files", server = self.kind.title()).entered();
         cache::forget(&self.layout.data).map_err(|e| {
-            let what = format!("the files in {} cannot be read", self.layout.data.display());
+            let what = format!("cannot read the files in {}", self.layout.data.display());
             failed(&what, &e)
         })
     }
@@ -354,7 +353,7 @@ impl LocalServer {
         while !self.kind.is_ready(&self.layout, pid) {
             self.check_alive()?;
             if begin.elapsed() > START_TIME_MAX {
-                return Err(self.error("takes no connections in time"));
+                return Err(self.error("did not accept connections in time"));
             }
             std::thread::sleep(POLL);
         }
@@ -404,7 +403,7 @@ impl LocalServer {
         let group = self.group.as_ref()?;
         let kills = group.kills().filter(|kills| *kills > 0)?;
         Some(format!(
-            "the kernel killed {kills} of its processes because they needed more than the {} MiB of memory=",
+            "the kernel killed {kills} of its processes because they needed more than memory={}MiB",
             group.bytes() >> 20
         ))
     }
@@ -446,8 +445,8 @@ fn refuse_long_socket_path(path: &Path) -> Result<()> {
     Err(TargetError::new(
         ErrorKind::Unreachable,
         format!(
-            "the path of the server's socket, {}, has {bytes} bytes where the system allows \
-             {SOCKET_PATH_BYTES_MAX}; name a shorter directory in $DBDYNO_SERVER_DIR",
+            "the path of the server's socket, {}, has {bytes} bytes, but the system allows {SOCKET_PATH_BYTES_MAX}; name \
+             a shorter directory in $DBDYNO_SERVER_DIR",
             path.display()
         ),
     ))

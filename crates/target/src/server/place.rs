@@ -57,8 +57,7 @@ impl Place {
         account: &Account,
     ) -> Result<Self> {
         let shown = directory.display();
-        let cannot =
-            |e: &io::Error| failed(&format!("the data directory {shown} cannot be used"), e);
+        let cannot = |e: &io::Error| failed(&format!("cannot use the data directory {shown}"), e);
         if !directory.exists() {
             run_directory::make(directory).map_err(|e| cannot(&e))?;
         }
@@ -68,8 +67,7 @@ impl Place {
             return Err(TargetError::new(
                 ErrorKind::Foreign,
                 format!(
-                    "the data directory {shown} is not empty, and dbdyno did not make what is in it; \
-                     name an empty one"
+                    "the data directory {shown} is not empty and was not created by dbdyno; name an empty one"
                 ),
             ));
         }
@@ -77,8 +75,8 @@ impl Place {
             return Err(TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "the data directory {shown} cannot be reached by the user {} that the server runs \
-                     as; make it and the directories above it passable (chmod o+x), or name another",
+                    "the user {} of the server cannot access the data directory {shown}; make it and its parent \
+                     directories accessible (chmod o+x), or name another",
                     account.name
                 ),
             ));
@@ -88,7 +86,7 @@ impl Place {
             return Err(TargetError::new(
                 ErrorKind::Foreign,
                 format!(
-                    "the data directory {shown} is in use by another dbdyno; wait for it, or name another"
+                    "another dbdyno is using the data directory {shown}; wait until it has finished, or name another"
                 ),
             ));
         }
@@ -99,9 +97,7 @@ impl Place {
             name => {
                 return Err(TargetError::new(
                     ErrorKind::Foreign,
-                    format!(
-                        "the data directory {shown} belongs to a server of {name}; name another"
-                    ),
+                    format!("the data directory {shown} belongs to a {name} server; name another"),
                 ));
             }
         };

@@ -148,7 +148,7 @@ pub(super) fn end(
     }
     child.kill()?;
     wait(child, KILL_TIME_MAX)?
-        .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "the killed process does not end"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "the killed process did not end"))
 }
 
 /// "exit status 1" or "signal 9".

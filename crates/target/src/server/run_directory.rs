@@ -39,7 +39,7 @@ impl RunDirectory {
         let parent = parent(spec)?;
         let cannot = |e: io::Error| {
             let what = format!(
-                "the directory {} for local servers cannot be written, name another in ${VARIABLE}",
+                "cannot write the directory {} for local servers; name another in ${VARIABLE}",
                 parent.display()
             );
             failed(&what, &e)
@@ -123,7 +123,7 @@ fn parent(spec: &ServerSpec) -> Result<PathBuf> {
         TargetError::new(
             ErrorKind::Unreachable,
             format!(
-                "local servers cannot lie in {}: {why}; name another directory in ${VARIABLE}",
+                "cannot put local servers in {}: {why}; name another directory in ${VARIABLE}",
                 path.display()
             ),
         )
@@ -139,7 +139,7 @@ fn parent(spec: &ServerSpec) -> Result<PathBuf> {
     }
     if metadata.uid() != uid || metadata.mode() & 0o022 != 0 {
         return Err(refuse(
-            "it belongs to somebody else, or others may write to it",
+            "it belongs to another user, or other users may write to it",
         ));
     }
     path.canonicalize().map_err(|e| refuse(&e.to_string()))

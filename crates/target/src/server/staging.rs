@@ -36,7 +36,7 @@ pub(super) fn reachable(
     bring(&root, &copy, DEPTH_MAX, &mut files).map_err(|e| {
         failed(
             &format!(
-                "{} cannot be brought to where {} reaches it",
+                "cannot copy {} to a place that {} can access",
                 root.display(),
                 account.name
             ),
@@ -64,7 +64,7 @@ fn bring(from: &Path, to: &Path, depth: u32, files: &mut usize) -> io::Result<()
         *files += 1;
         if *files > FILES_MAX || depth == 0 {
             return Err(io::Error::other(
-                "it is too large to be a server's programs",
+                "it is too large to be a server installation",
             ));
         }
         if kind.is_dir() {

@@ -311,7 +311,7 @@ impl Session for SqliteSession {
         Err(TargetError::new(
             ErrorKind::Statement,
             format!(
-                "SQLite: the result has {columns} columns, so there is no number {}",
+                "SQLite: the result has {columns} columns and no column {}",
                 column + 1
             ),
         ))

@@ -41,9 +41,9 @@ impl SqliteSource {
     /// When it cannot, or the URL names a database in memory.
     pub(super) fn open(url: &TargetUrl) -> Result<Self> {
         configure_library();
-        let path = url.place().ok_or_else(|| {
-            statement("a database in memory is empty before it is opened; name a file".into())
-        })?;
+        let path = url
+            .place()
+            .ok_or_else(|| statement("a new in-memory database is empty; name a file".into()))?;
         let source = Self {
             path,
             url: url.to_string(),
@@ -88,7 +88,7 @@ impl Source for SqliteSource {
     }
 
     fn one_stream(&self) -> Option<&'static str> {
-        Some("SQLite lets no second connection into the snapshot of a first")
+        Some("SQLite cannot share a snapshot between connections")
     }
 
     fn tables(&self) -> Result<Vec<SourceTable>> {
@@ -263,7 +263,7 @@ impl SqliteReader {
         for at in days {
             let column = &mut table.columns[at];
             column.kind = Ok(Kind::Date);
-            column.note = Some("texts that are all days, kept as days".into());
+            column.note = Some("text values that are all dates, kept as dates".into());
         }
         Ok(())
     }
@@ -316,7 +316,7 @@ fn kind_of(declared: &str) -> std::result::Result<Kind, String> {
         // Numeric by those rules; in practice texts.
         Kind::Text
     } else if declared.is_empty() {
-        return Err("a column without a type holds values of any".into());
+        return Err("a column without a type may contain values of any type".into());
     } else {
         Kind::Double
     })
@@ -351,7 +351,7 @@ impl Reader for SqliteReader {
         match answer {
             Ok(address) => Ok(u64::try_from(address).ok()),
             Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
-            Err(error) => Err(explain("cannot look for a row", &error)),
+            Err(error) => Err(explain("cannot look up a row", &error)),
         }
     }
 
@@ -364,7 +364,7 @@ impl Reader for SqliteReader {
                     .map(|place| row.get_ref(place).map(super::session::text_of))
                     .collect::<rusqlite::Result<Vec<_>>>()
             });
-            let answer = answer.map_err(|e| explain("cannot sum up a table", &e))?;
+            let answer = answer.map_err(|e| explain("cannot compute the totals of a table", &e))?;
             all.extend(answer.into_iter().map(|cell| cell.map(joined)));
         }
         Ok(all)
@@ -409,7 +409,7 @@ fn odd(table: &SourceTable, place: usize, value: ValueRef<'_>) -> TargetError {
     TargetError::new(
         ErrorKind::Unfit(place),
         format!(
-            "SQLite: a row of {} holds {what} in the column {name} {declared}",
+            "SQLite: a row of {} has {what} in the column {name} {declared}",
             table.label()
         ),
     )

@@ -48,12 +48,9 @@ impl Engine for Sqlite {
         &[
             (
                 "page_size",
-                "bytes of a page of a new database (default 8192)",
+                "page size of a new database in bytes (default 8192)",
             ),
-            (
-                "cache_mb",
-                "page cache of each session in 10^6 bytes (default 64)",
-            ),
+            ("cache_mb", "page cache of each session in MB (default 64)"),
             ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
         ]
     }
@@ -152,7 +149,7 @@ impl SetUp {
             return Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "setting synchronous={synchronous} of {url} is none of FULL, NORMAL, EXTRA, OFF"
+                    "setting synchronous={synchronous} of {url} is not FULL, NORMAL, EXTRA or OFF"
                 ),
             ));
         }
@@ -215,7 +212,7 @@ fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {
         Some(table) => Err(register::refused(
             &path.display().to_string(),
             &table,
-            "choose another path: dbdyno does not load tests into a database that it did not create",
+            "use a separate path: dbdyno does not load tests into a database that it did not create",
         )),
     }
 }
@@ -291,9 +288,9 @@ impl Target for SqliteTarget {
             }
             Feature::Compression => Some("SQLite stores rows uncompressed".into()),
             Feature::ConcurrentWriters => {
-                Some("SQLite has one writer at a time: further jobs would only wait".into())
+                Some("SQLite has one writer at a time: more jobs would only wait".into())
             }
-            Feature::ParallelStatement => Some("SQLite runs a statement on one thread".into()),
+            Feature::ParallelStatement => Some("SQLite runs each statement on one thread".into()),
             Feature::ProceduralLanguage => Some("SQLite has no procedural language".into()),
         }
     }
@@ -331,7 +328,7 @@ impl Target for SqliteTarget {
             0 => Ok(()),
             _ => Err(TargetError::new(
                 ErrorKind::Conflict,
-                "SQLite: the checkpoint could not finish because a session still reads",
+                "SQLite: the checkpoint could not finish because a session is still reading",
             )),
         }
     }
@@ -339,7 +336,7 @@ impl Target for SqliteTarget {
     fn cool(&self) -> Result<Cooled> {
         let Place::File(path) = &self.place else {
             return Ok(Cooled::Lukewarm(
-                "a database in memory has no cold state".into(),
+                "an in-memory database has no cold state".into(),
             ));
         };
         self.checkpoint()?;
@@ -350,10 +347,7 @@ impl Target for SqliteTarget {
         files::cool(path).map_err(|e| {
             TargetError::new(
                 ErrorKind::Unreachable,
-                format!(
-                    "the page cache of {} cannot be dropped: {e}",
-                    path.display()
-                ),
+                format!("cannot drop the page cache of {}: {e}", path.display()),
             )
         })
     }
@@ -363,7 +357,7 @@ impl Target for SqliteTarget {
             Place::File(path) => Ok(Box::new(SqliteSource::of_file(path, &self.url))),
             Place::Memory(_) => Err(TargetError::new(
                 ErrorKind::Statement,
-                "SQLite: a database in memory is not lifted; name one in a file",
+                "SQLite: a column store cannot be populated from an in-memory database; name a file",
             )),
         }
     }
@@ -375,7 +369,7 @@ impl Target for SqliteTarget {
         if url.path.is_empty() {
             return Err(TargetError::new(
                 ErrorKind::Statement,
-                "SQLite: a database in memory has no second one beside it; name one in a file",
+                "SQLite: an in-memory database has no secondary schema; name a file",
             ));
         }
         url.path = format!("{}-{name}", url.path);
@@ -385,7 +379,7 @@ impl Target for SqliteTarget {
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
         match &self.place {
             Place::File(_) => Ok(self),
-            Place::Memory(_) => Err("this database is in memory: there is no file to copy".into()),
+            Place::Memory(_) => Err("this database is in memory and has no file to copy".into()),
         }
     }
 
@@ -396,7 +390,7 @@ impl Target for SqliteTarget {
     fn set_threads(&self, _threads: u32) -> Result<()> {
         Err(TargetError::new(
             ErrorKind::Statement,
-            "SQLite runs a statement on one thread",
+            "SQLite runs each statement on one thread",
         ))
     }
 

@@ -42,7 +42,7 @@ impl Address {
     pub(super) fn parse(path: &str) -> Result<Self, String> {
         let place = path
             .strip_prefix("//")
-            .ok_or("it does not begin with // after the engine")?;
+            .ok_or("there is no // after the engine")?;
         let (user, place) = place.rsplit_once('@').ok_or("it has no user")?;
         let (host, database) = place.split_once('/').ok_or("it has no database")?;
         let (host, port) = match host.strip_prefix('[').and_then(|h| h.split_once(']')) {
@@ -98,7 +98,8 @@ pub(super) fn without_password(path: &str) -> (String, Option<Password>) {
 
 /// Replaces `%40` and the like by the bytes they stand for.
 fn decode(text: &str) -> Result<String, String> {
-    let wrong = || format!("\"{text}\" holds a % that is not followed by two hexadecimal digits");
+    let wrong =
+        || format!("\"{text}\" contains a % that is not followed by two hexadecimal digits");
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

@@ -26,7 +26,7 @@ fn data_of_another_version_is_refused() {
     drop(parent.start(KINDS[0], &path).unwrap());
     let path = format!("{}?version=15", given.display());
     let message = parent.refusal(KINDS[0], &path);
-    assert!(message.contains("was made by version 18"), "{message}");
+    assert!(message.contains("was created by version 18"), "{message}");
     // Without a version it is the one that made the data, not the first found.
     let server = parent.start(KINDS[0], given.to_str().unwrap()).unwrap();
     assert!(server.version().starts_with(SERIES), "{}", server.version());

@@ -31,9 +31,9 @@ fn sizes_are_read_with_their_units() {
     for kind in KINDS {
         for (bad, says) in [
             ("memory=much", "memory=2GiB"),
-            ("memory=64MiB", "too little"),
-            ("port=1", "dbdyno's to set"),
-            ("PORT=1", "dbdyno's to set"),
+            ("memory=64MiB", "too small"),
+            ("port=1", "cannot be set for a local server"),
+            ("PORT=1", "cannot be set for a local server"),
             ("a%20b=1", "cannot be a setting"),
             ("a=1\n2", "cannot be a setting"),
         ] {
@@ -107,7 +107,7 @@ fn a_version_that_is_not_there_names_those_that_are() {
         let parent = Parent::new();
         let message = parent.refusal(kind, "?version=3.1");
         assert!(
-            message.contains("3.1 is not among the servers found ("),
+            message.contains("3.1 is not among the installed servers ("),
             "{message}"
         );
         assert!(message.contains(kind.variable()), "{message}");
@@ -146,7 +146,7 @@ fn a_given_directory_stays_and_is_used_again() {
             "CREATE SCHEMA s; CREATE TABLE s.t (a INT); INSERT INTO s.t VALUES (7)",
         );
         let message = parent.refusal(kind, path);
-        assert!(message.contains("in use by another dbdyno"), "{message}");
+        assert!(message.contains("another dbdyno is using"), "{message}");
         drop(server);
         assert!(parent.runs().is_empty());
 
@@ -156,7 +156,7 @@ fn a_given_directory_stays_and_is_used_again() {
 
         let other = KINDS.into_iter().find(|k| k.name() != kind.name()).unwrap();
         let message = parent.refusal(other, path);
-        assert!(message.contains("belongs to a server of"), "{message}");
+        assert!(message.contains("belongs to a "), "{message}");
     }
 }
 
@@ -203,7 +203,7 @@ fn a_parent_that_others_may_write_is_refused() {
         .err()
         .unwrap();
     assert!(
-        error.message.contains("others may write"),
+        error.message.contains("other users may write"),
         "{}",
         error.message
     );

@@ -53,7 +53,10 @@ fn somebody_elses_database_is_refused_and_an_own_one_made() {
     assert!(error.message.contains("intruder"), "{error}");
     for database in ["mysql", "information_schema", "a%2Db"] {
         let error = refused(&url_of(&server, "root", database));
-        assert!(error.message.contains("cannot be dbdyno's own"), "{error}");
+        assert!(
+            error.message.contains("cannot be dbdyno's database"),
+            "{error}"
+        );
     }
 }
 
@@ -99,7 +102,7 @@ fn missing_rights_are_told() {
     let error = refused(&url_of(&server, "poor", "dbdyno"));
     assert_eq!(error.kind, ErrorKind::Unreachable);
     assert!(
-        error.message.contains("grant the user all rights"),
+        error.message.contains("grant the user all privileges"),
         "{error}"
     );
     let error = refused(&url_of(&server, "bench", "dbdyno"));

@@ -151,7 +151,7 @@ fn first_rows(session: &mut dyn Session) {
     for column in 0..3 {
         session.check_kept(read, column).unwrap();
     }
-    for (column, why) in [(3, "cast it"), (4, "no number 5")] {
+    for (column, why) in [(3, "cast it"), (4, "no column 5")] {
         let error = session.check_kept(read, column).unwrap_err();
         assert!(error.message.contains(why), "{error}");
     }

@@ -69,7 +69,9 @@ fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
         let name = setting.split('=').next().unwrap();
         assert!(error.message.contains(name), "{setting}: {error}");
         assert_eq!(
-            error.message.contains("dbdyno compare"),
+            error
+                .message
+                .contains("compare a run before with one after"),
             of_server,
             "{error}"
         );

@@ -81,7 +81,10 @@ fn a_secondary_schema_has_tables_of_the_same_names() {
     assert!(error.message.contains("payroll"), "{error}");
     for odd in ["a-b", "Big", "1st", "pg_own", ""] {
         let error = refused(&url_of(&server, "dbdyno", &format!("?schema={odd}")));
-        assert!(error.message.contains("small letters"), "{odd}: {error}");
+        assert!(
+            error.message.contains("lower-case letters"),
+            "{odd}: {error}"
+        );
     }
 }
 

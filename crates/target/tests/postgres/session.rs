@@ -97,7 +97,9 @@ fn errors_leave_the_session_usable(session: &mut dyn Session) {
     assert!(error.message.contains("22012"), "{error}");
     let error = session.fetch(divide, &[]).unwrap_err();
     assert!(
-        error.message.contains("takes 1 parameters and got 0"),
+        error
+            .message
+            .contains("takes 1 parameters, but 0 were given"),
         "{error}"
     );
     let error = session.fetch(divide, &[Value::Int(1 << 40)]).unwrap_err();

@@ -71,7 +71,12 @@ fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
         ("dbdyno", "work_mem=1", "outside the valid range", false),
         ("dbdyno", "shared_buffers=1GB", "context postmaster", true),
         ("dbdyno", "Checkpoint_Timeout=1h", "context sighup", true),
-        ("dbdyno", "block_size=4096", "data directory made", true),
+        (
+            "dbdyno",
+            "block_size=4096",
+            "data directory was created",
+            true,
+        ),
         (
             "dbdyno",
             "log_connections=on",
@@ -99,7 +104,9 @@ fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
         let name = setting.split('=').next().unwrap().to_ascii_lowercase();
         assert!(error.message.contains(&name), "{setting}: {error}");
         assert_eq!(
-            error.message.contains("dbdyno compare"),
+            error
+                .message
+                .contains("compare a run before with one after"),
             of_server,
             "{error}"
         );

@@ -175,7 +175,7 @@ fn what_is_counted_is_what_is_seen() {
     let mut seeing = foreign.without.watch().unwrap().unwrap();
     assert!(seeing.samples().is_none());
     let why = seeing.source();
-    assert!(why.contains("not done in this database"), "{why}");
+    assert!(why.contains("not run in this database"), "{why}");
     let load = Load::start(foreign.with.as_ref());
     wait_for(seeing.as_mut(), Load::ALL);
     let averages = averages(&mut [&mut counting, &mut seeing], |_| {});

@@ -109,7 +109,7 @@ fn what_contradicts_itself_is_refused() {
         ("step.9.size=small", "has 1 steps"),
         ("a.b.c.d=1", "no such key"),
         ("step.jobs=many", "invalid"),
-        ("primary=[\"T611\"]", "no metric"),
+        ("primary=[\"T611\"]", "is not a metric"),
         (
             "primary=[\"T611.cpu_pct_avg\"]",
             "neither a higher nor a lower",

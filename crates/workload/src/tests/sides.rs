@@ -40,7 +40,7 @@ fn a_password_goes_to_the_server_and_is_not_archived() {
 fn what_is_wrong_is_said_before_anything_is_measured() {
     for (own, expected) in [
         ("cache_mb", "KEY=VALUE"),
-        ("target.=8", "names no setting"),
+        ("target.=8", "is not a setting"),
         ("target.cache_mb=8&9", "cannot contain &"),
         ("target.cash_mb=8", "cash_mb"),
         ("target=nosql:x", "nosql"),

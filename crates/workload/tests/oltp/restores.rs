@@ -153,7 +153,7 @@ fn a_server_that_dbdyno_did_not_start_is_loaded_anew() {
     database.load(&options(1)).unwrap();
     let right = rows(database.session().as_mut());
     let first = restored(&database).unwrap();
-    let why = "dbdyno did not start this server: it can neither stop it nor copy its files";
+    let why = "dbdyno did not start this server and cannot stop it or copy its files";
     assert_eq!(
         first.way,
         Way::Untouched {

@@ -108,14 +108,14 @@ impl Change<'_> {
         }
         if out.key != key {
             return Err(statement(format!(
-                "rows of {} were replaced by {} before, and cannot be by {key}; lift it again",
+                "rows of {} have already been replaced by {} and cannot now be replaced by {key}; populate the table again",
                 table.name, out.key
             )));
         }
         out.ranges = joined(&out.ranges, range);
         if out.ranges.len() > RANGES_MOST {
             return Err(statement(format!(
-                "more than {RANGES_MOST} ranges of {} have changed; lift it again",
+                "more than {RANGES_MOST} ranges of {} have changed; populate the table again",
                 table.name
             )));
         }
@@ -135,7 +135,7 @@ impl Change<'_> {
 
     fn run(&self, sql: &str) -> Result<()> {
         let answer = self.connection.query(sql).map(drop);
-        answer.map_err(|m| explain("bringing lifted tables up to date", &m))
+        answer.map_err(|m| explain("updating the column store", &m))
     }
 }
 

@@ -48,7 +48,7 @@ impl Store {
             bytes.ok_or_else(|| {
                 TargetError::new(
                     ErrorKind::Statement,
-                    format!("DuckDB does not report the size of the columns of {table} take"),
+                    format!("DuckDB does not report the column sizes of {table}"),
                 )
             })
         };

@@ -23,11 +23,11 @@ pub struct LiftedTables(pub Level);
 const SETTINGS: &[(&str, &str)] = &[
     (
         "threads",
-        "threads of the pool that all sessions share (default: one per core)",
+        "threads of the pool shared by all sessions (default: one per core)",
     ),
     (
         "memory_limit_mb",
-        "memory for the tables and for queries in 10^6 bytes (default: 80 % of what is available)",
+        "memory in MB for tables and queries (default: 80 % of the available memory)",
     ),
 ];
 
@@ -73,7 +73,7 @@ impl Engine for LiftedTables {
         EngineInfo {
             scheme: scheme(self.0),
             title: match self.0 {
-                Level::None => "column store: columns as they are",
+                Level::None => "column store: uncompressed columns",
                 Level::QueryLow => "column store: numbers packed",
                 Level::QueryHigh => "column store: numbers and texts packed",
                 Level::CapacityLow => "column store: Parquet in memory, zstd 1",
@@ -97,13 +97,13 @@ impl Engine for LiftedTables {
             return match memory_bytes.filter(|bytes| *bytes < MEMORY_BYTES_MIN) {
                 None => Ok(()),
                 Some(_) => Err(statement(format!(
-                    "memory_limit_mb of {url} is too small: lifted tables need {} to be packed",
+                    "memory_limit_mb of {url} is too small; the column store needs {} to pack its tables",
                     MEMORY_BYTES_MIN / 1_000_000
                 ))),
             };
         }
         Err(statement(format!(
-            "{url} names a path, but the column store has none: its tables come from another target of the run"
+            "{url} contains a path, but a column store has none: it is populated from another target of the run"
         )))
     }
 
@@ -148,7 +148,7 @@ impl Replica {
         let tables = state.filled.as_ref().map(|(_, target)| Arc::clone(target));
         tables.ok_or_else(|| {
             statement(
-                "no tables are loaded here yet: a step with use = \"columnar\" and do = \"lift\" must come first"
+                "the column store is empty; first populate it by a step with use = \"columnar\" and do = \"lift\""
                     .into(),
             )
         })
@@ -228,7 +228,7 @@ impl Target for Replica {
     fn lacks(&self, feature: Feature) -> Option<String> {
         match feature {
             Feature::ParallelStatement => None,
-            _ => Some("tables in the column store are a read-only copy in memory".into()),
+            _ => Some("the column store is a read-only copy in memory".into()),
         }
     }
 
@@ -250,7 +250,7 @@ impl Target for Replica {
 
     fn cool(&self) -> Result<Cooled> {
         Ok(Cooled::Lukewarm(
-            "lifted tables are always in memory".into(),
+            "the column store is always in memory".into(),
         ))
     }
 
@@ -273,7 +273,7 @@ impl Target for Replica {
     fn set_threads(&self, threads: u32) -> Result<()> {
         if !(1..=THREADS_MAX).contains(&threads) {
             return Err(statement(format!(
-                "{threads} threads are not from 1 to {THREADS_MAX}"
+                "{threads} threads are out of range; choose 1 to {THREADS_MAX}"
             )));
         }
         let mut state = self.state();

@@ -62,12 +62,12 @@ fn not_in_force(level: Level, control: &[Codec]) -> Option<String> {
     let kept = |column: &str| control.iter().find(|codec| codec.column == column);
     let [number, word] = [kept("number"), kept("word")];
     let (Some(number), Some(word)) = (number, word) else {
-        return Some("the engine does not report how it stores a table".into());
+        return Some("DuckDB does not report how it stores a table".into());
     };
     let wrong = |codec: &Codec, is_packed: bool| {
         ((codec.codec != AS_IT_IS) != is_packed).then(|| {
             format!(
-                "a column that it should{} pack is kept as {}",
+                "DuckDB stores a column that it should{} pack as {}",
                 if is_packed { "" } else { " not" },
                 codec.codec
             )
@@ -90,7 +90,7 @@ fn not_taken(level: Level, table: &SourceTable, codecs: &[Codec]) -> Option<Stri
     let odd = |is_odd: &dyn Fn(&Codec, Kind) -> bool| {
         let mut values = (codecs.iter()).filter(|codec| !NEUTRAL.contains(&codec.codec.as_str()));
         let found = values.find(|codec| kind_of(&codec.column).is_some_and(|k| is_odd(codec, k)));
-        found.map(|odd| format!("the column {} is kept as {}", odd.column, odd.codec))
+        found.map(|odd| format!("column {} is stored as {}", odd.column, odd.codec))
     };
     let forbidden = match level {
         Level::None => odd(&|codec, _| codec.codec != AS_IT_IS),
@@ -101,7 +101,7 @@ fn not_taken(level: Level, table: &SourceTable, codecs: &[Codec]) -> Option<Stri
     forbidden.or_else(|| {
         let waiting = codecs.iter().find(|codec| codec.unpacked > 0)?;
         Some(format!(
-            "{} segments of the column {} were not packed",
+            "{} segments of column {} were not packed",
             waiting.unpacked, waiting.column
         ))
     })
@@ -177,7 +177,7 @@ mod tests {
             None
         );
         let waiting = not_taken(Level::QueryHigh, &table(), &kept(AS_IT_IS, 2)).unwrap();
-        assert_eq!(waiting, "2 segments of the column w were not packed");
+        assert_eq!(waiting, "2 segments of column w were not packed");
         let odd = not_taken(Level::QueryLow, &table(), &kept("DICT_FSST", 0)).unwrap();
         assert!(odd.contains("DICT_FSST"), "{odd}");
     }

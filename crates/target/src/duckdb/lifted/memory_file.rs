@@ -26,7 +26,7 @@ impl MemoryFile {
             return Err(TargetError::new(
                 ErrorKind::Unreachable,
                 format!(
-                    "the kernel cannot create a file in memory: {error}; raise the limit of open files (ulimit -n)"
+                    "cannot create a file in memory: {error}; raise the limit on open files (ulimit -n)"
                 ),
             ));
         }

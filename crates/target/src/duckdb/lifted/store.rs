@@ -282,7 +282,7 @@ impl Store {
     pub(super) fn run(&self, sql: &str) -> Result<()> {
         let run = |connection: &crate::duckdb::handle::Connection| {
             let answer = connection.query(sql).map(drop);
-            answer.map_err(|m| explain("the lifted tables", &m))
+            answer.map_err(|m| explain("column store", &m))
         };
         // A session of its own: packing takes long, and the control is everybody's.
         let (connection, _guard) = self.instance.connect()?;
@@ -292,7 +292,7 @@ impl Store {
     pub(super) fn texts(&self, sql: &str) -> Result<Vec<Vec<String>>> {
         let (connection, _guard) = self.instance.connect()?;
         let texts = connection.texts(sql);
-        texts.map_err(|m| explain("the lifted tables", &m))
+        texts.map_err(|m| explain("column store", &m))
     }
 }
 
@@ -308,7 +308,7 @@ pub(super) fn create(name: &str, table: &SourceTable) -> Result<String> {
             Err(why) => Err(TargetError::new(
                 ErrorKind::Statement,
                 format!(
-                    "{}.{} is {}, which no level can hold: {why}; leave it out with --columns",
+                    "column {}.{} is {}, which no level can store: {why}; exclude the column",
                     table.label(),
                     column.name,
                     column.declared

@@ -142,6 +142,6 @@ impl<'a> Writer<'a> {
 
     fn run(&self, sql: &str) -> Result<()> {
         let answer = self.tied.owner().query(sql).map(drop);
-        answer.map_err(|m| explain(&format!("lifting {}", self.table), &m))
+        answer.map_err(|m| explain(&format!("populating {}", self.table), &m))
     }
 }

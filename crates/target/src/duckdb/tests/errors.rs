@@ -67,7 +67,7 @@ fn a_full_device_is_told_from_a_conflict() {
         .unwrap();
     let error = explain("\"INSERT\"", &message);
     assert_eq!(error.kind, ErrorKind::Full, "{error}");
-    assert!(error.message.contains("free space"), "{error}");
+    assert!(error.message.contains("free some space"), "{error}");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_file_locked_by_another_process_says_so() {
     let error = error_of(&format!("duckdb:{}", path.display()));
     assert_eq!(error.kind, ErrorKind::Unreachable, "{error}");
     assert!(error.message.contains("lock"), "{error}");
-    assert!(error.message.contains("end that process"), "{error}");
+    assert!(error.message.contains("stop that process"), "{error}");
     drop(other);
     file_target(&dir);
 }

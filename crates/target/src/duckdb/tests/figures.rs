@@ -151,7 +151,10 @@ fn execute_counts_changed_rows_and_takes_all_parameters() {
     assert_eq!(changed, 32);
     // DuckDB itself would silently take the missing one from the execution before.
     let error = session.execute(update, &[Value::Int(6)]).unwrap_err();
-    assert!(error.message.contains("2 parameters and got 1"), "{error}");
+    assert!(
+        error.message.contains("2 parameters, but 1 were given"),
+        "{error}"
+    );
     // A value too wide for the column is compared, not cut.
     let find = session
         .prepare("SELECT id FROM dbdyno_t WHERE k = ?")

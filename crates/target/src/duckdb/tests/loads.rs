@@ -69,6 +69,6 @@ fn bytes_that_are_no_text_are_refused_where_text_belongs() {
     for wrong in [bytes, b"\xff"] {
         let mut writer = store.writer(&table, 1).unwrap();
         let error = writer.put(&[Cell::Bytes(wrong), Cell::Null]).unwrap_err();
-        assert!(error.message.contains("column 1 are no text"), "{error}");
+        assert!(error.message.contains("column 1 are not valid"), "{error}");
     }
 }

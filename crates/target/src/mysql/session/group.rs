@@ -54,8 +54,7 @@ impl Group {
             Event::Connected | Event::Prepared(_) | Event::Upload => {
                 let error = TargetError::new(
                     ErrorKind::Unreachable,
-                    "mysql: the server sent an unexpected answer; check that it is a \
-                     MariaDB or MySQL server",
+                    "mysql: the server sent an unexpected reply; check that it is a MariaDB or MySQL server",
                 );
                 self.fail(error, replies);
             }

@@ -7,8 +7,8 @@ use super::super::facts::{status, variable};
 use crate::{Counted, Result, ServerCounts, WaitClass};
 
 /// Why there are no histograms.
-const NO_HISTOGRAM: &str =
-    "the server keeps sums of its waits but no distribution; see the device's request times";
+const NO_HISTOGRAM: &str = "the server keeps sums of its waits but no distribution; the distribution of device requests \
+                            is shown instead";
 
 /// Status variables that are read; versions have some of them only.
 const COUNTED: &[&str] = &[

@@ -109,8 +109,8 @@ pub(in super::super) fn server_process(client: &mut Client) -> std::result::Resu
     // MySQL tells no thread, and whoever listens need not be the server.
     let listener = client.listener().filter(|pid| is_server(*pid));
     listener.or_else(|| of_thread(client)).ok_or_else(|| {
-        "the server's process cannot be found on this machine: it is in a container or behind a tunnel or proxy, or tells \
-         no number; connect through its Unix socket"
+        "cannot find the server's process on this machine: it is in a container or behind a tunnel or proxy, or reports \
+         no thread number; connect through its Unix socket"
             .to_owned()
     })
 }

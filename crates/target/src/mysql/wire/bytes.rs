@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
         let (head, rest) = self
             .rest
             .split_at_checked(count)
-            .ok_or(WireError::Malformed("a packet ends too early"))?;
+            .ok_or(WireError::Malformed("a truncated packet"))?;
         self.rest = rest;
         Ok(head)
     }
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         let (head, rest) = self
             .rest
             .split_first_chunk::<N>()
-            .ok_or(WireError::Malformed("a packet ends too early"))?;
+            .ok_or(WireError::Malformed("a truncated packet"))?;
         self.rest = rest;
         Ok(*head)
     }
@@ -68,14 +68,14 @@ impl<'a> Reader<'a> {
                 Ok(low | u64::from(self.u8()?) << 16)
             }
             0xfe => self.u64(),
-            _ => Err(WireError::Malformed("a length is none")),
+            _ => Err(WireError::Malformed("an invalid length")),
         }
     }
 
     #[inline]
     pub fn lenenc_bytes(&mut self) -> WireResult<&'a [u8]> {
         let length = usize::try_from(self.lenenc()?)
-            .map_err(|_| WireError::Malformed("a length is beyond the packet"))?;
+            .map_err(|_| WireError::Malformed("a length beyond the end of its packet"))?;
         self.take(length)
     }
 

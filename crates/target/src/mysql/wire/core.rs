@@ -238,7 +238,7 @@ impl Wire {
                 parameters,
                 columns,
             } => self.described(parameters, columns, payload),
-            Phase::Idle | Phase::Upload => Err(WireError::Malformed("a packet nobody asked for")),
+            Phase::Idle | Phase::Upload => Err(WireError::Malformed("an unexpected packet")),
         }
     }
 
@@ -276,7 +276,7 @@ impl Wire {
                 return Ok(Some(Event::Connected));
             }
             reply::END if body.is_empty() => {
-                return Err(WireError::TooOld("logins by plugin"));
+                return Err(WireError::TooOld("authentication plugins"));
             }
             reply::END => {
                 let mut reader = Reader::new(body);
@@ -289,9 +289,9 @@ impl Wire {
             reply::MORE_DATA if plugin == Plugin::CachingSha2 => match body {
                 SHA2_KNOWN => {}
                 SHA2_PASSWORD_WANTED => self.send_password()?,
-                _ => return Err(WireError::Malformed("an unknown step of a login")),
+                _ => return Err(WireError::Malformed("an unknown step of the login")),
             },
-            _ => return Err(WireError::Malformed("an unknown step of a login")),
+            _ => return Err(WireError::Malformed("an unknown step of the login")),
         }
         Ok(None)
     }
@@ -336,7 +336,7 @@ impl Wire {
                 Ok(Some(Event::Upload))
             }
             // A server that asks for a file nobody offered gets nothing.
-            reply::LOCAL_FILE => Err(WireError::Malformed("it asks for a file of this machine")),
+            reply::LOCAL_FILE => Err(WireError::Malformed("a request for a file of this machine")),
             _ => {
                 let mut reader = Reader::new(packet);
                 let count = column_count(reader.lenenc()?)?;
@@ -359,7 +359,7 @@ impl Wire {
         } else if columns.len() == count as usize {
             self.phase = Phase::Rows(form);
         } else {
-            return Err(WireError::Malformed("columns that were never described"));
+            return Err(WireError::Malformed("rows without column definitions"));
         }
         Ok(None)
     }
@@ -388,7 +388,7 @@ impl Wire {
 
     fn rows_end(&mut self, payload: Range<usize>) -> WireResult<Event> {
         let Phase::Rows(form) = self.phase else {
-            return Err(WireError::Malformed("an end of nothing"));
+            return Err(WireError::Malformed("an unexpected end-of-rows packet"));
         };
         let finished = parse_ok(&self.inbox.slice(payload)[1..])?;
         Ok(self.finished(form, finished))

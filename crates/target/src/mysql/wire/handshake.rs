@@ -90,7 +90,7 @@ impl Greeting {
     pub fn parse(payload: &[u8]) -> WireResult<Self> {
         let mut reader = Reader::new(payload);
         if reader.u8()? != PROTOCOL {
-            return Err(WireError::Malformed("another version of the protocol"));
+            return Err(WireError::Malformed("an unsupported protocol version"));
         }
         let version = reader.until_zero();
         let version = String::from_utf8_lossy(&version[..version.len().min(VERSION_BYTES_MAX)]);

@@ -173,7 +173,9 @@ impl Column {
 /// The number of columns is the server's word.
 pub fn column_count(count: u64) -> WireResult<u32> {
     if count == 0 || count > super::COLUMNS_MAX {
-        return Err(WireError::Malformed("a result of so many columns"));
+        return Err(WireError::Malformed(
+            "a result with an invalid number of columns",
+        ));
     }
     Ok(count as u32)
 }

@@ -33,7 +33,7 @@ impl Connection {
         }
         while !self.wire.output().is_empty() {
             match self.stream.try_write(self.wire.output(), false) {
-                Ok(0) => return Err(self.break_off("nothing can be sent")),
+                Ok(0) => return Err(self.break_off("the connection accepts no data")),
                 Ok(bytes) => self.wire.sent(bytes),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Sent::Part),

@@ -38,8 +38,8 @@ impl Connection {
         match self.lost(settings)?.1.first() {
             None => Ok(()),
             Some((name, value)) => Err(self.unusable(&format!(
-                "the setting {name} = {value} does not last from one transaction to the next; something \
-                 between dbdyno and the server changes sessions: name the server itself"
+                "the setting {name} = {value} does not persist between transactions, so something between dbdyno and the \
+                 server switches sessions; connect to the server directly"
             ))),
         }
     }
@@ -72,9 +72,8 @@ impl Connection {
         Err(TargetError::new(
             ErrorKind::Foreign,
             format!(
-                "PostgreSQL: a session at {} works in the schema \"{}\" instead of \"{schema}\", in which \
-                 dbdyno keeps its tables; nothing was changed: name the server itself, and a user that \
-                 may use the schema",
+                "PostgreSQL: a session at {} uses the schema \"{}\" instead of dbdyno's schema \"{schema}\"; nothing was \
+                 changed: connect to the server directly, as a user with access to that schema",
                 self.place,
                 found.unwrap_or_default()
             ),
@@ -93,10 +92,9 @@ impl Connection {
         patience.map_err(|e| super::unreachable(&self.place, &e))?;
         let shared = |own: &Self| {
             own.unusable(
-                "a connection pooler gives the server's process of a session to others between two \
-                 transactions (transaction or statement mode), so that settings and prepared statements \
-                 do not last; name the server itself, or a pool in session mode (pgbouncer: \
-                 pool_mode = session)",
+                "a connection pooler switches server connections between transactions (transaction or statement mode), so \
+                 settings and prepared statements do not persist; connect to the server directly, or through a pool in \
+                 session mode (pgbouncer: pool_mode = session)",
             )
         };
         let of_second = match second.batch("BEGIN") {

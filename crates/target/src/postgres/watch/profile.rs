@@ -123,13 +123,14 @@ impl Profile {
         };
         let unusable = |why: String| Ok(Err(why));
         if by_process == "off" {
-            let why = "pg_wait_sampling.profile_pid is off, so that its counts cannot be told apart by session";
+            let why =
+                "pg_wait_sampling.profile_pid is off, so its counts cannot be split by session";
             return unusable(why.into());
         }
         let period_ms = period.and_then(|ms| ms.parse().ok()).unwrap_or(u64::MAX);
         if period_ms > PERIOD_MS_MAX {
             return unusable(format!(
-                "pg_wait_sampling.profile_period is {period_ms} ms, and above {PERIOD_MS_MAX} ms it tells too little"
+                "pg_wait_sampling.profile_period is {period_ms} ms; above {PERIOD_MS_MAX} ms it is too coarse"
             ));
         }
         let schema = match schema {
@@ -141,15 +142,15 @@ impl Profile {
             }
             None => {
                 return unusable(
-                    "CREATE EXTENSION pg_wait_sampling was not done in this database".into(),
+                    "CREATE EXTENSION pg_wait_sampling was not run in this database".into(),
                 );
             }
         };
         let entries = tidy(connection, &schema, is_own_server)?;
         if entries > ENTRIES_MAX {
             return unusable(format!(
-                "it holds {entries} counts, all of which would be read with every look; SELECT \
-                 {schema}.pg_wait_sampling_reset_profile() to forget them"
+                "it has {entries} counts, which every sample would read; reset them with SELECT \
+                 {schema}.pg_wait_sampling_reset_profile()"
             ));
         }
         let mut sums = connection.prepare(&format!(

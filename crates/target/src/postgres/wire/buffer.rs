@@ -105,7 +105,7 @@ impl Wire {
             return Ok(None);
         };
         if length < HEADER_BYTES {
-            return Err(WireError::Malformed("a length below four"));
+            return Err(WireError::Malformed("a message length below four"));
         }
         if length > MESSAGE_BYTES_MAX {
             return Err(WireError::TooLarge(length as u64));

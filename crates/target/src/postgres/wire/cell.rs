@@ -40,11 +40,11 @@ pub enum Unreadable {
     Wire(#[from] WireError),
     /// A number that no engine compares: more than 64 bits, or NaN.
     #[error(
-        "column {0} holds a numeric that is not a number of 64 bits; cast it to bigint or double precision"
+        "column {0} has a numeric value that does not fit in 64 bits; cast it to bigint or double precision"
     )]
     Numeric(usize),
     /// A cell whose length is not that of its type.
-    #[error("column {0} holds a value that is not of its type")]
+    #[error("column {0} has a value whose length does not fit its type")]
     Length(usize),
 }
 

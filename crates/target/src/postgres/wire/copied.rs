@@ -21,10 +21,10 @@ pub enum Undecodable {
     #[error(transparent)]
     Wire(#[from] WireError),
     /// A value that its column's kind has no place for.
-    #[error("column {0} holds a number that is not finite or has more digits than its type says")]
+    #[error("column {0} has a number that is not finite or has more digits than its type allows")]
     Number(usize),
     /// A type that is never asked for.
-    #[error("column {0} came as type number {1}, which is not read")]
+    #[error("column {0} has the type number {1}, which dbdyno does not read")]
     Type(usize, u32),
 }
 
@@ -83,11 +83,11 @@ impl Copied {
     ) -> Result<(), E> {
         if !self.has_begun {
             let header = message.strip_prefix(HEADER.as_slice());
-            message = header.ok_or(cut("a COPY without its header"))?;
+            message = header.ok_or(cut("a COPY without a header"))?;
             self.has_begun = true;
         }
         while !message.is_empty() && !self.has_ended {
-            let (count, rest) = (message.split_first_chunk::<2>()).ok_or(cut("a row cut off"))?;
+            let (count, rest) = (message.split_first_chunk::<2>()).ok_or(cut("a truncated row"))?;
             let count = i16::from_be_bytes(*count);
             message = rest;
             if count < 0 {
@@ -95,7 +95,7 @@ impl Copied {
                 break;
             }
             if count as usize != self.forms.len() {
-                return Err(cut("a row of another number of columns").into());
+                return Err(cut("a row with a wrong number of columns").into());
             }
             row.clear();
             for (place, form) in self.forms.iter().enumerate() {
@@ -118,14 +118,14 @@ fn cut(what: &'static str) -> Undecodable {
 
 #[inline]
 fn split_cell(message: &[u8]) -> Result<(Option<&[u8]>, &[u8]), Undecodable> {
-    let (length, rest) = (message.split_first_chunk::<4>()).ok_or(cut("a row cut off"))?;
+    let (length, rest) = (message.split_first_chunk::<4>()).ok_or(cut("a truncated row"))?;
     let length = i32::from_be_bytes(*length);
     if length == NULL_LENGTH {
         return Ok((None, rest));
     }
     let cell = usize::try_from(length).ok();
     let cell = cell.and_then(|length| rest.split_at_checked(length));
-    let (cell, rest) = cell.ok_or(cut("a row cut off"))?;
+    let (cell, rest) = cell.ok_or(cut("a truncated row"))?;
     Ok((Some(cell), rest))
 }
 

@@ -150,7 +150,11 @@ impl<'a> Iterator for Cells<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let cut = || Some(Err(WireError::Malformed("a row shorter than it says")));
+        let cut = || {
+            Some(Err(WireError::Malformed(
+                "a row shorter than its stated length",
+            )))
+        };
         let Some((length, rest)) = self.rest.split_first_chunk::<4>() else {
             return cut();
         };
@@ -182,7 +186,7 @@ pub(super) fn decode(tag: u8, body: &[u8]) -> Result<Event<'_>, WireError> {
             b"I" => Transaction::Idle,
             b"T" => Transaction::Open,
             b"E" => Transaction::Failed,
-            _ => return Err(WireError::Malformed("an unknown state of the transaction")),
+            _ => return Err(WireError::Malformed("an unknown transaction status")),
         }),
         b'E' => Event::Failed(Box::new(ServerError::decode(&mut reader)?)),
         b'1' => Event::Prepared,
@@ -205,7 +209,7 @@ pub(super) fn decode(tag: u8, body: &[u8]) -> Result<Event<'_>, WireError> {
         },
         b'K' => Event::Process(reader.u32()? as i32),
         b'N' | b'A' | b'3' | b's' | b'H' | b'c' => Event::Other,
-        _ => return Err(WireError::Malformed("an unknown kind of message")),
+        _ => return Err(WireError::Malformed("an unknown message type")),
     })
 }
 

@@ -18,14 +18,11 @@ pub enum LogonError {
     NoPassword,
     /// The server wants something that dbdyno does not speak.
     #[error(
-        "the server asks for {0}, which dbdyno does not speak; let its pg_hba.conf ask this user for \
-         scram-sha-256 or md5"
+        "the server requires {0}, which dbdyno does not support; require scram-sha-256 or md5 for this user in its pg_hba.conf"
     )]
     Method(String),
     /// The mechanism failed on this side: a server that does not know the password.
-    #[error(
-        "the server's part of the logon is not right ({0}); it may not be the server it says it is"
-    )]
+    #[error("the server's part of the login is invalid ({0}); check that it is the right server")]
     Proof(String),
 }
 
@@ -59,7 +56,7 @@ impl<'a> Logon<'a> {
             Authentication::Done => {
                 // Somebody between the two could otherwise leave the proof out.
                 if self.scram.is_some() && !self.proven {
-                    return Err(LogonError::Proof("it left its proof out".into()));
+                    return Err(LogonError::Proof("it did not prove its identity".into()));
                 }
                 return Ok(true);
             }
@@ -105,7 +102,7 @@ impl<'a> Logon<'a> {
 }
 
 fn out_of_turn() -> LogonError {
-    LogonError::Proof("it goes on with a mechanism that was not begun".into())
+    LogonError::Proof("it continued a mechanism that was not started".into())
 }
 
 /// Names of the methods by their number in the protocol.

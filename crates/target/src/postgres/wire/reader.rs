@@ -7,10 +7,9 @@ pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
     pub(super) fn take(&mut self, bytes: usize) -> Result<&'a [u8], WireError> {
-        let (front, rest) = self
-            .0
-            .split_at_checked(bytes)
-            .ok_or(WireError::Malformed("a message shorter than it says"))?;
+        let (front, rest) = self.0.split_at_checked(bytes).ok_or(WireError::Malformed(
+            "a message shorter than its stated length",
+        ))?;
         self.0 = rest;
         Ok(front)
     }
@@ -27,7 +26,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn bytes_to_zero(&mut self) -> Result<&'a [u8], WireError> {
         let end = self.0.iter().position(|b| *b == 0);
-        let end = end.ok_or(WireError::Malformed("a text without an end"))?;
+        let end = end.ok_or(WireError::Malformed("an unterminated text"))?;
         let text = self.take(end)?;
         self.take(1)?;
         Ok(text)

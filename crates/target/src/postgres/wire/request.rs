@@ -39,13 +39,13 @@ pub enum RequestError {
     #[error("the text cannot be sent: {0}")]
     Text(String),
     /// A number of parameters that is not the statement's.
-    #[error("the statement takes {takes} parameters and got {got}")]
+    #[error("the statement takes {takes} parameters, but {got} were given")]
     Parameters { takes: usize, got: usize },
     /// A number that does not fit into its type.
-    #[error("{0} does not fit into the type of its column")]
+    #[error("{0} does not fit the type of its column")]
     Range(i64),
     /// A value for a column of a type that a binary COPY is not written for.
-    #[error("a column has the type number {0}, which a bulk load does not write")]
+    #[error("a column has the type number {0}, which bulk loads do not support")]
     Type(u32),
 }
 

@@ -16,7 +16,7 @@ impl SqliteTarget {
             Place::File(path) => Ok(path),
             Place::Memory(_) => Err(TargetError::new(
                 ErrorKind::Statement,
-                "SQLite: no copy is kept of a database in memory",
+                "SQLite: an in-memory database has no snapshot",
             )),
         }
     }
@@ -38,7 +38,7 @@ impl SqliteTarget {
             return Err(error);
         }
         let nothing = Connection::open_in_memory()
-            .map_err(|e| explain("cannot open a database in memory", &e))?;
+            .map_err(|e| explain("cannot open an in-memory database", &e))?;
         drop(std::mem::replace(&mut *control, nothing));
         let outcome = work(&files).and_then(|()| forget(path, &files));
         if path.exists() {
@@ -64,7 +64,7 @@ fn leave_log(connection: &Connection, path: &Path, whole: bool) -> Result<()> {
         _ if is_in_use => Err(TargetError::new(
             ErrorKind::Conflict,
             format!(
-                "SQLite: {} is still open, here or in another program; close it there",
+                "SQLite: {} is still open in dbdyno or another program; close it",
                 path.display()
             ),
         )),
@@ -83,10 +83,7 @@ fn forget(path: &Path, files: &FileSnapshot) -> Result<()> {
         files::forget_cached_pages(path).map_err(|e| {
             TargetError::new(
                 ErrorKind::Unreachable,
-                format!(
-                    "the page cache of {} cannot be dropped: {e}",
-                    path.display()
-                ),
+                format!("cannot drop the page cache of {}: {e}", path.display()),
             )
         })?;
     }
