@@ -14,7 +14,7 @@ mkdir -p "$root/bin" "$root/share/completions" dist
 cp "$CARGO_TARGET_DIR/dist/dbdyno" "$root/bin/"
 "$root/bin/dbdyno" manual "$root/share/man/man1"
 for shell in bash zsh fish; do "$root/bin/dbdyno" completions $shell >"$root/share/completions/dbdyno.$shell"; done
-cp -R README.md CHANGELOG.md SECURITY.md LICENSE-APACHE LICENSE-MIT docs library plans reference "$root/"
+cp -R README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE-APACHE LICENSE-MIT docs library plans reference "$root/"
 
 bytes_max=20000000
 bytes=$(stat -c %s "$root/bin/dbdyno")
@@ -22,7 +22,7 @@ bytes=$(stat -c %s "$root/bin/dbdyno")
 # Of a machine it needs the C library alone, and of a session nothing.
 needed=$(LC_ALL=C readelf -d "$root/bin/dbdyno" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libgcc_s|ld-linux-.*)\.so' || :)
 [ -z "$needed" ] || { echo "dist: the command needs $needed" >&2; exit 1; }
-(cd / && env -i PATH=/nonexistent HOME="$work/home" "$root/bin/dbdyno" run quick --target sqlite: --set 'step.jobs=[1]' --yes >"$work/log" 2>&1) ||
+(cd / && env -i PATH=/nonexistent HOME="$work/home" "$root/bin/dbdyno" run smoke --target sqlite: --yes >"$work/log" 2>&1) ||
     [ $? = 3 ] || { cat "$work/log" >&2; exit 1; }
 tar -C "$work" --owner=0 --group=0 --sort=name -czf "dist/$name.tar.gz" "$name"
 echo "dist/$name.tar.gz: $(stat -c %s "dist/$name.tar.gz") bytes, the command $bytes"
