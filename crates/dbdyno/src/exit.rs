@@ -73,8 +73,7 @@ invalid_input!(
     MetricError,
     ReferenceError,
     SlaError,
-    StatedError,
-    UrlError
+    StatedError
 );
 
 impl Outcome for LabError {
@@ -95,6 +94,7 @@ impl Outcome for LabError {
         let resume = |verb, label| format!("resume with: dbdyno {verb} --resume {label}");
         match self {
             Self::Archive(error) => error.advice(),
+            Self::Url(error) => error.advice(),
             Self::Interrupted { verb, label, .. } => Some(resume(verb, label)),
             Self::Broken { verb, label, .. } => Some(format!("then {}", resume(verb, label))),
             Self::NotLoaded { what, verb, label } => {
@@ -102,11 +102,7 @@ impl Outcome for LabError {
                 let load = load.map(|load| format!("{load}, then "));
                 Some(load.unwrap_or_default() + &resume(verb, label))
             }
-            Self::Plan(_)
-            | Self::Url(_)
-            | Self::Target(_)
-            | Self::Unreadable(_)
-            | Self::Host(_) => None,
+            Self::Plan(_) | Self::Target(_) | Self::Unreadable(_) | Self::Host(_) => None,
         }
     }
 }
@@ -167,6 +163,17 @@ impl Outcome for CompareError {
             | Self::NotAShare(_) => return None,
         };
         Some(advice.into())
+    }
+}
+
+impl Outcome for UrlError {
+    fn status(&self) -> Status {
+        Status::InvalidInput
+    }
+
+    fn advice(&self) -> Option<String> {
+        let is_engine = matches!(self, Self::UnknownEngine { .. });
+        is_engine.then(|| "`dbdyno list engines` lists the engines".into())
     }
 }
 
