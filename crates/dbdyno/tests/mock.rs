@@ -124,7 +124,7 @@ fn what_the_mock_cannot_do_is_missing_with_its_reason() {
     let printed = place.fine(&["run", "smoke", "--target", "mock:"]).stdout;
     for reason in [
         "T611 In-memory SQL, primary key access: mock is not a database and has no tables",
-        "T132 Integer processing: the library holds no statement of this test for mock",
+        "T132 Integer processing: the library has no SQL of this test for mock",
     ] {
         assert!(printed.contains(reason), "{printed}");
     }

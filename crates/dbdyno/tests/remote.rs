@@ -201,7 +201,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         let sentence = ended.sentence();
         assert!(
-            sentence.contains("cannot reach") && sentence.contains(expected),
+            sentence.contains("cannot be reached") && sentence.contains(expected),
             "{sentence}"
         );
         assert!(!place.archive().exists());
