@@ -13,7 +13,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub use read::{Change, Entries, Entry};
+pub use read::{Entries, Entry};
 
 use super::initial_rows::DISTRICTS;
 use super::mix::Kind;
@@ -69,7 +69,7 @@ pub struct Header {
 
 /// What a transaction changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Record<'a> {
+pub enum Record {
     /// An order was entered.
     NewOrder {
         /// Its warehouse.
@@ -100,7 +100,7 @@ pub enum Record<'a> {
         w: u32,
         carrier: u8,
         /// The order of each district, 0 where there was none.
-        orders: &'a [u32; DISTRICTS as usize],
+        orders: [u32; DISTRICTS as usize],
     },
 }
 
@@ -131,7 +131,7 @@ impl CommitLog {
     ///
     /// # Errors
     /// When the device is full.
-    pub fn append(&self, record: &Record<'_>, acknowledged: bool) -> Result<(), CommitLogError> {
+    pub fn append(&self, record: &Record, acknowledged: bool) -> Result<(), CommitLogError> {
         let mut bytes = Bytes::default();
         record.encode(acknowledged, &mut bytes);
         self.write(bytes.written())
@@ -199,7 +199,7 @@ impl Bytes {
     }
 }
 
-impl Record<'_> {
+impl Record {
     fn encode(&self, acknowledged: bool, into: &mut Bytes) {
         let kind = match self {
             Record::NewOrder { .. } => Kind::NewOrder,

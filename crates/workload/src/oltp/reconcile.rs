@@ -9,7 +9,7 @@ use std::path::Path;
 use archive::{Remark, remark};
 use target::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
 
-use super::commit_log::{Change, CommitLog, Entries, Entry, Header};
+use super::commit_log::{CommitLog, Entries, Entry, Header, Record};
 use super::terminal::World;
 use super::{OltpError, Result};
 
@@ -195,10 +195,10 @@ impl Books<'_> {
     fn take(&mut self, entry: &Entry) {
         let found = &mut self.found;
         match (entry.acknowledged, entry.change) {
-            (false, Change::NewOrder { .. }) => found.orders.in_flight += 1,
-            (false, Change::Payment { .. }) => found.payments.in_flight += 1,
-            (false, Change::Delivery { .. }) => found.deliveries.in_flight += 1,
-            (true, Change::NewOrder { w, d, c_id, o_id }) => {
+            (false, Record::NewOrder { .. }) => found.orders.in_flight += 1,
+            (false, Record::Payment { .. }) => found.payments.in_flight += 1,
+            (false, Record::Delivery { .. }) => found.deliveries.in_flight += 1,
+            (true, Record::NewOrder { w, d, c_id, o_id }) => {
                 found.orders.acknowledged += 1;
                 self.orders.push(Order {
                     w,
@@ -210,7 +210,7 @@ impl Books<'_> {
             }
             (
                 true,
-                Change::Payment {
+                Record::Payment {
                     c_w,
                     c_d,
                     c_id,
@@ -229,7 +229,7 @@ impl Books<'_> {
                     sequence,
                 });
             }
-            (true, Change::Delivery { w, carrier, orders }) => {
+            (true, Record::Delivery { w, carrier, orders }) => {
                 for (d, o_id) in (1..).zip(orders).filter(|(_, o_id)| *o_id != 0) {
                     found.deliveries.acknowledged += 1;
                     self.orders.push(Order {

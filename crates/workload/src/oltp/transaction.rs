@@ -47,7 +47,7 @@ pub(super) trait Transaction: Send {
     fn account(&self, account: &mut Account);
 
     /// What it changed, for the log of acknowledged transactions; nothing where it only reads.
-    fn record(&self) -> Option<Record<'_>>;
+    fn record(&self) -> Option<Record>;
 }
 
 /// A parameter in the files of the library, as `:name`.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     ACKNOWLEDGED, CHECK_BYTES, CommitLogError, FRONT_BYTES, HEADER_BYTES, Header, RECORD_BYTES_MAX,
-    Reader, crc32, wrong,
+    Reader, Record, crc32, wrong,
 };
 use crate::oltp::initial_rows::DISTRICTS;
 use crate::oltp::mix::Kind;
@@ -19,31 +19,7 @@ pub struct Entry {
     /// Whether the server acknowledged it; else nobody knows whether it was committed.
     pub acknowledged: bool,
     /// What it changed.
-    pub change: Change,
-}
-
-/// What a transaction changed, as it was read; fields as in [`super::Record`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    NewOrder {
-        w: u32,
-        d: u8,
-        c_id: u16,
-        o_id: u32,
-    },
-    Payment {
-        c_w: u32,
-        c_d: u8,
-        c_id: u16,
-        amount_cents: i64,
-        user: u32,
-        sequence: u32,
-    },
-    Delivery {
-        w: u32,
-        carrier: u8,
-        orders: [u32; DISTRICTS as usize],
-    },
+    pub change: Record,
 }
 
 /// A log being read.
@@ -152,13 +128,13 @@ fn decode(bytes: &[u8]) -> Option<(Entry, usize)> {
     }
     let mut reader = Reader(body);
     let change = match Kind::of(record[0])? {
-        Kind::NewOrder => Change::NewOrder {
+        Kind::NewOrder => Record::NewOrder {
             w: reader.u32()?,
             d: reader.u8()?,
             c_id: reader.u16()?,
             o_id: reader.u32()?,
         },
-        Kind::Payment => Change::Payment {
+        Kind::Payment => Record::Payment {
             c_w: reader.u32()?,
             c_d: reader.u8()?,
             c_id: reader.u16()?,
@@ -172,7 +148,7 @@ fn decode(bytes: &[u8]) -> Option<(Entry, usize)> {
             for order in &mut orders {
                 *order = reader.u32()?;
             }
-            Change::Delivery { w, carrier, orders }
+            Record::Delivery { w, carrier, orders }
         }
         Kind::OrderStatus | Kind::StockLevel => return None,
     };

@@ -10,7 +10,7 @@ const HEADER: Header = Header {
 };
 const ORDERS: [u32; 10] = [3001, 0, 3003, 3004, 3005, 3006, 3007, 3008, 3009, u32::MAX];
 
-fn records() -> [Record<'static>; 3] {
+fn records() -> [Record; 3] {
     [
         Record::NewOrder {
             w: 70_000,
@@ -29,7 +29,7 @@ fn records() -> [Record<'static>; 3] {
         Record::Delivery {
             w: 3,
             carrier: 9,
-            orders: &ORDERS,
+            orders: ORDERS,
         },
     ]
 }
@@ -68,7 +68,7 @@ fn what_is_written_is_read() {
     assert_eq!((all.len(), torn), (6000, false));
     let unknown = all.iter().filter(|entry| !entry.acknowledged).count();
     assert_eq!(unknown, 2000);
-    let change = Change::Payment {
+    let change = Record::Payment {
         c_w: 2,
         c_d: 1,
         c_id: 77,
@@ -77,7 +77,7 @@ fn what_is_written_is_read() {
         sequence: 12,
     };
     assert_eq!(all[5998].change, change);
-    let change = Change::Delivery {
+    let change = Record::Delivery {
         w: 3,
         carrier: 9,
         orders: ORDERS,

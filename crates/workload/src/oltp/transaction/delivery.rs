@@ -139,11 +139,11 @@ impl Transaction for Delivery {
         account.skipped += (PLACES - delivered) as u64;
     }
 
-    fn record(&self) -> Option<Record<'_>> {
+    fn record(&self) -> Option<Record> {
         Some(Record::Delivery {
             w: self.w,
             carrier: self.carrier,
-            orders: &self.orders,
+            orders: self.orders,
         })
     }
 }

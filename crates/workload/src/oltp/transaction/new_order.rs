@@ -262,7 +262,7 @@ impl Transaction for NewOrder {
         }
     }
 
-    fn record(&self) -> Option<Record<'_>> {
+    fn record(&self) -> Option<Record> {
         Some(Record::NewOrder {
             w: self.w,
             d: self.d,

@@ -81,7 +81,7 @@ impl Transaction for OrderStatus {
             .order_status(matches!(self.who, Who::Named(_)));
     }
 
-    fn record(&self) -> Option<Record<'_>> {
+    fn record(&self) -> Option<Record> {
         None
     }
 }

@@ -136,7 +136,7 @@ impl Transaction for Payment {
         account.inputs.payment(is_remote, is_named);
     }
 
-    fn record(&self) -> Option<Record<'_>> {
+    fn record(&self) -> Option<Record> {
         Some(Record::Payment {
             c_w: self.c_w,
             c_d: self.c_d,

@@ -58,7 +58,7 @@ impl Transaction for StockLevel {
 
     fn account(&self, _account: &mut Account) {}
 
-    fn record(&self) -> Option<Record<'_>> {
+    fn record(&self) -> Option<Record> {
         None
     }
 }
