@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check audit oldest bench dist clean trials
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd test unit fuzz browser check audit oldest bench dist clean trials faults versions
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -48,8 +48,14 @@ test: duckdb postgres mariadb pgbouncer sshd browser ## get what the tests need 
 fuzz: ## hostile input for as long as told: make fuzz SECONDS=600
 	@scripts/fuzz.sh $(or $(SECONDS),60)
 
+versions: build ## the PostgreSQL versions that the tests have no server of (npm)
+	@scripts/postgres-versions.sh
+
 trials: build duckdb postgres mariadb pgbouncer ## what users have run into, tried again on servers of its own
 	@scripts/trials.sh $(CHECKS)
+
+faults: duckdb postgres mariadb ## kills, power cuts and other faults, many of them: make faults TIMES=300
+	@scripts/faults.sh $(or $(TIMES),300)
 
 unit: ## the tests that need no server, no root and no network
 	@scripts/run-tests.sh --unit

@@ -4,6 +4,8 @@
 //! * [`store`]: the SQLite file. Every finished point is committed before the next begins.
 //! * [`mod@remark`]: why something is invalid or was not measured, and other notes, as values with their sentences.
 //! * [`integrity`]: digests; data altered outside the tool are invalid.
+//! * [`companions`]: what lies beside a database of SQLite must be SQLite's.
+//! * [`lock_file`]: keeps a second process from a run or a database.
 //! * [`mod@array`]: histograms from a storage array's own reporter, shown with a run.
 //! * [`export`]: JSON, CSV and Markdown of one run.
 //! * [`mod@reference`]: published figures of other platforms, from `reference/*.toml`.
@@ -14,8 +16,10 @@
 #![forbid(unsafe_code)]
 
 pub mod array;
+pub mod companions;
 pub mod export;
 pub mod integrity;
+pub mod lock_file;
 pub mod model;
 pub mod reference;
 pub mod remark;
@@ -24,5 +28,5 @@ mod text_file;
 
 pub use model::*;
 pub use remark::Remark;
-pub use store::{Archive, ArchiveError, NewRun, RunName, RunSummary};
+pub use store::{Archive, ArchiveError, NewRun, RunName, RunSummary, immutable_uri};
 pub use text_file::{read_text, toml_sentence};

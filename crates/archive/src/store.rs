@@ -16,9 +16,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::lock_file::{LockError, LockFile, lock_path};
 use crate::{Missing, PointKey, Remark, Run, RunState};
 pub use annotate::NOTE_CHARS_MAX;
 pub use error::{ArchiveError, Result};
+pub use file::immutable_uri;
 use file::unreachable;
 pub use name::{LABEL_CHARS_MAX, RunName, check_label};
 pub use run::{NewRun, RunSummary};
@@ -30,6 +32,8 @@ pub(crate) use write::{state_name, steady_name};
 pub struct Archive {
     connection: Connection,
     path: PathBuf,
+    /// Runs that nobody else may measure or delete until this is dropped.
+    locks: Vec<(i64, LockFile)>,
 }
 
 impl Archive {
@@ -65,12 +69,30 @@ impl Archive {
         &self.path
     }
 
-    /// Enters a new run, with all that is known before its first point, and gives its number.
+    /// Enters a new run, with all that is known before its first point, and gives its number. Nobody else measures or
+    /// deletes it while this archive is open.
     ///
     /// # Errors
     /// A label that is taken or unusable, a plan that contradicts itself, or the environment.
     pub fn create_run(&mut self, new: &NewRun) -> Result<i64> {
-        write::create_run(&mut self.connection, new).map_err(|e| e.at(&self.path))
+        let (path, locks) = (&self.path, &mut self.locks);
+        let take = |id, label: &str| {
+            locks.push((id, lock(path, id, label)?));
+            Ok(())
+        };
+        write::create_run(&mut self.connection, new, take).map_err(|e| e.at(&self.path))
+    }
+
+    /// Takes a run that is gone on with, as [`Archive::create_run`] does.
+    ///
+    /// # Errors
+    /// [`ArchiveError::RunInUse`] when it is being measured or deleted; an unknown run, or the environment.
+    pub fn lock_run(&mut self, run_id: i64) -> Result<()> {
+        let label = self.label(run_id)?;
+        if self.locks.iter().all(|(id, _)| *id != run_id) {
+            self.locks.push((run_id, lock(&self.path, run_id, &label)?));
+        }
+        Ok(())
     }
 
     /// Enters a finished point. When this returns, the point is on the disk for good.
@@ -110,7 +132,7 @@ impl Archive {
         write::skip(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
     }
 
-    /// Says how far a run came.
+    /// Says how far a run came. One that is not running any more may be resumed and deleted by others.
     ///
     /// # Errors
     /// `Complete` while planned points are missing, an unknown run, or the environment.
@@ -122,7 +144,11 @@ impl Archive {
     ) -> Result<()> {
         self.require(run_id)?;
         write::finish_run(&mut self.connection, run_id, state, finished_at)
-            .map_err(|e| e.at(&self.path))
+            .map_err(|e| e.at(&self.path))?;
+        if state != RunState::Running {
+            self.locks.retain(|(id, _)| *id != run_id);
+        }
+        Ok(())
     }
 
     /// Calls a run by another name from now on; the label that it was measured under stays, and finds it as well.
@@ -146,11 +172,12 @@ impl Archive {
     /// Removes runs with all that was measured, all of them or none; their numbers are not given again.
     ///
     /// # Errors
-    /// One that may be under way, was changed after it was measured, or is one side of a study whose other one
+    /// One that is being measured, was changed after it was measured, or is one side of a study whose other one
     /// stays; an unknown run, or the environment.
     pub fn delete_runs(&mut self, run_ids: &[i64], now: &str) -> Result<()> {
+        let mut held = Vec::new();
         for id in run_ids {
-            self.require(*id)?;
+            held.push(lock(&self.path, *id, &self.label(*id)?)?);
         }
         annotate::delete(&mut self.connection, run_ids, now).map_err(|e| e.at(&self.path))
     }
@@ -244,6 +271,19 @@ impl Archive {
         Ok(Self {
             connection: file::open(path, mode)?,
             path: path.to_path_buf(),
+            locks: Vec::new(),
         })
     }
+}
+
+/// The lock of a run.
+fn lock(archive: &Path, run_id: i64, label: &str) -> Result<LockFile> {
+    let path = lock_path(archive, &format!("-run-{run_id}.lock"));
+    LockFile::take(&path).map_err(|error| match error {
+        LockError::Held => ArchiveError::RunInUse {
+            label: label.to_owned(),
+        },
+        LockError::Foreign { .. } => ArchiveError::LockUnusable(error),
+        LockError::Io { error, .. } => unreachable(archive, &error),
+    })
 }

@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub mod check;
 pub mod columnar;
 pub mod olap;
 mod oltp;
@@ -8,8 +9,11 @@ mod runs;
 mod secret;
 mod vdbench;
 
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::command_line::{CommandLine, without_secrets};
 use crate::consent::Permission;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
@@ -29,8 +33,8 @@ pub use vdbench::VdbenchArguments;
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit status: 0 measured and valid · 1 environment failed · 2 invalid input (flag, plan, URL, name) · \
-3 measured, but a check failed · 4 measured, but a limit or verdict was missed · 130 interrupted"
+    after_help = "Exit status: 0 measured and valid · 1 not measured: database unreachable, disk full or file damaged · 2 invalid input (flag, plan, URL, name) · \
+3 measured, but a check failed · 4 a limit was missed, or a verdict named by --fail-on occurred · 130 interrupted"
 )]
 pub struct Arguments {
     /// What to do.
@@ -40,7 +44,7 @@ pub struct Arguments {
     // Behind the arguments of every verb, however many verbs there are: clap counts both together.
     #[arg(long, global = true, value_name = "PATH", display_order = 900)]
     pub archive: Option<PathBuf>,
-    /// Log the steps of a run to standard error; -vv also what each waits for
+    /// Log the steps of a run to standard error; -vv also logs what each step waits for
     #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 901)]
     pub verbose: u8,
     /// Log everything that -vv shows to a file
@@ -54,15 +58,32 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Workloads", &["oltp", "olap", "columnar", "vdbench"]),
     ("Compare", &["compare", "judge"]),
     ("Results", &["report", "list", "runs", "export"]),
-    ("Platform", &["host"]),
+    ("Platform", &["check", "host"]),
     ("Shell", &["completions"]),
 ];
 
+/// Shows the answer to a question, or what makes no sense, and ends the process.
+fn exit(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let is_coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let text = match is_coloured {
+        true => error.render().ansi().to_string(),
+        false => error.render().to_string(),
+    };
+    // It repeats what was typed.
+    let _ = write!(std::io::stderr().lock(), "{}", without_secrets(&text));
+    std::process::exit(error.exit_code())
+}
+
 impl Arguments {
     /// What was typed; ends the process where that is a question or makes no sense.
-    pub fn typed() -> Self {
-        let matches = Self::grouped().get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    pub fn parse_from_typed(typed: &CommandLine) -> Self {
+        let mut command = Self::grouped();
+        let matches = command.try_get_matches_from_mut(typed.arguments());
+        let parsed = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        parsed.unwrap_or_else(|error| exit(&error))
     }
 
     /// The command, whose help lists the verbs in groups; clap has groups for options alone.
@@ -93,7 +114,7 @@ impl Arguments {
 pub enum Verb {
     /// Run a plan on one or more targets
     Run(RunArguments),
-    /// Measure two configurations in alternating blocks and say what the difference is worth
+    /// Measure two configurations in alternating blocks and test whether they differ
     Ab(AbArguments),
     /// Compare two runs: ratios with confidence intervals, and verdicts
     Compare(CompareArguments),
@@ -107,14 +128,16 @@ pub enum Verb {
     Export(ExportArguments),
     /// Write a run to a self-contained HTML page
     Report(ReportArguments),
-    /// Analytical workload, 22 queries: load, run, check or drop its database
+    /// Analytical workload derived from TPC-H, 22 queries: load, run, check or drop its database
     Olap(OlapArguments),
     /// Load tables into an in-memory column store; measure size and speed-up
     Columnar(ColumnarArguments),
-    /// Order-entry workload: load, run, check, restore or drop its database
+    /// Order-entry workload derived from TPC-C: load, run, check, restore or drop its database
     Oltp(OltpArguments),
     /// Run vdbench parameter files on the storage below the database
     Vdbench(VdbenchArguments),
+    /// Check a database before a run: version, rights, connection, and what a run would lack; changes nothing
+    Check(check::CheckArguments),
     /// Show this machine's inventory and how it departs from published advice
     Host(HostArguments),
     /// Print a completion script for a shell
@@ -142,9 +165,13 @@ pub struct CompareArguments {
     /// Also compare points measured differently (size, schedule, cache …); they are labelled
     #[arg(long)]
     pub anyway: bool,
-    /// Histograms from the storage array's own reporter, as CSV (docs/VDBENCH.md); RUN=FILE for the second run
+    /// Response-time histograms exported as CSV by the storage array's own monitoring (docs/VDBENCH.md); RUN=FILE for the second run
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
+    /// Give verdicts although one run was made after the other: you vouch that nothing but the recorded differences
+    /// changed in between
+    #[arg(long)]
+    pub trust_sequential: bool,
     #[command(flatten)]
     pub judging: Judging,
 }
@@ -152,10 +179,12 @@ pub struct CompareArguments {
 /// How two runs are judged, for `compare` and `ab`.
 #[derive(Debug, Args)]
 pub struct Judging {
-    /// Equivalence band in percent, or "learned" from A/A studies of the same plan in the archive
+    /// Practical band: equivalent if the whole confidence interval of the ratio B/A lies within 1 ± PCT %, better or
+    /// worse if all of it lies outside, else inconclusive. "learned": 2, and better or worse must also exceed the noise
+    /// of A/A studies of the same plan in the archive
     #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
     pub band: BandAsked,
-    /// Smallest effect in percent that you want to detect; the number of pairs is advised for it
+    /// Smallest effect, in percent, that you want to detect; used to recommend the number of pairs
     #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
     pub effect: f64,
     /// Primary metric, instead of the plan's: `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
@@ -193,6 +222,7 @@ pub enum BandAsked {
 fn band(text: &str) -> Result<BandAsked, String> {
     match text {
         "learned" => Ok(BandAsked::Learned),
+        "0" => Ok(BandAsked::Share(0.0)),
         other => share(other).map(BandAsked::Share),
     }
 }
@@ -229,8 +259,12 @@ pub struct JudgeArguments {
 /// `dbdyno ab`.
 #[derive(Debug, Args)]
 pub struct AbArguments {
-    /// Built-in plan or path of a plan file
-    #[arg(required_unless_present = "resume", default_value = "")]
+    /// Built-in plan or path of a plan file; required unless --resume is given
+    #[arg(
+        required_unless_present = "resume",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub plan: String,
     /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
     /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
@@ -240,10 +274,15 @@ pub struct AbArguments {
     /// Change side B only
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub b: Vec<SecretText>,
-    /// Pairs of blocks; each block runs the plan once, from the same starting state
-    #[arg(long, value_name = "N", default_value_t = lab::study::PAIRS_DEFAULT,
+    /// Pairs of blocks; each block runs the plan once, from the same starting state (default: 10, or as many as the
+    /// plan's primary metrics need)
+    #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
-    pub pairs: u32,
+    pub pairs: Option<u32>,
+    /// Measure both blocks of a pair at once, in slices of this length in turn (such as 100ms): finds smaller differences on a
+    /// busy machine. Needs timed points; both sides must be able to stand at once
+    #[arg(long, value_name = "LENGTH", value_parser = slice)]
+    pub interleave: Option<Duration>,
     /// Database to measure, on both sides (default: SQLite and DuckDB in temporary files)
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
@@ -253,11 +292,11 @@ pub struct AbArguments {
     /// Set a plan key on both sides
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
-    /// Random seed; also decides the order of the blocks
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Random seed for keys, pauses and the order of the blocks (default: a new one, which is printed)
+    #[arg(long)]
+    pub seed: Option<u64>,
     /// Resume an interrupted study
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "targets", "name", "settings", "seed", "platform", "address", "device", "yes", "shared"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "interleave", "targets", "name", "settings", "seed", "platform", "address", "device", "shared"])]
     pub resume: Option<String>,
     /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -265,7 +304,7 @@ pub struct AbArguments {
     /// Directory for the default targets' files (default: your cache directory)
     #[arg(long, value_name = "DIR")]
     pub work_dir: Option<PathBuf>,
-    /// File stating what cannot be discovered: array, RAID, cache, options
+    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
     #[command(flatten)]
@@ -274,6 +313,13 @@ pub struct AbArguments {
     pub permission: Permission,
     #[command(flatten)]
     pub judging: Judging,
+}
+
+/// A length of time with its unit.
+fn slice(text: &str) -> Result<Duration, String> {
+    let length = text.parse::<jiff::SignedDuration>().ok();
+    let length = length.and_then(|length| Duration::try_from(length).ok());
+    length.ok_or_else(|| "write a length of time with its unit, such as 100ms or 1s".into())
 }
 
 /// `dbdyno list`.
@@ -348,7 +394,7 @@ pub struct ReportArguments {
     /// Run, or reference as ref:NAME, to show beside it
     #[arg(long, value_name = "RUN-or-REFERENCE")]
     pub against: Vec<String>,
-    /// Histograms from the storage array's own reporter, as CSV (docs/VDBENCH.md); RUN=FILE for a run given
+    /// Response-time histograms exported as CSV by the storage array's own monitoring (docs/VDBENCH.md); RUN=FILE for a run given
     /// with --against
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
@@ -377,7 +423,7 @@ pub struct HostArguments {
     /// Show differences from a run, or from a file written by --json
     #[arg(long, value_name = "RUN-or-FILE.json")]
     pub against: Option<String>,
-    /// File stating what cannot be discovered: array, RAID, cache, options
+    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
 }

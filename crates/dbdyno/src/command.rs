@@ -2,6 +2,7 @@
 
 pub mod ab;
 mod array;
+pub mod check;
 pub mod columnar;
 pub mod compare;
 mod database;
@@ -13,6 +14,7 @@ pub mod olap;
 pub mod oltp;
 mod plan_text;
 pub mod report;
+mod resumed;
 pub mod run;
 pub mod runs;
 pub mod shell;
@@ -30,6 +32,7 @@ use workload::Library;
 
 use crate::arguments::ServerHost;
 use crate::place;
+use crate::say::{JsonForTerminal, printable};
 
 /// Loads the run called `name` from the archive.
 fn load_run(name: &str, archive: &Option<PathBuf>) -> Result<Run> {
@@ -62,12 +65,36 @@ fn library(directory: Option<&Path>) -> Result<Library> {
     Ok(library.map_err(lab::LabError::from)?)
 }
 
-/// Prints to standard output; a reader that has gone away is no error.
-fn print(text: &str) -> Result<()> {
-    print_with(|out| out.write_all(text.as_bytes()))
+/// The seed that is asked for, or a new one: the same for everybody would be the same lot in every study.
+fn seed(asked: Option<u64>) -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    // Keys of hash maps are drawn by the operating system. Half of the bits, so that somebody can type it.
+    asked.unwrap_or_else(|| RandomState::new().hash_one(()) >> 32)
 }
 
-/// The same of what is written piece by piece.
+/// Prints to standard output without control characters; a reader that has gone away is no error.
+fn print(text: &str) -> Result<()> {
+    print_with(|out| out.write_all(printable(text).as_bytes()))
+}
+
+/// The same of a text that is coloured, and whose parts were cleaned when it was.
+fn print_coloured(text: &str) -> Result<()> {
+    match wants_colour() {
+        true => print_with(|out| out.write_all(text.as_bytes())),
+        false => print(text),
+    }
+}
+
+/// The same of JSON, where such a character is escaped.
+fn print_json(text: &str) -> Result<()> {
+    print_json_with(|out| out.write_all(text.as_bytes()))
+}
+
+/// The same of JSON that is written piece by piece.
+fn print_json_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    print_with(|out| write(&mut JsonForTerminal::new(out)))
+}
+
 fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {

@@ -29,7 +29,7 @@ pub struct Permission {
     /// Ask before writing more than this (10^9 bytes), or more than half of the free space
     #[arg(long, value_name = "GB", default_value_t = ASK_ABOVE_GB_DEFAULT, value_parser = gigabytes)]
     pub ask_above: f64,
-    /// Allow servers with other active sessions; they and the results will disturb each other
+    /// Allow servers with other active sessions; the run will slow them down, and they will distort its results
     #[arg(long)]
     pub shared: bool,
 }

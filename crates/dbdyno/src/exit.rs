@@ -7,6 +7,8 @@ use archive::reference::ReferenceError;
 use host::inventory::{DocumentError, StatedError};
 use host::remote::AddressError;
 use lab::LabError;
+use storage::engine::EngineError;
+use storage::execution::ExecutionError;
 use target::{ErrorKind, TargetError, UrlError};
 use verdict::compare::{CompareError, NotComparable};
 use verdict::metric::MetricError;
@@ -25,7 +27,7 @@ pub enum Status {
     /// Invalid input: a flag, a plan, a URL, a name, or a database that does not hold what the command needs.
     InvalidInput = 2,
     /// Measured, but a check failed. In `judge`: the run as a whole is incomplete or was changed, which wins
-    /// over any limit.
+    /// over any limit. In `check`: a run would be refused, or a check of the engine failed.
     CheckFailed = 3,
     /// Measured, but judged below what was asked for: a limit missed or without a valid figure under it, a
     /// verdict of --fail-on.
@@ -129,6 +131,8 @@ impl Outcome for ArchiveError {
             Self::LabelTaken { .. }
             | Self::LabelUnusable { .. }
             | Self::NoteUnusable { .. }
+            | Self::RunInUse { .. }
+            | Self::LockUnusable(_)
             | Self::NotDeleted { .. }
             | Self::BadPlan(_)
             | Self::PointTwice { .. }
@@ -219,19 +223,19 @@ impl Outcome for OltpError {
         let advice = match self {
             Self::ForeignKeys(_) => "leave out --foreign-keys",
             Self::Procedures(_) => "or use --mode client",
-            Self::Absent => "run: dbdyno oltp load --warehouses N",
+            Self::Absent => "run: dbdyno oltp load --target URL --warehouses N",
             Self::NotWhole {
                 warehouses, seed, ..
             } => {
                 return Some(format!(
-                    "run: dbdyno oltp load --warehouses {warehouses} --seed {seed}"
+                    "run: dbdyno oltp load --target URL --warehouses {warehouses} --seed {seed}"
                 ));
             }
             Self::Present { .. } => "add --replace to replace it",
-            Self::Other { .. } => "run: dbdyno oltp load --replace",
-            Self::Rival => "to drop them, run: dbdyno olap drop",
+            Self::Other { .. } => "run: dbdyno oltp load --replace --target URL --warehouses N",
+            Self::Rival => "to drop them, run: dbdyno olap drop --target URL",
             Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
-                "run: dbdyno oltp load --replace"
+                "run: dbdyno oltp load --replace --target URL --warehouses N"
             }
             Self::Target(_)
             | Self::Engine { .. }
@@ -265,18 +269,22 @@ impl Outcome for OlapError {
 
     fn advice(&self) -> Option<String> {
         let advice = match self {
-            Self::Absent => "run: dbdyno olap load --scale SF",
+            Self::Absent => "run: dbdyno olap load --scale SF --target URL",
             Self::NotWhole { scale } => {
-                return Some(format!("run: dbdyno olap load --scale {scale}"));
+                return Some(format!(
+                    "run: dbdyno olap load --scale {scale} --target URL"
+                ));
             }
             Self::Refreshed { scale } => {
-                return Some(format!("run: dbdyno olap load --scale {scale}"));
+                return Some(format!(
+                    "run: dbdyno olap load --scale {scale} --target URL"
+                ));
             }
             Self::Present { .. } => "add --replace to replace it",
-            Self::Other { .. } => "run: dbdyno olap load --replace",
-            Self::Rival => "to drop them, run: dbdyno oltp drop",
+            Self::Other { .. } => "run: dbdyno olap load --replace --scale SF --target URL",
+            Self::Rival => "to drop them, run: dbdyno oltp drop --target URL",
             Self::NotPutBack { .. } | Self::Metadata(_) | Self::Rows { .. } => {
-                "run: dbdyno olap load --replace"
+                "run: dbdyno olap load --replace --scale SF --target URL"
             }
             Self::Target(_)
             | Self::Engine { .. }
@@ -314,6 +322,22 @@ impl Outcome for ColumnarError {
     }
 }
 
+impl Outcome for ExecutionError {
+    fn status(&self) -> Status {
+        Status::VdbenchFailed
+    }
+
+    fn advice(&self) -> Option<String> {
+        let Self::Engine(EngineError::Bears { path, .. }) = self else {
+            return None;
+        };
+        Some(format!(
+            "or add --force={} if its contents may be lost",
+            path.display()
+        ))
+    }
+}
+
 /// What the command knows of an error.
 fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
     fn of<'e, E: Outcome>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
@@ -333,6 +357,7 @@ fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Out
         of::<DocumentError>,
         of::<AddressError>,
         of::<SlaError>,
+        of::<ExecutionError>,
         of::<CompareError>,
         of::<MetricError>,
     ];

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +17,10 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
+
+use crate::command_line::without_secrets;
+use crate::output;
+use crate::say::printable;
 
 /// What takes longer is told again and again while it lasts.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
@@ -46,7 +49,7 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
     }
     IS_SHOWN.store(verbose > 0, Ordering::Relaxed);
     if let Some(path) = file {
-        let made = File::create(path).with_context(|| {
+        let made = output::renew(path, is_log).with_context(|| {
             format!(
                 "the log {} cannot be written; choose another file with --log",
                 path.display()
@@ -75,6 +78,15 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
     tracing::subscriber::set_global_default(subscriber).context("a log is already being written")
 }
 
+/// Whether a file begins as a log does: a time, and what happened then.
+fn is_log(begin: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(begin);
+    let mut words = text.split_whitespace();
+    let is_time = |word: &str| word.as_bytes().get(10) == Some(&b'T') && word.ends_with('Z');
+    words.next().is_some_and(is_time)
+        && matches!(words.next(), Some("starts" | "ends" | "waits" | "says"))
+}
+
 type Sink = (Level, Box<dyn Write + Send>);
 
 /// Spans and events as lines.
@@ -97,6 +109,9 @@ struct Open {
 impl Log {
     fn line(&self, level: Level, text: &str) {
         let now = host::clock::rfc3339(std::time::SystemTime::now());
+        let text = text.replace(['\r', '\n'], " ");
+        let text = without_secrets(&text);
+        let text = printable(&text);
         for (least, sink) in lock(&self.sinks).iter_mut() {
             if level <= *least {
                 // That nobody reads it, or that the disk is full, ends no measurement.
@@ -229,6 +244,7 @@ mod tests {
             tracing::info!("all is well");
         });
         let text = String::from_utf8(lock(&kept.0).clone()).unwrap();
+        assert!(is_log(text.as_bytes()), "{text}");
         let lines: Vec<&str> = text.lines().map(|l| l.split_once(' ').unwrap().1).collect();
         assert_eq!(lines[0], "starts  point test=\"T611\"");
         assert_eq!(lines[1], "starts  statement sql=\"CHECKPOINT\"");

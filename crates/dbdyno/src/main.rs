@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod command_line;
 mod consent;
 mod exit;
 mod log;
@@ -13,21 +14,33 @@ mod say;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Verb};
+use command_line::CommandLine;
 use exit::Status;
 
 fn main() -> ExitCode {
+    let command_line = CommandLine::take();
     target::before_first_use();
     lab::signal::advise(|verb, label| format!("resume with: dbdyno {verb} --resume {label}"));
-    let arguments = Arguments::typed();
+    let arguments = Arguments::parse_from_typed(&command_line);
     let result = log::begin(arguments.verbose, arguments.log.as_deref());
+    if let Some(warning) = command_line.warning() {
+        say::say(&format!("dbdyno: warning: {warning}"));
+    }
     let result = result.and_then(|()| carry_out(arguments));
     match result {
         Ok(status) => status.into(),
         Err(error) => {
             let sentence = exit::sentence(&error);
             tracing::info!("{sentence}");
-            say::say(&format!("dbdyno: {sentence}"));
-            exit::status_of(&error).into()
+            // What fails because its session was broken off does not say that its user wanted that.
+            let (status, why) = match exit::status_of(&error) {
+                Status::Environment if lab::signal::has_broken_off() => {
+                    (Status::Interrupted, "interrupted: ")
+                }
+                status => (status, ""),
+            };
+            say::say(&format!("dbdyno: {why}{sentence}"));
+            status.into()
         }
     }
 }
@@ -46,6 +59,7 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
         Verb::Columnar(columnar) => command::columnar::columnar(&columnar.verb, &arguments.archive),
         Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
         Verb::Vdbench(vdbench) => Ok(command::vdbench::vdbench(&vdbench, &arguments.archive)),
+        Verb::Check(check) => command::check::check(&check),
         Verb::Host(host) => command::host::host(&host, &arguments.archive),
         Verb::Completions { shell } => command::shell::completions(shell),
         Verb::Manual { directory } => command::shell::manual(&directory),

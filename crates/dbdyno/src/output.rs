@@ -38,6 +38,41 @@ pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
     })
 }
 
+/// How much of a file shows what it is.
+const BEGINNING_BYTES: u64 = 4096;
+
+/// Opens a file whose place dbdyno or its user chose once, to be written anew: what is there is emptied when it is empty or
+/// `is_own` knows it by its beginning, and stays as it is otherwise. Pipes, terminals and /dev/null are written to.
+///
+/// # Errors
+/// When something else is there, or the file cannot be made.
+pub fn renew(path: &Path, is_own: impl Fn(&[u8]) -> bool) -> Result<File> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(File::create_new(path)?),
+        Err(error) => return Err(error.into()),
+        Ok(_) => {}
+    }
+    let found = path.metadata().context("it is a dangling symbolic link")?;
+    if let Place::Refused(reason) = place_of(found.mode()) {
+        bail!("{reason}");
+    }
+    if found.is_file() {
+        let mut begin = Vec::new();
+        let mut there = File::open(path)?;
+        refuse_database(&mut there)?;
+        there.seek(SeekFrom::Start(0))?;
+        there.take(BEGINNING_BYTES).read_to_end(&mut begin)?;
+        if !begin.is_empty() && !is_own(&begin) {
+            bail!("it exists, was not written by dbdyno, and was not changed");
+        }
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
+}
+
 fn place(path: &Path) -> Result<Place> {
     match path.symlink_metadata() {
         Ok(found) => Ok(place_of(found.mode())),
@@ -233,8 +268,31 @@ mod tests {
                 said.ends_with("it is an archive or another database"),
                 "{said}"
             );
+            assert!(renew(path, |_| true).is_err());
             assert_eq!(std::fs::read(&file).unwrap(), content);
         }
+    }
+
+    #[test]
+    fn a_log_empties_a_file_and_nothing_else() {
+        let folder = folder();
+        let file = folder.path().join("log");
+        for text in ["longer", "short"] {
+            renew(&file, |_| true)
+                .unwrap()
+                .write_all(text.as_bytes())
+                .unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+        assert!(renew(folder.path(), |_| true).is_err());
+        let (mut screen, device) = terminal();
+        renew(&device, |_| true)
+            .unwrap()
+            .write_all(b"text")
+            .unwrap();
+        let mut shown = [0; 4];
+        screen.read_exact(&mut shown).unwrap();
+        assert_eq!(&shown, b"text");
     }
 
     #[test]

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use archive::Run;
 use target::TargetUrl;
 
 /// Stands in every directory that dbdyno made and may therefore remove.
 const MARKER: &str = ".dbdyno-work";
+/// What it says.
+const MARKED: &[u8] = b"databases of a dbdyno run; removed when it is complete\n";
+/// Names that are tried for a directory.
+const NAMES_MAX: u32 = 100;
 /// Age at which the files of a run that nobody resumed are removed.
 const WORK_AGE_MAX: Duration = Duration::from_secs(7 * 86_400);
 
@@ -28,19 +34,24 @@ pub fn archive(asked: &Option<PathBuf>) -> PathBuf {
         .unwrap_or_else(|| user_directory("XDG_DATA_HOME", ".local/share").join("archive.dbdyno"))
 }
 
+/// Without a home it is in the current directory: one for temporary files is everybody's, who may have put something there
+/// before.
 fn user_directory(variable: &str, below_home: &str) -> PathBuf {
-    let absolute = env::var_os(variable)
-        .map(PathBuf::from)
-        .filter(|p| p.is_absolute());
-    absolute
-        .or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(below_home)))
-        .unwrap_or_else(env::temp_dir)
+    let absolute = |variable| {
+        let path = env::var_os(variable).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    absolute(variable)
+        .or_else(|| absolute("HOME").map(|home| home.join(below_home)))
+        .unwrap_or_default()
         .join("dbdyno")
 }
 
 /// The files of the default targets: a directory of their own per run, gone when the run is complete.
 pub struct WorkFiles {
     directory: PathBuf,
+    /// Locked while the directory is in use, so that nobody takes it for left over.
+    _marker: File,
 }
 
 impl WorkFiles {
@@ -57,25 +68,21 @@ impl WorkFiles {
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
-        let directory = parent.join(format!("run-{}-{}", now.as_secs(), std::process::id()));
-        fs::create_dir_all(&directory).with_context(|| {
+        let name = format!("run-{}-{}", now.as_secs(), std::process::id());
+        let refused = |verb: &str| {
+            let directory = parent.join(&name).display().to_string();
             format!(
-                "the directory {} for the databases cannot be created; choose another with --work-dir",
-                directory.display()
+                "the directory {directory} for the databases cannot be {verb}; choose another with --work-dir"
             )
-        })?;
-        fs::write(
-            directory.join(MARKER),
-            "databases of a dbdyno run; removed when it is complete\n",
-        )
-        .with_context(|| {
-            format!(
-                "the directory {} cannot be written; choose another with --work-dir",
-                directory.display()
-            )
-        })?;
+        };
+        fs::create_dir_all(&parent).with_context(|| refused("created"))?;
+        // Its parent may be one that others write to: what somebody made there before is not used.
+        let parent = fs::canonicalize(&parent).with_context(|| refused("created"))?;
+        let directory = new_directory(&parent, &name).with_context(|| refused("created"))?;
+        let marker = mark(&directory).with_context(|| refused("written"))?;
         Ok(Self {
-            directory: fs::canonicalize(directory)?,
+            directory,
+            _marker: marker,
         })
     }
 
@@ -114,30 +121,185 @@ impl WorkFiles {
 }
 
 /// The work directory of a resumed run, when its targets lie in one that dbdyno made.
-pub fn work_files_of(begun: &Run) -> Option<WorkFiles> {
-    let urls = lab::nodes::urls_of(begun.targets.first()?).ok()?;
-    let file = urls.first()?.file()?;
-    let directory = file.parent()?.to_path_buf();
-    is_work_directory(&directory).then_some(WorkFiles { directory })
+///
+/// # Errors
+/// When another process uses it.
+pub fn work_files_of(begun: &Run) -> Result<Option<WorkFiles>> {
+    let urls = begun.targets.first().map(lab::nodes::urls_of);
+    let file = urls
+        .and_then(Result::ok)
+        .and_then(|urls| urls.first()?.file());
+    let Some(directory) = file.as_deref().and_then(Path::parent) else {
+        return Ok(None);
+    };
+    match marker_of(directory) {
+        None => Ok(None),
+        Some(marker) if marker.try_lock().is_ok() => Ok(Some(WorkFiles {
+            directory: directory.to_path_buf(),
+            _marker: marker,
+        })),
+        Some(_) => bail!(
+            "the directory {} is in use by another dbdyno process; wait until that process has ended",
+            directory.display()
+        ),
+    }
 }
 
-/// Whether dbdyno made the directory: by its marker, never by its name alone.
-fn is_work_directory(path: &Path) -> bool {
-    path.join(MARKER).is_file()
+/// A directory that was not there before, for this user alone.
+fn new_directory(parent: &Path, name: &str) -> io::Result<PathBuf> {
+    let mut maker = DirBuilder::new();
+    maker.mode(0o700);
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for number in 0..NAMES_MAX {
+        let path = match number {
+            0 => parent.join(name),
+            number => parent.join(format!("{name}-{number}")),
+        };
+        match maker.create(&path) {
+            Ok(()) => return Ok(path),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => last = e,
+            Err(e) => return Err(e),
+        }
+    }
+    Err(last)
 }
 
+/// Marks a directory as dbdyno's and in use.
+fn mark(directory: &Path) -> io::Result<File> {
+    let mut marker = File::create_new(directory.join(MARKER))?;
+    // Locked before it says anything: until then nobody removes the directory.
+    marker.try_lock()?;
+    marker.write_all(MARKED)?;
+    Ok(marker)
+}
+
+/// The marker of a directory that this user's dbdyno made: by what it says and whose it is, never by names alone.
+fn marker_of(directory: &Path) -> Option<File> {
+    let mut options = OpenOptions::new();
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let marker = options.read(true).open(directory.join(MARKER)).ok()?;
+    let (found, around) = (
+        marker.metadata().ok()?,
+        fs::symlink_metadata(directory).ok()?,
+    );
+    let owners = [found.uid(), around.uid()];
+    let is_own = found.is_file() && around.is_dir() && owners == [host::user_id(); 2];
+    let mut text = Vec::new();
+    let limit = MARKED.len() as u64 + 1;
+    (&marker).take(limit).read_to_end(&mut text).ok()?;
+    (is_own && text == MARKED).then_some(marker)
+}
+
+/// Removes what runs left that nobody resumed: nobody uses it, and for long nothing in it was changed.
 fn remove_old(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
     };
-    for entry in entries.flatten().filter(|e| is_work_directory(&e.path())) {
-        let age = entry
-            .metadata()
-            .and_then(|m| m.modified())
-            .ok()
-            .and_then(|t| t.elapsed().ok());
-        if age.is_some_and(|age| age > WORK_AGE_MAX) {
-            let _ = fs::remove_dir_all(entry.path());
+    for entry in entries.flatten() {
+        let directory = entry.path();
+        let Some(marker) = marker_of(&directory) else {
+            continue;
+        };
+        if age(&directory).is_some_and(|age| age > WORK_AGE_MAX) && marker.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(directory);
+        }
+    }
+}
+
+/// Since the directory or anything in it was changed.
+fn age(directory: &Path) -> Option<Duration> {
+    let changed = |path: &Path| fs::symlink_metadata(path).and_then(|m| m.modified()).ok();
+    let entries = fs::read_dir(directory).ok()?.flatten();
+    let times = entries.filter_map(|entry| changed(&entry.path()));
+    let newest = times.chain(changed(directory)).max()?;
+    newest.elapsed().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
+
+    /// As if nothing had been changed for eight days.
+    fn aged(directory: &Path) {
+        let then = SystemTime::now() - WORK_AGE_MAX - Duration::from_secs(86_400);
+        let entries = fs::read_dir(directory).unwrap().flatten();
+        for path in entries.map(|e| e.path()).chain([directory.to_path_buf()]) {
+            File::open(path).unwrap().set_modified(then).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_work_directory_is_new_private_and_locked() {
+        let parent = tempfile::tempdir().unwrap();
+        let parent = fs::canonicalize(parent.path()).unwrap();
+        let made = new_directory(&parent, "run-1").unwrap();
+        let mode = fs::metadata(&made).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        // What somebody made before is not used: neither a directory nor a link to one.
+        std::os::unix::fs::symlink(&made, parent.join("run-2")).unwrap();
+        assert_eq!(
+            new_directory(&parent, "run-1").unwrap(),
+            parent.join("run-1-1")
+        );
+        assert_eq!(
+            new_directory(&parent, "run-2").unwrap(),
+            parent.join("run-2-1")
+        );
+        let files = WorkFiles::create(Some(&parent)).unwrap();
+        let directory = files.directory.clone();
+        let marker = marker_of(&directory).unwrap();
+        assert!(marker.try_lock().is_err());
+        files.remove();
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn only_what_nobody_uses_is_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path();
+        let [used, left, fresh] = [(); 3].map(|()| {
+            let files = WorkFiles::create(Some(parent)).unwrap();
+            fs::write(files.directory.join("bench.sqlite"), "rows").unwrap();
+            files
+        });
+        let [used_at, left_at, fresh_at] = [&used, &left, &fresh].map(|f| f.directory.clone());
+        for directory in [&used_at, &left_at, &fresh_at] {
+            aged(directory);
+        }
+        drop((left, fresh));
+        // A file was written to; the directory knows nothing of it.
+        let file = File::options()
+            .append(true)
+            .open(fresh_at.join("bench.sqlite"));
+        file.unwrap().write_all(b"more").unwrap();
+        // Directories of others, with their own marker, somebody else's, or none.
+        let foreign = ["marker of others", "link", "pipe", "none"].map(|name| parent.join(name));
+        for directory in &foreign {
+            fs::create_dir(directory).unwrap();
+            fs::write(directory.join("mine"), "mine").unwrap();
+        }
+        fs::write(foreign[0].join(MARKER), "mine").unwrap();
+        std::os::unix::fs::symlink(used_at.join(MARKER), foreign[1].join(MARKER)).unwrap();
+        let pipe = Command::new("mkfifo").arg(foreign[2].join(MARKER)).status();
+        assert!(pipe.unwrap().success());
+        std::os::unix::fs::symlink(&foreign[3], parent.join("a link")).unwrap();
+        for directory in &foreign {
+            let then = SystemTime::now() - 2 * WORK_AGE_MAX;
+            File::open(directory.join("mine"))
+                .unwrap()
+                .set_modified(then)
+                .unwrap();
+            File::open(directory).unwrap().set_modified(then).unwrap();
+        }
+        remove_old(parent);
+        assert_eq!(
+            [&used_at, &left_at, &fresh_at].map(|directory| directory.exists()),
+            [true, false, true]
+        );
+        for directory in &foreign {
+            assert_eq!(fs::read(directory.join("mine")).unwrap(), b"mine");
         }
     }
 }

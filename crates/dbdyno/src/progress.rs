@@ -11,7 +11,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use lab::Observer;
 use load::Progress;
 
-use crate::say::say;
+use crate::say::{printable, say};
 
 const REFRESH: Duration = Duration::from_millis(250);
 
@@ -24,6 +24,7 @@ pub struct Screen {
     ticker: Option<JoinHandle<()>>,
     warned_of_clock: bool,
     entered: bool,
+    seed: Option<u64>,
 }
 
 struct Current {
@@ -47,7 +48,13 @@ impl Screen {
             ticker: None,
             warned_of_clock: false,
             entered: false,
+            seed: None,
         }
+    }
+
+    /// The seed of what the run draws, told when it begins.
+    pub fn drawn_with(&mut self, seed: u64) {
+        self.seed = Some(seed);
     }
 
     /// Whether the run stands in the archive, from where it can be resumed.
@@ -86,7 +93,7 @@ impl Screen {
                     .unwrap_or_else(PoisonError::into_inner)
                     .as_ref()
                     .map_or_else(String::new, Current::message);
-                bar.set_message(message);
+                bar.set_message(printable(&message).into_owned());
                 bar.tick();
                 std::thread::sleep(REFRESH);
             }
@@ -130,10 +137,17 @@ impl Current {
 }
 
 impl Observer for Screen {
+    fn gave_out(&mut self, target: &str, message: &str) {
+        let text = format!("dbdyno: warning: {message}; going on without {target}");
+        self.bar.suspend(|| say(&text));
+    }
+
     fn begins(&mut self, label: &str, planned: usize, todo: usize) {
         self.entered = true;
+        let seed = self.seed.map(|seed| format!(", seed {seed}"));
         say(&format!(
-            "run {label}: {todo} of {planned} points to measure"
+            "run {label}: {todo} of {planned} points to measure{}",
+            seed.unwrap_or_default()
         ));
         self.bar.set_length(todo as u64);
         if self.on_terminal {
@@ -145,6 +159,11 @@ impl Observer for Screen {
     fn lacks_rights(&mut self, target: &str, missing: &RightsMissing) {
         self.bar
             .suspend(|| say(&format!("dbdyno: warning: {target}: {missing}")));
+    }
+
+    fn has_weak_login(&mut self, target: &str, what: &str) {
+        self.bar
+            .suspend(|| say(&format!("dbdyno: warning: {target}: {what}")));
     }
 
     fn point_begins(
@@ -176,7 +195,7 @@ impl Observer for Screen {
             report::point_line(target, point)
         };
         if self.on_terminal {
-            self.bar.println(line);
+            self.bar.println(printable(&line));
         } else {
             say(&line);
         }

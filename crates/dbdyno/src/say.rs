@@ -1,14 +1,125 @@
-//! What is said on standard error.
+//! What is said on standard error, and what of a text may reach a terminal.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{self, Write};
 
-/// Says `text` as one line. That nobody reads it is no error, so `eprintln!`, which would panic, is
-/// not used.
+use crate::command_line::without_secrets;
+
+/// What replaces a character that could steer a terminal.
+const REPLACED: char = '\u{fffd}';
+
+/// Says `text` as one line, without control characters and without passwords that were typed. That nobody reads it is no error, so `eprintln!`, which would
+/// panic, is not used.
 pub fn say(text: &str) {
     let parts: Vec<&str> = text
         .lines()
         .map(str::trim)
         .filter(|part| !part.is_empty())
         .collect();
-    let _ = writeln!(std::io::stderr().lock(), "{}", parts.join(" "));
+    let line = without_secrets(&parts.join(" "));
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable(&line));
+}
+
+/// The text with its lines and tabs, but without any other control character: labels of a foreign archive and messages of
+/// a server, of ssh or of a file may hold sequences that steer the terminal.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_harmless = |at: usize, c: char| match c {
+        '\n' | '\t' => true,
+        // Alone it would overwrite its line.
+        '\r' => text[at + 1..].starts_with('\n'),
+        _ => !c.is_control(),
+    };
+    if text.char_indices().all(|(at, c)| is_harmless(at, c)) {
+        return Cow::Borrowed(text);
+    }
+    let replaced = text.char_indices().map(|(at, c)| match is_harmless(at, c) {
+        true => c,
+        false => REPLACED,
+    });
+    Cow::Owned(replaced.collect())
+}
+
+/// Passes JSON on, with the control characters that JSON allows in a text as escapes: the same text to whoever parses it,
+/// and nothing to a terminal.
+pub struct JsonForTerminal<W: Write> {
+    into: W,
+    /// A first byte of two was passed in, and decides nothing alone.
+    pending: bool,
+}
+
+/// The first byte of U+0080 to U+00BF in UTF-8.
+const LEAD: u8 = 0xc2;
+const DELETE: u8 = 0x7f;
+
+impl<W: Write> JsonForTerminal<W> {
+    pub fn new(into: W) -> Self {
+        Self {
+            into,
+            pending: false,
+        }
+    }
+}
+
+impl<W: Write> Write for JsonForTerminal<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            if std::mem::take(&mut self.pending) {
+                if (0x80..=0x9f).contains(&first) {
+                    write!(self.into, "\\u{first:04x}")?;
+                    rest = &rest[1..];
+                    continue;
+                }
+                self.into.write_all(&[LEAD])?;
+            }
+            let special = |byte: &u8| matches!(*byte, LEAD | DELETE);
+            let plain = rest.iter().position(special).unwrap_or(rest.len());
+            self.into.write_all(&rest[..plain])?;
+            match rest.get(plain) {
+                Some(&LEAD) => self.pending = true,
+                Some(_) => write!(self.into, "\\u{DELETE:04x}")?,
+                None => break,
+            }
+            rest = &rest[plain + 1..];
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.into.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_stays() {
+        let text = "a\tb\r\nc\u{1b}[31md\u{9b}2Je\u{7}f\rg\u{7f}";
+        assert_eq!(
+            printable(text),
+            "a\tb\r\nc\u{fffd}[31md\u{fffd}2Je\u{fffd}f\u{fffd}g\u{fffd}"
+        );
+        assert!(matches!(
+            printable("größer – 1 µs\n"),
+            Cow::Borrowed("größer – 1 µs\n")
+        ));
+    }
+
+    #[test]
+    fn json_keeps_its_meaning_however_it_is_cut() {
+        let text = serde_json::json!({"a\u{9b}": "b\u{7f}c\u{85}§\u{1b}Â"}).to_string();
+        for cut in 0..=text.len() {
+            let mut out = Vec::new();
+            let mut writer = JsonForTerminal::new(&mut out);
+            for part in [&text.as_bytes()[..cut], &text.as_bytes()[cut..]] {
+                writer.write_all(part).unwrap();
+            }
+            let out = String::from_utf8(out).unwrap();
+            assert!(!out.chars().any(char::is_control), "{out:?}");
+            let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+            assert_eq!(parse(&out), parse(&text));
+        }
+    }
 }

@@ -48,6 +48,7 @@ fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
     }
     is_wrong(&place, &["run", "quik"], "did you mean \"quick\"?");
     is_wrong(&place, &["run", "no/such.toml"], "no built-in plan");
+    is_wrong(&place, &["run", "/dev/zero"], "more than 4194304 bytes");
 }
 
 #[test]
@@ -58,7 +59,10 @@ fn a_wrong_setting_is_refused() {
         ("=1", "is not KEY=VALUE"),
         ("sise=1", "unknown key \"sise\""),
         ("step.sise=small", "did you mean \"size\"?"),
-        ("step.9.size=small", "has 1 steps"),
+        (
+            "step.9.size=small",
+            "there is no step 9; the plan has 1 step",
+        ),
         ("a.b.c.d=1", "no such key"),
         ("repeat=0", "repeat = 0"),
         ("step.jobs=[0]", "between 1 and"),
@@ -341,6 +345,19 @@ fn the_archive_is_not_written_over_by_what_is_made_from_it() {
         fails(&place, &judged, "is an archive");
         assert!(std::fs::read(place.archive()).unwrap() == before, "{to}");
     }
+}
+
+#[test]
+fn a_log_overwrites_no_archive() {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--name", "kept"]).status, 0);
+    let archive = place.archive().display().to_string();
+    fails(
+        &place,
+        &["list", "runs", "--log", &archive],
+        "choose another file with --log",
+    );
+    place.fine(&["export", "kept"]);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let primary = &compared["metrics"][0];
     assert_eq!(primary["values_b"].as_array().unwrap().len(), 6);
 
-    // The points lie in time as the lot fell, and every block began from the same start.
+    // The points lie in time as the lot fell, and both sides of a pair have the same keys.
     let (a, b) = (place.export("jobs-a"), place.export("jobs-b"));
     let order = a["run"]["study"]["order"].as_str().unwrap();
     assert_eq!(
@@ -125,7 +125,10 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
         assert_eq!(place.run(TINY, &["--name", name]).status, 0);
     }
     let compared = place.fine(&["compare", "one", "two"]).stdout;
-    assert!(compared.contains("allows no verdict"), "{compared}");
+    assert!(
+        compared.contains("No verdict: with one repetition per side"),
+        "{compared}"
+    );
     assert!(compared.contains("not interleaved"), "{compared}");
     let longer = place.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
     assert_eq!(longer.status, 0);

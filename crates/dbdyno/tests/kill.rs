@@ -1,12 +1,14 @@
 //! `kill -9` at random moments of a run, from its first millisecond to its last: every archive opens,
 //! no finished point is lost, and the resumed run is complete.
 //!
-//! `scripts/kill-test.sh N` kills N times instead of 50. A study of lifted tables is killed where it would do most harm:
+//! `make faults` kills more often. A study of lifted tables is killed where it would do most harm:
 //! while the rows of its source are changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "kill/power_cut.rs"]
+mod power_cut;
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -1,13 +1,21 @@
-//! A password in a URL goes to its server and nowhere else: no output and no file has it.
+//! A password goes to its server and nowhere else: no output, no file and no command line has it, however it was given.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[path = "common/postgres.rs"]
 mod postgres;
 
+#[path = "common/mysql.rs"]
+mod mysql;
+
 mod common;
 
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Child, ChildStderr, Stdio};
+use std::time::Duration;
 
 use common::{Ended, Place, TINY};
 use target::server::LocalServer;
@@ -36,10 +44,7 @@ fn nowhere(directory: &Path) {
             continue;
         }
         let bytes = std::fs::read(&path).unwrap();
-        let has = bytes
-            .windows(CANARY.len())
-            .any(|part| part == CANARY.as_bytes());
-        assert!(!has, "{}", path.display());
+        assert!(!has_canary(&bytes), "{}", path.display());
     }
 }
 
@@ -56,8 +61,8 @@ fn every_verb_keeps_a_password_to_itself() {
     let plan = place.file("plan.toml", TINY);
     let b = format!("target={url}");
     let archive = place.archive();
-    let verbs: [&[&str]; 7] = [
-        &["run", &plan, "--target", &url, "--name", "one"],
+    let verbs: [&[&str]; 12] = [
+        &["run", &plan, "--target", &url, "--name", "one", "-vv"],
         &["run", &plan, "--target", &url, "--shared"],
         &[
             "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two", "--yes",
@@ -66,6 +71,11 @@ fn every_verb_keeps_a_password_to_itself() {
         &["columnar", "size", "--from", &url, "--level", "query-low"],
         &["list", "runs", "--target", "postgres"],
         &["export", "two-b"],
+        &["export", "one", "--format", "csv"],
+        &["export", "one", "--format", "markdown"],
+        &["compare", "two-a", "two-b", "--json"],
+        &["oltp", "check", "--target", &url, "--log", "log"],
+        &["oltp", "drop", "--target", &url, "-v"],
     ];
     for arguments in verbs {
         unsaid(arguments, &place.dbdyno(arguments), 0);
@@ -104,5 +114,256 @@ fn no_error_says_a_password() {
             unsaid(arguments, &place.dbdyno(arguments), 2);
         }
     }
+    nowhere(place.archive().parent().unwrap());
+}
+
+/// The processes that descend from one, itself first, each with its command line and its environment.
+fn family(of: u32) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
+    let pids = std::fs::read_dir("/proc").unwrap().flatten();
+    let parents: HashMap<u32, u32> = pids
+        .filter_map(|entry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?;
+            Some((
+                entry.file_name().to_str()?.parse().ok()?,
+                parent.parse().ok()?,
+            ))
+        })
+        .collect();
+    let descends = |pid: &u32| {
+        let above = std::iter::successors(Some(*pid), |pid| parents.get(pid).copied());
+        above.take(parents.len()).any(|pid| pid == of)
+    };
+    let read = |pid, what| std::fs::read(format!("/proc/{pid}/{what}")).unwrap_or_default();
+    let pids = parents.keys().copied().filter(descends);
+    pids.map(|pid| (pid, read(pid, "cmdline"), read(pid, "environ")))
+        .collect()
+}
+
+fn has_canary(bytes: &[u8]) -> bool {
+    let mut parts = bytes.windows(CANARY.len());
+    parts.any(|part| part == CANARY.as_bytes())
+}
+
+/// A run that has begun, and goes on for a while.
+fn begun(place: &Place, arguments: &[&str]) -> (Child, BufReader<ChildStderr>) {
+    let mut command = place.command(arguments);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.env("PGPASSWORD", CANARY).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut text = String::new();
+    while !text.contains("points to measure") {
+        assert!(said.read_line(&mut text).unwrap() > 0, "{text}");
+        assert!(!text.contains(CANARY), "{text}");
+    }
+    (child, said)
+}
+
+#[test]
+fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let url = locked(&server);
+    let plan = place.file("plan.toml", &TINY.replace("0.05", "2"));
+    let b = format!("target={url}");
+    let joined = format!("--target={url}");
+    // For one side a local server is started, which is a child and has children.
+    let local = "target=postgres+local:?version=15&shared_buffers=32MB";
+    let study = [
+        "ab", &plan, "--a", local, "--b", &b, "--pairs", "1", "--yes", "--name", "two",
+    ];
+    for arguments in [&["run", &plan, &joined, "--name", "one"][..], &study] {
+        let (mut child, mut said) = begun(&place, arguments);
+        let own = format!("/proc/{}/cmdline", child.id());
+        let own = String::from_utf8(std::fs::read(own).unwrap()).unwrap();
+        assert!(own.contains("postgres://locked:xxxxxx@"), "{own}");
+        let mut most = 0;
+        while child.try_wait().unwrap().is_none() {
+            let family = family(child.id());
+            most = most.max(family.len());
+            for (pid, line, environment) in family {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                assert!(!has_canary(&line), "{pid}: {text}");
+                // dbdyno itself was given the password so, and is its own copy until a child becomes another program.
+                let is_dbdyno = line == own.as_bytes();
+                assert!(is_dbdyno || !has_canary(&environment), "{pid}: {text}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(
+            most > 1 || arguments[0] == "run",
+            "a server of its own is a child"
+        );
+        let mut rest = String::new();
+        said.read_to_string(&mut rest).unwrap();
+        assert!(child.wait().unwrap().success(), "{rest}");
+        assert!(!rest.contains(CANARY), "{rest}");
+    }
+    let warned = place.dbdyno(&["oltp", "check", &joined]);
+    assert!(
+        warned
+            .stderr
+            .contains("warning: a password on the command line")
+            && warned
+                .stderr
+                .contains("put it into ~/.pgpass or $PGPASSWORD"),
+        "{}",
+        warned.stderr
+    );
+    let plain = place.dbdyno(&[
+        "oltp",
+        "check",
+        "--target",
+        &url.replace(&format!(":{CANARY}"), ""),
+    ]);
+    assert!(!plain.stderr.contains("warning"), "{}", plain.stderr);
+    nowhere(place.archive().parent().unwrap());
+}
+
+#[test]
+fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let url = locked(&server);
+    let two = TINY
+        .replace("0.05", "0.5")
+        .replace("\"T132\"", "\"T132\", \"T133\"");
+    let plan = place.file("plan.toml", &two);
+    let without = url.replace(&format!(":{CANARY}"), "");
+    let passwords = place.file("passwords", &format!("*:*:*:locked:{CANARY}\n"));
+    std::fs::set_permissions(&passwords, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let ways = [("PGPASSWORD", CANARY), ("PGPASSFILE", passwords.as_str())];
+    for (number, (variable, value)) in ways.into_iter().enumerate() {
+        let name = format!("run{number}");
+        let arguments = ["run", &plan, "--target", &url, "--name", &name];
+        let (mut child, mut said) = begun(&place, &arguments);
+        // SAFETY: the child is ours and not waited for.
+        unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let mut rest = String::new();
+        said.read_to_string(&mut rest).unwrap();
+        assert!(
+            rest.contains("--resume") && !rest.contains(CANARY),
+            "{rest}"
+        );
+        let resume = ["run", "--resume", &name, "-vv"];
+        // Nothing was kept with which it could log on.
+        let mut command = place.command(&resume);
+        command.env_remove("HOME").env_remove("PGPASSWORD");
+        let alone = Ended::of(command.output().unwrap());
+        unsaid(&resume, &alone, 1);
+        assert!(alone.stderr.contains("$PGPASSWORD"), "{}", alone.stderr);
+        let mut command = place.command(&resume);
+        unsaid(
+            &resume,
+            &Ended::of(command.env(variable, value).output().unwrap()),
+            0,
+        );
+        // The same for one that never had it in its URL, and with a wrong one.
+        let arguments = ["run", &plan, "--target", &without, "--log", "log"];
+        let mut command = place.command(&arguments);
+        unsaid(
+            &arguments,
+            &Ended::of(command.env(variable, value).output().unwrap()),
+            0,
+        );
+    }
+    psql_password(&server, "another");
+    let arguments = ["run", &plan, "--target", &url, "-vv"];
+    let wrong = place.dbdyno(&arguments);
+    unsaid(&arguments, &wrong, 1);
+    assert!(
+        wrong.sentence().contains("authentication failed"),
+        "{}",
+        wrong.stderr
+    );
+    std::fs::remove_file(passwords).unwrap();
+    nowhere(place.archive().parent().unwrap());
+}
+
+fn psql_password(server: &LocalServer, password: &str) {
+    postgres::psql(server, &format!("ALTER ROLE locked PASSWORD '{password}'"));
+}
+
+/// Who mistakes the place of an argument is told so without its password.
+#[test]
+fn an_argument_in_the_wrong_place_is_not_repeated_with_its_password() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    assert_eq!(place.run(TINY, &["--name", "one"]).status, 0);
+    let url = format!("postgres://u:{CANARY}@h/d");
+    let setting = format!("target={url}");
+    let (flag, key) = (
+        format!("--bogus={url}"),
+        format!("target.password={CANARY}"),
+    );
+    let query = format!("postgres://u@h/d?password={CANARY}");
+    let verbs: [&[&str]; 17] = [
+        &[&url],
+        &["run", &url],
+        &["run", &plan, &url],
+        &["run", &plan, &flag],
+        &["run", &plan, "--seed", &url],
+        &["run", &plan, "--set", &setting],
+        &["run", &plan, "--target", &query],
+        &["run", "--resume", &url],
+        &["ab", &plan, "--target", "sqlite:", "--a", &key],
+        &["ab", "--resume", &url],
+        &["report", &url],
+        &["report", "one", "--against", &url],
+        &["compare", "one", &url],
+        &["export", &url],
+        &["list", &url],
+        &["vdbench", "-f", &url],
+        &["host", "--host", &format!("ssh://u:{CANARY}@h")],
+    ];
+    for arguments in verbs {
+        let ended =
+            place.dbdyno(&[arguments, &["-vv"][..usize::from(arguments[0] == "run")]].concat());
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!said.contains(CANARY), "{arguments:?}: {said}");
+        assert_ne!(ended.status, 0, "{arguments:?}");
+    }
+    // Nor does a file that has it where nothing of the kind belongs.
+    let texts = [
+        TINY.replace("name =", &format!("target = \"{url}\"\nname =")),
+        TINY.replace("[\"T132\"]", &format!("\"{url}\"")),
+        TINY.replace("sample_ms", &format!("{url}\nsample_ms")),
+    ];
+    for text in texts {
+        let plan = place.file("plan.toml", &text);
+        let arguments = ["run", &plan, "--target", "sqlite:"];
+        unsaid(&arguments, &place.dbdyno(&arguments), 2);
+    }
+    std::fs::remove_file(place.path("plan.toml")).unwrap();
+    nowhere(place.archive().parent().unwrap());
+}
+
+#[test]
+fn a_password_for_mariadb_is_kept_as_well() {
+    let (server, place) = (mysql::server(""), Place::new());
+    mysql::ask(
+        &server,
+        &format!("CREATE USER locked IDENTIFIED BY '{CANARY}'; GRANT ALL ON *.* TO locked"),
+    );
+    let plan = place.file("plan.toml", TINY);
+    let without = mysql::url(&server, "locked");
+    let url = without.replace("locked@", &format!("locked:{CANARY}@"));
+    let arguments = ["run", &plan, "--target", &url, "-vv", "--log", "log"];
+    let ended = place.dbdyno(&arguments);
+    unsaid(&arguments, &ended, 0);
+    assert!(
+        ended
+            .stderr
+            .contains("put it into the section [client] of ~/.my.cnf")
+    );
+    let arguments = ["run", &plan, "--target", &without];
+    let mut command = place.command(&arguments);
+    unsaid(
+        &arguments,
+        &Ended::of(command.env("MYSQL_PWD", CANARY).output().unwrap()),
+        0,
+    );
+    mysql::ask(&server, "ALTER USER locked IDENTIFIED BY 'another'");
+    let arguments = ["run", &plan, "--target", &url];
+    unsaid(&arguments, &place.dbdyno(&arguments), 1);
     nowhere(place.archive().parent().unwrap());
 }

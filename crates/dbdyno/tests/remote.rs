@@ -10,6 +10,8 @@ mod sshd;
 
 mod common;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use common::{Ended, Place, points};
@@ -219,7 +221,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
     for (arguments, expected) in [
         (
             ["--target", "sqlite:", "--host", "ssh://u@h"],
-            "without a host",
+            "without the host",
         ),
         (
             ["--target", url.as_str(), "--host", "u@h"],
@@ -227,7 +229,7 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         ),
         (
             ["--target", url.as_str(), "--host-device", "sda"],
-            "give both",
+            "give the host as well",
         ),
     ] {
         let ended = dbdyno(
@@ -238,6 +240,100 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         assert_eq!(ended.status, 2, "{}", ended.stderr);
         assert!(ended.sentence().contains(expected), "{}", ended.stderr);
     }
+}
+
+/// A user's configuration may pass his keys on to every host; no measurement needs them there.
+#[test]
+fn the_other_machine_gets_no_use_of_the_keys() {
+    let (place, sshd) = (Place::new(), Sshd::start());
+    let there = sshd.client().with_file_name("environment");
+    std::fs::write(&there, "").unwrap();
+    std::fs::set_permissions(&there, Permissions::from_mode(0o666)).unwrap();
+    let authorized = sshd.client().with_file_name("authorized");
+    let key = std::fs::read_to_string(&authorized).unwrap();
+    let command = format!("env >{}; eval $SSH_ORIGINAL_COMMAND", there.display());
+    std::fs::write(&authorized, format!("command=\"{command}\" {key}")).unwrap();
+    let config = sshd.client().with_file_name("ssh_config");
+    let settings = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, format!("{settings}ForwardAgent yes\n")).unwrap();
+    let socket = place.path("agent");
+    let mut agent = std::process::Command::new("ssh-agent")
+        .args(["-D", "-a"])
+        .arg(&socket)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while !socket.exists() {
+        assert!(agent.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut command = place.command(&["host", "--host", &sshd.url()]);
+    command
+        .env("DBDYNO_SSH", sshd.client())
+        .env("SSH_AUTH_SOCK", &socket);
+    let ended = Ended::of(command.output().unwrap());
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let environment = std::fs::read_to_string(&there).unwrap();
+    assert!(environment.contains("SSH_CONNECTION="), "{environment}");
+    assert!(!environment.contains("SSH_AUTH_SOCK="), "{environment}");
+}
+
+/// Who may write a folder of `$PATH` could have dbdyno execute anything.
+#[test]
+fn a_client_that_others_can_replace_is_not_started() {
+    let place = Place::new();
+    let folder = place.path("bin");
+    std::fs::create_dir(&folder).unwrap();
+    let started = place.path("started");
+    let client = place.file(
+        "bin/ssh",
+        &format!("#!/bin/sh\n: >'{}'\n", started.display()),
+    );
+    for (path, mode) in [(client.as_ref(), 0o755), (folder.as_path(), 0o777)] {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+    let start = || {
+        let mut command = place.command(&["host", "--host", "ssh://u@h"]);
+        command.env_remove("DBDYNO_SSH").env("PATH", &folder);
+        Ended::of(command.output().unwrap())
+    };
+    let ended = start();
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    assert!(
+        sentence.contains("is not started: other users can write")
+            && sentence.contains("chmod go-w"),
+        "{sentence}"
+    );
+    assert!(!started.exists());
+    std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    start();
+    assert!(started.exists());
+}
+
+/// A configuration may send variables on to every host.
+#[test]
+fn the_client_is_given_no_password_of_a_database() {
+    let place = Place::new();
+    let seen = place.path("environment");
+    let client = place.file(
+        "ssh",
+        &format!("#!/bin/sh\nenv >'{}'\nexit 255\n", seen.display()),
+    );
+    std::fs::set_permissions(&client, Permissions::from_mode(0o755)).unwrap();
+    let mut command = place.command(&["host", "--host", "ssh://u@h"]);
+    command
+        .env("DBDYNO_SSH", &client)
+        .env("SSH_AUTH_SOCK", "kept");
+    command
+        .env("PGPASSWORD", "c4n4ry")
+        .env("MYSQL_PWD", "c4n4ry");
+    assert_eq!(Ended::of(command.output().unwrap()).status, 1);
+    let environment = std::fs::read_to_string(seen).unwrap();
+    assert!(environment.contains("SSH_AUTH_SOCK=kept"), "{environment}");
+    assert!(!environment.contains("c4n4ry"), "{environment}");
 }
 
 /// Nobody logs on without a key: there is no question that could wait for an answer.

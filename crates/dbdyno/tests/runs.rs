@@ -104,7 +104,7 @@ fn runs_are_deleted_when_that_is_said() {
 
 /// A run of another process, which goes on measuring; when that is killed its run may go.
 #[test]
-fn a_run_under_way_is_not_deleted_and_a_killed_one_is() {
+fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
     let place = Place::new();
     let plan = place.file(
         "long.toml",
@@ -121,18 +121,69 @@ fn a_run_under_way_is_not_deleted_and_a_killed_one_is() {
         assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let ended = place.dbdyno(&["runs", "delete", "long", "--yes"]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("not complete"),
-        "{}",
-        ended.stderr
-    );
+    // The archive is the same one under another name.
+    std::os::unix::fs::symlink(place.archive(), place.path("link.dbdyno")).unwrap();
+    for archive in ["archive.dbdyno", "link.dbdyno"] {
+        for what in [
+            &["run", "--resume", "long"][..],
+            &["runs", "delete", "long", "--yes"],
+        ] {
+            let ended = place.dbdyno(&[what, &["--archive", archive]].concat());
+            assert_eq!(ended.status, 2, "{}", ended.stderr);
+            let says = "run \"long\" is in use by another dbdyno process";
+            assert!(ended.sentence().contains(says), "{}", ended.stderr);
+        }
+    }
+    // Nor does another process measure the same database, whatever its archive and the name of the file.
+    let link = place.path("link.db");
+    std::os::unix::fs::symlink(place.path("bench.db"), &link).unwrap();
+    let link = format!("sqlite:{}", link.display());
+    let tiny = place.file("tiny.toml", TINY);
+    for url in [&url, &link] {
+        let ended = place.dbdyno(&["run", &tiny, "--target", url, "--archive", "other.dbdyno"]);
+        assert_eq!(ended.status, 1, "{}", ended.stderr);
+        let says = "another dbdyno process is using";
+        assert!(ended.sentence().contains(says), "{}", ended.stderr);
+    }
+    // Other runs are deleted meanwhile.
+    place.fine(&[
+        "run",
+        &place.file("tiny.toml", TINY),
+        "--target",
+        "mock:",
+        "--name",
+        "short",
+    ]);
+    place.fine(&["runs", "delete", "short", "--yes"]);
     assert_eq!(listed(&place, &[]).len(), 1);
     run.kill().unwrap();
     run.wait().unwrap();
+    let lock = place.path("archive.dbdyno-run-1.lock");
+    assert!(lock.exists(), "a killed run leaves the file, and no lock");
     place.fine(&["runs", "delete", "long", "--yes"]);
     assert_eq!(listed(&place, &[]).len(), 0);
+    assert!(!lock.exists());
+    let lock = place.path("bench.db.dbdyno-lock");
+    assert!(lock.exists());
+    assert_eq!(place.run(TINY, &[]).status, 0);
+    assert!(!lock.exists());
+}
+
+/// What lies where the lock of the next run would is a file of somebody else.
+#[test]
+fn a_foreign_file_in_the_place_of_a_lock_stays() {
+    let place = Place::new();
+    let foreign = place.file("archive.dbdyno-run-1.lock", "mine");
+    let ended = place.run(TINY, &[]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(
+        ended.sentence().contains("not a lock file"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine");
+    std::fs::remove_file(foreign).unwrap();
+    assert_eq!(place.run(TINY, &[]).status, 0);
 }
 
 #[test]

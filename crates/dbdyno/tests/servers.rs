@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../../target/tests/servers/certificates.rs"]
+mod certificates;
 #[path = "common/disk.rs"]
 mod disk;
 #[path = "servers/in_the_middle.rs"]
@@ -11,12 +13,16 @@ mod in_the_middle;
 mod mariadb;
 #[path = "common/mysql.rs"]
 mod mysql;
+#[path = "../../target/tests/servers/networked.rs"]
+mod networked;
 #[path = "../../target/tests/servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "servers/pooler.rs"]
 mod pooler;
 #[path = "common/postgres.rs"]
 mod postgres;
+#[path = "servers/tls.rs"]
+mod tls;
 #[path = "servers/tutorial.rs"]
 mod tutorial;
 

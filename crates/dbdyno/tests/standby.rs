@@ -155,6 +155,15 @@ fn assert_reads_alone(place: &Place, url: &str, why: &str) {
             "{command:?}: {sentence}"
         );
     }
+    let checked = place.fine(&["check", "--target", url]).stdout;
+    assert!(
+        checked.contains(why) && checked.contains("only tests and scripts that read can run"),
+        "{checked}"
+    );
+    assert!(!checked.contains("to grant it: GRANT SUPER"), "{checked}");
+    let suite = place.dbdyno(&["check", "--engine", "--yes", "--target", url]);
+    assert_eq!(suite.status, 1, "{}", suite.stderr);
+    assert!(suite.sentence().contains(why), "{}", suite.stderr);
     // A script that makes its data is left out as well.
     let makes =
         format!("{SCRIPT}[setup]\nwhen = \"run\"\nsql = \"CREATE TABLE dbdyno_t (x INT)\"\n");

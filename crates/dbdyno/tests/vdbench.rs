@@ -5,9 +5,12 @@
 mod common;
 #[path = "common/disk.rs"]
 mod disk;
+#[path = "../../storage/tests/shared/loop_device.rs"]
+mod loop_device;
 
 use common::{Place, repository};
 use disk::Disk;
+use loop_device::LoopDevice;
 use serde_json::Value;
 
 /// Whatever fails.
@@ -281,7 +284,13 @@ fn tests_below_the_database_work_on_a_file_beside_its_data() {
     let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\", \"D121\"]\njobs = [4]\n\
         size = \"quick\"\nmode = \"time\"\nseconds = 2\n";
     let plan = place.file("below.toml", plan);
+    // What somebody else keeps there, under whatever name, is left alone.
+    let foreign = place.file("foreign", "precious");
+    let link = disk.path().join("dbdyno-below.tmp");
+    std::os::unix::fs::symlink(&foreign, &link).unwrap();
     place.fine(&["run", &plan, "--target", &data, "--yes"]);
+    assert_eq!(std::fs::read(&foreign).unwrap(), b"precious");
+    std::fs::remove_file(link).expect("the link is as it was");
     let exported = place.export("last");
     let points = common::points(&exported);
     assert_eq!(points.len(), 2, "{exported}");
@@ -319,6 +328,9 @@ fn a_test_below_the_database_says_that_its_disk_is_full() {
         reasons.contains("file system") && reasons.contains("is full"),
         "{reasons}"
     );
+    let folder = disk.path("").display().to_string();
+    let place = format!("the temporary file in {}", folder.trim_end_matches('/'));
+    assert!(reasons.contains(&place), "{reasons}");
 }
 
 #[test]
@@ -346,6 +358,62 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
         "{}",
         without.stderr
     );
+}
+
+/// A profile writes to a device that was named twice; so does a file where the device says that it holds something.
+#[test]
+fn a_device_is_written_over_by_name_alone() {
+    let place = Place::new();
+    let backing = place.path("backing");
+    let file = std::fs::File::create(&backing).unwrap();
+    file.set_len(16 << 20).unwrap();
+    let device = match LoopDevice::over(&backing) {
+        Ok(device) => device,
+        Err(reason) => testing::skip!("{reason}"),
+    };
+    let device = device.path().to_str().unwrap();
+    let lun = format!("lun={device}");
+    let force = format!("--force={device}");
+    let profile = ["--profile", "database", &lun, "size=8m"];
+    let parameters = format!(
+        "sd=sd1,lun={device},openflags=o_direct\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=10,elapsed=2\n"
+    );
+    let parameters = place.file("parm.txt", &parameters);
+    let list = ["-f", &parameters];
+    let refused = |first: &[&str], arguments: &[&str], says: &str| {
+        let before = std::fs::read(&backing).unwrap();
+        let checked = [&["vdbench", "--check"], first, arguments, &["-s"]].concat();
+        for command in [[&["vdbench"], first, arguments].concat(), checked] {
+            let ended = place.dbdyno(&command);
+            assert_eq!(ended.status, FAILED, "{command:?}: {}", ended.stderr);
+            let sentence = ended.sentence();
+            assert!(sentence.contains(says), "{sentence}");
+            assert!(
+                sentence.ends_with(&format!("add {force} if its contents may be lost")),
+                "{sentence}"
+            );
+        }
+        assert!(std::fs::read(&backing).unwrap() == before);
+    };
+    let checked = |arguments: &[&str]| {
+        place.fine(&[&["vdbench", &force, "--check"], arguments, &["-s"]].concat());
+    };
+    let is_device = "is a device, and the profile would overwrite it";
+    refused(&[], &profile, is_device);
+    refused(&["--force"], &profile, is_device);
+    refused(&["--force=/dev/null"], &profile, is_device);
+    checked(&profile);
+    place.fine(&[&["vdbench"], &list[..]].concat());
+    let made = std::process::Command::new("mkfs.ext4")
+        .args(["-qF", device])
+        .status();
+    assert!(made.unwrap().success());
+    let holds = "holds an ext2, ext3 or ext4 file system";
+    refused(&[], &list, holds);
+    refused(&["--force"], &list, holds);
+    checked(&list);
+    checked(&profile);
+    place.fine(&[&["vdbench", &force], &list[..]].concat());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use archive::Figures;
 use crate::clock::monotonic_ns;
 use crate::owners::{KERNEL, Programs, is_kernel};
 use crate::rates::Rates;
+use crate::trusted::user_id;
 
 /// Most processes that are asked; a look at one takes some microseconds.
 const PROCESSES_MAX: usize = 1 << 14;
@@ -102,7 +103,7 @@ impl IoAccounts {
             match Bytes::of(pid) {
                 Ok(bytes) if ours.contains(&pid) => accounts.ours.add(bytes),
                 Ok(bytes) => accounts.others.add(bytes),
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_root() => {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && user_id() != 0 => {
                     return Err("only root can read the I/O counts of other users' programs".into());
                 }
                 // It ended meanwhile, or is one that hides even from root: then others did no less than is known.
@@ -145,11 +146,6 @@ impl IoByOthers {
         figures.read_by_others_mb_per_s = Some(self.read_mb_per_s);
         figures.write_by_others_mb_per_s = Some(self.write_mb_per_s);
     }
-}
-
-fn is_root() -> bool {
-    // SAFETY: the call has no preconditions.
-    unsafe { libc::geteuid() == 0 }
 }
 
 /// The servers with their children, and this process.

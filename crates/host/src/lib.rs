@@ -10,6 +10,7 @@
 //! * [`remote`]: another machine, over ssh; [`HostWatch`]: the hosts of driver and database.
 //! * [`CpuOwners`]: who used the CPU time of a window.
 //! * [`block`]: how long requests to a block device take, as distributions.
+//! * [`trusted()`]: whether others could have replaced a program.
 //! * [`clock`], [`thread_time`](mod@thread_time): wall, monotonic and CPU time.
 //!
 //! Everything is read below a root directory, so that a test can use a made-up machine.
@@ -31,7 +32,9 @@ mod rates;
 pub mod remote;
 mod room;
 mod sampler;
+mod speed;
 pub mod thread_time;
+mod trusted;
 mod watch;
 
 pub use bystanders::{IoAccounts, IoByOthers};
@@ -44,5 +47,7 @@ pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};
 pub use room::{Room, room};
 pub use sampler::{HostUse, Mark, Sampler, SamplerError, SamplerOptions};
+pub use speed::{Speed, slow_clock};
 pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_cpu_ns, thread_time};
+pub use trusted::{Untrusted, trusted, user_id};
 pub use watch::{HostMark, HostWatch};

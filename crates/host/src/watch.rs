@@ -3,6 +3,8 @@
 //! They are the same machine, or another one reached through ssh, or one of which nothing is known;
 //! then its figures stay unknown, and are never those of the machine on which the driver happens to run.
 
+use std::path::Path;
+
 use archive::Remark;
 
 use crate::block::{BlockWatch, DeviceTimes};
@@ -10,6 +12,7 @@ use crate::bystanders::IoAccounts;
 use crate::owners::{Owners, Programs};
 use crate::remote::{RemoteMark, RemoteSampler};
 use crate::sampler::{HostUse, Mark, Sampler};
+use crate::speed::Speed;
 
 /// The samplers of one target.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub struct HostMark {
     owners: Option<Result<Owners, String>>,
     /// What everybody had read and written before; none where nobody looked.
     io: Option<Result<IoAccounts, String>>,
+    /// The processors of the machine that runs the driver.
+    speed: Speed,
 }
 
 impl HostMark {
@@ -109,6 +114,7 @@ impl HostWatch {
             requests: self.requests_so_far().ok(),
             owners: self.owners(programs),
             io: None,
+            speed: Speed::below(Path::new("/")),
         }
     }
 
@@ -147,6 +153,7 @@ impl HostWatch {
             ),
             (Err(reason), _) => (None, Some(reason)),
         };
+        let speed = mark.speed.changes_to(&Speed::below(Path::new("/")));
         let used = self.machine(driver, mark.database);
         let now = |then: Owners| then.until_now(&used.rates);
         let (owners, owners_reason) = match mark.owners.map(|then| then.and_then(now)) {
@@ -167,6 +174,7 @@ impl HostWatch {
             owners_reason,
             io_by_others,
             io_by_others_reason,
+            speed,
             ..used
         }
     }

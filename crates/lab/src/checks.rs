@@ -1,6 +1,7 @@
 //! What makes a point invalid (a reason), and what a reader should know about it (a note).
 
 mod pace;
+mod slices;
 
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use load::Outcome;
 
 use crate::plan::Validity;
 pub use pace::{Offered, stood_still};
+pub use slices::{SLICE_MAX, SLICE_MIN, slices_of};
+pub(crate) use slices::{in_slices, slices_too_short};
 
 /// Share of the jobs' time in the driver from which a reader should know.
 const DRIVER_PCT_NOTED: f64 = 5.0;
@@ -158,7 +161,12 @@ pub fn host_notes(used: &HostUse) -> Vec<Remark> {
     let about_io = used.io_by_others_reason.clone();
     let about_io = about_io.map(|why| Remark::OthersIoUnknown { why });
     let about_host = about_host.into_iter().flatten().cloned();
-    about_host.chain(about_owners).chain(about_io).collect()
+    let about_speed = used.speed.iter().cloned().chain(host::slow_clock());
+    about_host
+        .chain(about_owners)
+        .chain(about_io)
+        .chain(about_speed)
+        .collect()
 }
 
 /// Whether the wall clock was set meanwhile.
@@ -319,7 +327,7 @@ mod tests {
         );
         let texts: Vec<String> = noted.iter().map(Remark::to_string).collect();
         assert!(texts[1].contains(
-            "40 % of the jobs' time was spent in the driver itself; allowed by the plan"
+            "40 % of the jobs' time was spent in the driver itself; run it on another or faster machine; allowed by the plan"
         ));
         assert!(texts[2].contains("200 of 200 operations"));
         // Errors are no matter of limits.

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use archive::{Component, Point, PointKey};
 use host::{HostWatch, Programs, WallClock};
+use load::{Clients, Drive, Outcome};
 
 use crate::Step;
+use crate::alternate::Side;
 use crate::nodes::{Nodes, source_of};
 use crate::plan::Validity;
 use crate::point::{fingerprint, point_seed};
@@ -39,6 +41,8 @@ pub struct RunContext<'a> {
     pub stop: &'a AtomicBool,
     /// Since when the servers run.
     pub servers: Servers,
+    /// The side of a study that is measured in slices, in turn with the other one.
+    pub side: Option<&'a Side<'a>>,
 }
 
 impl RunContext<'_> {
@@ -50,6 +54,14 @@ impl RunContext<'_> {
         match changed.as_str() {
             "" => fingerprint(&[platform, definition, &step]),
             changed => fingerprint(&[platform, definition, &step, changed]),
+        }
+    }
+
+    /// Drives what is measured, in turn with the other side where there is one.
+    pub fn drive(&self, clients: Clients, how: &Drive) -> Outcome {
+        match self.side {
+            Some(side) => side.drive(clients, how),
+            None => load::drive(clients, how),
         }
     }
 

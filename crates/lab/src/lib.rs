@@ -12,6 +12,7 @@
 
 mod advice;
 pub mod agenda;
+pub mod alternate;
 pub mod bottleneck;
 pub mod checks;
 mod context;
@@ -37,6 +38,7 @@ pub mod study;
 pub mod timed;
 pub mod volume;
 pub mod wait_profile;
+mod watchdog;
 mod work;
 pub mod workload;
 

@@ -86,7 +86,8 @@ impl Machine {
         let ours: Vec<&&TargetUrl> = urls.iter().filter(|url| !is_server(url)).collect();
         if asked.address.is_none() && asked.device.is_some() {
             return Err(LabError::Plan(
-                "a device of the host is named, but no host; give both".into(),
+                "the device of the server's host is given, but not the host; give the host as well, or leave the device out"
+                    .into(),
             ));
         }
         let away = match &asked.address {
@@ -96,8 +97,8 @@ impl Machine {
         if asked.address.is_some() && (away == 0 || !ours.is_empty()) {
             let url = ours.first().map_or_else(String::new, |url| url.to_string());
             return Err(LabError::Plan(format!(
-                "a host is named for the servers, but target {url} runs on this machine; measure it \
-                 without a host, in a separate run"
+                "the host of a remote server is given, but target {url} runs on this machine; measure this target in a \
+                 separate run, without the host"
             )));
         }
         if away > 0 && away < urls.len() {
@@ -291,9 +292,9 @@ mod tests {
     #[test]
     fn a_host_is_named_for_servers_alone() {
         let host = Some("ssh://u@192.0.2.1");
-        assert!(refused(&["sqlite:"], host, None).contains("without a host"));
+        assert!(refused(&["sqlite:"], host, None).contains("without the host"));
         assert!(refused(&["sqlite:"], Some("192.0.2.1"), None).contains("ssh://"));
-        assert!(refused(&["sqlite:"], None, Some("sda")).contains("give both"));
+        assert!(refused(&["sqlite:"], None, Some("sda")).contains("give the host as well"));
     }
 
     #[test]

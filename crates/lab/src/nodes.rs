@@ -1,10 +1,10 @@
 //! The targets of a run: URLs of one engine are the nodes of a cluster, different engines are targets
 //! of their own.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use archive::lock_file::real_path;
 use archive::{Remark, Run, TargetRecord};
 use target::{Feature, Reach, Target, TargetUrl};
 
@@ -36,7 +36,7 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
             // A resumed run may be in another directory than the one that began it.
             let file = std::path::absolute(&file).unwrap_or(file);
             url.path = file.display().to_string();
-            let file = without_links(file);
+            let file = real_path(&file);
             if files.contains(&file) {
                 return Err(crate::LabError::Plan(format!(
                     "target {url} is named twice; name each database once"
@@ -50,16 +50,6 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
         }
     }
     Ok(groups)
-}
-
-/// The one name of a file that may not be there yet.
-fn without_links(file: PathBuf) -> PathBuf {
-    let in_directory = || {
-        let directory = fs::canonicalize(file.parent()?).ok()?;
-        Some(directory.join(file.file_name()?))
-    };
-    let there = fs::canonicalize(&file).ok();
-    there.or_else(in_directory).unwrap_or(file)
 }
 
 /// The URLs of a target's nodes, which [`Nodes::record`] joined. Paths may hold spaces, so that only a

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Histograms, Point, Remark};
+use archive::{HeldBack, Histograms, Point, Remark};
 use host::{HostUse, Stopwatch};
 use load::Outcome;
 use target::Counters;
@@ -103,7 +103,11 @@ impl<'a> Observation<'a> {
         drive: impl FnOnce(&Start<'_>) -> Result<Driven, Measured>,
     ) -> Result<Observed<'a>, Measured> {
         let context = self.context;
-        let watcher = SessionSampler::open(&self.nodes.nodes);
+        // What machine and server are seen doing is done for both sides of a study in slices.
+        let is_alone = context.side.is_none();
+        let watcher = is_alone
+            .then(|| SessionSampler::open(&self.nodes.nodes))
+            .flatten();
         let start = Start::new(context, self.site, watcher.as_ref(), self.is_timed);
         let driven = {
             let _drive = tracing::info_span!("drive").entered();
@@ -111,7 +115,10 @@ impl<'a> Observation<'a> {
         };
         let outcome = driven.outcome;
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
-        let (used, counters) = start.finish(driven.counters);
+        let (used, counters) = match is_alone {
+            true => start.finish(driven.counters),
+            false => (HostUse::default(), driven.counters),
+        };
         let profile = WaitProfile::of(&outcome, watcher.map(SessionSampler::finish));
         let operations = outcome.operations() * driven.operations_scale;
         let mut figures = figures_of(&outcome, driven.closing, operations, &used, counters);
@@ -124,6 +131,13 @@ impl<'a> Observation<'a> {
         point
             .notes
             .extend(checks::notes(&outcome, &figures, &context.validity));
+        if let Some(side) = context.side {
+            let slices = side.slices();
+            point
+                .reasons
+                .extend(checks::slices_too_short(&outcome, slices));
+            point.notes.push(checks::in_slices(slices));
+        }
         point.figures = figures;
         Ok(Observed {
             outcome,
@@ -143,8 +157,12 @@ impl Observed<'_> {
         let (context, outcome, used) = (self.context, self.outcome, self.used);
         let all = outcome.total();
         let watch = &context.samplers[self.site as usize];
-        let held_back =
-            (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used));
+        let held_back = match context.side {
+            None => {
+                (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used))
+            }
+            Some(_) => HeldBack::default(),
+        };
         let mut notes = self.point.notes;
         notes.extend(checks::host_notes(&used));
         notes.extend(self.profile.note());
@@ -152,7 +170,10 @@ impl Observed<'_> {
         Point {
             started_at: self.stopwatch.started_at(),
             steady: steady(&outcome.interval_rates_per_s()),
-            timed_events: self.profile.top(),
+            timed_events: match context.side {
+                None => self.profile.top(),
+                Some(_) => Vec::new(),
+            },
             held_back,
             samples: series(&used.samples, &outcome, context.interval),
             notes,

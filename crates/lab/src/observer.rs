@@ -11,13 +11,17 @@ pub trait Observer {
     fn begins(&mut self, label: &str, planned: usize, todo: usize);
     /// The user of a target may not see everything; told once, before the first point.
     fn lacks_rights(&mut self, _target: &str, _missing: &RightsMissing) {}
+    /// The login at a target gives away what its password can be guessed from; told once, as above.
+    fn has_weak_login(&mut self, _target: &str, _what: &str) {}
     /// A point begins; `progress` can be read while it runs.
     fn point_begins(&mut self, key: &PointKey, title: &str, target: &str, progress: &Arc<Progress>);
+    /// A target gave out; the run goes on with the others.
+    fn gave_out(&mut self, _target: &str, _message: &str) {}
     /// A point was measured and is safe in the archive.
     fn point_ends(&mut self, point: &Point);
 }
 
-/// Tells what the users of these targets may not see.
+/// Tells what the users of these targets may not see, and what their logins give away.
 pub(crate) fn tell_rights<'t>(
     observer: &mut dyn Observer,
     targets: impl IntoIterator<Item = &'t TargetRecord>,
@@ -25,6 +29,9 @@ pub(crate) fn tell_rights<'t>(
     for target in targets {
         if let Some(missing) = &target.rights_missing {
             observer.lacks_rights(&target.name, missing);
+        }
+        if let Some(what) = target.settings.get(target::WEAK_LOGIN) {
+            observer.has_weak_login(&target.name, what);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Reads a plan: settings applied, every key and value checked that can be without a target.
 
+use std::ops::RangeInclusive;
+
 use verdict::metric::Metric;
 
 use crate::plan::{Plan, REPEAT_MAX, Setting, Step, TableKind};
@@ -7,13 +9,16 @@ use crate::plan::{STEP_KEYS, Tables, VALIDITY_KEYS, nearest, steps_of};
 use crate::registry::Registry;
 use crate::{LabError, Result};
 
+/// Bounds of `stall_limit_s`.
+const STALL_LIMIT_S: RangeInclusive<f64> = 0.1..=86_400.0;
 /// Keys of a plan, for naming the nearest when one is misspelt.
-const PLAN_KEYS: [&str; 7] = [
+const PLAN_KEYS: [&str; 8] = [
     "name",
     "about",
     "sample_ms",
     "repeat",
     "primary",
+    "stall_limit_s",
     "validity",
     "step",
 ];
@@ -66,6 +71,15 @@ impl Plan {
             return wrong(format!(
                 "sample_ms = {} is not between 10 and 3600000",
                 self.sample_ms
+            ));
+        }
+        if let Some(limit_s) = self.stall_limit_s
+            && !STALL_LIMIT_S.contains(&limit_s)
+        {
+            return wrong(format!(
+                "stall_limit_s = {limit_s} is not between {} and {}",
+                STALL_LIMIT_S.start(),
+                STALL_LIMIT_S.end()
             ));
         }
         for metric in &self.primary {
@@ -167,8 +181,9 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
                 .checked_sub(1)
                 .and_then(|i| steps.get_mut(i))
                 .ok_or_else(|| {
+                    let steps = if count == 1 { "step" } else { "steps" };
                     LabError::Plan(format!(
-                        "setting {}: the plan has {count} steps",
+                        "setting {}: there is no step {index}; the plan has {count} {steps}",
                         setting.key
                     ))
                 })?;

@@ -42,6 +42,10 @@ pub struct Plan {
     /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub primary: Vec<String>,
+    /// Without a completed operation for so long, a server that takes no new session either is given up; without it
+    /// a thousand operations' time at the rate so far, but 10 s at least and 60 s at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall_limit_s: Option<f64>,
     /// Limits of the checks on the driver.
     #[serde(default, skip_serializing_if = "Validity::is_usual")]
     pub validity: Validity,

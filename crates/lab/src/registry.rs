@@ -1,5 +1,7 @@
 //! The workloads that there are, found by the name that a step uses; the road from plan to archive knows no other.
 
+use std::collections::BTreeSet;
+
 use crate::agenda::Agenda;
 use crate::error::Result;
 use crate::nodes::Nodes;
@@ -68,6 +70,16 @@ impl Registry {
             }
         }
         Ok(())
+    }
+
+    /// Codes of the tests of a plan, as far as they are known before a database is opened.
+    ///
+    /// # Errors
+    /// A test that does not exist.
+    pub fn tests(&self, plan: &Plan) -> Result<BTreeSet<String>> {
+        let of_steps = plan.step.iter().map(|step| self.of(step).tests(step));
+        let tests: Vec<Vec<String>> = of_steps.collect::<Result<_>>()?;
+        Ok(tests.into_iter().flatten().collect())
     }
 
     /// Lays the agenda, plan × targets × repetitions: every repetition goes through all steps and targets, so that a drift of the

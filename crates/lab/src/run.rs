@@ -84,6 +84,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         machine: &machine,
         seed: options.seed,
         clock: &options.clock,
+        letter: None,
         side: None,
     };
     let queue = Queue {
@@ -117,6 +118,7 @@ pub fn resume(
     observer: &mut dyn Observer,
 ) -> Result<Run> {
     let mut archive = Archive::open(archive_path)?;
+    archive.lock_run(archive.run_id(name)?)?;
     let begun = archive.load_run(name)?;
     if begun.state == RunState::Complete {
         return Err(LabError::Plan(format!(
@@ -153,6 +155,7 @@ pub fn resume(
         machine: &machine,
         seed: begun.seed,
         clock: &clock,
+        letter: None,
         side: None,
     };
     let queue = Queue {

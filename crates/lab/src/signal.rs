@@ -1,13 +1,27 @@
 //! Ctrl-C: the first stops what is under way after its points are safe, the second ends the process at once.
+//!
+//! What is under way may be waiting for a server that does not answer, or for a long statement: some seconds after the
+//! first signal all sessions are broken off, so that it works whatever they do.
 
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 /// What a second signal says; null: [`AT_ONCE`].
 static SAID: AtomicPtr<String> = AtomicPtr::new(std::ptr::null_mut());
 /// Exit status of a process that its user interrupted.
 pub const EXIT_INTERRUPTED: i32 = 130;
+/// How long operations in hand may go on after the first signal.
+const GRACE: Duration = Duration::from_secs(5);
+/// After what time sessions that were opened meanwhile are broken off as well.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Whether sessions were broken off.
+static BROKEN_OFF: AtomicBool = AtomicBool::new(false);
+/// Where the handler wakes the thread that breaks sessions off; negative: there is none.
+static WAKE: AtomicI32 = AtomicI32::new(-1);
 const AT_ONCE: &str = "dbdyno: interrupted at once\n";
 /// How a run or study is resumed, by its verb and name; flags are known to the command alone.
 static ADVICE: OnceLock<fn(&str, &str) -> String> = OnceLock::new();
@@ -20,6 +34,11 @@ pub fn advise(advice: fn(&str, &str) -> String) {
 /// The flag that every wait and every job looks at.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP
+}
+
+/// Whether sessions were broken off because of it: what fails then does so for that reason.
+pub fn has_broken_off() -> bool {
+    BROKEN_OFF.load(Ordering::SeqCst)
 }
 
 /// From now on a second signal says that the run or study can be resumed.
@@ -48,11 +67,48 @@ extern "C" fn on_signal(_signal: libc::c_int) {
         // SAFETY: _exit is async-signal-safe and does not return.
         unsafe { libc::_exit(EXIT_INTERRUPTED) }
     }
+    let wake = WAKE.load(Ordering::SeqCst);
+    if wake >= 0 {
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: write is async-signal-safe and touches eight bytes that stay; the descriptor is never closed.
+        unsafe { libc::write(wake, one.as_ptr().cast(), one.len()) };
+    }
+}
+
+/// Begins the thread that breaks off all sessions after the first signal. Without it a second one still works.
+fn stand_by() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the call takes two integers and gives a descriptor, or a negative number.
+        let wake = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+        if wake < 0 {
+            return;
+        }
+        // SAFETY: the descriptor is new and nobody else's; the handler, which writes to it, needs it as long as the
+        // process lives, and the thread that owns it never ends.
+        let mut woken = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(wake) });
+        let spawned = std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                while woken.read_exact(&mut [0; 8]).is_err() {}
+                std::thread::sleep(GRACE);
+                loop {
+                    BROKEN_OFF.store(true, Ordering::SeqCst);
+                    tracing::info!("interrupted: breaking off all sessions");
+                    target::break_off_all();
+                    std::thread::sleep(AGAIN);
+                }
+            });
+        if spawned.is_ok() {
+            WAKE.store(wake, Ordering::SeqCst);
+        }
+    });
 }
 
 /// Installs the handler for SIGINT and SIGTERM, and lets a write beyond the limit on the size of files
 /// fail like one on a full disk, where it would end the process.
 pub fn install() {
+    stand_by();
     // SAFETY: ignoring a signal installs no code.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     for signal in [libc::SIGINT, libc::SIGTERM] {

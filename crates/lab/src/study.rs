@@ -1,17 +1,23 @@
 //! Studies: two configurations measured in turn, pair by pair in an order drawn by lot, each block from the
 //! same start, so that a drift of the machine and what a block leaves behind meet both alike.
 
+mod interleave;
 mod side;
+mod slices;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use archive::{Archive, NewRun, PointKey, Run, RunName, RunState, StudyPart, TargetRecord};
+use archive::{
+    Archive, NewRun, PointKey, RightsMissing, Run, RunName, RunState, StudyPart, TargetRecord,
+};
 use host::WallClock;
 use host::inventory::Stated;
 use stats::random::Random;
 use target::TargetUrl;
 
+use crate::alternate;
 use crate::error::{LabError, Result};
 use crate::machine::{HostAsked, Machine};
 use crate::nodes::{Nodes, group, urls_of_run};
@@ -29,6 +35,8 @@ pub const PAIRS_DEFAULT: u32 = 10;
 pub const PAIRS_MAX: u32 = 1000;
 /// Names of the two sides.
 const SIDES: [&str; 2] = ["a", "b"];
+/// What they are called where they are shown.
+const LETTERS: [&str; 2] = ["A", "B"];
 
 /// What a study is made of.
 pub struct StudyOptions {
@@ -36,14 +44,16 @@ pub struct StudyOptions {
     pub sides: [Side; 2],
     /// Pairs of blocks.
     pub pairs: u32,
+    /// Length of the slices in which both blocks of a pair are measured in turn; one after the other when `None`.
+    pub slice: Option<Duration>,
     /// Where the result goes.
     pub archive: PathBuf,
     /// Name; made up when `None`. The runs are called `NAME-a` and `NAME-b`.
     pub name: Option<String>,
     /// Seed of both runs and of the order.
     pub seed: u64,
-    /// What plans can ask for.
-    pub workloads: Registry,
+    /// What the plan of each side can ask for: scripts of one name may differ.
+    pub workloads: [Registry; 2],
     pub clock: Arc<dyn WallClock>,
     pub tool_version: String,
     /// What the machine's owner states of it.
@@ -72,8 +82,8 @@ pub fn draw_order(pairs: u32, seed: u64) -> String {
 /// What is wrong in itself is found before anything is touched; what the environment does later ends the
 /// study with every finished point in the archive.
 pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<Finished> {
-    for side in &mut options.sides {
-        options.workloads.prepare(&mut side.plan)?;
+    for (side, workloads) in options.sides.iter_mut().zip(&mut options.workloads) {
+        workloads.prepare(&mut side.plan)?;
     }
     check(&options)?;
     let machine = machine(&options.sides, &options.host)?;
@@ -86,10 +96,11 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
     // Both sides are opened, one after the other, before either is entered: a study of which one side cannot begin
     // would stand in the archive as one that is still running.
     let mut runs = Vec::new();
-    for (side, letter) in options.sides.iter().zip(SIDES) {
+    let of_sides = options.sides.iter().zip(&options.workloads);
+    for ((side, workloads), letter) in of_sides.zip(SIDES) {
         let targets = open(&side.targets)?;
-        let agenda = (options.workloads).lay(&side.plan, &targets, machine.threads())?;
-        sessions::check(&side.plan, &options.workloads, &agenda.points, &targets)?;
+        let agenda = workloads.lay(&side.plan, &targets, machine.threads())?;
+        sessions::check(&side.plan, workloads, &agenda.points, &targets)?;
         let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
         runs.push(NewRun {
             label: Some(format!("{name}-{letter}")),
@@ -105,12 +116,17 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
                 side: letter.to_owned(),
                 order: order.clone(),
                 settings: side.settings.clone(),
+                slice_ms: options.slice.map(|slice| slice.as_millis() as u32),
             }),
             missing: agenda.missing,
             tool_version: options.tool_version.clone(),
             started_at: host::clock::rfc3339(options.clock.now()),
             planned: agenda.points,
         });
+    }
+    if let Some(slice) = options.slice {
+        let planned = [&runs[0].planned[..], &runs[1].planned[..]];
+        slices::check(&options.sides, slice, &options.workloads, planned)?;
     }
     let planned: Vec<usize> = runs.iter().map(|run| run.planned.len()).collect();
     let ids = runs.iter().map(|run| Ok(archive.create_run(run)?));
@@ -124,6 +140,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
         sides: &options.sides,
         name: &name,
         order: &order,
+        slice: options.slice,
         seed: options.seed,
         machine: &machine,
         workloads: &options.workloads,
@@ -140,18 +157,19 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
 pub fn resume(
     name: &str,
     archive_path: &Path,
-    mut workloads: Registry,
+    mut workloads: [Registry; 2],
     clock: Arc<dyn WallClock>,
     observer: &mut dyn Observer,
 ) -> Result<Finished> {
     let mut archive = Archive::open(archive_path)?;
-    let load = |letter: &str| -> Result<Run> {
+    let mut load = |letter: &str| -> Result<Run> {
         let label = RunName::Label(format!("{name}-{letter}"));
+        archive.lock_run(archive.run_id(&label)?)?;
         Ok(archive.load_run(&label)?)
     };
     let runs = [load(SIDES[0])?, load(SIDES[1])?];
-    let order = match (&runs[0].study, &runs[1].study) {
-        (Some(a), Some(b)) if a.pairs_with(b) => a.order.clone(),
+    let (order, slice_ms) = match (&runs[0].study, &runs[1].study) {
+        (Some(a), Some(b)) if a.pairs_with(b) => (a.order.clone(), a.slice_ms),
         _ => {
             return Err(LabError::Plan(format!(
                 "runs {name}-a and {name}-b are not the two sides of a study"
@@ -165,18 +183,18 @@ pub fn resume(
     }
     let side = |run: &Run| -> Result<Side> {
         Ok(Side {
-            plan: Plan::parse(&workloads, &run.plan_toml, &[])?,
+            plan: Plan::parse(&workloads[0], &run.plan_toml, &[])?,
             targets: urls_of_run(run)?,
             settings: run.study.clone().unwrap_or_default().settings,
         })
     };
     let sides = [side(&runs[0])?, side(&runs[1])?];
     let machine = machine(&sides, &HostAsked::of_run(&runs[0]))?;
-    for run in &runs {
+    for (run, workloads) in runs.iter().zip(&mut workloads) {
         refuse_other_machine(&run.platform, &machine.platform)?;
-        let mut plan = Plan::parse(&workloads, &run.plan_toml, &[])?;
+        let mut plan = Plan::parse(workloads, &run.plan_toml, &[])?;
         workloads.prepare(&mut plan)?;
-        refuse_other_definitions(run, &plan, &workloads)?;
+        refuse_other_definitions(run, &plan, workloads)?;
     }
     let planned: u32 = runs.iter().map(|run| run.points_planned).sum();
     let finished: usize = runs.iter().map(|run| run.points.len()).sum();
@@ -188,6 +206,7 @@ pub fn resume(
         sides: &sides,
         name,
         order: &order,
+        slice: slice_ms.map(|ms| Duration::from_millis(ms.into())),
         seed: runs[0].seed,
         machine: &machine,
         workloads: &workloads,
@@ -196,11 +215,17 @@ pub fn resume(
     whole.through(&mut archive, observer)
 }
 
+/// What is told of a target before a run.
+fn told_of(target: &TargetRecord) -> (&str, Option<&RightsMissing>, Option<&String>) {
+    let login = target.settings.get(target::WEAK_LOGIN);
+    (&target.name, target.rights_missing.as_ref(), login)
+}
+
 /// What the users of the targets of both sides may not see; once where it is the same.
 fn tell_rights_of_both(observer: &mut dyn Observer, [a, b]: [&[TargetRecord]; 2]) {
     let is_told = |target: &&TargetRecord| {
         let mut told = a.iter();
-        !told.any(|t| (&t.name, &t.rights_missing) == (&target.name, &target.rights_missing))
+        !told.any(|t| told_of(t) == told_of(target))
     };
     tell_rights(observer, a.iter().chain(b.iter().filter(is_told)));
 }
@@ -253,15 +278,19 @@ struct Whole<'a> {
     sides: &'a [Side; 2],
     name: &'a str,
     order: &'a str,
+    slice: Option<Duration>,
     seed: u64,
     machine: &'a Machine,
-    workloads: &'a Registry,
+    workloads: &'a [Registry; 2],
     clock: &'a Arc<dyn WallClock>,
 }
 
 impl Whole<'_> {
     fn through(&self, archive: &mut Archive, observer: &mut dyn Observer) -> Result<Finished> {
-        let ended = self.blocks(archive, observer);
+        let ended = match self.slice {
+            Some(slice) => self.pairs_in_slices(archive, slice, observer),
+            None => self.blocks(archive, observer),
+        };
         let now = host::clock::rfc3339(self.clock.now());
         let state = match ended {
             Ok(()) => RunState::Complete,
@@ -326,25 +355,40 @@ impl Whole<'_> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
             return Err(queue.interrupted(queue.finished).of_study());
         }
+        let targets = self.opened(side)?;
+        self.work(side, &targets, None)
+            .measure_all(archive, queue, observer)
+            .map_err(LabError::of_study)
+    }
+
+    /// The side's targets, at the start that all blocks have in common.
+    fn opened(&self, side: usize) -> Result<Vec<Nodes>> {
         let targets = open(&self.sides[side].targets)?;
         let nodes = targets.iter().flat_map(|t| &t.nodes);
         for node in nodes.filter(|node| node.read_only().is_none()) {
-            for workload in self.workloads.all() {
+            for workload in self.workloads[side].all() {
                 workload.restore(node.as_ref())?;
             }
         }
-        let letter = SIDES[side].to_uppercase();
-        let work = Work {
+        Ok(targets)
+    }
+
+    fn work<'w>(
+        &'w self,
+        side: usize,
+        targets: &'w [Nodes],
+        in_turn: Option<&'w alternate::Side<'w>>,
+    ) -> Work<'w> {
+        Work {
             plan: &self.sides[side].plan,
-            workloads: self.workloads,
-            targets: &targets,
+            workloads: &self.workloads[side],
+            targets,
             machine: self.machine,
             seed: self.seed,
             clock: self.clock,
-            side: Some(&letter),
-        };
-        work.measure_all(archive, queue, observer)
-            .map_err(LabError::of_study)
+            letter: Some(LETTERS[side]),
+            side: in_turn,
+        }
     }
 }
 

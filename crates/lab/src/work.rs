@@ -9,6 +9,7 @@ use archive::{Archive, Point, PointKey, Run, RunName, RunState};
 use host::{HostWatch, WallClock};
 use load::Progress;
 
+use crate::alternate::Side;
 use crate::context::RunContext;
 use crate::done::Done;
 use crate::error::{LabError, Result};
@@ -18,6 +19,7 @@ use crate::observer::Observer;
 use crate::point::fingerprint;
 use crate::registry::Registry;
 use crate::servers::Servers;
+use crate::watchdog::Watchdog;
 use crate::workload::{Measure, Workload};
 use crate::{Plan, Step, signal};
 
@@ -43,8 +45,10 @@ pub(crate) struct Work<'a> {
     pub machine: &'a Machine,
     pub seed: u64,
     pub clock: &'a Arc<dyn WallClock>,
-    /// Side of a study, shown beside the target.
-    pub side: Option<&'a str>,
+    /// Letter of the side of a study, shown beside the target.
+    pub letter: Option<&'a str>,
+    /// The side that is measured in slices, in turn with the other one.
+    pub side: Option<&'a Side<'a>>,
 }
 
 impl Work<'_> {
@@ -93,16 +97,36 @@ impl Work<'_> {
             clock: Arc::clone(self.clock),
             stop: signal::stop_flag(),
             servers: Servers::behind(&queue.newest(archive)?),
+            side: self.side,
         };
+        let limit = self.plan.stall_limit_s.map(Duration::from_secs_f64);
+        let watchdog = Watchdog::new(self.targets, limit);
+        watchdog.beside(|| self.measure_under(&watchdog, &context, archive, queue, observer))
+    }
+
+    fn measure_under(
+        &self,
+        watchdog: &Watchdog<'_>,
+        context: &RunContext<'_>,
+        archive: &mut Archive,
+        queue: &Queue,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         let mut measures: HashMap<&str, Box<dyn Measure + '_>> = HashMap::new();
         let mut finished = queue.finished;
         // A key may be entered with another one.
         let mut entered: HashSet<PointKey> = HashSet::new();
+        // Targets that gave out, and what was said of the first.
+        let mut given_out: HashSet<u32> = HashSet::new();
+        let mut broken: Option<String> = None;
         for key in &queue.todo {
+            if given_out.contains(&key.target) {
+                continue;
+            }
             let step = &self.plan.step[key.step as usize - 1];
             let workload = self.workloads.of(step);
             let measure = measures.entry(workload.names()[0]);
-            let measure = measure.or_insert_with(|| workload.begin(&context));
+            let measure = measure.or_insert_with(|| workload.begin(context));
             if entered.contains(key) || measure.has_left_out(key) {
                 continue;
             }
@@ -111,15 +135,29 @@ impl Work<'_> {
             observer.point_begins(key, &workload.title(&key.test)?, &target, &progress);
             let (test, jobs, threads) = (&key.test, key.jobs, key.threads);
             let _point = tracing::info_span!("point", %test, on = target, jobs, threads, repetition = key.repetition).entered();
-            let done = match self.refill(workload, step, key, &context) {
-                Ok(()) => measure.measure(archive, step, key, &progress)?,
-                Err(done) => done,
-            };
-            let points = match done {
+            if let Some(side) = self.side {
+                side.next_point();
+            }
+            let (done, hung) = watchdog.over(key.target, &progress, || {
+                match self.refill(workload, step, key, context) {
+                    Ok(()) => measure.measure(archive, step, key, &progress),
+                    Err(done) => Ok(done),
+                }
+            });
+            let points = match because(done, hung)? {
                 Done::Entered(points) => points,
                 Done::Interrupted => return Err(queue.interrupted(finished)),
-                Done::Broken(message) => return Err(queue.broken(message, finished)),
                 Done::NotLoaded(what) => return Err(queue.not_loaded(what)),
+                Done::Broken(message) => {
+                    given_out.insert(key.target);
+                    let is_left =
+                        |key: &PointKey| !given_out.contains(&key.target) && !entered.contains(key);
+                    if queue.todo.iter().any(is_left) {
+                        observer.gave_out(&target, &message);
+                    }
+                    broken.get_or_insert(message);
+                    continue;
+                }
             };
             finished += points.len();
             entered.extend(points.iter().map(|point| point.key.clone()));
@@ -128,7 +166,10 @@ impl Work<'_> {
                 return Err(queue.interrupted(finished));
             }
         }
-        Ok(())
+        match broken {
+            Some(message) => Err(queue.broken(message, finished)),
+            None => Ok(()),
+        }
     }
 
     /// Fills the replica that a step reads, where a run is gone on with: it ended with its process.
@@ -153,8 +194,8 @@ impl Work<'_> {
             Some(replica) => format!("{} {}", target.engine, replica.level()),
             None => target.engine.clone(),
         };
-        match self.side {
-            Some(side) => format!("{side} {engine}"),
+        match self.letter {
+            Some(letter) => format!("{letter} {engine}"),
             None => engine,
         }
     }
@@ -171,6 +212,19 @@ impl Work<'_> {
         properties
             .map(|text| fingerprint(&[&machine, &text]))
             .collect()
+    }
+}
+
+/// What became of a key, with its cause: what fails after the stop, or on a server that hangs, does so because its
+/// sessions were broken off.
+fn because(done: Result<Done>, hung: Option<String>) -> Result<Done> {
+    let is_stopped = signal::stop_flag().load(Ordering::Relaxed);
+    match (done, hung) {
+        (Ok(done @ (Done::Entered(_) | Done::Interrupted)), _) => Ok(done),
+        (Err(error @ LabError::Archive(_)), _) => Err(error),
+        _ if is_stopped => Ok(Done::Interrupted),
+        (_, Some(message)) => Ok(Done::Broken(message)),
+        (done, None) => done,
     }
 }
 

@@ -46,6 +46,14 @@ pub trait Workload: Send + Sync {
         Ok(())
     }
 
+    /// Codes of the tests whose throughput a step tells, as far as they are known before a database is opened.
+    ///
+    /// # Errors
+    /// What does not exist.
+    fn tests(&self, step: &Step) -> Result<Vec<String>> {
+        Ok(vec![step.uses.clone()])
+    }
+
     /// The points of a step, and what cannot be measured.
     ///
     /// # Errors
@@ -91,6 +99,12 @@ pub trait Workload: Send + Sync {
     /// What becomes of the point that needs it.
     fn refill(&self, _context: &RunContext<'_>, _target: u32) -> std::result::Result<(), Done> {
         Ok(())
+    }
+
+    /// Why the points of a step cannot be measured in slices, in turn with those of another configuration; as the end of a
+    /// sentence. `on_one_database` if both have the same tables.
+    fn obstacle_to_slices(&self, _step: &Step, _on_one_database: bool) -> Option<String> {
+        Some("it is not driven for a time".into())
     }
 
     /// Brings a database back to the start that the blocks of a study have in common.

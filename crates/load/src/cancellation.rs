@@ -31,8 +31,11 @@ impl<'a> Cancellation<'a> {
         self.stop.load(Relaxed) || self.failed.load(Relaxed)
     }
 
-    /// Stops the drive for good.
+    /// Stops the drive for good. When it is stopped already, what fails does so because of that.
     pub fn fail(&self, message: String) {
+        if self.stop.load(Relaxed) {
+            return;
+        }
         // A second failure is as a rule the echo of the first.
         let _ = self.fatal.set(message);
         self.failed.store(true, Relaxed);

@@ -1,6 +1,7 @@
 //! What carries out operations: on a thread of its own, or in an event loop without waiting in between.
 
 use std::os::fd::RawFd;
+use std::time::Duration;
 
 /// What is asked of a client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -90,6 +91,8 @@ pub enum Turn {
     Reading,
     /// It waits until the rest of a request can be sent; answers are taken meanwhile.
     Writing,
+    /// It waits for nothing but this time; then [`NonblockingClient::ready`] is called, whatever comes before.
+    Pausing(Duration),
     /// It is over.
     Finished(Result<Done, Failure>),
 }

@@ -3,6 +3,7 @@
 //! All times are nanoseconds of `CLOCK_MONOTONIC`, the clock behind [`std::time::Instant`] on Linux, unless a test
 //! decides what time it is ([`Clock::new_virtual`]).
 
+mod alternation;
 mod duration;
 mod virtual_time;
 
@@ -12,12 +13,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use duration::ns;
+use alternation::{Alternation, Phase};
+pub use alternation::{SideClock, Slices};
+pub use duration::{SLEEP_SLICE, ns};
 pub(crate) use virtual_time::Participation;
 pub use virtual_time::VirtualClock;
-
-/// Longest uninterrupted sleep: within it a waiting job notices that the drive was stopped.
-pub const SLEEP_SLICE: Duration = Duration::from_millis(100);
 
 /// What tells a drive the time, and lets its threads wait.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,12 @@ pub enum Clock {
     Monotonic,
     /// A test's.
     Virtual(Arc<VirtualClock>),
+    /// That of a drive that takes turns with another one.
+    Alternating {
+        side: Arc<SideClock>,
+        /// What both sides are measured by.
+        base: Box<Clock>,
+    },
 }
 
 impl Clock {
@@ -36,12 +42,92 @@ impl Clock {
         (Self::Virtual(Arc::clone(&clock)), clock)
     }
 
+    /// The clocks of two drives that take turns: the time of one stands still while that of the other passes.
+    pub fn alternating(slices: Slices, base: &Clock) -> [Self; 2] {
+        let hold = || match base {
+            Clock::Virtual(clock) => Some(clock.hold()),
+            _ => None,
+        };
+        Alternation::of(slices, hold).map(|side| Self::Alternating {
+            side,
+            base: Box::new(base.clone()),
+        })
+    }
+
+    /// The drive that takes turns does not come, or has ended: who waits for it goes on no longer.
+    pub fn abandon(&self) {
+        if let Clock::Alternating { side, .. } = self {
+            side.abandon();
+        }
+    }
+
     /// Nanoseconds now.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         match self {
             Clock::Monotonic => now_ns(),
             Clock::Virtual(clock) => clock.now_ns(),
+            Clock::Alternating { side, base } => side.moment(base.now_ns()).own_ns,
+        }
+    }
+
+    /// The same, and whether an operation that ends now counts.
+    #[inline]
+    pub(crate) fn now_counting_ns(&self) -> (u64, bool) {
+        match self {
+            Clock::Alternating { side, base } => {
+                let now = side.moment(base.now_ns());
+                (now.own_ns, now.phase == Phase::Running)
+            }
+            _ => (self.now_ns(), true),
+        }
+    }
+
+    /// Whether operations that are due may begin.
+    #[inline]
+    pub(crate) fn may_begin(&self) -> bool {
+        match self {
+            Clock::Alternating { side, base } => side.moment(base.now_ns()).phase != Phase::Waiting,
+            _ => true,
+        }
+    }
+
+    /// All clients are ready for the common start.
+    pub(crate) fn arrive(&self, common_start_ns: u64) {
+        if let Clock::Alternating { side, base } = self {
+            side.arrive(common_start_ns, base.now_ns());
+        }
+    }
+
+    /// The clock on which this one is laid, and on it when to look again whether `until_ns` has come, and now.
+    pub(crate) fn look_again_ns(
+        &self,
+        until_ns: Option<u64>,
+        now_ns: u64,
+    ) -> (&Clock, Option<u64>, u64) {
+        match self {
+            Clock::Alternating { side, base } => {
+                let real_ns = base.now_ns();
+                let again_ns = side
+                    .moment(real_ns)
+                    .wake_ns(real_ns, until_ns.unwrap_or(u64::MAX));
+                (base, Some(again_ns), real_ns)
+            }
+            _ => (self, until_ns, now_ns),
+        }
+    }
+
+    /// When to look again whether a moment has come, on the clock that this one is laid on.
+    fn in_real_time_ns(&self, until_ns: u64) -> u64 {
+        let (_, again_ns, _) = self.look_again_ns(Some(until_ns), 0);
+        again_ns.unwrap_or(until_ns)
+    }
+
+    /// The clock that this one is laid on.
+    fn base(&self) -> &Clock {
+        match self {
+            Clock::Alternating { base, .. } => base,
+            _ => self,
         }
     }
 
@@ -60,6 +146,7 @@ impl Clock {
                 }
                 clock.wait(slice_end(now).min(deadline_ns), false);
             },
+            Clock::Alternating { side, base } => sleep_in_turn(side, base, deadline_ns, &halted),
         }
     }
 
@@ -83,6 +170,10 @@ impl Clock {
                 clock.wait(until_ns, true);
                 mutex.lock().unwrap_or_else(PoisonError::into_inner)
             }
+            Clock::Alternating { base, .. } => {
+                let again_ns = self.in_real_time_ns(until_ns);
+                base.wait_for_change(mutex, guard, changed, again_ns)
+            }
         }
     }
 
@@ -91,6 +182,7 @@ impl Clock {
         match self {
             Clock::Monotonic => changed.notify_all(),
             Clock::Virtual(clock) => clock.notify(),
+            Clock::Alternating { base, .. } => base.notify(changed),
         }
     }
 
@@ -99,12 +191,13 @@ impl Clock {
         match self {
             Clock::Monotonic => Duration::from_nanos(read(libc::CLOCK_THREAD_CPUTIME_ID)),
             Clock::Virtual(clock) => clock.worked(),
+            Clock::Alternating { base, .. } => base.thread_cpu(),
         }
     }
 
     /// In virtual time only: lets who waits in [`Clock::receive`] look what has come.
     pub(crate) fn sent(&self) {
-        if let Clock::Virtual(clock) = self {
+        if let Clock::Virtual(clock) = self.base() {
             clock.notify();
         }
     }
@@ -119,6 +212,10 @@ impl Clock {
         until_ns: Option<u64>,
     ) -> Result<T, RecvTimeoutError> {
         match (self, until_ns) {
+            (Clock::Alternating { base, .. }, until_ns) => base.receive(
+                channel,
+                until_ns.map(|until_ns| self.in_real_time_ns(until_ns)),
+            ),
             (Clock::Monotonic, None) => channel.recv().map_err(|_| RecvTimeoutError::Disconnected),
             (Clock::Monotonic, Some(until_ns)) => {
                 let left = Duration::from_nanos(until_ns.saturating_sub(now_ns()));
@@ -141,35 +238,45 @@ impl Clock {
 
     /// The part of a thread that is going to be begun, see [`Participation`].
     pub(crate) fn participate(&self) -> Participation {
-        match self {
-            Clock::Monotonic => Participation::default(),
-            Clock::Virtual(clock) => Participation::new(clock, false),
-        }
+        self.take_part(false)
     }
 
     /// The same of a thread for which alone time does not pass.
     pub(crate) fn participate_in_background(&self) -> Participation {
-        match self {
-            Clock::Monotonic => Participation::default(),
-            Clock::Virtual(clock) => Participation::new(clock, true),
+        self.take_part(true)
+    }
+
+    fn take_part(&self, is_background: bool) -> Participation {
+        let participation = match self.base() {
+            Clock::Virtual(clock) => Participation::new(clock, is_background),
+            _ => Participation::default(),
+        };
+        // What waits in the background alone does not keep time from passing.
+        if let Clock::Alternating { side, .. } = self
+            && !is_background
+        {
+            side.come();
         }
+        participation
     }
 
     /// A meter of the calling thread.
     pub(crate) fn usage_meter(&self) -> UsageMeter {
-        match self {
-            Clock::Monotonic => UsageMeter::of_this_thread(),
+        match self.base() {
             Clock::Virtual(clock) => UsageMeter {
                 schedstat: None,
                 clock: Some(Arc::clone(clock)),
             },
+            _ => UsageMeter::of_this_thread(),
         }
     }
 
     /// The same moment on the standard library's monotonic clock.
     pub fn instant_of(&self, at_ns: u64) -> Instant {
-        if let Clock::Virtual(clock) = self {
-            return clock.instant_of(at_ns);
+        match self {
+            Clock::Virtual(clock) => return clock.instant_of(at_ns),
+            Clock::Alternating { side, base } => return base.instant_of(side.real_ns(at_ns)),
+            Clock::Monotonic => {}
         }
         let (instant, now_ns) = (Instant::now(), now_ns());
         if at_ns > now_ns {
@@ -178,6 +285,32 @@ impl Clock {
             let ago = Duration::from_nanos(now_ns - at_ns);
             instant.checked_sub(ago).unwrap_or(instant)
         }
+    }
+}
+
+/// As [`Clock::sleep_until`], and until it is the side's turn; `None` as well when the other side does not come.
+fn sleep_in_turn(
+    side: &SideClock,
+    base: &Clock,
+    own_ns: u64,
+    halted: &dyn Fn() -> bool,
+) -> Option<u64> {
+    // A name of its own: a closure would be another one at each level of clocks.
+    fn nobody_halts() -> bool {
+        false
+    }
+    loop {
+        let real_ns = base.now_ns();
+        let now = side.moment(real_ns);
+        let waits = now.phase == Phase::Waiting;
+        if !waits && now.own_ns >= own_ns {
+            return Some(now.own_ns);
+        }
+        if halted() || (waits && side.is_abandoned()) {
+            return None;
+        }
+        let wake_ns = now.wake_ns(real_ns, own_ns);
+        base.sleep_until(wake_ns.min(slice_end(real_ns)), nobody_halts);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A drive: users, the clients that carry their operations out, a schedule, from the ramp-up to the outcome.
 
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -360,7 +360,10 @@ impl<'a> Context<'a> {
         let origin_ns = ended.origin_ns.filter(|_| !ended.clients.is_empty());
         let started_ns = origin_ns.map(|at| at.saturating_add(from_ns));
         let left = |why: ExitReason| ended.clients.iter().any(|(.., leaving)| *leaving == why);
-        let (interrupted, left_over) = (left(ExitReason::Stopped), left(ExitReason::Over));
+        let gave_out = left(ExitReason::Failed) || left(ExitReason::Lost);
+        let is_stopped = self.how.stop.load(Relaxed);
+        let interrupted = left(ExitReason::Stopped) || is_stopped && gave_out;
+        let left_over = left(ExitReason::Over);
         let fatal = self.cancellation.fatal.get().cloned();
         let whole = !interrupted && fatal.is_none();
         let now_ns = self.how.clock.now_ns();

@@ -145,9 +145,9 @@ impl<'a> Service<'a> {
         self.request.next()
     }
 
-    /// The operation has ended.
+    /// The operation has ended, at a time that counts or does not.
     #[inline]
-    pub fn end(&mut self, now_ns: u64) -> Ended {
+    pub fn end(&mut self, (now_ns, counts): (u64, bool)) -> Ended {
         if self.is_ramping {
             return Ended::Unmeasured;
         }
@@ -161,7 +161,7 @@ impl<'a> Service<'a> {
         if let Source::Shared(_, user) = &mut self.source {
             *user = Some(self.request.user);
         }
-        match self.is_measured {
+        match self.is_measured && counts {
             true => Ended::Measured(self.request.kind, timing),
             false => Ended::Unmeasured,
         }

@@ -96,7 +96,9 @@ impl StartBarrier {
         state.missing = state.missing.saturating_sub(1);
         if state.missing == 0 && state.common_start_ns.is_none() {
             let lead = LEAD + LEAD_PER_JOB * self.jobs as u32;
-            state.common_start_ns = Some(self.clock.now_ns() + ns(lead));
+            let start_ns = self.clock.now_ns() + ns(lead);
+            state.common_start_ns = Some(start_ns);
+            self.clock.arrive(start_ns);
             self.clock.notify(&self.opened);
         }
         state

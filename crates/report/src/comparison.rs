@@ -12,10 +12,11 @@ use stats::compare::{Design, Verdict};
 use stats::forecast::Further;
 use stats::ratio::quotient;
 use stats::summary::median;
-use verdict::compare::{Comparison, Named, Row, verdict_word as word};
+use verdict::compare::{CONFIDENCE, Comparison, Named, Oddity, Row, verdict_word as word};
 use verdict::metric;
 
 use crate::number;
+use crate::shifted::order_words;
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
 
@@ -53,12 +54,18 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     let primary: Vec<&Row> = compared.primary().collect();
     let secondary: Vec<&Row> = compared.rows.iter().filter(|r| !r.primary).collect();
     out.push_str(&format!("\n{}\n", paint.bold(&named(compared.named))));
-    out.push_str(&forest_table(&primary, shown.width, &paint));
+    out.push_str(&forest_table(
+        &primary,
+        shown.width,
+        &paint,
+        &sure(compared),
+    ));
     out.push_str(&remarks(compared, &primary, shown.width, &paint));
     if !secondary.is_empty() {
         out.push_str(&format!("\n{}\n", paint.bold(&tally(&secondary))));
         if shown.all {
-            out.push_str(&forest_table(&secondary, shown.width, &paint));
+            let each = format!("{} % interval", percent(CONFIDENCE));
+            out.push_str(&forest_table(&secondary, shown.width, &paint, &each));
         }
     }
     out
@@ -72,27 +79,47 @@ fn head(compared: &Comparison, paint: &Paint) -> String {
     );
     let (a, b) = compared.repetitions;
     let design = match compared.design {
-        Design::Paired => {
-            format!("{a} pairs, measured alternately, the order within each pair random")
-        }
+        Design::Paired | Design::PairedInstances => pairs_words(compared),
         Design::Interleaved => format!("{a} and {b} repetitions, interleaved"),
-        Design::Sequential => {
-            format!("{a} and {b} repetitions, one run after the other, not interleaved")
-        }
+        Design::Sequential { trusted } => format!(
+            "{a} and {b} repetitions, one run after the other, not interleaved: {}",
+            order_words(trusted)
+        ),
     };
     let mut out = format!("{}\n{design}\n", paint.bold(&title));
     if compared.is_one_each() {
         out.push_str(&paint.red(
-            "One repetition of each allows no verdict: the noise is unknown. Measure both in alternating blocks.\n",
+            "No verdict: with one repetition per side, the noise is unknown. Measure both in alternating blocks, or \
+             repeat each.\n",
         ));
     }
     out
 }
 
+/// How the pairs were measured, without a full stop.
+pub fn pairs_words(compared: &Comparison) -> String {
+    let pairs = compared.repetitions.0;
+    let how = match compared.slice_ms {
+        Some(ms) => {
+            format!("in each of which A and B took turns in slices of {ms} ms, the order random")
+        }
+        None => "measured alternately, the order within each pair random".to_owned(),
+    };
+    let whose = match compared.design {
+        Design::PairedInstances => {
+            ": no verdict, because two servers of one configuration differ as well; the figures are of this pair of servers"
+        }
+        _ => "",
+    };
+    format!("{pairs} pairs, {how}{whose}")
+}
+
 fn named(named: Named) -> String {
     match named {
         Named::InPlan => "Primary metrics, named in the plan before the run",
-        Named::ByRule => "Primary metrics, by rule: the throughput of every test at its best level",
+        Named::ByRule => {
+            "Primary metrics (the plan names none): the throughput of every test at its best level"
+        }
         Named::Afterwards => "Primary metrics, named AFTER the run: a hint, not a proof",
     }
     .to_owned()
@@ -142,7 +169,20 @@ fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
     out
 }
 
-fn forest_table(rows: &[&Row], width: usize, paint: &Paint) -> String {
+/// How sure the intervals of the primary metrics are: "95 % interval", or of several, what each has so that all hold.
+pub(crate) fn sure(compared: &Comparison) -> String {
+    let together = percent(CONFIDENCE);
+    let told = |row: &&Row| !row.a.is_empty() && !row.b.is_empty();
+    match compared.primary().filter(told).count() {
+        0 | 1 => format!("{together} % interval"),
+        n => format!(
+            "{} % interval ({n} metrics, together {together} %)",
+            percent(compared.confidence)
+        ),
+    }
+}
+
+fn forest_table(rows: &[&Row], width: usize, paint: &Paint, sure: &str) -> String {
     let scale = Scale::of(rows, FOREST_WIDTH);
     let axis: &'static str = "B / A, log scale";
     let column = |head, align, leave| Column {
@@ -155,25 +195,39 @@ fn forest_table(rows: &[&Row], width: usize, paint: &Paint) -> String {
         column("A", Align::Right, 2),
         column("B", Align::Right, 2),
         column("B / A", Align::Right, 0),
-        column("95 % interval", Align::Left, 0),
+        column("interval", Align::Left, 0),
         column(axis, Align::Left, 1),
         column("verdict", Align::Left, 0),
     ]);
     for row in rows {
         text.row(cells(row, &scale), row.result.verdict == Verdict::Worse);
     }
-    let legend = format!("{}{}", scale.legend(), band_words(rows));
+    let legend = format!("{}{}", scale.legend(sure), band_words(rows));
+    let legend = table::wrap(&legend, width, 2);
     format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
 }
 
-/// " (±2 %)", or that each metric has its own band.
+/// " (±2 %)", and the noise beyond which better and worse must lie, where it was learned.
 fn band_words(rows: &[&Row]) -> String {
-    let same = |first: &&Row| rows.iter().all(|r| r.band == first.band);
-    match rows.first() {
-        Some(first) if same(first) => format!(" (±{} %)", percent(first.band)),
-        Some(_) => " (learned per metric)".to_owned(),
-        None => String::new(),
+    let Some(first) = rows.first() else {
+        return String::new();
+    };
+    let mut text = format!(" (±{} %)", percent(first.band.equivalence));
+    let learned = rows.iter().map(|row| row.band.noise);
+    let most = learned.clone().fold(0.0, f64::max);
+    if most > 0.0 {
+        let least = learned.fold(f64::INFINITY, f64::min);
+        let (least, most) = (percent(least), percent(most));
+        text += &match least == most {
+            true => format!(" · better and worse also beyond the learned noise of ±{most} %"),
+            false => {
+                format!(
+                    " · better and worse also beyond the learned noise of ±{least} to ±{most} %"
+                )
+            }
+        };
     }
+    text
 }
 
 /// A share in percent, without digits that say nothing: "2", "0.5", "37.5".
@@ -253,14 +307,11 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
             }
             (None, _) => {}
         }
-        if row.holm_p.is_some_and(|p| p > 0.05)
-            && matches!(row.result.verdict, Verdict::Better | Verdict::Worse)
-        {
-            lines.push(format!(
-                "{name}: the verdict does not survive Holm's adjustment for {} primary metrics",
-                rows.len()
-            ));
-        }
+        lines.extend(
+            row.oddities
+                .iter()
+                .map(|odd| format!("{name}: {}", odd_words(odd))),
+        );
         // Said once above, or just now.
         let own = |w: &&Warning| !matches!(w, Warning::NotInterleaved | Warning::TooFew { .. });
         lines.extend(
@@ -279,11 +330,34 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
     paint.dim(&text)
 }
 
+/// What it means that a study's pairs are odd.
+pub(crate) fn odd_words(oddity: &Oddity) -> String {
+    match oddity {
+        Oddity::Order { second_to_first, p } => format!(
+            "the block measured second in a pair came out {} against the first, whichever side it was (p = {p:.3}): a block \
+             leaves something to the next. The verdict holds, because the order was drawn; a longer ramp-up, or a reload \
+             between blocks, would make it surer",
+            signed(*second_to_first)
+        ),
+        Oddity::Moved { early, late, p } => format!(
+            "the difference moved from {} in the first half of the pairs to {} in the second (p = {p:.3}): something changed \
+             during the study, and the ratio is a mixture of both",
+            signed(*early),
+            signed(*late)
+        ),
+    }
+}
+
+/// A ratio as a change: "+3.1 %".
+fn signed(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+}
+
 /// What is repeated.
 fn repeats(design: Design) -> &'static str {
     match design {
-        Design::Paired => "pairs",
-        Design::Interleaved | Design::Sequential => "repetitions per side",
+        Design::Paired | Design::PairedInstances => "pairs",
+        Design::Interleaved | Design::Sequential { .. } => "repetitions per side",
     }
 }
 
@@ -292,7 +366,7 @@ fn needed(further: Further, design: Design) -> String {
     match further {
         Further::More(n) => format!(
             "inconclusive; about {n} more {what} would decide it if the measured ratio is the true one. Start a new \
-             study; do not add {what} until the verdict suits"
+             study of that size; adding {what} until the verdict pleases you invalidates it"
         ),
         Further::Undecidable => format!(
             "inconclusive; no number of {what} up to {} would decide it: the ratio lies at the edge of the band, or \
@@ -302,21 +376,33 @@ fn needed(further: Further, design: Design) -> String {
     }
 }
 
-/// How many pairs find the asked effect: the largest need of the primary metrics.
+/// The least effect that the primary metrics find, all of them, and how many pairs find the asked one.
 fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
-    let most = rows.iter().filter_map(|r| r.advised).max()?;
     let what = repeats(compared.design);
-    Some(format!(
-        "With this noise, {most} {what} detect a true effect of {} % in four of five comparisons.",
-        percent(compared.effect)
-    ))
+    let least = rows.iter().filter_map(|r| r.least_effect);
+    let least = least.reduce(f64::max).map(|share| {
+        let have = compared.repetitions.0.min(compared.repetitions.1);
+        format!(
+            "With this noise, {have} {what} detect a true effect of {} % in four of five comparisons",
+            percent(share)
+        )
+    });
+    let most = rows.iter().filter_map(|r| r.advised).max().map(|most| {
+        let effect = percent(compared.effect);
+        format!("{effect} % would take {most}")
+    });
+    Some(match (least?, most) {
+        (least, Some(most)) => format!("{least}; {most}."),
+        (least, None) => format!("{least}."),
+    })
 }
 
 fn tally(rows: &[&Row]) -> String {
     let count = |verdict| rows.iter().filter(|r| r.result.verdict == verdict).count();
     format!(
-        "{} secondary metrics: {} better, {} worse, {} equivalent, {} inconclusive",
+        "{} secondary {}: {} better, {} worse, {} equivalent, {} inconclusive",
         rows.len(),
+        if rows.len() == 1 { "metric" } else { "metrics" },
         count(Verdict::Better),
         count(Verdict::Worse),
         count(Verdict::Equivalent),

@@ -88,7 +88,7 @@ fn knee_words(knee: &Knee) -> String {
             knee.users
         ),
         false => {
-            "The knee, where response time begins to grow faster than throughput, lies outside this ramp."
+            "The knee, where response time begins to grow faster than throughput, was not found within this ramp; widen it."
                 .into()
         }
     }

@@ -1,5 +1,7 @@
 //! Words for shifts that page and terminal share.
 
+use stats::Warning;
+use stats::compare::Verdict;
 use stats::ratio::fewest_a_side;
 use verdict::compare::{CONFIDENCE, verdict_word};
 use verdict::shift::{Certainty, Shift, Side};
@@ -62,8 +64,28 @@ pub fn tails(shift: &Shift) -> String {
     format!("{} → {}", of(&shift.before), of(&shift.after))
 }
 
-/// What the intervals mean where too few repetitions carry a verdict; `None` where all do.
+/// What it means that one run was made after the other.
+pub fn order_words(trusted: bool) -> &'static str {
+    match trusted {
+        false => "no verdict, because a change of the machine in between would look like an effect",
+        true => {
+            "verdicts hold only if nothing but the recorded differences changed in between, as you vouched"
+        }
+    }
+}
+
+/// What the intervals mean where no verdict is possible; `None` where all have one.
 pub fn caution(shifts: &[Shift]) -> Option<String> {
+    let untrusted = |shift: &Shift| {
+        matches!(&shift.certainty, Certainty::Repetitions(found) if found.warnings.contains(&Warning::NotInterleaved)
+            && found.verdict == Verdict::Inconclusive)
+    };
+    if shifts.iter().any(untrusted) {
+        return Some(format!(
+            "One run was made after the other: {}.",
+            order_words(false)
+        ));
+    }
     let judged = |shift: &Shift| matches!(shift.certainty, Certainty::Repetitions(_));
     (!shifts.iter().all(judged)).then(|| {
         format!(

@@ -114,7 +114,7 @@ pub fn point_line(target: &str, point: &Point) -> String {
             format!("INVALID: {}", reasons.join("; "))
         }
         (true, Some(Steady::No)) => "valid, not steady".to_owned(),
-        (true, Some(Steady::Trend)) => "valid, trending".to_owned(),
+        (true, Some(Steady::Trend)) => "valid, throughput rising or falling".to_owned(),
         (true, _) => "valid".to_owned(),
     };
     // What is not known of this point is left out: most of it is known of the one that it is a part of.

@@ -8,7 +8,7 @@ use crate::ratio::{paired, unpaired};
 use crate::summary::quantile;
 use crate::warning::Warning;
 
-pub use crate::verdict::{Design, Direction, Verdict, judge};
+pub use crate::verdict::{Band, Design, Direction, Verdict, judge};
 
 /// What is asked of a comparison; settled before the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,9 +17,10 @@ pub struct Question {
     pub design: Design,
     /// Whether more is better.
     pub direction: Direction,
-    /// The practical band: ratios within 1/(1 + band) to 1 + band count as alike. 0.02 is usual.
-    pub band: f64,
-    /// Confidence of the interval, as a share. 0.95 is usual.
+    /// What is too small for a verdict.
+    pub band: Band,
+    /// Confidence of the interval, as a share. 0.95 is usual for one metric, [`crate::multiple::confidence_of_each`] for
+    /// one of several.
     pub confidence: f64,
     /// Seed of what is drawn by lot; part of the result.
     pub seed: u64,
@@ -40,7 +41,7 @@ pub struct Comparison {
     pub permutation_p: Option<f64>,
     /// Cliff's delta of B against A; above 0 when B's values are higher.
     pub cliffs_delta: Option<f64>,
-    /// Repetitions that are still needed; only with [`Verdict::Inconclusive`].
+    /// Repetitions that are still needed; only with [`Verdict::Inconclusive`], and of a design that decides.
     pub further: Option<Further>,
     /// What weakens the comparison, or why there is none.
     pub warnings: Vec<Warning>,
@@ -54,25 +55,25 @@ pub struct Comparison {
 /// Golden: 100 … 105 against the same plus 10 %, in six pairs, is better with a ratio of 1.1.
 pub fn compare(a: &[f64], b: &[f64], question: &Question) -> Comparison {
     let mut warnings = Vec::new();
-    if question.design == Design::Sequential {
+    if matches!(question.design, Design::Sequential { .. }) {
         warnings.push(Warning::NotInterleaved);
     }
-    if !(question.band >= 0.0 && question.band < 1.0) {
-        warnings.push(Warning::NotAShare {
-            name: "practical band",
-        });
+    if let Err(reason) = question.band.checked() {
+        warnings.push(reason);
         return Comparison::without_ratio(warnings, None);
     }
     let ratio = match question.design {
-        Design::Paired => paired(a, b, question.confidence),
-        Design::Interleaved | Design::Sequential => unpaired(a, b, question.confidence),
+        Design::Paired | Design::PairedInstances => paired(a, b, question.confidence),
+        Design::Interleaved | Design::Sequential { .. } => unpaired(a, b, question.confidence),
     };
     let ratio = match ratio {
         Ok(ratio) => ratio,
         Err(reason) => {
             warnings.push(reason);
             let more = match reason {
-                Warning::TooFew { have, need } => Some(Further::More(need - have)),
+                Warning::TooFew { have, need } if question.design.decides() => {
+                    Some(Further::More(need - have))
+                }
                 _ => None,
             };
             return Comparison::without_ratio(warnings, more);
@@ -80,13 +81,16 @@ pub fn compare(a: &[f64], b: &[f64], question: &Question) -> Comparison {
     };
     warnings.extend(&ratio.warnings);
     let (a, b) = usable(a, b, question.design);
-    let verdict = judge(&ratio.interval, question.band, question.direction);
+    let verdict = match question.design.decides() {
+        true => judge(&ratio.interval, question.band, question.direction),
+        false => Verdict::Inconclusive,
+    };
     let plan = Plan {
         design: question.design,
         band: question.band,
         confidence: question.confidence,
     };
-    let inconclusive = verdict == Verdict::Inconclusive;
+    let lacks_repetitions = verdict == Verdict::Inconclusive && question.design.decides();
     let n = a.len().min(b.len());
     Comparison {
         verdict,
@@ -95,7 +99,8 @@ pub fn compare(a: &[f64], b: &[f64], question: &Question) -> Comparison {
         rank_p: rank_p(&a, &b, question.design),
         permutation_p: permutation_p(&a, &b, question),
         cliffs_delta: cliffs_delta(&a, &b).ok(),
-        further: inconclusive.then(|| further(&plan, n, ratio.sd_log, ratio.interval.estimate)),
+        further: lacks_repetitions
+            .then(|| further(&plan, n, ratio.sd_log, ratio.interval.estimate)),
         warnings,
     }
 }
@@ -118,8 +123,8 @@ impl Comparison {
 /// A practical band learned from ratios of the same configuration measured twice (A/A).
 ///
 /// Formula: exp(Q3 + 3·IQR of |ln ratio|) − 1. Source: the threshold of rustc-perf. Limits: eight ratios at
-/// least, positive and finite. It is what this machine shows without any change, so a smaller effect
-/// is not worth a verdict. Golden: eight ratios of 1.01 and 1/1.01 give 1 %.
+/// least, positive and finite. It is what this machine shows without any change ([`Band::noise`]), so a smaller effect
+/// is not worth a verdict; it says nothing of what is equivalent. Golden: eight ratios of 1.01 and 1/1.01 give 1 %.
 pub fn learned_band(ratios: &[f64]) -> Result<f64, Warning> {
     let (have, need) = (ratios.len(), 8);
     if have < need {
@@ -138,7 +143,7 @@ pub fn learned_band(ratios: &[f64]) -> Result<f64, Warning> {
 
 /// The values that the ratio used: finite, and of pairs those with both halves.
 fn usable(a: &[f64], b: &[f64], design: Design) -> (Vec<f64>, Vec<f64>) {
-    if design == Design::Paired {
+    if design.is_paired() {
         let pairs = a.iter().copied().zip(b.iter().copied());
         return pairs
             .filter(|(a, b)| a.is_finite() && b.is_finite())
@@ -149,7 +154,7 @@ fn usable(a: &[f64], b: &[f64], design: Design) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn rank_p(a: &[f64], b: &[f64], design: Design) -> Option<f64> {
-    let test = if design == Design::Paired {
+    let test = if design.is_paired() {
         let logs = a.iter().zip(b).map(|(a, b)| b.ln() - a.ln());
         signed_rank(&logs.collect::<Vec<_>>())
     } else {
@@ -160,8 +165,10 @@ fn rank_p(a: &[f64], b: &[f64], design: Design) -> Option<f64> {
 
 fn permutation_p(a: &[f64], b: &[f64], question: &Question) -> Option<f64> {
     let test = match question.design {
-        Design::Paired => permutation::paired(a, b, question.seed),
-        Design::Interleaved | Design::Sequential => permutation::unpaired(a, b, question.seed),
+        Design::Paired | Design::PairedInstances => permutation::paired(a, b, question.seed),
+        Design::Interleaved | Design::Sequential { .. } => {
+            permutation::unpaired(a, b, question.seed)
+        }
     };
     test.ok().map(|test| test.p)
 }
@@ -173,7 +180,7 @@ mod tests {
     const QUESTION: Question = Question {
         design: Design::Paired,
         direction: Direction::HigherIsBetter,
-        band: 0.02,
+        band: Band::of(0.02),
         confidence: 0.95,
         seed: 1,
     };
@@ -211,7 +218,7 @@ mod tests {
                 high,
                 confidence: 0.95,
             };
-            judge(&ratio, 0.02, Direction::HigherIsBetter)
+            judge(&ratio, Band::of(0.02), Direction::HigherIsBetter)
         };
         assert_eq!(of(1.03, 1.05), Verdict::Better);
         assert_eq!(of(0.90, 0.97), Verdict::Worse);
@@ -222,14 +229,43 @@ mod tests {
     }
 
     #[test]
+    fn noise_forbids_better_and_worse_and_makes_nothing_alike() {
+        let of = |low, high, noise| {
+            let ratio = Interval {
+                estimate: 1.0,
+                low,
+                high,
+                confidence: 0.95,
+            };
+            let band = Band {
+                noise,
+                ..Band::of(0.02)
+            };
+            judge(&ratio, band, Direction::HigherIsBetter)
+        };
+        assert_eq!(of(1.03, 1.05, 0.08), Verdict::Inconclusive);
+        assert_eq!(of(0.95, 1.06, 0.08), Verdict::Inconclusive);
+        assert_eq!(of(0.90, 0.92, 0.08), Verdict::Worse);
+        assert_eq!(of(0.99, 1.01, 0.08), Verdict::Equivalent);
+        assert_eq!(of(1.01, 1.015, 0.001), Verdict::Equivalent);
+    }
+
+    #[test]
     fn a_sequence_is_labelled_and_five_pairs_carry_no_verdict() {
         let sequential = Question {
-            design: Design::Sequential,
+            design: Design::Sequential { trusted: true },
             ..QUESTION
         };
         let found = compare(&A, &times(1.2), &sequential);
         assert_eq!(found.verdict, Verdict::Better);
         assert_eq!(found.warnings, [Warning::NotInterleaved]);
+        let untrusted = Question {
+            design: Design::Sequential { trusted: false },
+            ..QUESTION
+        };
+        let same = compare(&A, &times(1.2), &untrusted);
+        assert_eq!((same.verdict, same.further), (Verdict::Inconclusive, None));
+        assert_eq!((same.ratio, same.warnings), (found.ratio, found.warnings));
         let found = compare(&A[..5], &times(1.2)[..5], &QUESTION);
         assert_eq!(
             (found.verdict, found.further),
@@ -251,7 +287,7 @@ mod tests {
             (Verdict::Equivalent, &[Warning::SingleValued][..])
         );
         let wild = Question {
-            band: f64::NAN,
+            band: Band::of(f64::NAN),
             confidence: 2.0,
             ..QUESTION
         };

@@ -4,7 +4,7 @@
 use crate::distribution::normal_quantile;
 use crate::random::Random;
 use crate::ratio;
-use crate::verdict::{Design, Direction, Verdict, judge};
+use crate::verdict::{Band, Design, Direction, Verdict, judge};
 use crate::warning::Warning;
 
 /// Most repetitions, or pairs, that are ever advised.
@@ -25,8 +25,8 @@ const EFFICIENCY: f64 = 0.955;
 pub struct Plan {
     /// How the repetitions will lie in time.
     pub design: Design,
-    /// The practical band, as in [`crate::compare::Question::band`].
-    pub band: f64,
+    /// What is too small for a verdict, as in [`crate::compare::Question::band`].
+    pub band: Band,
     /// Confidence of the interval, as a share.
     pub confidence: f64,
 }
@@ -100,8 +100,9 @@ pub fn chances(
 fn depth(plan: &Plan, n: usize) -> Option<(usize, f64)> {
     let tail = (1.0 - plan.confidence) / 2.0;
     match plan.design {
+        Design::PairedInstances | Design::Sequential { trusted: false } => None,
         Design::Paired => ratio::signed_rank_depth(n, tail),
-        Design::Interleaved | Design::Sequential => ratio::mann_whitney_depth(n, n, tail),
+        Design::Interleaved | Design::Sequential { .. } => ratio::mann_whitney_depth(n, n, tail),
     }
 }
 
@@ -117,8 +118,10 @@ fn outcome(
         |shift: f64| -> Vec<f64> { (0..n).map(|_| shift + sd * random.normal()).collect() };
     let b = side(shift);
     let found = match plan.design {
-        Design::Paired => ratio::walsh_between(&b, depth),
-        Design::Interleaved | Design::Sequential => ratio::shift_between(&side(0.0), &b, depth),
+        Design::Paired | Design::PairedInstances => ratio::walsh_between(&b, depth),
+        Design::Interleaved | Design::Sequential { .. } => {
+            ratio::shift_between(&side(0.0), &b, depth)
+        }
     };
     found.map_or(Verdict::Inconclusive, |found| {
         judge(&found.map(f64::exp), plan.band, Direction::HigherIsBetter)
@@ -128,13 +131,17 @@ fn outcome(
 /// Pairs, or repetitions a side, that find the right verdict with a chance of [`POWER`] when the true ratio
 /// is `ratio` (1: that they find the two equivalent). `None` when more than [`REPETITIONS_MAX`].
 ///
-/// Formula: with Δ the distance of |ln ratio| from the edge of the band, n = k·s²(z_{1−α/2} + z_{power})²/(0.955·Δ²),
+/// Formula: with Δ the distance of |ln ratio| from the edge of the band (for a ratio beyond it, of the noise, if that is
+/// larger), n = k·s²(z_{1−α/2} + z_{power})²/(0.955·Δ²),
 /// k = 1 for pairs and 2 for sides, plus z²_{1−α/2}/(2k) for small n (Guenther 1981); for a ratio within the band both
 /// ends must hold, so z_{1−(1−power)/2} at its middle. Up to 40 the answer is then checked by [`chances`] and
 /// corrected. Limits: normal noise of known spread. A spread from few repetitions is itself unsure:
 /// give [`spread_upper`]. Golden: 5 % at a band of 2 % with a spread of 2 % takes 7 pairs.
 pub fn repetitions(plan: &Plan, sd_log: f64, ratio: f64) -> Result<Option<usize>, Warning> {
     checked(plan, sd_log, ratio)?;
+    if !plan.design.decides() {
+        return Ok(None);
+    }
     let Some(estimate) = by_formula(plan, sd_log, ratio) else {
         return Ok(None);
     };
@@ -156,25 +163,52 @@ pub fn repetitions(plan: &Plan, sd_log: f64, ratio: f64) -> Result<Option<usize>
 }
 
 fn by_formula(plan: &Plan, sd_log: f64, ratio: f64) -> Option<usize> {
-    let (edge, effect) = (plan.band.ln_1p(), ratio.ln().abs());
-    let distance = (effect - edge).abs();
+    let (edge, effect) = (plan.band.equivalence.ln_1p(), ratio.ln().abs());
+    let distance = match effect > edge {
+        true => effect - plan.band.effect().ln_1p(),
+        false => edge - effect,
+    };
+    if distance <= 0.0 {
+        return None;
+    }
     // Within the band either end may spoil it; only the nearer one counts when they differ.
     let power = if effect < edge / 4.0 {
         f64::midpoint(1.0, POWER)
     } else {
         POWER
     };
-    let sides = if plan.design == Design::Paired {
-        1.0
-    } else {
-        2.0
-    };
+    let sides = sides(plan);
     let z = normal_quantile(f64::midpoint(1.0, plan.confidence));
     let relative = sd_log * (z + normal_quantile(power)) / distance;
     let n = sides * relative * relative / EFFICIENCY + z * z / (2.0 * sides);
     let is_possible = n.is_finite() && n <= REPETITIONS_MAX as f64;
-    // Without noise at the very edge, relative is NaN and nothing is possible.
     is_possible.then(|| (n.ceil() as usize).max(fewest(plan)))
+}
+
+/// The least effect, as a share, that `n` pairs, or `n` repetitions a side, find with a chance of [`POWER`]; `None` when they
+/// are too few for any verdict.
+///
+/// Formula: that of [`repetitions`] solved for the effect: e^(Δ + ln(1 + e₀)) − 1 with Δ = s·(z_{1−α/2} + z_{power}) /
+/// √(0.955·(n − z²_{1−α/2}/(2k))/k), e₀ the edge of the band or the noise. Limits: those of [`repetitions`]. Golden: ten
+/// pairs with a spread of 2 % find 4.1 % beyond a band of 2 %.
+pub fn least_effect(plan: &Plan, sd_log: f64, n: usize) -> Option<f64> {
+    checked(plan, sd_log, 1.0).ok()?;
+    if !plan.design.decides() || n < fewest(plan) {
+        return None;
+    }
+    let sides = sides(plan);
+    let z = normal_quantile(f64::midpoint(1.0, plan.confidence));
+    let counted = (n as f64 - z * z / (2.0 * sides)) * EFFICIENCY / sides;
+    let distance = sd_log * (z + normal_quantile(POWER)) / counted.sqrt();
+    let effect = (distance + plan.band.effect().ln_1p()).exp_m1();
+    (counted > 0.0 && effect.is_finite()).then_some(effect)
+}
+
+fn sides(plan: &Plan) -> f64 {
+    match plan.design {
+        Design::Paired | Design::PairedInstances => 1.0,
+        Design::Interleaved | Design::Sequential { .. } => 2.0,
+    }
 }
 
 /// How many more repetitions an inconclusive comparison needs, if the ratio that was found is the true one.
@@ -208,18 +242,14 @@ pub fn spread_upper(sd_log: f64, n: usize) -> Result<f64, Warning> {
 
 fn fewest(plan: &Plan) -> usize {
     match plan.design {
-        Design::Paired => ratio::fewest_pairs(plan.confidence),
-        Design::Interleaved | Design::Sequential => ratio::fewest_a_side(plan.confidence),
+        Design::Paired | Design::PairedInstances => ratio::fewest_pairs(plan.confidence),
+        Design::Interleaved | Design::Sequential { .. } => ratio::fewest_a_side(plan.confidence),
     }
 }
 
 fn checked(plan: &Plan, sd_log: f64, ratio: f64) -> Result<(), Warning> {
     crate::interval::share("confidence", plan.confidence)?;
-    if !(plan.band >= 0.0 && plan.band < 1.0) {
-        return Err(Warning::NotAShare {
-            name: "practical band",
-        });
-    }
+    plan.band.checked()?;
     if !(sd_log.is_finite() && sd_log >= 0.0 && ratio.is_finite()) {
         return Err(Warning::NotFinite { dropped: 1 });
     }
@@ -235,7 +265,7 @@ mod tests {
 
     const PAIRS: Plan = Plan {
         design: Design::Paired,
-        band: 0.02,
+        band: Band::of(0.02),
         confidence: 0.95,
     };
     const SIDES: Plan = Plan {
@@ -286,6 +316,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_to_be_found_is() {
+        let ten = least_effect(&PAIRS, 0.02, 10).unwrap();
+        assert!((ten - 0.0408).abs() < 0.0005, "{ten}");
+        assert_eq!(
+            (least_effect(&PAIRS, 0.02, 5), least_effect(&SIDES, 0.02, 3)),
+            (None, None)
+        );
+        for plan in [PAIRS, SIDES] {
+            for (sd, n) in [(0.01, 8), (0.02, 10), (0.05, 12), (0.03, 30)] {
+                let effect = least_effect(&plan, sd, n).unwrap();
+                let found = chances(&plan, n, sd, 1.0 + effect, 7).unwrap().above;
+                assert!(
+                    (found - POWER).abs() < 0.08,
+                    "{plan:?} {sd} {n}: {effect} in {found}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn golden_spread() {
         // χ²₀.₂ with 9 degrees is 5.380, so √(9/5.380) = 1.293.
         assert!((spread_upper(1.0, 10).unwrap() - 1.293).abs() < 0.002);
@@ -296,7 +346,17 @@ mod tests {
     fn odd_plans_are_refused() {
         assert!(chances(&PAIRS, 6, f64::NAN, 1.0, 1).is_err());
         assert!(chances(&PAIRS, 6, 0.1, 0.0, 1).is_err());
-        assert!(repetitions(&Plan { band: 2.0, ..PAIRS }, 0.1, 1.0).is_err());
+        assert!(
+            repetitions(
+                &Plan {
+                    band: Band::of(2.0),
+                    ..PAIRS
+                },
+                0.1,
+                1.0
+            )
+            .is_err()
+        );
         assert!(chances(&PAIRS, 1001, 0.1, 1.0, 1).is_err());
     }
 }

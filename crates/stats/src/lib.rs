@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub mod autocorrelation;
+pub mod censored;
 pub mod changepoint;
 pub mod cluster;
 pub mod compare;
 pub mod distribution;
+pub mod drift;
 pub mod forecast;
 pub mod histogram;
 pub mod interval;

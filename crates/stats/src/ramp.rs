@@ -7,6 +7,8 @@ mod stop;
 pub use compare::{Figure, RampComparison, RampQuestion, compare};
 pub use stop::{Stop, StopRule};
 
+use crate::censored::Bounds;
+
 /// One step of a ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
@@ -42,6 +44,20 @@ pub struct Limits {
     pub response_us: f64,
     /// Most failed operations in percent.
     pub errors_pct: f64,
+}
+
+impl Supported {
+    /// Between what the supported users lie: exactly where they are interpolated, else between the largest step that was
+    /// shown and the smallest that was not; without an upper end when all steps hold the limits.
+    pub fn bounds(&self) -> Bounds {
+        match self.interpolated {
+            Some(users) => Bounds::exactly(users),
+            None => Bounds {
+                low: self.users.map_or(0.0, f64::from),
+                high: self.exceeded.map_or(f64::INFINITY, f64::from),
+            },
+        }
+    }
 }
 
 impl Limits {
@@ -96,8 +112,8 @@ pub struct Supported {
 ///
 /// Method: the largest step that holds the limits and has only such steps below it. Between it and the next
 /// one the response time is interpolated linearly: N = N₁ + (L − R₁)/(R₂ − R₁)·(N₂ − N₁). Beyond saturation
-/// the response time of a closed system rises linearly with its users (R = N/X − Z), so that this is exact
-/// where it matters, and below it the bracket says how far it may be off.
+/// the mean response time of a closed system rises linearly with its users (R = N/X − Z); a percentile need not, so
+/// that the bracket says how far the interpolation may be off.
 /// Golden: 20, 30 and 70 ms at 100, 200 and 300 users hold 50 ms up to 200 users, interpolated 250.
 pub fn supported(steps: &[Step], limits: &Limits) -> Supported {
     let sorted = ascending(steps);

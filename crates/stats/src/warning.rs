@@ -55,6 +55,15 @@ pub enum Warning {
          a drift of the machine would look like an effect"
     )]
     NotInterleaved,
+    /// Only bounds of some figures are known.
+    #[error(
+        "of {count} values only bounds are known, because their ramps did not pass the limit, or began beyond it; the \
+         interval allows for all that they may be; ramp further for a narrower one"
+    )]
+    Censored {
+        /// How many values.
+        count: usize,
+    },
     /// The series is too short against its own autocorrelation.
     #[error(
         "neighbouring values depend on each other over a large part of the series; \

@@ -35,6 +35,7 @@ mod recorder;
 mod recovery;
 mod ring;
 mod shared;
+mod signature;
 mod source;
 mod stream;
 mod trace;

@@ -40,6 +40,20 @@ impl Feature {
         named.map_or("", |(name, _)| name)
     }
 
+    /// What tests need that need it, as it stands behind "tests that need".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Tables => "tables",
+            Self::Storage => "storage",
+            Self::ColdCache => "a cold cache",
+            Self::RandomBlockRead => "random reads of small blocks",
+            Self::Compression => "compressed tables",
+            Self::ConcurrentWriters => "concurrent writers",
+            Self::ParallelStatement => "parallel statements",
+            Self::ProceduralLanguage => "a procedural language",
+        }
+    }
+
     /// The feature called `name` in a library file.
     pub fn named(name: &str) -> Option<Feature> {
         Self::NAMED

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
-use crate::{Result, Target, TargetUrl};
+use crate::inspection::Inspection;
+use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
 
 /// A kind of database.
 pub trait Engine: Sync {
@@ -28,6 +29,11 @@ pub trait Engine: Sync {
 
     /// The setting that is the size of its cache in 10^6 bytes; `None` where a URL does not set it.
     fn cache_setting(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Where the password of a user is looked for, if it is not in the URL; `None` where nobody logs on.
+    fn password_places(&self) -> Option<&'static str> {
         None
     }
 
@@ -63,6 +69,59 @@ pub trait Engine: Sync {
     /// # Errors
     /// When it cannot be reached, is damaged or is not ours.
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>>;
+
+    /// What its types are called that not all engines call alike.
+    fn type_names(&self) -> TypeNames {
+        TypeNames {
+            moment: "TIMESTAMP",
+            bytes: "BLOB",
+            text: "VARCHAR",
+        }
+    }
+
+    /// A URL beside the database, for what nobody shall find there afterwards: a schema or file of its own, or a server
+    /// without the directory that was given.
+    ///
+    /// # Errors
+    /// When there is no such place.
+    fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {
+        match self.reach() {
+            Reach::LocalServer => Ok(url.in_new_directory()),
+            Reach::Nowhere => Ok(url.clone()),
+            Reach::Embedded if url.path.is_empty() => Ok(url.clone()),
+            Reach::Embedded => Ok(url.with_path_end("-check")),
+            Reach::Network | Reach::Replica => Err(TargetError::new(
+                ErrorKind::Statement,
+                format!(
+                    "{url} is populated by a run and cannot be checked; check the target that it copies"
+                ),
+            )),
+        }
+    }
+
+    /// Finds out what a run would find, without changing anything; what a run would be refused for is part of it.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, or there is none before a run.
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        Err(TargetError::new(
+            ErrorKind::Statement,
+            format!(
+                "{url} is populated by a run and cannot be checked; check the target that it copies"
+            ),
+        ))
+    }
+}
+
+/// Types by the engine's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TypeNames {
+    /// Of a moment without a time zone, with microseconds.
+    pub moment: &'static str,
+    /// Of at least 1000 bytes.
+    pub bytes: &'static str,
+    /// Of texts, in a cast.
+    pub text: &'static str,
 }
 
 /// Where the databases of an engine are. A run that names no target measures the embedded ones.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::catalogue::Source;
 use crate::duckdb::lifted::LiftedTables;
 use crate::engine::{Engine, Reach};
+use crate::inspection::Inspection;
 use crate::level::Level;
+use crate::url::is_password;
 use crate::{ErrorKind, Result, Target, TargetError, TargetUrl, UrlError};
 
 pub fn engines() -> &'static [&'static dyn Engine] {
@@ -36,6 +38,9 @@ pub fn find(url: &TargetUrl) -> std::result::Result<&'static dyn Engine, UrlErro
         .find(|e| e.scheme() == url.scheme)
         .ok_or_else(|| unknown_engine(&url.scheme))?;
     for key in url.settings.keys() {
+        if is_password(key) {
+            return Err(UrlError::PasswordSetting(key.clone()));
+        }
         let is_known = engine.takes_settings_of_the_server()
             || engine.settings().iter().any(|(known, _)| known == key);
         if !is_known {
@@ -83,6 +88,20 @@ pub fn with_cache(mut url: TargetUrl, bytes: u64) -> std::result::Result<TargetU
     Ok(url)
 }
 
+/// The settings of a URL with which a local server would run programs, load libraries or use files by their names.
+pub fn executed_settings(url: &TargetUrl) -> Vec<&str> {
+    match reach(&url.scheme) {
+        Some(Reach::LocalServer) => crate::server::executed(url),
+        _ => Vec::new(),
+    }
+}
+
+/// Where the password for a URL can be, other than in the URL.
+pub fn password_places(url: &TargetUrl) -> Option<&'static str> {
+    let engine = engines().iter().find(|e| e.scheme() == url.scheme);
+    engine.and_then(|engine| engine.password_places())
+}
+
 /// Opens the database that a URL names.
 ///
 /// # Errors
@@ -90,6 +109,15 @@ pub fn with_cache(mut url: TargetUrl, bytes: u64) -> std::result::Result<TargetU
 pub fn open(url: &TargetUrl) -> Result<Arc<dyn Target>> {
     let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
     engine.open(url)
+}
+
+/// Finds out what a run in the database that a URL names would find; changes nothing.
+///
+/// # Errors
+/// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
+pub fn inspect(url: &TargetUrl) -> Result<Inspection> {
+    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+    engine.inspect(url)
 }
 
 /// Opens the database that a URL names, to read from it alone.

@@ -112,7 +112,11 @@ impl FileSnapshot {
     /// Puts the copy in the place of the original, whose files nobody may have open.
     pub(crate) fn restore(&self) -> Result<()> {
         if self.label()?.is_none() {
-            return Err(self.absent("there is none"));
+            return Err(self.absent("there is no copy"));
+        }
+        // Ours are there only as long as a mark is.
+        if fs::symlink_metadata(&self.mark).is_err() && fs::symlink_metadata(&self.fresh).is_ok() {
+            return Err(self.foreign(&self.fresh, "bears a name that restoring needs"));
         }
         let mark = self.begin_restore()?;
         if self.is_mine(&mark)? {
@@ -149,6 +153,13 @@ impl FileSnapshot {
         let Some(text) = self.note(&self.mark)? else {
             return Ok(false);
         };
+        // Before it is opened, which would wait for the other end of a pipe.
+        let known = text.strip_prefix(MARK_MAGIC).ok_or_else(|| {
+            self.foreign(
+                &self.mark,
+                "is not a restore marker of this version of dbdyno",
+            )
+        })?;
         let mut mark = OpenOptions::new();
         let mark = mark.append(true).custom_flags(libc::O_NOFOLLOW);
         let mark = match mark.open(&self.mark) {
@@ -158,12 +169,6 @@ impl FileSnapshot {
         if !self.is_mine(&mark)? {
             return Ok(false);
         }
-        let known = text.strip_prefix(MARK_MAGIC).ok_or_else(|| {
-            self.foreign(
-                &self.mark,
-                "is not a restore marker of this version of dbdyno",
-            )
-        })?;
         let found = identity(&self.original);
         let found = found.map_err(|e| self.failed("cannot be restored", &e))?;
         if found != ABSENT && !known.lines().any(|line| line == found) {

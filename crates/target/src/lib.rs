@@ -9,17 +9,21 @@
 
 mod capability;
 mod catalogue;
+pub mod conformance;
+mod database_file;
 pub mod duckdb;
 mod engine;
 mod engines;
 mod error;
 mod file_snapshot;
 mod files;
+mod inspection;
 mod level;
 mod limit;
 pub mod mock;
 pub mod mysql;
 mod nonblocking;
+mod open_sessions;
 mod plain;
 mod plan_text;
 pub mod postgres;
@@ -33,6 +37,7 @@ mod snapshot;
 pub mod sqlite;
 mod stream;
 mod tied;
+mod tls;
 mod url;
 mod value;
 mod watch;
@@ -40,13 +45,17 @@ mod whereabouts;
 
 pub use capability::Feature;
 pub use engine::{Engine, EngineInfo, Reach};
-pub use engines::{engines, find, open, with_cache};
+pub use engines::{engines, executed_settings, find, inspect, open, password_places, with_cache};
 pub use error::{ErrorKind, Result, TargetError};
+pub use inspection::{
+    ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Protection, Right, RoundTrip,
+};
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
+pub use open_sessions::break_off_all;
 pub use register::SCHEMA_MARK;
-pub use session::{OWN_TABLES, Session, TEXTS_MAX, Target};
+pub use session::{OWN_TABLES, Session, TEXTS_MAX, Target, WEAK_LOGIN};
 pub use snapshot::Snapshot;
-pub use url::{Address, Password, TargetUrl, UrlError};
+pub use url::{Address, Password, TargetUrl, UrlError, secrets_in};
 pub use value::{
     BulkRow, Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
     cell_digest,

@@ -11,14 +11,17 @@ mod explain;
 mod facts;
 mod flavour;
 mod guard;
+mod inspect;
 mod load;
 pub mod local;
 mod read;
+mod rights;
 mod session;
 mod session_settings;
 mod source;
 mod storage;
 mod target;
+mod tls;
 mod watch;
 pub mod wire;
 

@@ -10,6 +10,7 @@ mod asked;
 mod cache;
 mod choose;
 mod control_connection;
+mod executed;
 mod find;
 mod group;
 mod janitor;
@@ -24,6 +25,7 @@ mod staging;
 
 pub use account::Account;
 pub(crate) use control_connection::ControlConnection;
+pub(crate) use executed::executed;
 pub use find::{Installation, Surroundings, Version};
 pub(crate) use find::{ask_all, newest_first};
 pub use kind::{Layout, Segment, ServerKind, Signals};

@@ -17,6 +17,8 @@ use crate::{ErrorKind, Feature, Result, Snapshot, TargetError, Watch};
 
 /// Most rows that [`Session::texts`] gives.
 pub const TEXTS_MAX: usize = 100_000;
+/// The setting of a run that says that a login gave away what the password can be guessed from.
+pub const WEAK_LOGIN: &str = "dbdyno.login";
 /// The register of the tables that dbdyno made, itself among them.
 pub const OWN_TABLES: &str = "dbdyno_tables";
 
@@ -250,6 +252,17 @@ pub trait Target: Send + Sync {
     fn sessions_left(&self) -> Option<SessionsLeft> {
         None
     }
+
+    /// Opens a session within `patience` and closes it, as a sign of life; an engine in this process needs none.
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time.
+    fn knock(&self, _patience: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends its sessions from another thread: what they wait for fails. For a server that does not answer.
+    fn break_off(&self) {}
 
     /// Everything of the engine as a whole that no single session counts.
     fn counters(&self) -> Counters;

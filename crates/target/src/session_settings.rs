@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     const KNOWN: &[(&str, &str)] = &[("others", ""), ("sslmode", "")];
-    const RESERVED: &[(&[&str], &str)] = &[(&["search_path", "role"], "it is the tool's")];
+    const RESERVED: &[(&[&str], &str)] = &[(&["search_path", "role"], "dbdyno sets it")];
 
     fn settings(text: &str) -> std::result::Result<SessionSettings, String> {
         let url = TargetUrl::parse(&format!("postgres://u@h/d?{text}")).unwrap();
@@ -148,7 +148,7 @@ mod tests {
             ("otehrs=allow", "did you mean \"others\"?"),
             ("a b=1", "cannot be a session setting"),
             ("a=1\n", "cannot be a session setting"),
-            ("ROLE=x", "the tool's"),
+            ("ROLE=x", "dbdyno sets it"),
             ("a=1&A=2", "twice"),
         ] {
             let message = settings(text).unwrap_err();

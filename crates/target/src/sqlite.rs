@@ -1,5 +1,9 @@
 //! SQLite: embedded row store. WAL journal, durable commits, one writer at a time.
 
+mod claim;
+mod features;
+mod guard;
+mod inspect;
 mod library;
 mod session;
 mod source;
@@ -8,9 +12,30 @@ mod target;
 pub(crate) use library::configure_library;
 pub use target::Sqlite;
 
+use std::path::{Path, PathBuf};
+
 use rusqlite::ffi;
 
-use crate::{ErrorKind, TargetError};
+use crate::{ErrorKind, Result, TargetError, database_file};
+
+/// The file at `path` under its name without links, when it may be a database with what lies beside it.
+///
+/// # Errors
+/// When something else is there, or beside it.
+fn resolved(path: &Path) -> Result<PathBuf> {
+    let real = database_file::resolved("SQLite", path)?;
+    match archive::companions::foreign(&real) {
+        Ok(Some(foreign)) => Err(TargetError::new(
+            ErrorKind::Foreign,
+            format!(
+                "SQLite: {} is no file of SQLite and would be overwritten; move it, or choose another path",
+                foreign.display()
+            ),
+        )),
+        // What cannot be looked at cannot be opened either, which says more.
+        Ok(None) | Err(_) => Ok(real),
+    }
+}
 
 /// Turns SQLite's error codes into what the user can do about them.
 fn explain(context: &str, error: &rusqlite::Error) -> TargetError {

@@ -5,20 +5,27 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::Transport;
+use crate::inspection::Protection;
 use crate::process;
 use crate::readable::await_readable;
+use crate::tls::{Records, Secured, TlsClient, TlsError};
 
 /// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
 const KEEPALIVE_SECONDS: libc::c_int = 30;
+/// After so many questions without an answer it has gone.
+const KEEPALIVES: libc::c_int = 3;
+/// The same of data that nobody confirms.
+const UNCONFIRMED_MS_MAX: libc::c_int = 90_000;
 
 /// A socket, blocking.
 pub(crate) enum Stream {
     /// With the longest time to wait for something to read; `None` is as long as it takes.
     Unix(UnixStream, Option<Duration>),
-    Tcp(TcpStream),
+    /// A connection over the network, with the records of TLS where its bytes are those.
+    Tcp(TcpStream, Option<Box<Records>>),
 }
 
 impl Stream {
@@ -35,12 +42,48 @@ impl Stream {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
                     keep_alive(&stream)?;
-                    return Ok(Self::Tcp(stream));
+                    return Ok(Self::Tcp(stream, None));
                 }
                 Err(error) => refused = error,
             }
         }
         Err(refused)
+    }
+
+    /// Makes a connection over the network one with TLS to `host`, before `deadline`; done before anything else waits to be
+    /// sent.
+    ///
+    /// # Errors
+    /// When the server does not prove what was asked, or the handshake breaks off.
+    pub(crate) fn secure(
+        &mut self,
+        client: &TlsClient,
+        host: &str,
+        deadline: Instant,
+    ) -> Result<Secured, TlsError> {
+        let Stream::Tcp(socket, records) = self else {
+            let why = "TLS needs a connection over the network".into();
+            return Err(TlsError::Refused(why));
+        };
+        let socket = &*socket;
+        let (agreed, secured) = client.connect(
+            host,
+            |from| {
+                retried(|| {
+                    let mut socket = socket;
+                    socket.write(from)
+                })
+            },
+            |into| {
+                socket.set_read_timeout(Some(time_left(deadline)))?;
+                retried(|| {
+                    let mut socket = socket;
+                    socket.read(into)
+                })
+            },
+        )?;
+        *records = Some(Box::new(agreed));
+        Ok(secured)
     }
 
     /// How long a read may wait; `None` for as long as it takes.
@@ -50,7 +93,7 @@ impl Stream {
                 *patience = timeout;
                 Ok(())
             }
-            Stream::Tcp(stream) => stream.set_read_timeout(timeout),
+            Stream::Tcp(stream, _) => stream.set_read_timeout(timeout),
         }
     }
 
@@ -58,13 +101,13 @@ impl Stream {
     pub(crate) fn listener(&self) -> Option<u32> {
         match self {
             Stream::Unix(stream, _) => process::listener(stream.as_fd()),
-            Stream::Tcp(_) => None,
+            Stream::Tcp(..) => None,
         }
     }
 
     /// Whether the far end is on another machine, by its address.
     pub(crate) fn transport(&self) -> Transport {
-        let Stream::Tcp(stream) = self else {
+        let Stream::Tcp(stream, _) = self else {
             return Transport::Local;
         };
         match (stream.local_addr(), stream.peer_addr()) {
@@ -74,57 +117,49 @@ impl Stream {
         }
     }
 
+    /// What protects what is sent, given the TLS that was agreed on.
+    pub(crate) fn protection(&self, tls: Option<String>) -> Protection {
+        match self {
+            Stream::Unix(..) => Protection::UnixSocket,
+            Stream::Tcp(..) => tls.map_or(Protection::Unencrypted, Protection::Tls),
+        }
+    }
+
     /// The port of this end of a connection over the network.
     pub(crate) fn own_port(&self) -> Option<u16> {
         match self {
             Stream::Unix(..) => None,
-            Stream::Tcp(stream) => Some(stream.local_addr().ok()?.port()),
+            Stream::Tcp(stream, _) => Some(stream.local_addr().ok()?.port()),
         }
     }
 
-    /// Writes what the socket takes at once, or waits for room when it may.
+    /// Writes what the socket takes at once, or waits for room when it may. What is left is to be given again.
     #[inline]
-    pub(crate) fn try_write(&self, from: &[u8], wait: bool) -> io::Result<usize> {
-        let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
-        let nobody = std::ptr::null::<libc::sockaddr>();
-        // The call itself rather than the C library's function, which in a program with threads does work of
-        // its own for their cancellation, as much as half of a record.
-        // SAFETY: the descriptor is open, the buffer as long as the call is told, and no address is given.
-        let bytes = unsafe {
-            libc::syscall(
-                libc::SYS_sendto,
-                self.as_raw_fd(),
-                from.as_ptr(),
-                from.len(),
-                flags,
-                nobody,
-                0usize,
-            )
-        };
-        usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+    pub(crate) fn try_write(&mut self, from: &[u8], wait: bool) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(socket, Some(records)) => {
+                let socket = socket.as_raw_fd();
+                records.write(from, |from| send(socket, from, wait))
+            }
+            plain => send(plain.as_raw_fd(), from, wait),
+        }
     }
 
     /// Reads what has come, or waits for something when it may.
     #[inline]
-    pub(crate) fn try_read(&self, into: &mut [u8], wait: bool) -> io::Result<usize> {
-        if wait {
-            self.await_answer()?;
+    pub(crate) fn try_read(&mut self, into: &mut [u8], wait: bool) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(socket, Some(records)) => {
+                let socket = socket.as_raw_fd();
+                records.read(into, |into| receive(socket, into, wait))
+            }
+            plain => {
+                if wait {
+                    plain.await_answer()?;
+                }
+                receive(plain.as_raw_fd(), into, wait)
+            }
         }
-        let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
-        let nobody = std::ptr::null_mut::<libc::sockaddr>();
-        // SAFETY: as above, and the call writes no more than there is room for.
-        let bytes = unsafe {
-            libc::syscall(
-                libc::SYS_recvfrom,
-                self.as_raw_fd(),
-                into.as_mut_ptr(),
-                into.len(),
-                flags,
-                nobody,
-                nobody,
-            )
-        };
-        usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
     }
 
     /// Waits until there is something to read where waiting in the read itself would cost more: whoever
@@ -134,7 +169,76 @@ impl Stream {
     fn await_answer(&self) -> io::Result<()> {
         match self {
             Stream::Unix(stream, patience) => await_readable(stream.as_raw_fd(), *patience),
-            Stream::Tcp(_) => Ok(()),
+            Stream::Tcp(..) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if let Stream::Tcp(socket, Some(records)) = self {
+            let socket = socket.as_raw_fd();
+            records.close(|from| send(socket, from, false));
+        }
+    }
+}
+
+/// Sends what the socket takes at once, or waits for room.
+///
+/// The call itself rather than the C library's function, which in a program with threads does work of its own for
+/// their cancellation, as much as half of a record.
+#[inline]
+fn send(socket: RawFd, from: &[u8], wait: bool) -> io::Result<usize> {
+    let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
+    let nobody = std::ptr::null::<libc::sockaddr>();
+    // SAFETY: the descriptor is open, the buffer as long as the call is told, and no address is given.
+    let bytes = unsafe {
+        libc::syscall(
+            libc::SYS_sendto,
+            socket,
+            from.as_ptr(),
+            from.len(),
+            flags,
+            nobody,
+            0usize,
+        )
+    };
+    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+}
+
+/// Receives what has come, or waits for something; by the call itself, as above.
+#[inline]
+fn receive(socket: RawFd, into: &mut [u8], wait: bool) -> io::Result<usize> {
+    let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
+    let nobody = std::ptr::null_mut::<libc::sockaddr>();
+    // SAFETY: as above, and the call writes no more than there is room for.
+    let bytes = unsafe {
+        libc::syscall(
+            libc::SYS_recvfrom,
+            socket,
+            into.as_mut_ptr(),
+            into.len(),
+            flags,
+            nobody,
+            nobody,
+        )
+    };
+    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+}
+
+/// What is left until `deadline`, for a timeout of a socket: at least a little, because no time at all would mean to wait
+/// for ever.
+pub(crate) fn time_left(deadline: Instant) -> Duration {
+    let left = deadline.saturating_duration_since(Instant::now());
+    left.max(Duration::from_millis(1))
+}
+
+/// A call that a signal may interrupt.
+fn retried(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
         }
     }
 }
@@ -146,6 +250,14 @@ fn keep_alive(stream: &TcpStream) -> io::Result<()> {
         (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE, KEEPALIVE_SECONDS),
         #[cfg(target_os = "linux")]
         (libc::IPPROTO_TCP, libc::TCP_KEEPINTVL, KEEPALIVE_SECONDS),
+        #[cfg(target_os = "linux")]
+        (libc::IPPROTO_TCP, libc::TCP_KEEPCNT, KEEPALIVES),
+        #[cfg(target_os = "linux")]
+        (
+            libc::IPPROTO_TCP,
+            libc::TCP_USER_TIMEOUT,
+            UNCONFIRMED_MS_MAX,
+        ),
     ];
     for (level, name, value) in options {
         // SAFETY: the descriptor is open and the option one int of ours.
@@ -169,7 +281,7 @@ impl AsRawFd for Stream {
     fn as_raw_fd(&self) -> RawFd {
         match self {
             Stream::Unix(stream, _) => stream.as_raw_fd(),
-            Stream::Tcp(stream) => stream.as_raw_fd(),
+            Stream::Tcp(stream, _) => stream.as_raw_fd(),
         }
     }
 }
@@ -179,7 +291,8 @@ impl Read for Stream {
         self.await_answer()?;
         match self {
             Stream::Unix(stream, _) => stream.read(into),
-            Stream::Tcp(stream) => stream.read(into),
+            Stream::Tcp(stream, None) => stream.read(into),
+            Stream::Tcp(stream, Some(records)) => records.read(into, |into| stream.read(into)),
         }
     }
 }
@@ -188,11 +301,34 @@ impl Write for Stream {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Unix(stream, _) => stream.write(from),
-            Stream::Tcp(stream) => stream.write(from),
+            Stream::Tcp(stream, None) => stream.write(from),
+            Stream::Tcp(stream, Some(records)) => records.write(from, |from| stream.write(from)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_says_what_protects_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let tcp = Stream::tcp("127.0.0.1", port, Duration::from_secs(10)).unwrap();
+        assert_eq!(tcp.protection(None), Protection::Unencrypted);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let unix = Stream::unix(&path).unwrap();
+        assert_eq!(unix.protection(None), Protection::UnixSocket);
+        assert_eq!(unix.transport(), Transport::Local);
     }
 }

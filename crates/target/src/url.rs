@@ -5,6 +5,7 @@ mod address;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 
 pub use address::{Address, Password};
@@ -46,6 +47,12 @@ pub enum UrlError {
         "the password in a target URL contains @ and ?, so its end is ambiguous; write them as %40 and %3F"
     )]
     OddPassword,
+    /// The password is a setting, which would be archived.
+    #[error(
+        "a target URL has the password before the host, not as {0}=; write ENGINE://USER:PASSWORD@HOST, or leave it out and \
+         put it into the client's password file"
+    )]
+    PasswordSetting(String),
     /// A setting is not KEY=VALUE.
     #[error("\"{0}\" in a target URL is not KEY=VALUE")]
     BadSetting(String),
@@ -107,6 +114,9 @@ impl TargetUrl {
                 .split_once('=')
                 .filter(|(k, _)| !k.is_empty())
                 .ok_or_else(|| UrlError::BadSetting(without_secret(part)))?;
+            if is_password(key) {
+                return Err(UrlError::PasswordSetting(key.to_owned()));
+            }
             settings.insert(key.to_owned(), value.to_owned());
         }
         Ok(Self {
@@ -120,6 +130,22 @@ impl TargetUrl {
     /// The file or directory of an engine whose URLs name one; `None` where nothing is named.
     pub(crate) fn place(&self) -> Option<PathBuf> {
         (!self.path.is_empty()).then(|| PathBuf::from(&self.path))
+    }
+
+    /// The same without its file or directory.
+    pub(crate) fn in_new_directory(&self) -> Self {
+        Self {
+            path: String::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The same with this behind the name of its file or database.
+    pub(crate) fn with_path_end(&self, end: &str) -> Self {
+        Self {
+            path: format!("{}{end}", self.path),
+            ..self.clone()
+        }
     }
 
     /// Name of the engine in the library's files: the scheme without the `+local` of servers that
@@ -150,6 +176,45 @@ fn split_query(rest: &str, is_file: bool) -> (&str, &str) {
         Some(mark) => (&rest[..from + mark], &rest[from + mark + 1..]),
         None => (rest, ""),
     }
+}
+
+/// Keys under which other clients take a password.
+const PASSWORD_KEYS: [&str; 4] = ["password", "passwd", "pwd", "pass"];
+
+pub(crate) fn is_password(key: &str) -> bool {
+    PASSWORD_KEYS.iter().any(|k| k.eq_ignore_ascii_case(key))
+}
+
+/// Where a text that was typed has what may be a password: what stands between user and host of a URL, well formed or
+/// not, and the values of settings called so. Rather too much than too little.
+pub fn secrets_in(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    if let Some(end) = text.iter().rposition(|b| *b == b'@') {
+        let slashes = text[..end].windows(2).position(|two| two == b"//");
+        let begin = slashes.map_or(0, |at| at + 2);
+        let colon = text[begin..end].iter().position(|b| *b == b':');
+        found.extend(colon.map(|colon| begin + colon + 1..end));
+    }
+    let mut rest = 0;
+    while let Some(equals) = text[rest..].iter().position(|b| *b == b'=') {
+        let equals = rest + equals;
+        rest = equals + 1;
+        let is_of_key = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+        let key = text[..equals].iter().rposition(|b| !is_of_key(b));
+        let key = &text[key.map_or(0, |before| before + 1)..equals];
+        if !std::str::from_utf8(key).is_ok_and(is_password) {
+            continue;
+        }
+        let ends = |b: &u8| matches!(b, b'&' | b' ');
+        let length = text[rest..].iter().position(ends);
+        let end = length.map_or(text.len(), |length| rest + length);
+        if found.iter().all(|other| other.end <= equals) {
+            found.push(rest..end);
+        }
+        rest = end;
+    }
+    found.retain(|range| !range.is_empty());
+    found
 }
 
 /// A text that is no URL, without what may be a password in it: all between the first colon behind the user's
@@ -210,6 +275,44 @@ mod tests {
         // A file may be called anything.
         let file = TargetUrl::parse("sqlite://a:b@c").unwrap();
         assert_eq!((file.path.as_str(), file.password), ("//a:b@c", None));
+    }
+
+    #[test]
+    fn what_may_be_a_password_is_found_wherever_it_is_typed() {
+        let hidden = |text: &str| {
+            let mut hidden = text.to_owned();
+            for range in secrets_in(text.as_bytes()).into_iter().rev() {
+                hidden.replace_range(range, "*");
+            }
+            hidden
+        };
+        for (typed, shown) in [
+            ("postgres://u:p:w@x@h/d?a=b", "postgres://u:*@h/d?a=b"),
+            (
+                "--b=target=mysql://u:p//w@h/d",
+                "--b=target=mysql://u:*@h/d",
+            ),
+            ("postgres//u:pw@h/d", "postgres//u:*@h/d"),
+            ("postgres:u:pw@h/d", "postgres:*@h/d"),
+            (
+                "postgres://u@h/d?password=p=w&x=1",
+                "postgres://u@h/d?password=*&x=1",
+            ),
+            ("--a=target.password=p=w", "--a=target.password=*"),
+            ("host=h PassWord=pw user=u", "host=h PassWord=* user=u"),
+            ("postgres://u@h/d?x=1", "postgres://u@h/d?x=1"),
+            ("ssh://u@h:22", "ssh://u@h:22"),
+            ("postgres://u:@h", "postgres://u:@h"),
+        ] {
+            assert_eq!(hidden(typed), shown);
+        }
+    }
+
+    #[test]
+    fn a_password_among_the_settings_is_refused_unsaid() {
+        let error = TargetUrl::parse("postgres://u@h/d?Password=PaSs&x=1").unwrap_err();
+        assert!(matches!(error, UrlError::PasswordSetting(_)));
+        assert!(!format!("{error} {error:?}").contains("PaSs"));
     }
 
     #[test]

@@ -140,3 +140,68 @@ fn the_first_checkpoint_does_not_wait_for_itself() {
     target.checkpoint().unwrap();
     assert_eq!(count(session.as_mut(), "customer"), "0");
 }
+
+/// Pipes, devices, directories and links to nowhere are neither opened nor written, and a foreign lock file stays.
+#[test]
+fn what_is_no_file_is_no_database() {
+    use std::os::unix::fs::symlink;
+    for engine in ENGINES {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        let pipe = std::process::Command::new("mkfifo")
+            .arg(path("pipe"))
+            .status();
+        assert!(pipe.unwrap().success());
+        std::fs::create_dir(path("directory")).unwrap();
+        symlink("nothing", path("dangling")).unwrap();
+        symlink("/dev/null", path("device")).unwrap();
+        for (name, says) in [
+            ("pipe", "a pipe"),
+            ("directory", "a directory"),
+            ("dangling", "a dangling symbolic link"),
+            ("device", "a device"),
+        ] {
+            let url = TargetUrl::parse(&format!("{engine}:{}", path(name).display())).unwrap();
+            let errors = [open(&url).err(), target::source::open_source(&url).err()];
+            for error in errors.map(Option::unwrap) {
+                assert_eq!(error.kind, ErrorKind::Unreachable, "{engine} {name}");
+                assert!(error.message.contains(says), "{error}");
+            }
+        }
+        let mut left: Vec<_> = std::fs::read_dir(directory.path())
+            .unwrap()
+            .flatten()
+            .map(|e| e.file_name())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["dangling", "device", "directory", "pipe"]);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let lock = directory.path().join("t.db.dbdyno-lock");
+    std::fs::write(&lock, "mine").unwrap();
+    let error = opened("sqlite", &directory.path().join("t.db"))
+        .err()
+        .unwrap();
+    assert_eq!(error.kind, ErrorKind::Foreign, "{error}");
+    assert_eq!(std::fs::read(&lock).unwrap(), b"mine");
+}
+
+/// Both sides of a study work on one database, as one process.
+#[test]
+fn a_process_shares_its_own_lock() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.db");
+    let lock = archive::lock_file::lock_path(&path, ".dbdyno-lock");
+    let first = opened("sqlite", &path).unwrap();
+    let second = opened("sqlite", &path).unwrap();
+    drop(first);
+    assert!(lock.exists());
+    drop(second);
+    assert!(!lock.exists());
+    let other = archive::lock_file::LockFile::take(&lock).unwrap();
+    let error = opened("sqlite", &path).err().unwrap();
+    assert!(error.message.contains("another dbdyno process"), "{error}");
+    drop(other);
+    assert!(opened("sqlite", &path).is_ok());
+    assert!(opened("sqlite", &directory.path().join("nowhere/t.db")).is_err());
+}

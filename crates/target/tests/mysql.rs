@@ -1,6 +1,8 @@
 //! MariaDB, against real servers that dbdyno starts.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+#[path = "servers/certificates.rs"]
+mod certificates;
 #[path = "mysql/common.rs"]
 mod common;
 #[path = "servers/cut_off.rs"]
@@ -9,10 +11,14 @@ mod cut_off;
 mod foreign;
 #[path = "mysql/guard.rs"]
 mod guard;
+#[path = "servers/impostor.rs"]
+mod impostor;
 #[path = "mysql/logon.rs"]
 mod logon;
 #[path = "mysql/losses.rs"]
 mod losses;
+#[path = "servers/networked.rs"]
+mod networked;
 #[path = "mysql/nonblocking.rs"]
 mod nonblocking;
 #[path = "mysql/session.rs"]
@@ -21,5 +27,7 @@ mod session;
 mod session_settings;
 #[path = "mysql/target.rs"]
 mod target_itself;
+#[path = "mysql/tls.rs"]
+mod tls;
 #[path = "mysql/watch.rs"]
 mod watch;

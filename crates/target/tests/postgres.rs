@@ -1,6 +1,8 @@
 //! PostgreSQL, against real servers that dbdyno starts.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+#[path = "servers/certificates.rs"]
+mod certificates;
 #[path = "postgres/common.rs"]
 mod common;
 #[path = "servers/cut_off.rs"]
@@ -9,10 +11,16 @@ mod cut_off;
 mod foreign;
 #[path = "postgres/guard.rs"]
 mod guard;
+#[path = "servers/impostor.rs"]
+mod impostor;
 #[path = "postgres/logon.rs"]
 mod logon;
 #[path = "postgres/losses.rs"]
 mod losses;
+#[path = "postgres/man_in_the_middle.rs"]
+mod man_in_the_middle;
+#[path = "servers/networked.rs"]
+mod networked;
 #[path = "servers/pgbouncer.rs"]
 mod pgbouncer;
 #[path = "postgres/pooler.rs"]
@@ -23,6 +31,8 @@ mod session;
 mod session_settings;
 #[path = "postgres/target.rs"]
 mod target_itself;
+#[path = "postgres/tls.rs"]
+mod tls;
 #[path = "postgres/wait_sampling.rs"]
 mod wait_sampling;
 #[path = "postgres/watch.rs"]

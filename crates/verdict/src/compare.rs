@@ -8,43 +8,39 @@ mod comparable;
 mod error;
 mod json;
 mod metrics;
+mod oddities;
 
 use archive::{Better, Run};
-use stats::compare::{Design, Direction, Question, Verdict};
+use stats::compare::{Band, Design, Direction, Question, Verdict};
 use stats::forecast;
-use stats::multiple::holm;
+use stats::multiple::{confidence_of_each, holm};
 use stats::ratio::quotient;
 
 pub use comparable::{NotComparable, Pairing};
 pub use error::CompareError;
 pub use json::json;
 pub use metrics::Named;
+pub use oddities::Oddity;
 
 use crate::difference::{Difference, differences};
 use crate::metric::{self, Metric};
-pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, verdict_word};
+pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms, verdict_word};
 
 /// Effect for which repetitions are advised when nothing else is asked for.
 pub const EFFECT_DEFAULT: f64 = 0.05;
-/// Widest band that is learned; beyond it the machine was too noisy to learn anything.
-pub const BAND_MAX: f64 = 0.25;
-/// Fewest pairs of earlier A/A studies from which a band is learned.
+/// Most noise that is learned; beyond it nothing could be told.
+pub const NOISE_MAX: f64 = 0.25;
+/// Fewest pairs of earlier A/A studies from which the noise is learned.
 pub const LEARNED_PAIRS_MIN: usize = 8;
-
-/// How wide the practical band is.
-#[derive(Debug, Clone, Copy)]
-pub enum Band<'a> {
-    /// The same share for every metric.
-    Given(f64),
-    /// What the same configuration, measured twice, showed in earlier studies, metric by metric.
-    Learned(&'a [(Run, Run)]),
-}
 
 /// What is asked of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// The practical band.
-    pub band: Band<'a>,
+    /// The practical band, and whether runs made one after the other may carry a verdict.
+    pub terms: Terms,
+    /// Studies of the same configuration on both sides, from which the noise of each metric is learned; none to learn
+    /// nothing.
+    pub studies: &'a [(Run, Run)],
     /// The effect, as a share, that must be found: repetitions are advised for it.
     pub effect: f64,
     /// Primary metrics that replace those of the plan; said in the result, because they were named later.
@@ -56,7 +52,8 @@ pub struct Options<'a> {
 impl Default for Options<'_> {
     fn default() -> Self {
         Self {
-            band: Band::Given(BAND_DEFAULT),
+            terms: Terms::default(),
+            studies: &[],
             effect: EFFECT_DEFAULT,
             primary: &[],
             anyway: false,
@@ -73,6 +70,8 @@ pub struct Comparison {
     pub b: String,
     /// How the repetitions of the two lie in time.
     pub design: Design,
+    /// Length of the slices in which both sides of a pair took turns, in milliseconds, if they did.
+    pub slice_ms: Option<u32>,
     /// Repetitions of A and of B.
     pub repetitions: (u32, u32),
     /// What is configured differently.
@@ -83,6 +82,9 @@ pub struct Comparison {
     pub named: Named,
     /// The effect for which repetitions are advised.
     pub effect: f64,
+    /// Confidence of the interval of each primary metric, as a share: together they hold with [`CONFIDENCE`]. The
+    /// secondary ones hold with that each, and not together.
+    pub confidence: f64,
     /// Metrics, the primary ones first.
     pub rows: Vec<Row>,
 }
@@ -98,18 +100,23 @@ pub struct Row {
     pub primary: bool,
     /// Which direction is good.
     pub better: Better,
-    /// Practical band, as a share.
-    pub band: f64,
+    /// What was too small for a verdict.
+    pub band: Band,
     /// Values of A by repetition, those without a valid figure left out.
     pub a: Vec<f64>,
     /// Values of B.
     pub b: Vec<f64>,
     /// Ratio, interval, verdict, warnings.
     pub result: stats::compare::Comparison,
-    /// The rank test's p adjusted for all primary metrics (Holm); only for those.
+    /// The rank test's p of "no difference at all", adjusted for all primary metrics (Holm); only for those. The verdict
+    /// comes from the interval.
     pub holm_p: Option<f64>,
+    /// What is odd about its pairs; only for the primary ones of a study.
+    pub oddities: Vec<Oddity>,
     /// Pairs, or repetitions a side, that find the asked effect in four of five cases; only for the primary ones.
     pub advised: Option<usize>,
+    /// The least effect, as a share, that as many as there are find in four of five cases; only for the primary ones.
+    pub least_effect: Option<f64>,
 }
 
 /// Compares run `b` with run `a`.
@@ -118,14 +125,21 @@ pub struct Row {
 /// Runs that do not measure the same, or primary metrics that cannot be judged.
 pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
     checked(options)?;
-    let pairing = comparable::pairing(a, b, options.anyway)?;
+    let pairing = comparable::pairing(a, b, &options.terms, options.anyway)?;
     let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
     let secondary = metrics::secondary(a, &pairing, &primary);
+    // A test that tells no such figure, as a load or a check, buys nothing by chance.
+    let is_told = |metric: &&Metric| {
+        let tells = |run: &Run, metric: &Metric| metric.values(run).iter().any(Option::is_some);
+        tells(a, metric) && tells(b, &pairing.in_b(metric))
+    };
+    let told = primary.iter().filter(is_told).count();
     let judge = Judge {
         a,
         b,
         pairing: &pairing,
         options,
+        confidence: confidence_of_each(CONFIDENCE, told),
     };
     for metric in &primary {
         judge.refuse_noise(metric)?;
@@ -143,11 +157,14 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         a: a.label.clone(),
         b: b.label.clone(),
         design: pairing.design,
+        slice_ms: (a.study.as_ref().filter(|_| pairing.design.is_paired()))
+            .and_then(|study| study.slice_ms),
         repetitions: (a.repetitions, b.repetitions),
         differences,
         cautions,
         named,
         effect: options.effect,
+        confidence: judge.confidence,
         rows,
     })
 }
@@ -163,9 +180,10 @@ fn checked(options: &Options<'_>) -> Result<(), CompareError> {
     if !is_share(options.effect) {
         return Err(CompareError::NotAShare("effect"));
     }
-    match options.band {
-        Band::Given(band) if !is_share(band) => Err(CompareError::NotAShare("practical band")),
-        _ => Ok(()),
+    // Without a band: whatever is not the very same matters.
+    match (0.0..1.0).contains(&options.terms.band.equivalence) {
+        true => Ok(()),
+        false => Err(CompareError::NotAShare("practical band")),
     }
 }
 
@@ -174,6 +192,8 @@ struct Judge<'a> {
     b: &'a Run,
     pairing: &'a Pairing,
     options: &'a Options<'a>,
+    /// Of each primary metric.
+    confidence: f64,
 }
 
 impl Judge<'_> {
@@ -189,20 +209,34 @@ impl Judge<'_> {
                 Better::Higher | Better::Neither => Direction::HigherIsBetter,
             },
             band,
-            confidence: CONFIDENCE,
+            confidence: match primary {
+                true => self.confidence,
+                false => CONFIDENCE,
+            },
             seed: self.a.seed,
         };
         let result = stats::compare::compare(&a, &b, &question);
+        let (sd, n) = (result.sd_log.filter(|_| primary), a.len().min(b.len()));
         Row {
             title: title(self.a, metric),
             better: metric::better(&metric.figure),
             primary,
             band,
             holm_p: None,
+            oddities: match &self.a.study {
+                Some(study) if primary && self.pairing.design.is_paired() => {
+                    // In slices no side of a pair is the first.
+                    let order = match study.slice_ms {
+                        Some(_) => "ab".repeat(study.pairs()),
+                        None => study.order.clone(),
+                    };
+                    oddities::oddities(&a, &b, &order)
+                }
+                _ => Vec::new(),
+            },
             // Simulated, so only for what decides.
-            advised: (result.sd_log)
-                .filter(|_| primary)
-                .and_then(|sd| self.advised(sd, a.len().min(b.len()), band)),
+            advised: sd.and_then(|sd| self.advised(sd, n, band)),
+            least_effect: sd.and_then(|sd| self.least_effect(sd, n, band)),
             metric: metric.clone(),
             a: a.into_iter().filter(|v| v.is_finite()).collect(),
             b: b.into_iter().filter(|v| v.is_finite()).collect(),
@@ -211,36 +245,46 @@ impl Judge<'_> {
     }
 
     /// Repetitions that find the asked effect, planned with a spread that is exceeded only once in five.
-    fn advised(&self, sd_log: f64, n: usize, band: f64) -> Option<usize> {
-        let plan = forecast::Plan {
-            design: self.pairing.design,
-            band,
-            confidence: CONFIDENCE,
-        };
+    fn advised(&self, sd_log: f64, n: usize, band: Band) -> Option<usize> {
         let upper = forecast::spread_upper(sd_log, n).ok()?;
-        forecast::repetitions(&plan, upper, 1.0 + self.options.effect).ok()?
+        forecast::repetitions(&self.plan(band), upper, 1.0 + self.options.effect).ok()?
     }
 
-    /// A band so wide that everything within it counts as alike would be worth nothing.
+    /// The effect that `n` repetitions find, with the same spread.
+    fn least_effect(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
+        let upper = forecast::spread_upper(sd_log, n).ok()?;
+        forecast::least_effect(&self.plan(band), upper, n)
+    }
+
+    fn plan(&self, band: Band) -> forecast::Plan {
+        forecast::Plan {
+            design: self.pairing.design,
+            band,
+            confidence: self.confidence,
+        }
+    }
+
+    /// With so much noise, no study would find anything.
     fn refuse_noise(&self, metric: &Metric) -> Result<(), CompareError> {
-        match self.band(metric) {
-            band if band > BAND_MAX => Err(CompareError::TooNoisy {
+        match self.band(metric).noise {
+            noise if noise > NOISE_MAX => Err(CompareError::TooNoisy {
                 metric: metric.clone(),
-                pct: band * 100.0,
+                pct: noise * 100.0,
             }),
             _ => Ok(()),
         }
     }
 
-    fn band(&self, metric: &Metric) -> f64 {
-        match self.options.band {
-            Band::Given(band) => band,
-            Band::Learned(studies) => learned(studies, metric).unwrap_or(BAND_DEFAULT),
+    fn band(&self, metric: &Metric) -> Band {
+        let given = self.options.terms.band;
+        match learned(self.options.studies, metric) {
+            Some(noise) => Band { noise, ..given },
+            None => given,
         }
     }
 }
 
-/// The band that earlier A/A studies show for a metric; `None` when they hold too few pairs.
+/// The noise that earlier A/A studies show for a metric, a share; `None` when they hold too few pairs.
 pub fn learned(studies: &[(Run, Run)], metric: &Metric) -> Option<f64> {
     let ratios: Vec<f64> = studies
         .iter()
@@ -259,12 +303,12 @@ pub fn learned(studies: &[(Run, Run)], metric: &Metric) -> Option<f64> {
 fn series(a: &[Option<f64>], b: &[Option<f64>], design: Design) -> (Vec<f64>, Vec<f64>) {
     let known = |side: &[Option<f64>]| -> Vec<f64> { side.iter().flatten().copied().collect() };
     match design {
-        Design::Paired => {
+        Design::Paired | Design::PairedInstances => {
             let pairs = a.iter().zip(b);
             let nan = |v: &Option<f64>| v.unwrap_or(f64::NAN);
             pairs.map(|(a, b)| (nan(a), nan(b))).unzip()
         }
-        Design::Interleaved | Design::Sequential => (known(a), known(b)),
+        Design::Interleaved | Design::Sequential { .. } => (known(a), known(b)),
     }
 }
 
@@ -273,7 +317,7 @@ fn title(run: &Run, metric: &Metric) -> String {
     point.map_or_else(String::new, |p| p.title.clone())
 }
 
-/// Holm's adjustment over the primary metrics, so that a long list of them cannot buy a verdict by chance.
+/// Holm's adjustment over the primary metrics.
 fn adjust(rows: &mut [Row]) {
     let p: Vec<f64> = rows
         .iter()

@@ -1,12 +1,61 @@
 //! What comparisons of all kinds share: their usual band and confidence, and what they found, for exports.
 
+use archive::Run;
 use stats::Interval;
-use stats::compare::{Comparison, Verdict};
+use stats::compare::{Band, Comparison, Design, Verdict};
 
 /// Practical band when nothing else is asked for: ratios within 2 % count as alike.
 pub const BAND_DEFAULT: f64 = 0.02;
 /// Confidence of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
+
+/// On what terms two runs are judged, whatever of them is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Terms {
+    /// What is too small for a verdict.
+    pub band: Band,
+    /// Whether runs made one after the other may carry a verdict: their user vouches that nothing but what they changed
+    /// was different.
+    pub trust_sequential: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            band: Band::of(BAND_DEFAULT),
+            trust_sequential: false,
+        }
+    }
+}
+
+impl Terms {
+    /// How the repetitions of two runs lie in time: in pairs, if they are the sides of one study.
+    pub fn design(&self, a: &Run, b: &Run) -> Design {
+        match (&a.study, &b.study) {
+            (Some(x), Some(y)) if x.pairs_with(y) && are_two_servers(a, b) => {
+                Design::PairedInstances
+            }
+            (Some(x), Some(y)) if x.pairs_with(y) => Design::Paired,
+            _ => Design::Sequential {
+                trusted: self.trust_sequential,
+            },
+        }
+    }
+}
+
+/// Whether the sides of a study were measured on different servers that ran throughout.
+fn are_two_servers(a: &Run, b: &Run) -> bool {
+    let place = |url: &str| url.split('?').next().unwrap_or_default().to_owned();
+    let runs_on = |run: &Run, target: u32| {
+        let mut points = run.points.iter().filter(|p| p.key.target == target);
+        points.any(|p| p.work.server_since.is_some())
+    };
+    (0..)
+        .zip(a.targets.iter().zip(&b.targets))
+        .any(|(number, (x, y))| {
+            place(&x.url) != place(&y.url) && (runs_on(a, number) || runs_on(b, number))
+        })
+}
 
 /// The ratio of a comparison, the ends of its interval, and with what confidence the truth lies between them.
 pub(crate) fn ratio_and_interval(result: &Comparison) -> [Option<f64>; 4] {

@@ -10,14 +10,14 @@ use stats::ramp::{Limits, RampComparison, RampQuestion, Step, compare};
 
 pub use json::json;
 
+use crate::outcome::{CONFIDENCE, Terms};
+
 /// Test whose levels are users.
 pub const USERS: &str = "OLTP";
 /// Percentile that is looked at where no limit was asked for.
 pub const PERCENTILE: f64 = 95.0;
 /// Failed operations, in percent, up to which a level holds a limit.
 pub const ERRORS_PCT_MAX: f64 = 1.0;
-/// Confidence of the intervals.
-const CONFIDENCE: f64 = 0.95;
 
 /// The ramps of one target in two runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,13 +85,9 @@ pub fn step(
     }
 }
 
-/// The ramps that both runs have, by target and step; `band` is the practical band as a share.
-pub fn ramps(a: &Run, b: &Run, band: f64) -> Vec<Ramps> {
-    let in_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
-    let design = match in_study {
-        true => Design::Paired,
-        false => Design::Sequential,
-    };
+/// The ramps that both runs have, by target and step.
+pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
+    let design = terms.design(a, b);
     let places = places(a)
         .into_iter()
         .filter(|place| levels(b, *place).count() > 1);
@@ -109,7 +105,7 @@ pub fn ramps(a: &Run, b: &Run, band: f64) -> Vec<Ramps> {
                 errors_pct: ERRORS_PCT_MAX,
             }),
             design,
-            band,
+            band: terms.band,
             confidence: CONFIDENCE,
             seed: a.seed,
         };

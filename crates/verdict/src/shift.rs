@@ -4,13 +4,13 @@
 mod json;
 
 use archive::{Latency, OperationTimes, Point, Run};
-use stats::compare::{Comparison, Design, Direction, Question, compare};
+use stats::compare::{Comparison, Direction, Question, compare};
 use stats::ratio::{Mean, Ratio, of_means, quotient};
 use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
 
-use crate::outcome::{BAND_DEFAULT, CONFIDENCE};
+use crate::outcome::{CONFIDENCE, Terms};
 
 /// What lasts longer belongs to the tail, µs.
 pub const TAIL_US: f64 = 1_000.0;
@@ -89,16 +89,12 @@ pub struct Bucket {
     pub after_pct: f64,
 }
 
-/// All shifts between two runs whose points tell times by kind of operation; `band` is the practical band.
-pub fn shifts(before: &Run, after: &Run, band: f64) -> Vec<Shift> {
-    let paired = matches!((&before.study, &after.study), (Some(x), Some(y)) if x.pairs_with(y));
+/// All shifts between two runs whose points tell times by kind of operation.
+pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
     let question = Question {
-        design: match paired {
-            true => Design::Paired,
-            false => Design::Sequential,
-        },
+        design: terms.design(before, after),
         direction: Direction::LowerIsBetter,
-        band: if band > 0.0 { band } else { BAND_DEFAULT },
+        band: terms.band,
         confidence: CONFIDENCE,
         seed: before.seed,
     };

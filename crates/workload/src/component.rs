@@ -13,6 +13,7 @@ use lab::volume::Written;
 use lab::{Agenda, Ground, LabError, Measure, Mode, Result, RunContext, Step, Workload};
 use target::{Target, TargetUrl};
 
+use crate::library::Kind;
 use crate::volume::{Extent, of_point, of_table, table_of};
 use crate::{Library, Script, Table, Test, tables};
 use points::{foreseen, obstacle, sweep, tests_of};
@@ -68,6 +69,11 @@ impl Workload for ComponentTests {
         self.read_script(step)?;
         self.library.size(&step.size)?;
         tests_of(step, &self.library).map(drop)
+    }
+
+    fn tests(&self, step: &Step) -> Result<Vec<String>> {
+        let tests = tests_of(step, &self.library)?;
+        Ok(tests.iter().map(|test| test.code().to_owned()).collect())
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {
@@ -132,6 +138,25 @@ impl Workload for ComponentTests {
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String> {
         let test: &Test = self.library.test(code)?;
         Ok(test.fingerprint(targets[number].engine()))
+    }
+
+    fn obstacle_to_slices(&self, step: &Step, on_one_database: bool) -> Option<String> {
+        if step.mode != Mode::Time {
+            return Some(
+                "it does a fixed amount of work; set its mode to \"time\" and its seconds".into(),
+            );
+        }
+        let tests = tests_of(step, &self.library).ok()?;
+        let below = |test: &&&Test| matches!(test.definition.exercise, Kind::Below { .. });
+        if let Some(test) = tests.iter().find(below) {
+            return Some(format!("{} measures no database", test.code()));
+        }
+        let writes = |test: &&&Test| test.definition.leaves_traces();
+        let test = tests.iter().find(writes).filter(|_| on_one_database)?;
+        Some(format!(
+            "{} writes, and both sides have the same tables; give each side a database of its own",
+            test.code()
+        ))
     }
 
     fn restore(&self, target: &dyn Target) -> target::Result<()> {

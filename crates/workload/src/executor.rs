@@ -2,11 +2,13 @@
 //!
 //! A [`Source`] says what is asked, in groups of statements that travel together, and what comes after the answers. In an
 //! event loop a group is one round trip; on a thread of its own it is carried out statement by statement. Conflicts are
-//! tried again, whatever else goes wrong is rolled back.
+//! tried again after a pause ([`Backoff`]), whatever else goes wrong is rolled back.
 
 mod blocking;
 mod nonblocking;
 mod source;
+
+use std::time::Duration;
 
 use target::{Replies, Result as TargetResult, Session};
 
@@ -14,6 +16,7 @@ pub use blocking::Blocking;
 pub use nonblocking::Nonblocking;
 pub use source::{Answers, Ended, Group, Next, Opening, Prepared, Source};
 
+use crate::backoff::Backoff;
 use crate::transaction_error::TransactionError;
 use load::{Done, Failure};
 
@@ -29,6 +32,7 @@ pub struct Executor<S: Source> {
     rows: Vec<u64>,
     rows_of_all: u64,
     retries: u32,
+    backoff: Backoff,
 }
 
 impl<S: Source> Executor<S> {
@@ -44,7 +48,14 @@ impl<S: Source> Executor<S> {
             rows: Vec::with_capacity(places),
             rows_of_all: 0,
             retries: 0,
+            backoff: Backoff::new(),
         }
+    }
+
+    /// The pause before the transaction is begun anew.
+    #[cold]
+    fn pause(&mut self) -> Duration {
+        self.backoff.pause(self.retries)
     }
 
     /// Whether the engine's answers can be awaited.

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backoff;
 pub mod below;
 pub mod bench;
 pub mod columnar;

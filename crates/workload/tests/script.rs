@@ -275,6 +275,40 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
     );
 }
 
+/// A transaction that conflicts whenever it is tried: its pauses make the time, on threads and in the loop.
+#[test]
+fn retries_come_after_pauses() {
+    let _turn = my_turn();
+    let target = server(SERVERS[0]);
+    let mut session = target.open_session().unwrap();
+    let function = "CREATE FUNCTION dbdyno_conflict() RETURNS integer LANGUAGE plpgsql AS \
+        'BEGIN RAISE EXCEPTION USING ERRCODE = ''40001'', MESSAGE = ''again''; END'";
+    session.batch(function).unwrap();
+    let text = small(
+        "retries = 100",
+        &statement("SELECT dbdyno_conflict()", "rows = 1"),
+    );
+    for by in [By::Loop, By::Threads] {
+        for jobs in [1, 3] {
+            let outcome = drive(exercise(&target, &text).as_mut(), by, jobs, 1);
+            let errors = (outcome.errors(), &outcome.error_messages);
+            assert_eq!(errors.0, u64::from(jobs), "{errors:?}");
+            assert!(
+                errors.1[0].contains("gave up after 100 retries"),
+                "{errors:?}"
+            );
+            // 0.95 s on average, give or take 0.06.
+            let (least, most) = (Duration::from_millis(500), Duration::from_secs(20));
+            assert!(
+                (least..most).contains(&outcome.elapsed),
+                "{by:?} {jobs}: {:?}",
+                outcome.elapsed
+            );
+        }
+    }
+    session.batch("DROP FUNCTION dbdyno_conflict()").unwrap();
+}
+
 /// What travels together changes the round trips and nothing else.
 #[test]
 fn every_pipeline_does_the_same() {

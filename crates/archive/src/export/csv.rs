@@ -5,18 +5,22 @@ use serde_json::{Map, Value};
 use super::{json, schema};
 use crate::Run;
 
+/// What spreadsheets begin a formula with, in both widths.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
 /// The run's points as CSV: a header, then one line a point, in the order they were measured.
 ///
 /// The columns are the names of the JSON, with `run` first; `work` is spread out (`work.mode` …),
 /// sentences of remarks are joined with "; ", and what is no single value (samples, timed events,
-/// histograms) is left to the JSON. An unknown value is an empty field.
+/// histograms) is left to the JSON. An unknown value is an empty field. A text that a spreadsheet would execute as a formula
+/// has an apostrophe before it.
 pub fn csv(run: &Run) -> String {
     let names = schema::flat_names();
     let mut text = line(names.iter().cloned());
     for point in &run.points {
         let row = json::row(run, point);
         text += &line(names.iter().map(|name| match name.as_str() {
-            "run" => run.label.clone(),
+            "run" => defused(run.label.clone()),
             _ => field(&row, name),
         }));
     }
@@ -32,7 +36,19 @@ fn field(row: &Map<String, Value>, name: &str) -> String {
         Some((outer, inner)) => row.get(outer).and_then(|object| object.get(inner)),
         None => row.get(name),
     };
-    value.map(plain).unwrap_or_default()
+    match value {
+        Some(number @ Value::Number(_)) => number.to_string(),
+        other => defused(other.map(plain).unwrap_or_default()),
+    }
+}
+
+/// A text that no spreadsheet takes for a formula, which could run programs or send what it reads elsewhere.
+fn defused(text: String) -> String {
+    let is_skipped = |c: char| c.is_whitespace() || c.is_control();
+    match text.trim_start_matches(is_skipped).starts_with(FORMULA) {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 fn plain(value: &Value) -> String {
@@ -57,6 +73,29 @@ fn quoted(field: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for formula in [
+            "=1+1",
+            "+1",
+            "-cmd|' /C calc'!A0",
+            "@SUM(A1)",
+            " =1",
+            "\t=1",
+            "＝1",
+        ] {
+            assert_eq!(defused(formula.to_owned()), format!("'{formula}"));
+        }
+        for harmless in ["", "a=1", "1-2", "–"] {
+            assert_eq!(defused(harmless.to_owned()), harmless);
+        }
+        let row =
+            serde_json::json!({"n": -1.5, "t": "-1.5", "r": [{"text": "=x"}], "w": {"k": "@x"}});
+        let row = row.as_object().unwrap();
+        let told = ["n", "t", "r", "w.k", "absent"].map(|name| field(row, name));
+        assert_eq!(told, ["-1.5", "'-1.5", "'=x", "'@x", ""]);
+    }
 
     #[test]
     fn quotes_as_rfc_4180_wants() {

@@ -168,14 +168,38 @@ fn number(value: Option<f64>) -> String {
     }
 }
 
-/// Text that cannot break the table it stands in.
+/// Text that can neither break the table it stands in nor be markup of its own: no tag, link, image, code or emphasis.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\r', '\n'], " ")
+    let mut cell = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => cell += "&amp;",
+            '<' => cell += "&lt;",
+            '>' => cell += "&gt;",
+            '|' | '\\' | '`' | '*' | '[' | ']' => cell.extend(['\\', c]),
+            c if c.is_control() => cell.push(' '),
+            c => cell.push(c),
+        }
+    }
+    cell
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_no_markup() {
+        let text = "<img src=x onerror=a()> ![i](http://h) `c` *b* a|b \\| &lt; \u{1b}[31m\n# t";
+        assert_eq!(
+            cell(text),
+            "&lt;img src=x onerror=a()&gt; !\\[i\\](http://h) \\`c\\` \\*b\\* a\\|b \\\\\\| &amp;lt;  \\[31m # t"
+        );
+        assert_eq!(
+            cell("shared_buffers = 8 GB – 99.9 %"),
+            "shared_buffers = 8 GB – 99.9 %"
+        );
+    }
 
     #[test]
     fn numbers_keep_three_digits() {

@@ -152,12 +152,13 @@ fn study_properties() -> Properties {
         ("side", choice(&["a", "b"], "This run's configuration.")),
         (
             "order",
-            text("Order in which the repetitions were measured: \"abba…\", two letters per pair."),
+            text("Order of the repetitions, two letters per pair: abba…"),
         ),
         (
             "settings",
             array(text("A setting of this side only, as KEY=VALUE.")),
         ),
+        ("slice_ms", or_null(count("Slices in turn, ms."))),
     ])
 }
 

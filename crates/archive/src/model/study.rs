@@ -14,6 +14,9 @@ pub struct StudyPart {
     pub order: String,
     /// What was set for this side alone, as `KEY=VALUE`.
     pub settings: Vec<String>,
+    /// Length of the slices in which both blocks of a pair were measured in turn, in milliseconds; `None` where one was
+    /// measured after the other.
+    pub slice_ms: Option<u32>,
 }
 
 impl StudyPart {
@@ -39,6 +42,7 @@ mod tests {
             side: side.into(),
             order: "abba".into(),
             settings: Vec::new(),
+            slice_ms: None,
         };
         assert!(part("s", "a").pairs_with(&part("s", "b")));
         assert!(!part("s", "a").pairs_with(&part("s", "a")));

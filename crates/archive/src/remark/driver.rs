@@ -13,7 +13,8 @@ StoodStill { still_s: f64, elapsed_s: f64 } =>
      stalled";
 /// Part of the jobs' time that was spent in the driver; `allowed` if the plan allows it.
 DriverTooSlow { own_pct: f64, allowed: bool } =>
-    "the driver was the bottleneck: {own_pct:.0} % of the jobs' time was spent in the driver itself{rest}",
+    "the driver was the bottleneck: {own_pct:.0} % of the jobs' time was spent in the driver itself; run it on \
+     another or faster machine{rest}",
     rest = words::allowed(*allowed);
 /// One of the driver's threads was hardly ever idle.
 DriverThreadBusy { threads: u64, busiest_pct: f64, allowed: bool } =>
@@ -37,6 +38,14 @@ TriedAgain { retries: u64 } => "{retries} transactions were retried after a conf
 RateNotReached { offered_per_s: f64, done_per_s: f64, waiting: u64, asked: u64 } =>
     "the rate was not reached: {offered_per_s:.1} operations/s were offered and {done_per_s:.1}/s completed; {waiting} of \
      {asked} were still waiting to start at the end";
+/// The point was measured in slices, in turn with the other side of its study.
+InSlices { slice_ms: u32, dropped_ms: u32 } =>
+    "measured in slices of {slice_ms} ms in turn with the other side, of which the first {dropped_ms} ms are not counted; what the      machine and the server did meanwhile is left out, because they did it for both";
+/// The slices were too short for the operations.
+SlicesTooShort { slice_ms: u32, operation_ms: f64, slice_ms_min: u32 } =>
+    "slices of {slice_ms} ms are too short for operations of {operation_ms:.1} ms; use at least {slice_ms_min} ms";
+/// A pair that is measured in slices was interrupted when one side was archived.
+PairTorn { pair: u32 } => "pair {pair} was interrupted when only the other side of it was archived";
 /// The wall clock was set during the measurement.
 ClockStepped { step_s: f64 } =>
     "the wall clock stepped by {step_s:+.1} s; figures come from the monotonic clock and are not affected";

@@ -5,6 +5,16 @@ macro_rules! host {
 
 /// CPU time went to other guests of the hypervisor.
 TimeStolen { stolen_pct: f64 } => "the hypervisor took {stolen_pct:.0} % of the CPU time (steal)";
+/// The processors ran at another frequency at the end than at the start.
+FrequencyMoved { from_mhz: f64, to_mhz: f64 } =>
+    "the frequency of the processors moved from {from_mhz:.0} to {to_mhz:.0} MHz during the measurement: fix it, or measure longer";
+/// The processors were throttled.
+Throttled { times: u64, hottest_c: Option<f64> } =>
+    "the processors were throttled {times} times during the measurement, for heat{hottest}", hottest = words::heat(*hottest_c);
+/// Reading the clock takes long.
+SlowClock { source: String, read_ns: f64 } =>
+    "reading the clock ({source}) takes {read_ns:.0} ns, which each operation pays at least twice: let the kernel use the \
+     processor's own (tsc) if it can";
 /// Other programs used the CPUs.
 Crowded { others_pct: f64 } =>
     "programs other than the database and the driver used {others_pct:.0} % of the CPUs: the results may be too low by as much; \

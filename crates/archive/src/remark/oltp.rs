@@ -7,7 +7,7 @@ macro_rules! oltp {
 OltpConstants { last_names_loaded: u64, last_names: u64, customers: u64, items: u64 } =>
     "NURand constants: last names {last_names_loaded} at the load and {last_names} now, customers {customers}, items {items}";
 /// Users start the next transaction as soon as the last one has ended.
-NoThinkTime => "no think time: the number of warehouses only sets the size of the data";
+NoThinkTime => "no think time: without it, the number of warehouses sets only the data size, not the load";
 /// More users than the specification allows for the number of warehouses.
 TooManyUsers { users: u32, users_specified: u32, users_of_a_warehouse: u32 } =>
     "{users} users instead of the {users_specified} of the specification ({users_of_a_warehouse} per warehouse)";
@@ -33,6 +33,10 @@ TransactionsFailed { errors: u64 } => "{errors} transactions failed";
 /// An input is not distributed as the specification says.
 InputAudit { input: String, value: f64, low: f64, high: f64 } =>
     "input audit: {input} is {value:.2} instead of {low} to {high}";
+/// Bounds of the inputs that so few draws cannot judge, and the one that lacks the most.
+InputsNotJudged { not_judged: u64, bounds: u64, input: String, draws: u64, draws_min: u64 } =>
+    "input audit: {not_judged} of {bounds} bounds were not judged, because too few inputs were drawn: {input}, for instance, needs \
+     {draws_min} draws, and there were {draws}";
 /// A consistency condition is violated (0: the row counts); the first places.
 ConditionBroken { condition: u32, count: u64, title: String, places: Vec<String> } =>
     "{name} is violated in {count} places: {title}: {first}", name = words::condition(*condition), first = places.join("; ");
@@ -62,7 +66,15 @@ RampFlat { users: u32, users_since: u32, completed_per_s: f64 } =>
 WarmedUp { took_s: f64 } => "throughput was steady after {took_s:.0} s of warm-up";
 /// The warm-up ended at its time limit.
 NotWarmedUp { took_s: f64 } =>
-    "throughput was not steady after {took_s:.0} s of warm-up, the longest allowed";
+    "throughput was not shown to be steady within {took_s:.0} s of warm-up, the longest allowed: it may still have been \
+     rising or falling while this was measured";
+/// The measurements of a search added orders to those that were there.
+SearchGrew { orders_before: u64, orders_after: u64 } =>
+    "the measurements of the search entered orders: {orders_before} were there at its start and {orders_after} at its end, so that its \
+     last rates were measured on more rows than its first ones";
+/// Deliveries found districts without an order to deliver.
+DeliveriesSkipped { skipped: u64, looked_at: u64 } =>
+    "deliveries found nothing to deliver in {skipped} of {looked_at} districts: new orders come too slowly for them";
 /// How the database was reset to its state after the load.
 Renewed { engine: String, how: String } => "{engine}: {how}";
 /// Order entry failed outside a measurement.

@@ -75,8 +75,8 @@ mod tests {
         };
         assert_eq!(
             texts(&odd)[0],
-            "148.2 I/Os/s meet p99=1ms, no higher rate was tried that does not; the last measurement was reached before the \
-             bracket was narrow enough; a higher rate met it again: the target is too irregular for a single rate"
+            "148.2 I/Os/s meet p99=1ms, every higher rate tried met it too; the search ran out of \
+             measurements before the bracket was narrow enough; a higher rate met it again: the target is too irregular for a single rate"
         );
         let none = Search {
             rate_per_s: None,

@@ -26,6 +26,10 @@ pub(super) fn allowed(allowed: bool) -> &'static str {
     }
 }
 
+pub(super) fn heat(hottest_c: Option<f64>) -> String {
+    hottest_c.map_or(String::new(), |c| format!(" ({c:.0} °C)"))
+}
+
 pub(super) fn limits(limits: &[LimitChanged]) -> String {
     joined(limits, ", ", |LimitChanged { key, limit, usual }| {
         format!("{key} is {limit} instead of {usual}")
@@ -35,10 +39,10 @@ pub(super) fn limits(limits: &[LimitChanged]) -> String {
 pub(super) fn bracket(missed_per_s: Option<f64>, settled: bool, holds_above: bool) -> String {
     let mut text = match missed_per_s {
         Some(missed) => format!("{missed:.1}/s do not"),
-        None => "no higher rate was tried that does not".to_owned(),
+        None => "every higher rate tried met it too".to_owned(),
     };
     if !settled {
-        text += "; the last measurement was reached before the bracket was narrow enough";
+        text += "; the search ran out of measurements before the bracket was narrow enough";
     }
     if holds_above {
         text += "; a higher rate met it again: the target is too irregular for a single rate";

@@ -1,14 +1,11 @@
 //! What a user does to runs that were measured: names, notes, and removal. The record of what was measured stays as
 //! it was sealed.
 
-use std::time::Duration;
-
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::file::BUSY_TIMEOUT;
 use super::name::check_label;
 use super::{ArchiveError, Result, read};
-use crate::{Remark, Run, RunState, integrity};
+use crate::{Remark, Run, integrity};
 
 /// Longest note, in characters.
 pub const NOTE_CHARS_MAX: usize = 1000;
@@ -83,15 +80,10 @@ pub(super) fn refuse_taken(transaction: &Transaction<'_>, label: &str, run_id: i
 
 /// Removes runs with all that was measured, all of them or none. Their numbers and labels are remembered.
 pub(super) fn delete(connection: &mut Connection, run_ids: &[i64], now: &str) -> Result<()> {
-    let is_open = |id: &i64| -> Result<bool> {
-        Ok(read::load_run(connection, *id)?.state != RunState::Complete)
-    };
-    let any_open = run_ids.iter().map(is_open).collect::<Result<Vec<_>>>()?;
-    let is_alone = !any_open.contains(&true) || is_alone(connection)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for id in run_ids {
         let run = read::run_of(&transaction, *id)?;
-        if let Some(reason) = reason_to_keep(&transaction, &run, run_ids, is_alone)? {
+        if let Some(reason) = reason_to_keep(&transaction, &run, run_ids)? {
             return Err(ArchiveError::NotDeleted {
                 label: run.label,
                 reason,
@@ -121,15 +113,7 @@ fn reason_to_keep(
     transaction: &Transaction<'_>,
     run: &Run,
     with: &[i64],
-    is_alone: bool,
 ) -> Result<Option<String>> {
-    if run.state != RunState::Complete && !is_alone {
-        return Ok(Some(
-            "it is not complete, and another dbdyno process that has the archive open may still be measuring it; wait \
-             until that process has ended"
-                .into(),
-        ));
-    }
     let altered = !run.reasons.is_empty()
         || (run.points.iter()).any(|point| point.reasons.contains(&Remark::PointAltered));
     if altered {
@@ -153,33 +137,6 @@ fn reason_to_keep(
         }
     }
     Ok(None)
-}
-
-/// Whether nobody else has the archive open: only then SQLite leaves the mode in which several work on one file.
-fn is_alone(connection: &Connection) -> Result<bool> {
-    let mode = |mode: &str| {
-        connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| {
-            row.get::<_, String>(0)
-        })
-    };
-    connection.busy_timeout(Duration::ZERO)?;
-    let left = mode("DELETE");
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    match left {
-        Ok(now) if now == "delete" => {
-            mode("WAL")?;
-            Ok(true)
-        }
-        Ok(_) => Ok(false),
-        Err(error) if is_busy(&error) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    let code = error.sqlite_error_code();
-    code.is_some_and(|code| [DatabaseBusy, DatabaseLocked].contains(&code))
 }
 
 fn remove(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {

@@ -6,6 +6,7 @@ use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_WRITE};
 
 use crate::PointKey;
+use crate::lock_file::LockError;
 
 /// Result of everything that touches an archive.
 pub type Result<T> = std::result::Result<T, ArchiveError>;
@@ -92,6 +93,12 @@ pub enum ArchiveError {
         /// Why not.
         reason: &'static str,
     },
+    /// Another process measures or deletes the run.
+    #[error("run {label:?} is in use by another dbdyno process; wait until that process has ended")]
+    RunInUse { label: String },
+    /// The place of a run's lock is taken.
+    #[error(transparent)]
+    LockUnusable(LockError),
     /// The run has to stay.
     #[error("run {label:?} cannot be deleted: {reason}; nothing was deleted")]
     NotDeleted {
@@ -154,11 +161,13 @@ impl ArchiveError {
             | Self::Newer { .. }
             | Self::NotAnArchive { .. }
             | Self::Busy { .. }
+            | Self::LockUnusable(_)
             | Self::Sqlite(_) => true,
             Self::UnknownRun { .. }
             | Self::LabelTaken { .. }
             | Self::LabelUnusable { .. }
             | Self::NoteUnusable { .. }
+            | Self::RunInUse { .. }
             | Self::NotDeleted { .. }
             | Self::BadPlan(_)
             | Self::PointTwice { .. }

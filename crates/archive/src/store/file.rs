@@ -10,6 +10,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{APPLICATION_ID, ArchiveError, Result, SCHEMA_VERSION, schema};
+use crate::companions;
 
 /// How long to wait for another process's transaction.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,6 +21,13 @@ const VALUE_BYTES_MAX: i32 = 64 << 20;
 /// A connection to the archive at `path`.
 pub(super) fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     schema::check_marks(path)?;
+    if let Some(foreign) = companions::foreign(path).map_err(|e| unreachable(path, &e))? {
+        let foreign = foreign.display();
+        return Err(ArchiveError::Unreachable {
+            path: path.to_owned(),
+            reason: format!("{foreign} is no file of SQLite and was not changed"),
+        });
+    }
     match connect(path, path, mode).map_err(|e| e.at(path)) {
         Err(ArchiveError::Unreachable { .. }) if may_be_immutable(path, mode) => {
             let mode = mode | OpenFlags::SQLITE_OPEN_URI;
@@ -37,7 +45,8 @@ fn may_be_immutable(path: &Path, mode: OpenFlags) -> bool {
     mode.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) && !Path::new(&wal).exists()
 }
 
-fn immutable_uri(path: &Path) -> PathBuf {
+/// The name by which SQLite reads a file as one that nobody changes: without a log, and without leaving files beside it.
+pub fn immutable_uri(path: &Path) -> PathBuf {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {

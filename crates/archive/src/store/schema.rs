@@ -81,11 +81,16 @@ pub(super) fn sql() -> String {
 /// A new archive gets its name only when it is whole (see `create`), so the marks always stand in
 /// the main file.
 pub(super) fn check_marks(path: &Path) -> Result<()> {
-    let header = read_header(path)?;
     let not_ours = |detail: &str| ArchiveError::NotAnArchive {
         path: path.to_path_buf(),
         detail: detail.to_owned(),
     };
+    // To open a pipe waits for whoever is at its other end. A directory, or what cannot be looked at, cannot be read, which
+    // says why.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(not_ours("it is no file"));
+    }
+    let header = read_header(path)?;
     let Some(header) = header else {
         return Err(not_ours("it is too short"));
     };

@@ -19,7 +19,12 @@ const INVALID: &str = "invalid";
 /// Most points that a run may be planned with; beyond it a plan is a typing error.
 const POINTS_PLANNED_MAX: usize = 1_000_000;
 
-pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i64> {
+/// Enters a run; `take` takes its lock before anybody else can see it.
+pub(super) fn create_run(
+    connection: &mut Connection,
+    new: &NewRun,
+    take: impl FnOnce(i64, &str) -> Result<()>,
+) -> Result<i64> {
     check_plan(new)?;
     // IMMEDIATE takes the write lock first, so that the number found free stays free.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -52,6 +57,7 @@ pub(super) fn create_run(connection: &mut Connection, new: &NewRun) -> Result<i6
         insert_missing(&transaction, id, missing)?;
     }
     seal_run(&transaction, id)?;
+    take(id, &label)?;
     transaction.commit()?;
     Ok(id)
 }

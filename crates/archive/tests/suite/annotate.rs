@@ -165,30 +165,39 @@ fn kept(archive: &mut Archive, ids: &[i64]) -> String {
 }
 
 #[test]
-fn a_run_that_may_be_under_way_stays() {
+fn a_run_under_way_stays_and_has_one_holder() {
     let (_directory, mut archive) = empty();
     let whole = measure(&mut archive, None, &[point(key(1))]);
     let open = archive
         .create_run(&new_run(None, vec![key(1), key(2)]))
         .unwrap();
     archive.append_point(open, &point(key(1))).unwrap();
-    let at_work = Archive::open(archive.path()).unwrap();
-    for state in [RunState::Running, RunState::Interrupted] {
-        archive.finish_run(open, state, None).unwrap();
-        let why = kept(&mut archive, &[whole, open]);
-        assert!(why.contains("wait until that process has ended"), "{why}");
-    }
-    // A complete one may go meanwhile.
-    archive.delete_runs(&[whole], NOW).unwrap();
-    drop(at_work);
+    let mut other = Archive::open(archive.path()).unwrap();
+    let refused = |other: &mut Archive| {
+        let before = other.list_runs().unwrap();
+        let deleted = other.delete_runs(&[whole, open], NOW);
+        for error in [deleted.unwrap_err(), other.lock_run(open).unwrap_err()] {
+            assert!(matches!(error, ArchiveError::RunInUse { .. }), "{error}");
+        }
+        assert_eq!(other.list_runs().unwrap(), before, "all of them or none");
+    };
+    refused(&mut other);
     archive.finish_run(open, RunState::Running, None).unwrap();
-    archive.delete_runs(&[open], NOW).unwrap();
-    assert_eq!(archive.list_runs().unwrap(), []);
-    let connection = Connection::open(archive.path()).unwrap();
-    let mode: String = connection
-        .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+    refused(&mut other);
+    archive
+        .finish_run(open, RunState::Interrupted, None)
         .unwrap();
-    assert_eq!(mode, "wal", "several may work on it again");
+    other.lock_run(open).unwrap();
+    other.lock_run(open).unwrap();
+    refused(&mut archive);
+    drop(other);
+    archive.finish_run(open, RunState::Running, None).unwrap();
+    archive.delete_runs(&[whole, open], NOW).unwrap();
+    assert_eq!(archive.list_runs().unwrap(), []);
+    let folder = archive.path().parent().unwrap();
+    let left = fs::read_dir(folder).unwrap().flatten();
+    let locks = left.filter(|entry| entry.path().extension().is_some_and(|end| end == "lock"));
+    assert_eq!(locks.count(), 0);
 }
 
 #[test]
@@ -216,6 +225,7 @@ fn a_study_goes_with_both_sides_or_not_at_all() {
             side: side.into(),
             order: "ab".into(),
             settings: Vec::new(),
+            slice_ms: None,
         };
         let new = NewRun {
             study: Some(study),

@@ -85,10 +85,11 @@ pub struct Wanted {
 compression level did not take effect"
 )]
 pub struct StudyArguments {
-    /// Database on disk, the baseline at 100 % (default: SQLite in a temporary file)
+    /// Database on disk, the baseline at 100 %; unlike `lift` and `size`, this loads the analytical workload into it if it
+    /// is missing (default: SQLite in a temporary file)
     #[arg(long, value_name = "URL")]
     pub from: Option<SecretText>,
-    /// Scale factor of the analytical workload, loaded there unless present
+    /// Scale factor of the analytical workload in the --from database
     #[arg(long, value_name = "SF", default_value = "0.1")]
     pub scale: Scale,
     /// Compression levels to compare with disk (default: all five)

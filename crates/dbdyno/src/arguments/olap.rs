@@ -49,13 +49,13 @@ pub struct LoadArguments {
     after_help = "Exit status: 0 every point is valid · 3 an answer is wrong or missing, or a check failed"
 )]
 pub struct AskArguments {
-    /// Database to query; with several, their answers are compared with each other
+    /// Database to query; repeat the option to compare the answers of several databases
     #[arg(long = "target", value_name = "URL", required = true)]
     pub targets: Vec<SecretText>,
     /// Scale factor that the database must have
     #[arg(long, value_name = "SF")]
     pub scale: Option<Scale>,
-    /// Queries to run (default: all), in the order of the specification's stream 0
+    /// Queries to run (default: all), in the order of stream 0 of the TPC-H specification
     #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
     /// Runs of each query (default: 1)
@@ -68,7 +68,7 @@ pub struct AskArguments {
     /// the target's own)
     #[arg(long, value_name = "2,32", value_delimiter = ',')]
     pub dop: Vec<u32>,
-    /// Run RF1 and RF2 around the power run and during the throughput run; the data are restored afterwards
+    /// Run the refresh functions RF1 (inserts) and RF2 (deletes) around the power run and during the throughput run; the data are restored afterwards
     #[arg(long)]
     pub refresh: bool,
     /// Source of the query parameters
@@ -80,9 +80,9 @@ pub struct AskArguments {
     /// Cancel a query after this many seconds; it is invalid, and the run continues (default: 3600)
     #[arg(long, value_name = "S")]
     pub query_limit: Option<f64>,
-    /// Random seed of drawn parameters
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Random seed of drawn parameters (default: a new one, which is printed)
+    #[arg(long)]
+    pub seed: Option<u64>,
     #[command(flatten)]
     pub occasion: Occasion,
 }

@@ -79,13 +79,15 @@ pub struct UsersArguments {
     /// Seconds of load before each level is measured
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub ramp_up: f64,
-    /// Longest warm-up before the first level of each repetition, until throughput is steady; 0 for none
+    /// Maximum seconds of warm-up before the first level of each repetition; it ends sooner once throughput is steady;
+    /// 0 for none
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     pub warm_up_max: f64,
     /// Where the transaction logic runs
     #[arg(long, value_enum, default_value = "client")]
     pub mode: Mode,
-    /// Use the specification's keying and think times; without them, warehouses are only a size
+    /// Use the keying and think times of the TPC-C specification; without them, each user sends its next transaction at
+    /// once, and the number of warehouses sets only the size of the data
     #[arg(long)]
     pub pauses: bool,
     /// Response-time limit: the ramp ends once it is exceeded, and the supported number of users is reported
@@ -103,7 +105,7 @@ pub struct UsersArguments {
     /// Conditions to check before and after; `light` skips conditions 6, 10 and 12
     #[arg(long, value_enum, default_value = "full")]
     pub check: Check,
-    /// Time limit of an operation; one that takes longer has failed
+    /// Count a transaction as failed if it takes longer than this many seconds
     #[arg(long, value_name = "S")]
     pub operation_limit: Option<f64>,
     /// Measure every level, even after the ramp's stopping rule is met
@@ -115,9 +117,9 @@ pub struct UsersArguments {
     /// Driver threads (default: one, and more if it is saturated)
     #[arg(long, value_name = "N")]
     pub driver_threads: Option<u32>,
-    /// Random seed
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Random seed for keys, pauses and the order of transactions (default: a new one, which is printed)
+    #[arg(long)]
+    pub seed: Option<u64>,
     #[command(flatten)]
     pub occasion: Occasion,
 }

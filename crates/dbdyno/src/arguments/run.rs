@@ -36,11 +36,11 @@ pub struct RunArguments {
     /// Number of repetitions of the whole plan
     #[arg(long, value_name = "N")]
     pub repeat: Option<u32>,
-    /// Random seed
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
+    /// Random seed for keys, orders and pauses (default: a new one, which is printed)
+    #[arg(long)]
+    pub seed: Option<u64>,
     /// Resume an interrupted run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform", "address", "device", "yes", "shared"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform", "address", "device", "shared"])]
     pub resume: Option<String>,
     /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -48,7 +48,8 @@ pub struct RunArguments {
     /// Directory for the default targets' files (default: your cache directory)
     #[arg(long, value_name = "DIR")]
     pub work_dir: Option<PathBuf>,
-    /// File stating what cannot be discovered: array, RAID, cache, options
+    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
+    /// (docs/HOST.md)
     #[arg(long, value_name = "FILE.toml")]
     pub platform: Option<PathBuf>,
     #[command(flatten)]
@@ -77,7 +78,12 @@ pub struct Occasion {
 
 impl Occasion {
     /// As if the plan had been in a file.
-    pub fn run_of(&self, plan: &toml::Table, targets: Vec<SecretText>, seed: u64) -> RunArguments {
+    pub fn run_of(
+        &self,
+        plan: &toml::Table,
+        targets: Vec<SecretText>,
+        seed: Option<u64>,
+    ) -> RunArguments {
         RunArguments {
             plan: plan["name"].as_str().unwrap_or_default().to_owned(),
             plan_text: Some(plan.to_string()),
@@ -95,11 +101,11 @@ impl Occasion {
 /// The machine of servers that run elsewhere, for `run` and `ab`.
 #[derive(Debug, Default, Clone, Args)]
 pub struct ServerHost {
-    /// Machine of a remote server, to sample and describe over ssh: `ssh://USER@HOST[:PORT]`; without it, its
-    /// CPU, IOPS and platform stay unknown
+    /// Host of a remote database server, sampled and inventoried over ssh: `ssh://USER@HOST[:PORT]`; without
+    /// this option, the server's CPU, IOPS and platform are unknown
     #[arg(long = "host", value_name = "URL")]
     pub address: Option<String>,
-    /// Block device that holds the server's data, if dbdyno cannot tell
+    /// Block device that holds the server's data, such as nvme0n1; needed only if dbdyno cannot find it
     #[arg(long = "host-device", value_name = "NAME")]
     pub device: Option<String>,
 }

@@ -1,12 +1,14 @@
 //! What can be typed behind `dbdyno vdbench`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// `dbdyno vdbench`. Its options are those that wrappers and scripts of vdbench use, which no parser of ours would read
 /// alike (`-vr`, `-f a b`, `name=value`, `+`): they are taken as they stand.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "dbdyno [--archive PATH] vdbench [--force] [--check] [--slo p99=1ms] -f FILE… | --profile database [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
+    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] -f FILE… | --profile database [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
     after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported)\n\
 -s              simulate: print the list of runs and exit\n\
 -o DIR          output directory (default: output; DIR+ adds a number, DIR.tod the time of day)\n\
@@ -18,9 +20,10 @@ NAME=VALUE      value of $NAME and !NAME in the files\n\
 Exit status: 0 done · 157 anything else"
 )]
 pub struct VdbenchArguments {
-    /// Write to devices that are mounted or otherwise in use; their contents are lost
-    #[arg(long)]
-    pub force: bool,
+    /// Write to DEVICE although it holds a file system, volume or partition table, or is given to a profile; repeatable.
+    /// Without DEVICE: let a profile overwrite an existing file
+    #[arg(long, value_name = "DEVICE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = path)]
+    pub force: Vec<PathBuf>,
     /// With -s: also check that the files and devices can be used as asked; nothing is created or written
     #[arg(long)]
     pub check: bool,
@@ -40,4 +43,9 @@ pub struct VdbenchArguments {
         value_name = "OPTIONS"
     )]
     pub options: Vec<String>,
+}
+
+/// Nothing is the path of `--force` without a device.
+fn path(text: &str) -> Result<PathBuf, std::convert::Infallible> {
+    Ok(PathBuf::from(text))
 }

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use archive::{Archive, Run, RunName};
+use archive::{Archive, Run, RunName, RunState};
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
+use stats::multiple::confidence_of_each;
+use stats::ratio::fewest_pairs;
 use target::TargetUrl;
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};
+use workload::Library;
 
-use super::compare::{earlier_studies, equal_studies, judge_and_show};
+use super::compare::{How, earlier_studies, equal_studies, judge_and_show};
 use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
 use crate::consent::Forecast;
 use crate::exit::Status;
@@ -24,12 +27,12 @@ const STUDIES_MAX: usize = 5;
 
 pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<Status> {
     let archive = place::archive(archive_asked);
-    let workloads = workload::registry(super::library(arguments.library.as_deref())?);
+    let library = super::library(arguments.library.as_deref())?;
     lab::signal::install();
     let mut screen = Screen::new();
     let measured = match &arguments.resume {
-        Some(name) => resume(name, &archive, workloads, &mut screen),
-        None => begin(arguments, archive_asked, workloads, &mut screen),
+        Some(name) => resume(name, arguments, &archive, &library, &mut screen),
+        None => begin(arguments, archive_asked, &library, &mut screen),
     };
     screen.close();
     let ([a, b], files) = measured?;
@@ -41,7 +44,13 @@ pub fn ab(arguments: &AbArguments, archive_asked: &Option<PathBuf>) -> Result<St
         kept.load_run(&RunName::Id(a))?,
         kept.load_run(&RunName::Id(b))?,
     );
-    let status = judge_and_show(&a, &b, &arguments.judging, true, archive_asked)?;
+    let how = How {
+        judging: &arguments.judging,
+        anyway: true,
+        // Its blocks alternate.
+        trust_sequential: false,
+    };
+    let status = judge_and_show(&a, &b, &how, archive_asked)?;
     if a.valid() && b.valid() {
         return Ok(status);
     }
@@ -57,22 +66,25 @@ type Measured = Result<(study::Finished, Option<WorkFiles>)>;
 fn begin(
     arguments: &AbArguments,
     archive: &Option<PathBuf>,
-    mut workloads: Registry,
+    library: &Library,
     screen: &mut Screen,
 ) -> Measured {
+    let mut workloads = workload::registry(library.clone());
     let common = arguments.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
-    common.push(Setting::parse(&format!("repeat={}", arguments.pairs))?);
     let text = Plan::text(&arguments.plan)?;
     let mut plan = Plan::parse(&workloads, &text, &common)?;
     workloads.prepare(&mut plan)?;
+    let metrics = metrics(arguments, &workloads, &plan)?;
+    let pairs = pairs(arguments, metrics);
+    common.push(Setting::parse(&format!("repeat={pairs}"))?);
     // Settings of one side must be right before a directory is made for its targets.
     if !arguments.targets.is_empty() {
         let targets = urls(&arguments.targets)?;
         sides(arguments, &workloads, &text, &common, &targets, &targets)?;
     }
     let host = super::server_host(&arguments.server)?;
-    foretell(arguments, &plan, archive)?;
+    foretell(arguments, (pairs, metrics), &plan, archive)?;
     let (targets, files) = targets(arguments)?;
     let built = sides(
         arguments,
@@ -82,13 +94,16 @@ fn begin(
         &targets[0],
         &targets[1],
     )
-    .and_then(|sides| agreed(arguments, &mut workloads, sides));
-    let options = built.map(|sides| StudyOptions {
+    .and_then(|sides| agreed(arguments, library, sides));
+    let seed = super::seed(arguments.seed);
+    screen.drawn_with(seed);
+    let options = built.map(|(sides, workloads)| StudyOptions {
         sides,
-        pairs: arguments.pairs,
+        pairs,
+        slice: arguments.interleave,
         archive: place::archive(archive),
         name: arguments.name.clone(),
-        seed: arguments.seed,
+        seed,
         workloads,
         clock: Arc::new(SystemClock),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -111,11 +126,12 @@ fn begin(
 /// The sides with the permission of their user: for what is written, and for what others do meanwhile.
 fn agreed(
     arguments: &AbArguments,
-    workloads: &mut Registry,
+    library: &Library,
     mut sides: [Side; 2],
-) -> Result<[Side; 2]> {
+) -> Result<([Side; 2], [Registry; 2])> {
+    let mut workloads = registries(library);
     let mut forecasts = Vec::new();
-    for side in &mut sides {
+    for (side, workloads) in sides.iter_mut().zip(&mut workloads) {
         side.targets = arguments.permission.share(&side.targets)?;
         // A script may be set for one side alone.
         let mut plan = side.plan.clone();
@@ -123,7 +139,12 @@ fn agreed(
         forecasts.extend(Forecast::of(&plan, workloads, &side.targets, true)?);
     }
     arguments.permission.ask(&forecasts)?;
-    Ok(sides)
+    Ok((sides, workloads))
+}
+
+/// What the plans of both sides can ask for.
+fn registries(library: &Library) -> [Registry; 2] {
+    [library, library].map(|library| workload::registry(library.clone()))
 }
 
 fn sides(
@@ -165,7 +186,12 @@ fn targets(arguments: &AbArguments) -> Result<([Vec<TargetUrl>; 2], Option<WorkF
 }
 
 /// Says how likely the study is to stay inconclusive, before it begins.
-fn foretell(arguments: &AbArguments, plan: &Plan, archive: &Option<PathBuf>) -> Result<()> {
+fn foretell(
+    arguments: &AbArguments,
+    (pairs, metrics): (u32, usize),
+    plan: &Plan,
+    archive: &Option<PathBuf>,
+) -> Result<()> {
     let band = match arguments.judging.band {
         BandAsked::Share(band) => band,
         BandAsked::Learned => {
@@ -175,20 +201,49 @@ fn foretell(arguments: &AbArguments, plan: &Plan, archive: &Option<PathBuf>) -> 
         }
     };
     let spread = known_spread(plan, archive);
-    let text = report::chances(arguments.pairs, band, arguments.judging.effect, spread);
+    let text = report::chances((pairs, metrics), band, arguments.judging.effect, spread);
     for line in text.lines() {
         say(line);
     }
-    let fewest = stats::ratio::fewest_pairs(CONFIDENCE);
-    if arguments.pairs as usize >= fewest {
+    let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, metrics));
+    if pairs as usize >= fewest {
         return Ok(());
     }
-    let reason = format!(
-        "no verdict is possible with --pairs {}: a confidence interval of {:.0} % needs {fewest}",
-        arguments.pairs,
-        CONFIDENCE * 100.0
-    );
-    arguments.permission.agree(&reason, "raise --pairs")
+    let sure = CONFIDENCE * 100.0;
+    let intervals = match metrics {
+        1 => format!("a confidence interval of {sure:.0} % needs"),
+        n => format!("intervals of {n} primary metrics that hold together at {sure:.0} % need"),
+    };
+    let reason = format!("no verdict is possible with --pairs {pairs}: {intervals} {fewest}");
+    let what = match metrics {
+        1 => "raise --pairs",
+        _ => "raise --pairs, or name fewer primary metrics in the plan",
+    };
+    arguments.permission.agree(&reason, what)
+}
+
+/// The pairs that are asked for, else as many as are usual, or as the intervals of so many metrics need.
+fn pairs(arguments: &AbArguments, metrics: usize) -> u32 {
+    let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, metrics));
+    let usual = study::PAIRS_DEFAULT.max(fewest as u32);
+    arguments.pairs.unwrap_or(usual)
+}
+
+/// How many primary metrics the study will have, as far as that is known before its databases are opened: those that the
+/// user or the plan names, else a throughput of each test; on each database.
+fn metrics(arguments: &AbArguments, workloads: &Registry, plan: &Plan) -> Result<usize> {
+    let targets = match arguments.targets.len() {
+        0 => 2,
+        given => given,
+    };
+    let named = match arguments.judging.primary.as_slice() {
+        [] => &plan.primary,
+        asked => asked,
+    };
+    if !named.is_empty() {
+        return Ok(named.len() * targets);
+    }
+    Ok(workloads.tests(plan)?.len() * targets)
 }
 
 /// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread
@@ -215,9 +270,27 @@ fn like(plan: &Plan) -> Run {
     run
 }
 
-fn resume(name: &str, archive: &Path, workloads: Registry, screen: &mut Screen) -> Measured {
-    let begun = Archive::open_read_only(archive)?.load_run(&RunName::Label(format!("{name}-a")))?;
-    let files = place::work_files_of(&begun);
-    let finished = study::resume(name, archive, workloads, Arc::new(SystemClock), screen)?;
+fn resume(
+    name: &str,
+    arguments: &AbArguments,
+    archive: &Path,
+    library: &Library,
+    screen: &mut Screen,
+) -> Measured {
+    let kept = Archive::open_read_only(archive)?;
+    let load = |side| kept.load_run(&RunName::Label(format!("{name}-{side}")));
+    let begun = [load("a")?, load("b")?];
+    drop(kept);
+    if begun.iter().any(|run| run.state != RunState::Complete) {
+        super::resumed::agree(&arguments.permission, archive, &begun.each_ref())?;
+    }
+    let files = place::work_files_of(&begun[0])?;
+    let finished = study::resume(
+        name,
+        archive,
+        registries(library),
+        Arc::new(SystemClock),
+        screen,
+    )?;
     Ok((finished, files))
 }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use ::archive::{Archive, ArchiveError, Run, RunName};
 use anyhow::Result;
-use stats::compare::Verdict;
+use stats::compare::{Band, Design, Verdict};
 use verdict::compare::{
-    BAND_DEFAULT, Band, Comparison, LEARNED_PAIRS_MIN, Options, compare as set_against,
+    BAND_DEFAULT, Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against,
 };
 use verdict::metric::Metric;
 
-use super::{array, load_run, print, terminal_columns, wants_colour};
+use super::{array, load_run, print, print_coloured, print_json, terminal_columns, wants_colour};
 use crate::arguments::{BandAsked, CompareArguments, FailOn, Judging};
 use crate::exit::{InvalidInput, Status};
 use crate::place;
@@ -19,55 +19,75 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
     let mut a = load_run(&arguments.a, archive)?;
     let mut b = load_run(&arguments.b, archive)?;
     array::attach(&arguments.array, &mut [&mut a, &mut b])?;
-    judge_and_show(&a, &b, &arguments.judging, arguments.anyway, archive)
+    let how = How {
+        judging: &arguments.judging,
+        anyway: arguments.anyway,
+        trust_sequential: arguments.trust_sequential,
+    };
+    judge_and_show(&a, &b, &how, archive)
+}
+
+/// How two runs are set against each other.
+pub struct How<'a> {
+    pub judging: &'a Judging,
+    pub anyway: bool,
+    pub trust_sequential: bool,
 }
 
 /// Compares, prints, and gives the status that was asked for.
 pub fn judge_and_show(
     a: &Run,
     b: &Run,
-    judging: &Judging,
-    anyway: bool,
+    how: &How<'_>,
     archive: &Option<PathBuf>,
 ) -> Result<Status> {
+    let judging = how.judging;
     let primary = judging
         .primary
         .iter()
         .map(|text| text.parse::<Metric>())
         .collect::<Result<Vec<_>, _>>()?;
-    let earlier;
-    let band = match judging.band {
-        BandAsked::Share(band) => Band::Given(band),
-        BandAsked::Learned => {
-            earlier = equal_studies(a, archive)?;
-            Band::Learned(&earlier)
-        }
+    let (band, studies) = match judging.band {
+        BandAsked::Share(band) => (band, Vec::new()),
+        BandAsked::Learned => (BAND_DEFAULT, equal_studies(a, archive)?),
+    };
+    let terms = Terms {
+        band: Band::of(band),
+        trust_sequential: how.trust_sequential,
     };
     let options = Options {
-        band,
+        terms,
+        studies: &studies,
         effect: judging.effect,
         primary: &primary,
-        anyway,
+        anyway: how.anyway,
     };
     let compared = set_against(a, b, &options)?;
-    let share = match judging.band {
-        BandAsked::Share(band) => band,
-        BandAsked::Learned => BAND_DEFAULT,
-    };
-    let ramps = verdict::ramps::ramps(a, b, share);
-    let shifts = verdict::shift::shifts(a, b, share);
+    let ramps = verdict::ramps::ramps(a, b, terms);
+    let shifts = verdict::shift::shifts(a, b, terms);
     if judging.json {
         let json = verdict::compare::json(&compared, &ramps, &shifts);
-        print(&format!("{json:#}\n"))?;
+        print_json(&format!("{json:#}\n"))?;
     } else {
         let shown = report::Shown {
             width: terminal_columns(),
             colour: wants_colour(),
             all: judging.all,
         };
-        print(&report::comparison(&compared, shown))?;
-        print(&report::ramps(&ramps))?;
-        print(&report::shifts(&shifts, shown))?;
+        print_coloured(&report::comparison(&compared, shown))?;
+        print_coloured(&report::ramps(&ramps))?;
+        print_coloured(&report::shifts(&shifts, shown))?;
+        match compared.design {
+            Design::Sequential { trusted: false } => print(
+                "\nFor a verdict, measure both configurations with `dbdyno ab`; or pass --trust-sequential if you know that \
+                 nothing else changed.\n",
+            )?,
+            Design::PairedInstances => print(
+                "\nFor a verdict, let dbdyno start the servers (--target postgres+local: or mysql+local:, with target.KEY=VALUE): it \
+                 makes new ones for each pair.\n",
+            )?,
+            _ => {}
+        }
     }
     Ok(status(&compared, judging.fail_on))
 }
@@ -91,7 +111,7 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
     let pairs: u32 = studies.iter().map(|(a, _)| a.repetitions).sum();
     if (pairs as usize) < LEARNED_PAIRS_MIN {
         return Err(InvalidInput(format!(
-            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but a band needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --pairs 10` without --a and --b",
+            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but learning its noise needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --pairs 10` without --a and --b",
             like.plan_name, like.plan_name
         ))
         .into());

@@ -11,7 +11,7 @@ use workload::loading::Event;
 
 use crate::arguments::SecretText;
 use crate::exit::{InvalidInput, Status};
-use crate::say::say;
+use crate::say::{printable, say};
 
 /// The target of a URL, with the name of its engine.
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
@@ -71,7 +71,7 @@ pub(super) fn sound(is_sound: bool) -> Status {
 pub(super) fn tell(bar: &ProgressBar, line: String) {
     match bar.is_hidden() {
         true => say(&line),
-        false => bar.set_message(line),
+        false => bar.set_message(printable(&line).into_owned()),
     }
 }
 

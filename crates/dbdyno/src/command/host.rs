@@ -9,7 +9,7 @@ use host::inventory::{
 use host::lint::{findings, lint};
 use host::{Remote, SshAddress};
 
-use super::{load_run, print};
+use super::{load_run, print, print_json};
 use crate::arguments::HostArguments;
 use crate::exit::{InvalidInput, Status};
 
@@ -36,7 +36,7 @@ pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Stat
     };
     let lint = lint(&document.found, &document.stated);
     if arguments.json {
-        print(&document.to_json(&lint, changed.as_deref()))?;
+        print_json(&document.to_json(&lint, changed.as_deref()))?;
         return Ok(Status::Fine);
     }
     let mut text = sections(&document.found);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use verdict::sla::{self, Judgement, Sla};
 
-use super::{load_run, print};
+use super::{load_run, print, print_json};
 use crate::arguments::JudgeArguments;
 use crate::exit::Status;
 use crate::output;
@@ -20,7 +20,7 @@ pub fn judge(arguments: &JudgeArguments, archive: &Option<PathBuf>) -> Result<St
         output::write(path, &document, "JUnit file", "--junit")?;
     }
     if arguments.json {
-        print(&format!("{:#}\n", sla::json(&run, &judgement)))?;
+        print_json(&format!("{:#}\n", sla::json(&run, &judgement)))?;
     } else {
         print(&sla::text(&run, &judgement))?;
     }

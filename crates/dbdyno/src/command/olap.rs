@@ -10,7 +10,7 @@ use stats::words::counted;
 use workload::olap::{self, Checked, Finding, LoadOptions, Verdict};
 
 use super::database::{bar, open, show, sound, tell};
-use super::print;
+use super::{print, print_json};
 use crate::arguments::OlapVerb;
 use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
 use crate::exit::{InvalidInput, Status};
@@ -88,7 +88,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
         return Ok(Status::Fine);
     }
     match asked.json {
-        true => print(&format!("{:#}\n", document(&checked, &target.record().url)))?,
+        true => print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?,
         false => print(&lines(&checked))?,
     }
     Ok(sound(checked.is_sound()))

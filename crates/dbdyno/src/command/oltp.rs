@@ -11,7 +11,7 @@ use target::Cooled;
 use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, Way};
 
 use super::database::{bar, open, show, sound};
-use super::print;
+use super::{print, print_json};
 use crate::arguments::{
     CheckArguments, DropArguments, LoadArguments, OltpVerb, ReconcileArguments, RestoreArguments,
 };
@@ -74,7 +74,7 @@ fn check(asked: &CheckArguments) -> Result<Status> {
     let (target, engine) = open(&asked.target)?;
     let checked = oltp::check(target.as_ref(), &engine, asked.light)?;
     match asked.json {
-        true => print(&format!("{:#}\n", document(&checked, &target.record().url)))?,
+        true => print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?,
         false => print(&lines(&checked))?,
     }
     Ok(sound(checked.is_sound()))

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use archive::{Archive, Run, RunName};
+use archive::{Archive, Run, RunName, RunState};
 use host::SystemClock;
 use lab::{Plan, Registry, RunOptions, Setting};
 use target::lifted::Level;
 
-use super::{print, terminal_columns, wants_colour};
+use super::{print_coloured, resumed, terminal_columns, wants_colour};
 use crate::arguments::{RunArguments, urls};
 use crate::consent::Forecast;
 use crate::exit::Status;
@@ -23,7 +23,7 @@ pub fn run(arguments: RunArguments, archive: &Option<PathBuf>) -> Result<Status>
     lab::signal::install();
     let mut screen = Screen::new();
     let measured = match &arguments.resume {
-        Some(name) => resume(name, &archive, workloads, &mut screen),
+        Some(name) => resume(name, &arguments, &archive, workloads, &mut screen),
         None => begin(&arguments, &archive, workloads, &mut screen),
     };
     screen.close();
@@ -87,12 +87,14 @@ fn begin(
         }
         return Err(error);
     }
+    let seed = super::seed(arguments.seed);
+    screen.drawn_with(seed);
     let options = RunOptions {
         plan,
         targets,
         archive: archive.to_path_buf(),
         label: arguments.name.clone(),
-        seed: arguments.seed,
+        seed,
         workloads,
         clock: Arc::new(SystemClock),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -111,16 +113,25 @@ fn begin(
     }
 }
 
-fn resume(name: &str, archive: &Path, workloads: Registry, screen: &mut Screen) -> Measured {
+fn resume(
+    name: &str,
+    arguments: &RunArguments,
+    archive: &Path,
+    workloads: Registry,
+    screen: &mut Screen,
+) -> Measured {
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
-    let files = place::work_files_of(&begun);
+    if begun.state != RunState::Complete {
+        resumed::agree(&arguments.permission, archive, &[&begun])?;
+    }
+    let files = place::work_files_of(&begun)?;
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
 }
 
 fn show(run: &Run) -> Result<Status> {
-    print(&report::terminal(
+    print_coloured(&report::terminal(
         run,
         &[],
         terminal_columns(),

@@ -1,14 +1,19 @@
 //! What makes the command at home in a shell: completions, and manual pages.
 
+use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::arguments::Arguments;
 use crate::command::print;
 use crate::exit::Status;
+use crate::output;
+
+/// What stands at the beginning of every manual page of dbdyno.
+const TITLE: &[u8] = b".TH dbdyno";
 
 /// `dbdyno completions`.
 pub fn completions(shell: Shell) -> Result<Status> {
@@ -22,7 +27,14 @@ pub fn completions(shell: Shell) -> Result<Status> {
 pub fn manual(directory: &Path) -> Result<Status> {
     let write = || {
         std::fs::create_dir_all(directory)?;
-        clap_mangen::generate_to(Arguments::command(), directory)
+        let made = tempfile::tempdir()?;
+        clap_mangen::generate_to(Arguments::command(), made.path())?;
+        for page in std::fs::read_dir(made.path())? {
+            let page = page?;
+            let path = directory.join(page.file_name());
+            put(&path, &std::fs::read(page.path())?).with_context(|| path.display().to_string())?;
+        }
+        anyhow::Ok(())
     };
     write().with_context(|| {
         format!(
@@ -31,4 +43,15 @@ pub fn manual(directory: &Path) -> Result<Status> {
         )
     })?;
     Ok(Status::Fine)
+}
+
+/// Writes a page, over one of an earlier version at most.
+fn put(path: &Path, page: &[u8]) -> Result<()> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        bail!("it is no file");
+    }
+    let is_page = |begin: &[u8]| begin.windows(TITLE.len()).any(|part| part == TITLE);
+    let mut file = output::renew(path, is_page)?;
+    file.write_all(page)?;
+    Ok(file.sync_all()?)
 }

@@ -4,6 +4,7 @@ mod devices;
 mod keep;
 
 use std::cell::RefCell;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -51,15 +52,18 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if asked.simulate {
         print(&language::simulation(&script.runs))?;
         if arguments.check {
-            check(&script, arguments.force)?;
+            if profile.is_some() {
+                spare(&script, &arguments.force)?;
+            }
+            check(&script, &arguments.force)?;
         }
         return Ok(Status::Fine);
     }
     if arguments.check {
         bail!("--check needs -s; without -s, the list is always checked before its first I/O");
     }
-    if profile.is_some() && !arguments.force {
-        spare_files(&script)?;
+    if profile.is_some() {
+        spare(&script, &arguments.force)?;
     }
     lab::signal::install();
     let now = Timestamp::now();
@@ -84,7 +88,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         audience: &mut onlooker,
         carrier: &engine::run,
         options: Options {
-            force: arguments.force,
+            may_destroy: &arguments.force,
             ..Options::new(SEED, stop)
         },
         slo,
@@ -111,10 +115,10 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
 }
 
 /// Looks for what the list would stumble over.
-fn check(script: &Script, force: bool) -> Result<()> {
+fn check(script: &Script, may_destroy: &[PathBuf]) -> Result<()> {
     let never = AtomicBool::new(false);
     let options = Options {
-        force,
+        may_destroy,
         ..Options::new(SEED, &never)
     };
     execution::check(script, format(script).as_ref(), &options)?;
@@ -146,15 +150,31 @@ fn slo(arguments: &VdbenchArguments, script: &Script) -> Result<Option<Slo>> {
     Ok(Some(Slo::usual(text.parse::<Objective>()?)))
 }
 
-/// Who writes a parameter file knows what it writes over; who names a file to a profile may not.
-fn spare_files(script: &Script) -> Result<()> {
+/// Who writes a parameter file knows what it writes over; who names a file or device to a profile may not. A device is
+/// written to when it is named twice.
+fn spare(script: &Script, force: &[PathBuf]) -> Result<()> {
     for run in &script.runs {
         for (index, sd) in run.storage.iter().enumerate() {
-            let there = std::fs::metadata(&sd.path).is_ok_and(|it| it.is_file() && it.len() > 0);
-            if there && run.writes_to(index) {
+            let path = sd.path.display();
+            let Ok(found) = std::fs::metadata(&sd.path) else {
+                if sd.path.is_symlink() {
+                    bail!("{path} is a dangling symbolic link; name a new file");
+                }
+                continue;
+            };
+            let is_named = force.contains(&sd.path);
+            if !run.writes_to(index) || is_named {
+                continue;
+            }
+            if found.file_type().is_block_device() {
                 bail!(
-                    "{} exists, and the profile would overwrite it; name a new file, or add --force if its contents may be lost",
-                    sd.path.display()
+                    "{path} is a device, and the profile would overwrite it; name a new file, or add --force={path} if its contents may be lost"
+                );
+            }
+            let is_forced = force.iter().any(|path| path.as_os_str().is_empty());
+            if found.is_file() && found.len() > 0 && !is_forced {
+                bail!(
+                    "{path} exists, and the profile would overwrite it; name a new file, or add --force if its contents may be lost"
                 );
             }
         }

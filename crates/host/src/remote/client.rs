@@ -1,8 +1,9 @@
 //! The ordinary ssh client as a child process, with everything that could make it wait for a person
 //! switched off.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use super::RemoteError;
 use super::address::SshAddress;
+use crate::trusted;
 
 /// Names another program than `ssh`, which gets the same arguments.
 const PROGRAM_VARIABLE: &str = "DBDYNO_SSH";
@@ -20,13 +22,16 @@ const ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// No command but the sampling takes longer; a machine that hangs must not hold up a run for ever.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Without prompts, and giving up on a connection that is silent for 15 seconds.
+/// Without prompts, and giving up on a connection that is silent for 15 seconds. The other machine gets no use of the keys
+/// or the screen of this one, whatever the user's configuration allows.
 const OPTIONS: &[&str] = &[
     "BatchMode=yes",
     "ConnectTimeout=10",
     "ServerAliveInterval=5",
     "ServerAliveCountMax=3",
     "ClearAllForwardings=yes",
+    "ForwardAgent=no",
+    "ForwardX11=no",
 ];
 
 /// A running client.
@@ -48,8 +53,11 @@ impl Client {
     /// # Errors
     /// When there is no ssh client.
     pub(super) fn start(address: &SshAddress, script: &str) -> Result<(Self, Pipes), RemoteError> {
-        let program = std::env::var_os(PROGRAM_VARIABLE).filter(|name| !name.is_empty());
-        let program = program.unwrap_or_else(|| OsString::from("ssh"));
+        let named = std::env::var_os(PROGRAM_VARIABLE).filter(|name| !name.is_empty());
+        let program = match named {
+            Some(named) => named,
+            None => installed()?,
+        };
         let no_client = |cause: std::io::Error| RemoteError::NoClient {
             program: program.display().to_string(),
             cause,
@@ -57,6 +65,9 @@ impl Client {
         let mut command = Command::new(&program);
         for option in OPTIONS {
             command.args(["-o", option]);
+        }
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_password(name)) {
+            command.env_remove(name);
         }
         command.arg("-T");
         if let Some(port) = address.port {
@@ -98,6 +109,29 @@ impl Client {
             (None, Ok(status)) => format!("ssh ended with {status}"),
             (None, Err(error)) => format!("ssh is lost: {error}"),
         }
+    }
+}
+
+/// Whether a variable has the password of a database: ssh needs none, and a configuration may send them on.
+fn is_password(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.ends_with(b"PASSWORD") || name.ends_with(b"_PWD")
+}
+
+/// The first `ssh` in `$PATH`, unless others could have put it there.
+fn installed() -> Result<OsString, RemoteError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut there = std::env::split_paths(&path).map(|folder| folder.join("ssh"));
+    match there.find(|program| program.is_file()) {
+        // Starting it says that there is none.
+        None => Ok(OsString::from("ssh")),
+        Some(program) => match trusted(&program) {
+            Ok(program) => Ok(program.into_os_string()),
+            Err(cause) => Err(RemoteError::Untrusted {
+                program: program.display().to_string(),
+                cause,
+            }),
+        },
     }
 }
 
@@ -153,7 +187,8 @@ pub(super) fn ask(address: &SshAddress, script: &str, mark: &str) -> Result<Stri
 /// The script in one argument that any login shell hands to `sh` unchanged; even a csh, which would
 /// not take a quoted line end.
 fn quoted(script: &str) -> String {
-    debug_assert!(!script.contains(['\'', '!']), "no shell may see these");
+    // What another machine executes is checked in every build.
+    assert!(!script.contains(['\'', '!']), "no shell may see these");
     let lines: Vec<&str> = script.lines().map(str::trim).collect();
     format!("exec sh -c '{}'", lines.join(" ").trim())
 }

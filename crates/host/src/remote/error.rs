@@ -1,6 +1,7 @@
 //! Why another machine cannot be looked at.
 
 use super::SshAddress;
+use crate::Untrusted;
 
 /// Why another machine cannot be looked at.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,13 @@ pub enum RemoteError {
         program: String,
         /// What the system said.
         cause: std::io::Error,
+    },
+    /// Others could have put it where it was found.
+    #[error("the ssh client {program} is not started: {cause}; or name one in $DBDYNO_SSH")]
+    Untrusted {
+        program: String,
+        /// Who could.
+        cause: Untrusted,
     },
     /// It does not let us in, or does not answer.
     #[error("{address} cannot be reached ({cause}); check that `ssh {}` logs in without asking for \

@@ -47,6 +47,8 @@ pub struct HostUse {
     pub io_by_others: Option<IoByOthers>,
     /// Why nobody does; `None` when somebody does, or there is no device.
     pub io_by_others_reason: Option<String>,
+    /// What changed in how fast the processors of the driver's machine ran.
+    pub speed: Vec<Remark>,
     /// Why nothing of the machine is known; `None` when something is.
     pub unknown: Option<Remark>,
     /// What a reader should know about where the figures come from.

@@ -26,7 +26,7 @@ pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
         ),
         Finding::Untold { pct } => format!(
             "Unknown: {pct:.0} % of the jobs' busy time was spent in the server, which does not report \
-             what for."
+             its wait events; see docs/SERVERS.md for the rights that dbdyno needs."
         ),
         Finding::Memory { pct, shortage } => memory(*pct, *shortage, figures),
         Finding::Most {
@@ -184,7 +184,7 @@ fn others(figures: &Figures) -> String {
         None => format!("the {who}"),
     });
     format!(
-        ", {pct:.0} % of their time with other programs than {} and {}",
+        ", {pct:.0} % of their time on programs other than {} and {}",
         own[0], own[1]
     )
 }
@@ -194,7 +194,9 @@ fn device(pct: f64, evidence: &Evidence<'_>) -> String {
     let busy = evidence.figures.device_busy_pct;
     let verdict = match busy.is_some_and(|busy| busy >= CPU_BUSY_PCT_MIN) {
         true => format!("Device-bound: the device{name} is saturated"),
-        false => format!("Device-bound: the latency of the device{name}"),
+        false => format!(
+            "Device-bound: the jobs wait for the latency of the device{name}, which is not saturated"
+        ),
     };
     format!(
         "{verdict}; {pct:.0} % of the jobs' busy time was spent reading and writing data{}",
@@ -218,7 +220,7 @@ fn network(pct: f64, evidence: &Evidence<'_>) -> String {
 fn round_trip(link: Option<Link>) -> String {
     link.map_or(String::new(), |link| {
         let ms = link.round_trip.as_secs_f64() * 1e3;
-        format!("; {ms:.2} ms an idle round trip")
+        format!("; round trip when idle {ms:.2} ms")
     })
 }
 

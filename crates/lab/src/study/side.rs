@@ -73,7 +73,7 @@ impl Side {
             match setting {
                 SideSetting::Plan(setting) if setting.key == "repeat" => {
                     return Err(LabError::Plan(
-                        "a study repeats in pairs; set the number of pairs instead of repeat"
+                        "repeat cannot be set in a study, which repeats in pairs; set the number of pairs"
                             .into(),
                     ));
                 }

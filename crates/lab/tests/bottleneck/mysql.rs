@@ -14,8 +14,11 @@ use crate::common::{
 };
 use crate::way::{ONE_WAY, long_way_to};
 
+/// With buffers that hold all that these tests touch, the undo pages of quick commits too.
+pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=96M&innodb_log_file_size=64M";
+
 /// With buffers that are too small for the table of the reads, which come by plain reads, also those ahead.
-pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
+const SMALL_BUFFERS: &str = "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
 
 fn counted(judged: &Judged, class: &str) -> f64 {
     let of_class = judged.events.iter().filter(|e| e.class.name() == class);
@@ -142,7 +145,7 @@ fn make_a_large_table(target: &Arc<dyn Target>) {
 
 #[test]
 fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
-    let (turn, target) = my_turn_on(SERVER);
+    let (turn, target) = my_turn_on(SMALL_BUFFERS);
     make_a_large_table(&target);
     turn.slow_reads(Duration::from_millis(5));
     let judged = drive(&target, 2, 1.5, 0, |session, job| {
@@ -170,7 +173,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
 /// Most pages come by reading ahead, for which the session waits without a word of the server's.
 #[test]
 fn a_scan_of_a_table_that_comes_slowly_from_the_device_is_not_work() {
-    let (turn, target) = my_turn_on(SERVER);
+    let (turn, target) = my_turn_on(SMALL_BUFFERS);
     make_a_large_table(&target);
     turn.slow_reads(Duration::from_millis(5));
     let judged = drive(&target, 1, 1.5, 0, |session, _| {

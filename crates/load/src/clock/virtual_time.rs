@@ -41,6 +41,8 @@ struct State {
     numbers: u64,
     /// By time and number.
     events: BTreeMap<(u64, u64), Event>,
+    /// How many are still to come before time may pass, see [`Hold`].
+    holds: usize,
 }
 
 struct Thread {
@@ -156,6 +158,12 @@ impl VirtualClock {
         }
     }
 
+    /// Time stands still until what this returns is dropped.
+    pub(super) fn hold(self: &Arc<Self>) -> Hold {
+        self.lock().holds += 1;
+        Hold(Arc::clone(self))
+    }
+
     fn enroll(&self, is_background: bool) -> u64 {
         let mut state = self.lock();
         let number = state.number();
@@ -240,9 +248,10 @@ impl State {
         ready.min().map(|(_, number)| number)
     }
 
-    /// When time goes on; `None` when it does not, because nobody waits for it or background threads alone do.
+    /// When time goes on; `None` when it does not: somebody is still to come, nobody waits for it, or background threads
+    /// alone do.
     fn next_ns(&self) -> Option<u64> {
-        if self.threads.values().all(|thread| thread.is_background) {
+        if self.holds > 0 || self.threads.values().all(|thread| thread.is_background) {
             return None;
         }
         let deadlines = self.threads.values().filter_map(|thread| {
@@ -282,6 +291,21 @@ fn wait_for_turn(mut state: MutexGuard<'_, State>, me: u64) {
     };
     while state.running != Some(me) {
         state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Keeps time from passing until somebody who is not there yet takes part: without it, the time of those who are would
+/// pass as fast as the machine happens to begin the other's threads.
+#[derive(Debug)]
+pub(super) struct Hold(Arc<VirtualClock>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.holds -= 1;
+        if state.running.is_none() {
+            drop(self.0.hand_over(state));
+        }
     }
 }
 
@@ -388,6 +412,31 @@ mod tests {
             clock.instant_of(begin + hour) - clock.instant_of(begin),
             Duration::from_secs(3600)
         );
+    }
+
+    /// A thread that waits does so until who holds the time lets it go, however long that takes.
+    #[test]
+    fn time_that_is_held_does_not_pass() {
+        let (clock, time) = Clock::new_virtual();
+        let hold = time.hold();
+        let part = clock.participate();
+        let (told, heard) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                part.enter();
+                told.send(()).unwrap();
+                clock.sleep_until(clock.now_ns() + 5_000_000, || false);
+                drop(part);
+            });
+            heard.recv().unwrap();
+            // Once it waits, time would pass.
+            while time.lock().running.is_some() {
+                std::thread::yield_now();
+            }
+            assert_eq!(time.elapsed(), ms(0));
+            drop(hold);
+        });
+        assert_eq!(time.elapsed(), ms(5));
     }
 
     /// Time does not pass for a thread in the background alone; it hears when the others are gone.

@@ -151,16 +151,16 @@ impl<'a, 'o> Client<'a, 'o> {
         }
     }
 
-    /// Writes down how the operation in hand ended; why the client leaves, if it does.
+    /// Writes down how the operation in hand ended, when, and whether that counts; why the client leaves, if it does.
     #[inline]
     pub fn end(
         &mut self,
-        now_ns: u64,
+        ended: (u64, bool),
         result: Result<Done, Failure>,
         recorder: &mut Recorder,
         cancellation: &Cancellation,
     ) -> Option<ExitReason> {
-        let ended = self.service.end(now_ns);
+        let ended = self.service.end(ended);
         match (result, ended) {
             (Ok(done), Ended::Measured(kind, timing)) => {
                 self.service.account().completed(&timing, done.rows);
@@ -191,7 +191,7 @@ impl<'a, 'o> Client<'a, 'o> {
         cancellation: &Cancellation,
     ) -> Next {
         self.connection = None;
-        if let Ended::Measured(kind, timing) = self.service.end(now_ns) {
+        if let Ended::Measured(kind, timing) = self.service.end((now_ns, true)) {
             let limit = self.rules.limit.unwrap_or(Duration::MAX);
             self.service.account().failed(&timing);
             recorder.timed_out(kind, &timing, limit);

@@ -74,10 +74,11 @@ impl Poll {
     /// Waits until something is ready or the clock shows `until_ns`, at most [`SLEEP_SLICE`]; gives the number
     /// of things that are ready, for [`Poll::client`].
     pub fn wait(&mut self, until_ns: Option<u64>, now_ns: u64) -> io::Result<usize> {
+        let (clock, until_ns, now_ns) = self.clock.look_again_ns(until_ns, now_ns);
         if until_ns.is_some_and(|until| until <= now_ns) {
             return self.take(Duration::ZERO);
         }
-        if let Clock::Virtual(clock) = &self.clock {
+        if let Clock::Virtual(clock) = clock {
             let clock = clock.clone();
             let ready = self.take(Duration::ZERO)?;
             if ready > 0 {

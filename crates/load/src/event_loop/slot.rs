@@ -12,6 +12,8 @@ pub enum Doing {
     Waiting,
     /// An operation is in hand.
     Working,
+    /// An operation is in hand, and pauses.
+    Pausing,
     /// It waits for another connection.
     Mending,
     /// It has left.
@@ -28,7 +30,7 @@ pub struct ClientSlot<'a, 'o> {
     pub watched: bool,
     /// Whether it is watched for room to send as well.
     pub writing: bool,
-    /// When its next operation is due, since the common start.
+    /// When its next operation is due, or its pause over, since the common start.
     pub due_ns: u64,
 }
 

@@ -38,6 +38,8 @@ pub struct Turns<'a, 'o> {
     enter_ns: u64,
     /// Clients by the time of their next operation, those that wait alone.
     due: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Clients whose operation pauses, by the end of the pause.
+    pausing: BinaryHeap<Reverse<(u64, usize)>>,
     /// Clients that have something to do.
     active: usize,
     looked_ns: u64,
@@ -77,6 +79,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         };
         Ok(Self {
             due: BinaryHeap::with_capacity(slots.len()),
+            pausing: BinaryHeap::new(),
             slots,
             usage: Usage::default(),
             recorder,
@@ -193,7 +196,12 @@ impl<'a, 'o> Turns<'a, 'o> {
             if now >= self.enter_ns {
                 (self.enter_ns, self.before) = (u64::MAX, self.meter.read());
             }
-            self.begin_due(now, cancellation)?;
+            if !self.pausing.is_empty() {
+                self.end_pauses(now, cancellation)?;
+            }
+            if self.clock.may_begin() {
+                self.begin_due(now, cancellation)?;
+            }
             if self.active == 0 {
                 return Ok(());
             }
@@ -203,8 +211,9 @@ impl<'a, 'o> Turns<'a, 'o> {
             if self.slots.len() == 1 && self.await_only_client(cancellation)? {
                 continue;
             }
-            let next = self.due.peek().map(|Reverse((at, _))| self.origin_ns + at);
-            let ready = self.poll.wait(next, now).map_err(LoopError)?;
+            let first = [self.due.peek(), self.pausing.peek()].into_iter().flatten();
+            let first = first.map(|Reverse((at, _))| self.origin_ns + at);
+            let ready = self.poll.wait(first.min(), now).map_err(LoopError)?;
             for at in 0..ready {
                 if let Some(place) = self.poll.client(at) {
                     self.ready(place, cancellation)?;
@@ -224,6 +233,36 @@ impl<'a, 'o> Turns<'a, 'o> {
             Some(turn) => self.settle(0, turn, cancellation).map(|()| true),
             None => Ok(false),
         }
+    }
+
+    /// Lets operations go on whose pause is over. One that was given up meanwhile has left its entry behind.
+    #[cold]
+    fn end_pauses(&mut self, now: u64, cancellation: &Cancellation) -> Result<(), LoopError> {
+        let mut most = self.pausing.len();
+        while let Some(Reverse((at, place))) = self.pausing.peek().copied() {
+            if self.origin_ns + at > now || most == 0 {
+                break;
+            }
+            most -= 1;
+            self.pausing.pop();
+            let slot = &mut self.slots[place];
+            if slot.doing == Doing::Pausing && slot.due_ns == at {
+                slot.doing = Doing::Working;
+                let turn = slot.work.ready();
+                self.settle(place, turn, cancellation)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The operation in hand waits for nothing but the time.
+    #[cold]
+    fn pause(&mut self, place: usize, pause: Duration) -> Result<(), LoopError> {
+        let at_ns = (self.clock.now_ns() - self.origin_ns).saturating_add(ns(pause));
+        let slot = &mut self.slots[place];
+        (slot.doing, slot.due_ns) = (Doing::Pausing, at_ns);
+        self.pausing.push(Reverse((at_ns, place)));
+        self.want_room(place, false)
     }
 
     /// Begins what is due. An operation that fails on the spot comes back here behind all others, so that it
@@ -263,7 +302,8 @@ impl<'a, 'o> Turns<'a, 'o> {
                 }
                 Ok(())
             }
-            Doing::Mending | Doing::Over => Ok(()),
+            // A connection that breaks in a pause is noticed by what is sent behind it.
+            Doing::Pausing | Doing::Mending | Doing::Over => Ok(()),
         }
     }
 
@@ -291,6 +331,7 @@ impl<'a, 'o> Turns<'a, 'o> {
                 self.finished(place, result, cancellation);
                 Ok(())
             }
+            Turn::Pausing(pause) => self.pause(place, pause),
             turn => self.want_room(place, turn == Turn::Writing),
         }
     }
@@ -299,7 +340,7 @@ impl<'a, 'o> Turns<'a, 'o> {
     #[inline]
     fn begin_at_once(&mut self, place: usize, cancellation: &Cancellation) -> Option<Turn> {
         let Reverse((at, first)) = self.due.peek().copied()?;
-        if first != place || cancellation.pulled() {
+        if first != place || cancellation.pulled() || !self.clock.may_begin() {
             return None;
         }
         let now = self.clock.now_ns();
@@ -317,9 +358,10 @@ impl<'a, 'o> Turns<'a, 'o> {
         cancellation: &Cancellation,
     ) {
         self.active -= 1;
-        let now = self.clock.now_ns() - self.origin_ns;
+        let (now, counts) = self.clock.now_counting_ns();
+        let ended = (now - self.origin_ns, counts);
         let work = &mut self.slots[place].work;
-        match work.end(now, result, &mut self.recorder, cancellation) {
+        match work.end(ended, result, &mut self.recorder, cancellation) {
             Some(why) => self.set(place, Next::Leave(why)),
             None if cancellation.pulled() => self.set(place, Next::Leave(cancellation.stopped())),
             None => self.advance(place),
@@ -427,7 +469,7 @@ impl<'a, 'o> Turns<'a, 'o> {
         let slot = &mut self.slots[place];
         let (at, recorder) = (now - self.origin_ns, &mut self.recorder);
         let next = match slot.doing {
-            Doing::Working if slot.work.is_overdue(at) => {
+            Doing::Working | Doing::Pausing if slot.work.is_overdue(at) => {
                 let forgotten = self.poll.forget(slot.work.descriptor());
                 forgotten.map_err(LoopError)?;
                 (slot.watched, slot.writing) = (false, false);
@@ -454,11 +496,15 @@ impl<'a, 'o> Turns<'a, 'o> {
     /// Counts who has something to do, and lays out the steps, after clients came or went.
     fn count_anew(&mut self) {
         self.due.clear();
+        self.pausing.clear();
         self.active = 0;
         for (place, slot) in self.slots.iter().enumerate() {
             self.active += usize::from(!matches!(slot.doing, Doing::Parked | Doing::Over));
             if slot.doing == Doing::Waiting {
                 self.due.push(Reverse((slot.due_ns, place)));
+            }
+            if slot.doing == Doing::Pausing {
+                self.pausing.push(Reverse((slot.due_ns, place)));
             }
         }
     }

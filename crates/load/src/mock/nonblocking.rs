@@ -38,15 +38,15 @@ impl Mock {
                 let (near, far) = UnixStream::pair()?;
                 near.set_nonblocking(true)?;
                 let server = match &session.mock.clock {
-                    Clock::Monotonic => {
-                        std::thread::Builder::new().spawn(move || serve(session, far))?;
-                        Server::Thread
-                    }
                     Clock::Virtual(clock) => Server::Events {
                         clock: Arc::clone(clock),
                         session: Box::new(session),
                         far: Some(Arc::new(far)),
                     },
+                    Clock::Monotonic | Clock::Alternating { .. } => {
+                        std::thread::Builder::new().spawn(move || serve(session, far))?;
+                        Server::Thread
+                    }
                 };
                 Ok(Client {
                     server,

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod alternating;
 mod ends;
 mod failures;
 mod models;

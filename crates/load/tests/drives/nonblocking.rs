@@ -1,5 +1,6 @@
 //! The event loop against the programmed target behind sockets: what it gives is what threads give.
 
+use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -187,6 +188,57 @@ impl NonblockingClient for Breaks {
 
     fn ready(&mut self) -> Turn {
         Turn::Finished(Err(Failure::Fatal("the server has gone".into())))
+    }
+}
+
+/// Pauses twice in each operation; meanwhile its server says something at once.
+struct Pauses {
+    near: UnixStream,
+    far: UnixStream,
+    left: u32,
+}
+
+impl NonblockingClient for Pauses {
+    fn descriptor(&self) -> i32 {
+        self.near.as_raw_fd()
+    }
+
+    fn begin(&mut self, _request: load::Request) -> Turn {
+        self.left = 1;
+        self.far.write_all(b"x").unwrap();
+        Turn::Pausing(ms(3))
+    }
+
+    fn ready(&mut self) -> Turn {
+        match std::mem::take(&mut self.left) {
+            0 => Turn::Finished(Ok(Done::default())),
+            _ => Turn::Pausing(ms(4)),
+        }
+    }
+}
+
+/// The time of a pause passes whatever comes from the server, and others work meanwhile.
+#[test]
+fn an_operation_pauses_as_long_as_it_says() {
+    let pauses = || -> Box<dyn NonblockingClient> {
+        let (near, far) = UnixStream::pair().unwrap();
+        Box::new(Pauses { near, far, left: 0 })
+    };
+    for others in [0, 1] {
+        let (clock, _) = Clock::new_virtual();
+        let mut all = vec![pauses()];
+        let other = Mock::new().on(&clock).latency(ms(1));
+        all.extend(other.nonblocking(others).unwrap());
+        let how = Drive {
+            clock,
+            ramp_up: RampUp::Operations { per_job: 2 },
+            ..plain(CLOSED, End::Time(ms(70)))
+        };
+        let outcome = in_loops(all, 1..=1, &how);
+        super::check(&outcome);
+        assert_eq!(outcome.clients[0].operations, 10);
+        let others: Vec<u64> = outcome.clients[1..].iter().map(|c| c.operations).collect();
+        assert_eq!(others, vec![70; others.len()]);
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a study will be able to say, told before its first point.
 
-use stats::compare::Design;
+use stats::compare::{Band, Design};
 use stats::forecast::{self, Plan};
+use stats::multiple::confidence_of_each;
 use verdict::compare::CONFIDENCE;
 
 use super::percent;
@@ -9,27 +10,40 @@ use super::percent;
 /// Spreads of a pair's ratio that are told when nothing is known of the machine.
 const SPREADS_ASSUMED: [f64; 3] = [0.005, 0.015, 0.04];
 
-/// Sentences on the chance that `pairs` pairs find a true `effect`, or find two equal ones equivalent.
-/// `spread`: what earlier studies of this plan showed, with the number of studies; else some are assumed.
-pub fn chances(pairs: u32, band: f64, effect: f64, spread: Option<(f64, usize)>) -> String {
+/// Sentences on the chance that `pairs` pairs find a true `effect` of one of `metrics` primary metrics, or find it
+/// equivalent when it is. `spread`: what earlier studies of this plan showed, with the number of studies; else some are assumed.
+pub fn chances(
+    (pairs, metrics): (u32, usize),
+    band: f64,
+    effect: f64,
+    spread: Option<(f64, usize)>,
+) -> String {
+    let confidence = confidence_of_each(CONFIDENCE, metrics);
     let mut out = format!(
-        "{pairs} pairs, band ±{} %; chances before the run:\n",
-        percent(band)
+        "{pairs} pairs, band ±{} %{}; chances before the run:\n",
+        percent(band),
+        match metrics {
+            0 | 1 => String::new(),
+            _ => format!(
+                ", {metrics} primary metrics with intervals of {} % each",
+                percent(confidence)
+            ),
+        }
     );
     let spreads: Vec<f64> = spread.map_or(SPREADS_ASSUMED.to_vec(), |(known, _)| vec![known]);
     for sd_log in spreads {
         let plan = Plan {
             design: Design::Paired,
-            band,
-            confidence: CONFIDENCE,
+            band: Band::of(band),
+            confidence,
         };
         let of = |ratio: f64| forecast::chances(&plan, pairs as usize, sd_log, ratio, 1);
         let (Ok(with), Ok(without)) = (of(1.0 + effect), of(1.0)) else {
             continue;
         };
         out.push_str(&format!(
-            "  with a scatter of {} % between pairs, a true effect of {} % stays inconclusive in {:.0} %, two equal \
-             configurations in {:.0} % of such studies\n",
+            "  if pairs scatter by {} %: a true difference of {} % would be inconclusive in {:.0} % of studies, no \
+             difference at all in {:.0} %\n",
             percent(sd_log),
             percent(effect),
             with.inconclusive * 100.0,

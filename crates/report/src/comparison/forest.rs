@@ -33,7 +33,7 @@ impl Scale {
     /// `┊` the edges of the band, `│` the ratio 1, `├─●─┤` interval and estimate.
     pub fn draw(&self, row: &Row) -> String {
         let mut line: Vec<char> = vec![' '; self.width];
-        let edge = row.band.ln_1p();
+        let edge = row.band.equivalence.ln_1p();
         for (at, mark) in [(-edge, '┊'), (edge, '┊'), (0.0, '│')] {
             if let Some(place) = self.place(at) {
                 line[place] = mark;
@@ -73,9 +73,9 @@ impl Scale {
     }
 
     /// What the ends of the scale stand for.
-    pub fn legend(&self) -> String {
+    pub fn legend(&self, sure: &str) -> String {
         format!(
-            "  scale {:.2} … {:.2} · │ no difference · ├●┤ ratio with its 95 % interval · ┊ practical band",
+            "  scale {:.2} … {:.2} · │ no difference · ├●┤ ratio with its {sure} · ┊ practical band",
             (-self.half).exp(),
             self.half.exp()
         )

@@ -1,5 +1,6 @@
 //! Two ramps of users for a terminal.
 
+use stats::Warning;
 use stats::compare::Comparison;
 use stats::ramp::Figure;
 use verdict::compare::verdict_word as word;
@@ -36,7 +37,7 @@ fn one(ramps: &Ramps) -> String {
         &ramps.found.throughput_at_knee,
         number::full,
     );
-    let left_out = ramps.found.throughput_at_knee.left_out(ramps.design);
+    let left_out = ramps.found.throughput_at_knee.left_out;
     if left_out > 0 {
         out += &format!(
             "  {left_out} ramps end before their knee and are excluded from the last line\n"
@@ -59,14 +60,21 @@ fn line(what: &str, figure: &Figure, write: impl Fn(f64) -> String) -> String {
 }
 
 fn ratio(comparison: &Comparison) -> String {
-    match comparison.ratio {
-        Some(ratio) => format!(
-            "{:.3} [{:.3}, {:.3}] {}",
-            ratio.estimate,
-            ratio.low,
-            ratio.high,
-            word(comparison.verdict)
-        ),
-        None => word(comparison.verdict).to_owned(),
+    let end = |end: f64| match end.is_finite() {
+        true => format!("{end:.3}"),
+        false => "∞".to_owned(),
+    };
+    let verdict = word(comparison.verdict);
+    let mut text = match comparison.ratio {
+        Some(ratio) => {
+            let (low, high) = (end(ratio.low), end(ratio.high));
+            format!("{:.3} [{low}, {high}] {verdict}", ratio.estimate)
+        }
+        None => verdict.to_owned(),
+    };
+    let censored = |w: &&Warning| matches!(w, Warning::Censored { .. });
+    if let Some(warning) = comparison.warnings.iter().find(censored) {
+        text += &format!("\n    {warning}");
     }
+    text
 }

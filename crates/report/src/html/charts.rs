@@ -61,8 +61,8 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>) -> Option<F
 }
 
 fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool) -> String {
-    let mut how = "Higher is better; each step to the right doubles the parallelism. Where a curve flattens, a \
-                   resource is saturated; the ring marks the saturation point, the smallest level within 5 % of the \
+    let mut how = "Higher is better; each step to the right doubles the parallelism. Where a curve flattens, \
+                   more jobs no longer help; the ring marks the saturation point, the smallest DOP within 5 % of the \
                    maximum.".to_owned();
     if logarithmic {
         how.push_str(" The vertical axis is logarithmic.");
@@ -263,8 +263,8 @@ pub fn response(sweeps: &[Sweep<'_>]) -> Option<Figure> {
     Some(Figure::new(
         "Response time, p50 · p95 · p99".to_owned(),
         chart.render(),
-        "Lower is better; the vertical axis is logarithmic. A flat line means that additional jobs do not wait; lines \
-         that drift apart mean a growing tail.".to_owned(),
+        "Lower is better; the vertical axis is logarithmic. A flat line means that added jobs cause no queueing; lines \
+         that diverge mean that tail latency grows faster than the median.".to_owned(),
         by_dop(sweeps, &names, |p| p.response_us.iter().map(|v| number::latency(*v)).collect()),
     ))
 }
@@ -489,7 +489,8 @@ pub fn timed_events(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     let caption = "Top timed events at the best level".to_owned();
     let heads = ["event", "class", "waits", "time (s)", "share (%)", "source"];
     let svg = bars(&caption, &shown);
-    let how = "Where the jobs' time went, in percent of the total. Look at the longest bar first.";
+    let how =
+        "Where the jobs' time went, in percent of their total time. Start with the longest bar.";
     Some(Figure::new(
         caption,
         svg,

@@ -6,9 +6,10 @@ use stats::compare::Design;
 use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
 use verdict::metric;
 
-use crate::comparison::plain_ratio;
+use crate::comparison::{odd_words, pairs_words, plain_ratio, sure};
 use crate::number;
 use crate::scorecard::Against;
+use crate::shifted::order_words;
 use crate::svg::{Branch, forest};
 
 /// Most rows that are drawn; the rest stands in `dbdyno compare --all`.
@@ -28,6 +29,8 @@ struct Other {
     refused: Option<String>,
     design: String,
     named: &'static str,
+    /// "95 % interval", or what the intervals of several metrics are so that they hold together.
+    sure: String,
     cautions: Vec<String>,
     /// Empty where no row has an interval: the table says it all.
     svg: String,
@@ -68,6 +71,7 @@ fn other_run(run: &Run, other: &Run) -> Other {
             refused: Some(reason.to_string()),
             design: String::new(),
             named: "",
+            sure: String::new(),
             cautions: Vec::new(),
             svg: String::new(),
             rows: Vec::new(),
@@ -83,7 +87,7 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
     let svg = match branches.iter().any(|branch| branch.ratio.is_some()) {
         true => forest(
-            "Ratios of this run to the other, with 95 % intervals",
+            &format!("Ratios of this run to the other, {}", sure(compared)),
             &branches,
         ),
         false => String::new(),
@@ -93,12 +97,22 @@ fn shown(other: &Run, compared: &Comparison) -> Other {
         refused: None,
         design: design(compared),
         named: named(compared.named),
-        cautions: compared.cautions.clone(),
+        sure: sure(compared),
+        cautions: cautions(compared),
         svg,
         rows: drawn.iter().map(|row| cells(row)).collect(),
         secondary: secondary(compared),
         more: primary.len() - drawn.len(),
     }
+}
+
+/// What weakens the comparison, and what is odd about the pairs of its primary metrics.
+fn cautions(compared: &Comparison) -> Vec<String> {
+    let odd = compared.primary().flat_map(|row| {
+        let oddities = row.oddities.iter();
+        oddities.map(|oddity| format!("{}: {}", label(row), odd_words(oddity)))
+    });
+    compared.cautions.iter().cloned().chain(odd).collect()
 }
 
 fn design(compared: &Comparison) -> String {
@@ -108,13 +122,11 @@ fn design(compared: &Comparison) -> String {
             "One repetition of each: no verdict is possible, because the noise is unknown."
                 .to_owned()
         }
-        Design::Paired => {
-            format!("{a} pairs, measured alternately, the order within each pair random.")
-        }
+        Design::Paired | Design::PairedInstances => format!("{}.", pairs_words(compared)),
         Design::Interleaved => format!("{a} and {b} repetitions, interleaved."),
-        Design::Sequential => format!(
-            "{a} and {b} repetitions, one run after the other, not interleaved: drift of the machine would \
-             look like an effect."
+        Design::Sequential { trusted } => format!(
+            "{a} and {b} repetitions, one run after the other, not interleaved: {}.",
+            order_words(trusted)
         ),
     }
 }
@@ -136,7 +148,7 @@ fn branch(row: &Row) -> Branch {
     Branch {
         label: label(row),
         ratio: ratio.map(|r| [r.estimate, r.low, r.high]),
-        band: row.band,
+        band: row.band.equivalence,
         text,
         class: verdict_word(row.result.verdict),
     }
@@ -146,7 +158,8 @@ fn label(row: &Row) -> String {
     let figure = match row.metric.figure.as_str() {
         "operations_per_s" => "ops/s".to_owned(),
         "rows_per_s" => "rows/s".to_owned(),
-        other => other.replace('_', " "),
+        // Times are shown with their unit.
+        other => other.replace("_us", "").replace('_', " "),
     };
     let target = row.metric.target.as_deref().unwrap_or_default();
     let level = match row.metric.level {
@@ -199,8 +212,9 @@ fn secondary(compared: &Comparison) -> String {
     match rows.len() {
         0 => String::new(),
         n => format!(
-            "{n} secondary metrics: {} better, {} worse, {} equivalent, {} inconclusive; the full comparison of the \
+            "{n} secondary {}: {} better, {} worse, {} equivalent, {} inconclusive; the full comparison of the \
              two runs lists them.",
+            if n == 1 { "metric" } else { "metrics" },
             count("better"),
             count("worse"),
             count("equivalent"),

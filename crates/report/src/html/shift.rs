@@ -5,7 +5,7 @@ mod published;
 
 use archive::{Latency, Run};
 use askama::Template;
-use verdict::compare::BAND_DEFAULT;
+use verdict::compare::Terms;
 use verdict::shift::{Shift, shifts};
 
 use super::figure::{Figure, id_of};
@@ -43,7 +43,7 @@ struct Drawn {
 /// Builds the view.
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     let others = against.iter().filter_map(|other| match other {
-        Against::Run(before) => Some((before, shifts(before, run, BAND_DEFAULT))),
+        Against::Run(before) => Some((before, shifts(before, run, Terms::default()))),
         Against::Reference(_) => None,
     });
     let told = others.filter(|(_, shifts)| !shifts.is_empty());

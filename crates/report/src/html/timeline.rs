@@ -42,7 +42,7 @@ const QUANTITIES: [Quantity; 4] = [
     },
     Quantity {
         caption: "Response time p99 over time",
-        how: "Peaks are stalls of single operations; compare them with the device throughput.",
+        how: "Peaks are operations that stalled; see whether device throughput changed at the same time.",
         latency: true,
         counted: false,
         lines: &[("", Dash::Solid, |s| s.response_us_p99)],

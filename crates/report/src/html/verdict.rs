@@ -75,13 +75,17 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         (0, ..) => (
             "Nothing measured",
             "bad",
-            "The run has no finished point.".to_owned(),
+            match run.state {
+                RunState::Complete => "The run has no points.",
+                _ => "The run ended before its first point finished; resume it.",
+            }
+            .to_owned(),
         ),
         (_, 0, true) if !cautions.is_empty() => (
             "Valid, with cautions",
             "warn",
             format!(
-                "{} Before you use the figures, see: {}.",
+                "{} Before you use the figures, read these lines below: {}.",
                 passed(measured),
                 cautions.join(", ")
             ),
@@ -97,7 +101,9 @@ pub fn view(run: &Run, groups: &[TestGroup<'_>]) -> View {
         (_, bad, _) => (
             "Not valid",
             "bad",
-            format!("{bad} of {measured} points failed a check; their figures do not count."),
+            format!(
+                "{bad} of {measured} points failed a check; their figures are excluded from the scorecard."
+            ),
         ),
     };
     let mut reasons = reasons(run, &invalid);
@@ -253,7 +259,8 @@ fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
     let (text, tone) = match stats::summary::median(&spreads) {
         Some(median) => (
             format!(
-                "{} repetitions; median range of throughput {} %, {noisy} of {} levels above {NOISE_PCT} %",
+                "{} repetitions; throughput varied between them by {} % (median over the levels), by more than \
+                 {NOISE_PCT} % at {noisy} of {} levels",
                 run.repetitions,
                 number::figure(median),
                 spreads.len(),
@@ -261,7 +268,8 @@ fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
             if noisy > 0 { "warn" } else { "good" },
         ),
         None => (
-            "unknown: no level was measured twice (set repeat in the plan)".to_owned(),
+            "unknown: nothing was measured more than once; set repeat in the plan to 3 or more"
+                .to_owned(),
             "plain",
         ),
     };

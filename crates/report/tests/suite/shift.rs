@@ -8,6 +8,7 @@ use archive::{
 };
 use report::{Against, HtmlOptions, Shown, html, shifts};
 use stats::Histogram;
+use verdict::compare::Terms;
 use verdict::shift::shifts as find;
 
 /// Runs of the list of a published study, reads of 200 µs and writes of 330 µs on the average `factor` times as
@@ -103,7 +104,10 @@ fn the_terminal_has_a_line_for_each_kind_of_time() {
         colour: false,
         all: false,
     };
-    insta::assert_snapshot!("shifts", shifts(&find(&before, &after, 0.02), shown));
+    insta::assert_snapshot!(
+        "shifts",
+        shifts(&find(&before, &after, Terms::default()), shown)
+    );
     assert_eq!(shifts(&[], shown), "");
 }
 
@@ -231,7 +235,7 @@ fn nothing_before_is_no_improvement() {
         colour: false,
         all: true,
     };
-    let text = shifts(&find(&before, &after, 0.02), shown);
+    let text = shifts(&find(&before, &after, Terms::default()), shown);
     let line = text.lines().find(|line| line.contains("device's queue"));
     let cells: Vec<&str> = line.unwrap().split_whitespace().collect();
     assert!(

@@ -7,11 +7,12 @@
 mod noise;
 
 mod bootstrap;
+mod slices;
 
 use bootstrap::Bootstrap;
 use noise::{NOISES, Noise, Order, measure};
 use stats::autocorrelation::{mean_interval, variance};
-use stats::compare::{Design, Direction, Verdict, judge};
+use stats::compare::{Band, Design, Direction, Verdict, judge};
 use stats::distribution::student_quantile;
 use stats::forecast::{Plan, chances, repetitions};
 use stats::random::Random;
@@ -39,6 +40,40 @@ fn main() {
     means();
     classes();
     laws();
+    warm_ups();
+    slices::slices(TRIALS_RESAMPLED);
+}
+
+/// How often a warm-up ends as steady, and of these below 0.97 of the final rate, all in % of all warm-ups.
+fn warm_ups() {
+    println!(
+        "\nWarm-ups in %: called at rest / of these below 0.97 of the final rate; judged every 5 s\n"
+    );
+    println!(
+        "| noise of half a second | cap s | at rest from the start | τ s | from 0.4 | 0.6 | 0.8 |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for (kind, sd) in [
+        (Noise::Normal, 0.01),
+        (Noise::Normal, 0.03),
+        (Noise::Autocorrelated, 0.03),
+    ] {
+        for cap_s in [60, 300] {
+            let (rested, _) = noise::warm_ups(2_000, (1.0, 1.0), (kind, sd), cap_s);
+            for tau_s in [30.0, 60.0, 120.0, 300.0] {
+                let cells = [0.4, 0.6, 0.8].map(|from| {
+                    let (ended, below) = noise::warm_ups(2_000, (from, tau_s), (kind, sd), cap_s);
+                    format!("{} / {}", pct(ended), pct(below))
+                });
+                println!(
+                    "| {kind:?}, {} % | {cap_s} | {} | {tau_s} | {} |",
+                    sd * 100.0,
+                    pct(rested),
+                    cells.join(" | ")
+                );
+            }
+        }
+    }
 }
 
 fn pct(share: f64) -> String {
@@ -202,7 +237,7 @@ fn verdicts() {
                 pct(share(TRIALS, 2, |random| {
                     let (a, b) = measure(kind, Order::Lot, n, 0.015, ratio, random);
                     let found = ranks_of_pairs(&a, &b).expect("six positive pairs suffice");
-                    wanted.contains(&judge(&found, band, Direction::HigherIsBetter))
+                    wanted.contains(&judge(&found, Band::of(band), Direction::HigherIsBetter))
                 }))
             };
             let wrong = [Verdict::Better, Verdict::Worse];
@@ -229,7 +264,7 @@ fn verdicts() {
             for ratio in [1.05, 1.10, 1.0] {
                 let plan = Plan {
                     design,
-                    band: 0.02,
+                    band: Band::of(0.02),
                     confidence: 0.95,
                 };
                 let advised = repetitions(&plan, sd, ratio).expect("the plan is a valid one");
@@ -238,7 +273,7 @@ fn verdicts() {
         }
         let plan = Plan {
             design: Design::Paired,
-            band: 0.02,
+            band: Band::of(0.02),
             confidence: 0.95,
         };
         let ten = chances(&plan, 10, sd, 1.05, 1).expect("the plan is a valid one");

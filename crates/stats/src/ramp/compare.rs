@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{Limits, Step, knee, supported};
-use crate::compare::{Comparison, Design, Direction, Question};
+use crate::censored::{Bounds, compare_bounds};
+use crate::compare::{Band, Comparison, Design, Direction, Question};
 
 /// What is asked of the comparison of two ramps; settled before the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,12 +14,25 @@ pub struct RampQuestion {
     pub limits: Option<Limits>,
     /// Which repetitions belong together.
     pub design: Design,
-    /// The practical band, as in [`Question::band`].
-    pub band: f64,
+    /// What is too small for a verdict, as in [`Question::band`].
+    pub band: Band,
     /// Confidence of the intervals, as a share.
     pub confidence: f64,
     /// Seed of what is drawn by lot; part of the result.
     pub seed: u64,
+}
+
+impl RampQuestion {
+    /// What is asked of one figure.
+    fn on(&self, direction: Direction) -> Question {
+        Question {
+            design: self.design,
+            direction,
+            band: self.band,
+            confidence: self.confidence,
+            seed: self.seed,
+        }
+    }
 }
 
 /// A figure of both sides, compared.
@@ -29,26 +43,15 @@ pub struct Figure {
     pub b: Vec<Option<f64>>,
     /// Ratio b/a of those that both tell, with its interval and verdict.
     pub comparison: Comparison,
-}
-
-impl Figure {
-    /// How many values do not count because their ramp, or the one they are paired with, does not tell the
-    /// figure.
-    pub fn left_out(&self, design: Design) -> usize {
-        let told = |side: &[Option<f64>]| side.iter().flatten().count();
-        let all = self.a.len() + self.b.len();
-        match design {
-            Design::Paired => all - 2 * both(&self.a, &self.b).count(),
-            Design::Interleaved | Design::Sequential => all - told(&self.a) - told(&self.b),
-        }
-    }
+    /// How many values do not count because their ramp, or the one they are paired with, tells nothing of the figure.
+    pub left_out: usize,
 }
 
 /// Two ramps compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RampComparison {
-    /// Supported users, interpolated; `None` without limits. A ramp that never exceeds them does not tell how
-    /// many are supported, and is left out, never taken for its last step.
+    /// Supported users, interpolated; `None` without limits. A ramp that never exceeds them, or that begins beyond
+    /// them, tells bounds, which count as such ([`crate::censored`]); it is neither left out nor taken for its last step.
     pub users_at_limit: Option<Figure>,
     /// Response times at each number of users that both sides were measured at, in their order. The intervals
     /// hold for each by itself, not for all of them together.
@@ -81,9 +84,27 @@ pub fn compare(a: &[Vec<Step>], b: &[Vec<Step>], question: &RampQuestion) -> Ram
         .collect::<Vec<_>>();
     RampComparison {
         users_at_limit: question.limits.map(|limits| {
-            figure(Direction::HigherIsBetter, &|ramp| {
-                supported(ramp, &limits).interpolated
-            })
+            // Of a ramp that was not measured nothing is known, and its pair is none.
+            let side = |ramps: &[Vec<Step>]| -> Vec<Option<Bounds>> {
+                let measured = |ramp: &Vec<Step>| !ramp.is_empty();
+                let bounds = |ramp: &Vec<Step>| supported(ramp, &limits).bounds();
+                ramps
+                    .iter()
+                    .map(|ramp| measured(ramp).then(|| bounds(ramp)))
+                    .collect()
+            };
+            let (all_a, all_b) = (side(a), side(b));
+            let (told_a, told_b) = told(&all_a, &all_b, question.design);
+            let known = |side: &[Option<Bounds>]| -> Vec<Option<f64>> {
+                side.iter().map(|bounds| bounds.as_ref()?.known()).collect()
+            };
+            let asked = question.on(Direction::HigherIsBetter);
+            Figure {
+                a: known(&all_a),
+                b: known(&all_b),
+                comparison: compare_bounds(&told_a, &told_b, &asked),
+                left_out: a.len() + b.len() - told_a.len() - told_b.len(),
+            }
         }),
         response_at_users: common
             .into_iter()
@@ -102,8 +123,18 @@ fn measured_at(ramps: &[Vec<Step>]) -> BTreeSet<u32> {
     ramps.iter().flatten().map(|step| step.users).collect()
 }
 
-fn both<'v>(a: &'v [Option<f64>], b: &'v [Option<f64>]) -> impl Iterator<Item = (f64, f64)> + 'v {
-    a.iter().zip(b).filter_map(|(a, b)| (*a).zip(*b))
+/// What both sides tell: of pairs those with both halves.
+fn told<T: Copy>(a: &[Option<T>], b: &[Option<T>], design: Design) -> (Vec<T>, Vec<T>) {
+    match design {
+        _ if design.is_paired() && a.len() == b.len() => {
+            let pairs = a.iter().zip(b).filter_map(|(a, b)| (*a).zip(*b));
+            pairs.unzip()
+        }
+        _ => (
+            a.iter().flatten().copied().collect(),
+            b.iter().flatten().copied().collect(),
+        ),
+    }
 }
 
 fn compared(
@@ -112,21 +143,10 @@ fn compared(
     question: &RampQuestion,
     direction: Direction,
 ) -> Figure {
-    let asked = Question {
-        design: question.design,
-        direction,
-        band: question.band,
-        confidence: question.confidence,
-        seed: question.seed,
-    };
-    let (told_a, told_b): (Vec<f64>, Vec<f64>) = match question.design {
-        Design::Paired if a.len() == b.len() => both(&a, &b).unzip(),
-        _ => (
-            a.iter().flatten().copied().collect(),
-            b.iter().flatten().copied().collect(),
-        ),
-    };
+    let asked = question.on(direction);
+    let (told_a, told_b) = told(&a, &b, question.design);
     Figure {
+        left_out: a.len() + b.len() - told_a.len() - told_b.len(),
         comparison: crate::compare::compare(&told_a, &told_b, &asked),
         a,
         b,
@@ -138,6 +158,7 @@ mod tests {
     use super::super::tests::{asymptotic, step};
     use super::*;
     use crate::compare::Verdict;
+    use crate::warning::Warning;
 
     const QUESTION: RampQuestion = RampQuestion {
         limits: Some(Limits {
@@ -145,7 +166,7 @@ mod tests {
             errors_pct: 1.0,
         }),
         design: Design::Paired,
-        band: 0.02,
+        band: Band::of(0.02),
         confidence: 0.95,
         seed: 1,
     };
@@ -183,7 +204,7 @@ mod tests {
             let ratio = figure.comparison.ratio.unwrap();
             // The knee is known to a part of a step of a fifth.
             assert!((ratio.estimate - 2.0).abs() < 0.06, "{ratio:?}");
-            assert!(ratio.low > 1.9 && ratio.high < 2.1 && figure.left_out(Design::Paired) == 0);
+            assert!(ratio.low > 1.9 && ratio.high < 2.1 && figure.left_out == 0);
             assert_eq!(figure.comparison.verdict, Verdict::Better);
         }
         let first = found.users_at_limit.unwrap().a[0].unwrap();
@@ -203,15 +224,27 @@ mod tests {
         assert_eq!(at(200).verdict, Verdict::Better);
     }
 
-    /// A ramp that never exceeds the limit does not tell how many users are supported: left out, not guessed.
+    /// A ramp that never exceeds the limit tells how many users are supported at least.
     #[test]
-    fn what_a_ramp_does_not_tell_is_left_out() {
+    fn what_a_ramp_does_not_tell_is_not_guessed() {
         let mut b = ramps(1, 20);
         b[3] = ramp(1, 3, 4);
         let found = compare(&ramps(1, 20), &b, &QUESTION);
         let users = found.users_at_limit.unwrap();
-        assert_eq!((users.b[3], users.left_out(Design::Paired)), (None, 2));
-        assert_eq!(users.comparison.verdict, Verdict::Equivalent);
+        assert_eq!(users.b[3], None);
+        assert_eq!(users.comparison.warnings, [Warning::Censored { count: 1 }]);
+        // It supported 80 users at least, where the others support 104: that it may support many more is one of eight.
+        assert_eq!(users.comparison.verdict, Verdict::Inconclusive);
+        assert!(users.comparison.ratio.unwrap().covers(1.0));
+        // All of B's end at 80 users, where A's pass the limit at 104: nothing is known of B but that.
+        let short: Vec<Vec<Step>> = (0..8).map(|repetition| ramp(1, repetition, 4)).collect();
+        let found = compare(&ramps(1, 20), &short, &QUESTION);
+        let users = found.users_at_limit.unwrap().comparison;
+        assert_eq!(users.ratio.unwrap().high, f64::INFINITY);
+        // And all of B's end at 300 users within the limit: more than A supports, whatever more it is.
+        let found = compare(&ramps(1, 20), &ramps(4, 15), &QUESTION);
+        let users = found.users_at_limit.unwrap().comparison;
+        assert_eq!(users.verdict, Verdict::Better, "{users:?}");
         let unpaired = RampQuestion {
             design: Design::Interleaved,
             limits: None,
@@ -219,7 +252,7 @@ mod tests {
         };
         let found = compare(&ramps(1, 20), &b, &unpaired);
         assert!(found.users_at_limit.is_none());
-        assert_eq!(found.throughput_at_knee.left_out(Design::Interleaved), 1);
+        assert_eq!(found.throughput_at_knee.left_out, 1);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use crate::noise::{NOISES, Noise, Order, measure};
 use stats::Warning;
 use stats::autocorrelation::mean_interval;
-use stats::compare::{Design, Direction, Question, Verdict, compare, judge};
+use stats::compare::{Band, Design, Direction, Question, Verdict, compare, judge};
 use stats::forecast::{POWER, Plan, repetitions};
+use stats::multiple::confidence_of_each;
 use stats::random::Random;
 use stats::ratio::{Ratio, paired, unpaired};
 
@@ -81,13 +82,44 @@ fn interleaving_is_what_protects_from_drift() {
     }
 }
 
+/// Without a band, and nothing changed: the chance that any of several primary metrics is called better or worse. Metrics
+/// that go together are in the same run, so half of each figure's noise is common to all of them.
+#[test]
+fn any_false_verdict_among_many_primary_metrics_is_as_rare_as_of_one() {
+    let of = |metrics: usize, confidence: f64, seed: u64| {
+        share(TRIALS, seed, |random| {
+            let common = measure(Noise::Normal, Order::Lot, 12, 0.02, 1.0, random);
+            (0..metrics).any(|_| {
+                let own = measure(Noise::StudentT3, Order::Lot, 12, 0.02, 1.0, random);
+                let joined = |x: &[f64], y: &[f64]| -> Vec<f64> {
+                    x.iter().zip(y).map(|(x, y)| x * y).collect()
+                };
+                let (a, b) = (joined(&common.0, &own.0), joined(&common.1, &own.1));
+                let found = paired(&a, &b, confidence).expect("twelve pairs carry 99.4 %");
+                let verdict = judge(&found.interval, Band::of(0.0), Direction::HigherIsBetter);
+                verdict != Verdict::Inconclusive
+            })
+        })
+    };
+    for metrics in [1, 2, 3, 5, 8] {
+        let found = of(metrics, confidence_of_each(0.95, metrics), metrics as u64);
+        assert!(
+            found <= 0.05 + slack(0.05, TRIALS),
+            "{metrics} metrics: {found}"
+        );
+    }
+    // And this is what a list of metrics buys when each is judged alone.
+    let alone = of(8, 0.95, 8);
+    assert!(alone > 0.12, "{alone}");
+}
+
 fn verdicts(ratio: f64, n: usize, sd: f64, band: f64, kind: Noise, of: Verdict) -> f64 {
     share(TRIALS, 77, |random| {
         let (a, b) = measure(kind, Order::Lot, n, sd, ratio, random);
         let interval = paired(&a, &b, 0.95)
             .expect("six positive pairs carry 95 %")
             .interval;
-        judge(&interval, band, Direction::HigherIsBetter) == of
+        judge(&interval, Band::of(band), Direction::HigherIsBetter) == of
     })
 }
 
@@ -118,7 +150,7 @@ fn false_verdicts_are_rare() {
 fn a_slow_down_of_five_percent_is_found_with_the_pairs_that_are_advised() {
     let plan = Plan {
         design: Design::Paired,
-        band: 0.02,
+        band: Band::of(0.02),
         confidence: 0.95,
     };
     for (kind, sd) in [
@@ -157,7 +189,7 @@ fn a_comparison_decides_as_its_parts_do() {
     let question = Question {
         design: Design::Paired,
         direction: Direction::LowerIsBetter,
-        band: 0.02,
+        band: Band::of(0.02),
         confidence: 0.95,
         seed: 1,
     };

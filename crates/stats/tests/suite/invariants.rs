@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stats::changepoint::{segments, usual_penalty};
-use stats::compare::{Comparison, Design, Direction, Question, Verdict, compare};
+use stats::compare::{Band, Comparison, Design, Direction, Question, Verdict, compare};
 use stats::interval::median_interval;
 use stats::multiple::holm;
 use stats::permutation;
@@ -25,7 +25,7 @@ fn question(design: Design) -> Question {
     Question {
         design,
         direction: Direction::HigherIsBetter,
-        band: 0.02,
+        band: Band::of(0.02),
         confidence: 0.95,
         seed: 1,
     }
@@ -35,7 +35,8 @@ fn designs() -> impl Strategy<Value = Design> {
     prop_oneof![
         Just(Design::Paired),
         Just(Design::Interleaved),
-        Just(Design::Sequential)
+        Just(Design::Sequential { trusted: false }),
+        Just(Design::Sequential { trusted: true })
     ]
 }
 
@@ -164,7 +165,7 @@ proptest! {
 
     #[test]
     fn nothing_panics_whatever_the_series(a in any_series(), b in any_series(), design in designs(), band in any::<f64>()) {
-        let found = compare(&a, &b, &Question { band, ..question(design) });
+        let found = compare(&a, &b, &Question { band: Band::of(band), ..question(design) });
         prop_assert!(found.ratio.is_some() || !found.warnings.is_empty());
         let sentence = |warning: &Warning| warning.to_string().len() > 20;
         prop_assert!(found.warnings.iter().all(sentence));

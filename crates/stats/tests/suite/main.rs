@@ -6,6 +6,7 @@ mod hostile;
 mod invariants;
 mod noise;
 mod scaling_law;
+mod warm_up;
 
 #[global_allocator]
 static MEMORY: testing::Counting = testing::Counting;

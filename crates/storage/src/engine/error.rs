@@ -50,6 +50,19 @@ pub enum EngineError {
         sd: String,
         path: PathBuf,
     },
+    /// The device says that it holds something.
+    #[error(
+        "SD {sd}: {} holds {what}, and writing to it would destroy that; name another device, or erase its signature \
+         (wipefs)",
+        path.display()
+    )]
+    Bears {
+        /// Name of the SD.
+        sd: String,
+        path: PathBuf,
+        /// What it holds.
+        what: &'static str,
+    },
     /// Two SDs are the same thing, and blocks of one would be found changed by the other.
     #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it \
              once", path.display())]

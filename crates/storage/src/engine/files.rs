@@ -5,9 +5,11 @@ use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::error::EngineError;
+use super::signature;
 use crate::regular;
 use crate::run::{Run, Sizes, StorageDefinition};
 
@@ -53,7 +55,12 @@ pub struct Claims {
 }
 
 impl Claims {
-    fn claim(&self, sd: &StorageDefinition, device: u64) -> Result<(), EngineError> {
+    fn claim(
+        &self,
+        sd: &StorageDefinition,
+        device: u64,
+        may_destroy: &[PathBuf],
+    ) -> Result<(), EngineError> {
         // No step under the lock can panic half-way.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.contains_key(&device) {
@@ -70,6 +77,16 @@ impl Claims {
                 },
                 _ => refused(sd, true, reason),
             })?;
+        // Looked at once: later it bears what the list has written.
+        let found = signature::of(&file).map_err(|reason| refused(sd, false, reason))?;
+        let is_named = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|it| it.rdev() == device);
+        if let Some(what) = found.filter(|_| !may_destroy.iter().any(is_named)) {
+            return Err(EngineError::Bears {
+                sd: sd.name.clone(),
+                path: sd.path.clone(),
+                what,
+            });
+        }
         held.insert(device, file);
         Ok(())
     }
@@ -80,8 +97,8 @@ impl Claims {
 pub(crate) struct Opening<'a> {
     /// Files may be shorter than their size, and grow.
     pub may_grow: bool,
-    /// Devices that are in use may be written to.
-    pub force: bool,
+    /// Devices whose contents may be lost.
+    pub may_destroy: &'a [PathBuf],
     /// Who holds the devices.
     pub claims: &'a Claims,
 }
@@ -233,8 +250,9 @@ fn open(
     let metadata = file
         .metadata()
         .map_err(|reason| refused(sd, writes, reason))?;
-    if is_block && writes && !opening.force {
-        opening.claims.claim(sd, metadata.rdev())?;
+    if is_block && writes {
+        let claims = opening.claims;
+        claims.claim(sd, metadata.rdev(), opening.may_destroy)?;
     }
     let may_grow = opening.may_grow && writes && !is_block;
     let extent = Extent {

@@ -22,6 +22,8 @@ const ENTRY_BYTES: usize = 16;
 /// What the files are for.
 const MAP: &str = "the map of a journal";
 const JOURNAL: &str = "a journal";
+/// Names that are tried for a file that is to replace another.
+const NAMES_MAX: u32 = 100;
 /// A journal that has grown to this is folded into a new map.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
@@ -69,14 +71,8 @@ fn paths(settings: &Settings, sd: &str) -> (PathBuf, PathBuf) {
 /// Whether the files of a journal can be written, or read where there was one before.
 pub(crate) fn look(settings: &Settings, sd: &str) -> Result<(), EngineError> {
     let (map_path, path) = paths(settings, sd);
-    let new = [replacement(&map_path), replacement(&path)];
-    for (path, purpose) in [
-        (&map_path, MAP),
-        (&new[0], MAP),
-        (&path, JOURNAL),
-        (&new[1], JOURNAL),
-    ] {
-        regular::may_write(path).map_err(refused(path, purpose))?;
+    for (path, purpose) in [(&map_path, MAP), (&path, JOURNAL)] {
+        spare_foreign(path).map_err(refused(path, purpose))?;
     }
     if settings.recover {
         regular::read(&map_path).map_err(refused(&map_path, MAP))?;
@@ -88,8 +84,12 @@ impl Journal {
     /// Begins a journal with the map of `proof`.
     pub fn begin(settings: &Settings, sd: &str, proof: &Proof) -> Result<Self, EngineError> {
         let (map_path, path) = paths(settings, sd);
+        // Both before either is replaced: a new map would make a torn journal of what lies beside it.
+        for (path, purpose) in [(&map_path, MAP), (&path, JOURNAL)] {
+            spare_foreign(path).map_err(refused(path, purpose))?;
+        }
         write_map(&map_path, proof).map_err(refused(&map_path, MAP))?;
-        let file = regular::write(&path).map_err(refused(&path, JOURNAL))?;
+        let file = replace(&path, &[]).map_err(refused(&path, JOURNAL))?;
         Ok(Self {
             map_path,
             path,
@@ -231,22 +231,72 @@ fn write_map(path: &Path, proof: &Proof) -> io::Result<()> {
     replace(path, &[&head(proof, &content), &content]).map(drop)
 }
 
-/// Where what is to replace a file is written.
-fn replacement(path: &Path) -> PathBuf {
-    let mut new = path.as_os_str().to_owned();
-    new.push(".new");
-    PathBuf::from(new)
+/// Refuses what is neither a map nor a journal of ours: `SD` is a name that others use as well.
+fn spare_foreign(path: &Path) -> io::Result<()> {
+    let found = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    let odd = |what: &str| {
+        let what = format!("it is {what}; move it, or name another folder with journal=");
+        Err(io::Error::other(what))
+    };
+    if found.is_symlink() {
+        return odd("a symbolic link");
+    }
+    let mut begins = Vec::new();
+    let mut file = regular::read(path)?.take(ENTRY_BYTES as u64);
+    file.read_to_end(&mut begins)?;
+    let is_map = path.extension().is_some_and(|end| end == "map");
+    let is_own = match is_map {
+        true => begins.starts_with(MAGIC),
+        false => begins.is_empty() || parse_entry(&begins).is_some() || is_torn(&begins, path),
+    };
+    match is_own {
+        true => Ok(()),
+        false => odd("no file of dbdyno"),
+    }
 }
 
-/// Puts new content in the place of a file in one step; the file, open behind it.
-fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
-    let new = replacement(path);
-    let mut file = regular::write(&new)?;
-    for part in parts {
-        file.write_all(part)?;
+/// Whether a journal was broken off in its first entry: what is there is less than one, or was never filled, and the map
+/// beside it is ours.
+fn is_torn(begins: &[u8], path: &Path) -> bool {
+    let is_short = begins.len() < ENTRY_BYTES || begins.iter().all(|byte| *byte == 0);
+    let mut magic = [0; MAGIC.len()];
+    let map = regular::read(&path.with_extension("map"));
+    is_short && map.is_ok_and(|mut map| map.read_exact(&mut magic).is_ok() && magic == *MAGIC)
+}
+
+/// A new file beside `path`, which is to get its name.
+fn replacement(path: &Path) -> io::Result<(PathBuf, File)> {
+    let mut last = io::ErrorKind::AlreadyExists.into();
+    for number in 0..NAMES_MAX {
+        let mut new = path.as_os_str().to_owned();
+        new.push(format!(".{}-{number}.new", std::process::id()));
+        match File::create_new(&new) {
+            Ok(file) => return Ok((new.into(), file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
     }
-    file.sync_all()?;
-    std::fs::rename(&new, path)?;
+    Err(last)
+}
+
+/// Puts new content in the place of a file of ours in one step; the file, open behind it.
+fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
+    spare_foreign(path)?;
+    let (new, mut file) = replacement(path)?;
+    let mut put = || -> io::Result<()> {
+        for part in parts {
+            file.write_all(part)?;
+        }
+        file.sync_all()?;
+        std::fs::rename(&new, path)
+    };
+    put().inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(&new);
+    })?;
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -333,6 +383,53 @@ mod tests {
                 .len(),
             0
         );
+    }
+
+    #[test]
+    fn files_of_others_are_neither_replaced_nor_written() {
+        for name in ["sd1.map", "sd1.jnl"] {
+            let folder = tempfile::tempdir().unwrap();
+            let settings = settings(folder.path());
+            let foreign = folder.path().join(name);
+            let target = folder.path().join("target");
+            std::fs::write(&target, "precious").unwrap();
+            for text in ["precious", "precious, and longer", &"\0".repeat(64)] {
+                std::fs::write(&foreign, text).unwrap();
+                let looked = look(&settings, "sd1").unwrap_err().to_string();
+                let begun = Journal::begin(&settings, "sd1", &proof()).unwrap_err();
+                assert!(looked.contains("no file of dbdyno"), "{looked}");
+                assert_eq!(looked, begun.to_string());
+                assert_eq!(std::fs::read_to_string(&foreign).unwrap(), text);
+                let _ = std::fs::remove_file(folder.path().join("sd1.map"));
+            }
+            let _ = std::fs::remove_file(&foreign);
+            for to in [&target, &folder.path().join("absent")] {
+                std::os::unix::fs::symlink(to, &foreign).unwrap();
+                let told = Journal::begin(&settings, "sd1", &proof()).unwrap_err();
+                assert!(told.to_string().contains("a symbolic link"), "{told}");
+                assert_eq!(std::fs::read_link(&foreign).unwrap(), *to);
+                std::fs::remove_file(&foreign).unwrap();
+            }
+            assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
+            assert!(!folder.path().join("absent").exists());
+        }
+    }
+
+    /// What a crash left of ours is taken up again: a journal with a torn or empty first entry beside its map.
+    #[test]
+    fn what_a_crash_left_is_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(folder.path());
+        for left in [&b""[..], &[7; 9], &[0; 4096], &entry(5, 1, false)] {
+            drop(Journal::begin(&settings, "sd1", &proof()).unwrap());
+            std::fs::write(folder.path().join("sd1.jnl"), left).unwrap();
+            look(&settings, "sd1").unwrap();
+        }
+        drop(Journal::begin(&settings, "sd1", &proof()).unwrap());
+        let names = std::fs::read_dir(folder.path()).unwrap().flatten();
+        let mut names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["sd1.jnl", "sd1.map"]);
     }
 
     #[test]

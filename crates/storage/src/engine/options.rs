@@ -1,5 +1,6 @@
 //! How runs are carried out, beside what they say themselves.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use super::files::{Claims, Opening};
@@ -22,8 +23,8 @@ pub struct Options<'a> {
     pub workers_max: Option<usize>,
     /// Blocking threads even where a ring may be used.
     pub without_ring: bool,
-    /// Write to devices that are in use.
-    pub force: bool,
+    /// Devices whose contents may be lost, by name. Others that say what they hold are not written to.
+    pub may_destroy: &'a [PathBuf],
     /// Files may be shorter than their size, and grow: for [`format_run`](super::format_run) alone.
     pub may_grow: bool,
     /// Devices that are held over several runs; none: each run holds its own.
@@ -44,7 +45,7 @@ impl<'a> Options<'a> {
             batch_max: BATCH_DEFAULT,
             workers_max: None,
             without_ring: false,
-            force: false,
+            may_destroy: &[],
             may_grow: false,
             claims: None,
             proofs: None,
@@ -63,7 +64,7 @@ impl<'a> Options<'a> {
     pub(super) fn opening(&self, claims: &'a Claims) -> Opening<'a> {
         Opening {
             may_grow: self.may_grow,
-            force: self.force,
+            may_destroy: self.may_destroy,
             claims,
         }
     }

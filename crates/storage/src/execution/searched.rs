@@ -90,7 +90,7 @@ impl Execution<'_> {
             }
         };
         let search = slo
-            .search(first_per_s, lowest_per_s)
+            .search(first_per_s, lowest_per_s, options.seed)
             .map_err(|error| Halt::Error(ExecutionError::Search(error)))?;
         let mut missed = None;
         let mut tried: Vec<Tried> = Vec::new();

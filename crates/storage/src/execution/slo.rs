@@ -78,16 +78,18 @@ impl Slo {
         &self,
         first_per_s: f64,
         lowest_per_s: f64,
+        seed: u64,
     ) -> Result<Search, SearchError> {
         let first_per_s = first_per_s.max(lowest_per_s);
-        Search::new(SearchPlan {
+        let plan = SearchPlan {
             lowest_per_s,
             resolution_pct: self.resolution_pct,
             repeats: self.repeats,
             misses: self.repeats,
             measurements_max: self.measurements_max,
             ..SearchPlan::from_rate(first_per_s)
-        })
+        };
+        Search::new(plan.moved(seed))
     }
 }
 

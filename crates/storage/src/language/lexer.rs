@@ -116,7 +116,7 @@ fn take(
 fn parameter(piece: &[Glyph], place: &Place) -> Result<Parameter> {
     let Some(equals) = piece.iter().position(|glyph| glyph.is('=')) else {
         return Err(place.wrong(format!(
-            "{}: a parameter is keyword=value or keyword=(value,value)",
+            "\"{}\" is no parameter; write keyword=value or keyword=(value,value)",
             text(piece)
         )));
     };

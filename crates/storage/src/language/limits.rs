@@ -11,3 +11,6 @@ pub(super) const TRANSFER_BYTES_MAX: u64 = 1 << 30;
 pub(super) const IOPS_MAX: f64 = 1e9;
 /// Largest ratio of compression there is a pattern for.
 pub(super) const COMPRESSION_MAX: f64 = 25.0;
+
+/// Longest name of an SD: files are named after it, with an ending.
+pub(super) const NAME_BYTES_MAX: usize = 200;

@@ -3,6 +3,7 @@
 use super::error::{LanguageError, Result};
 use super::general::General;
 use super::lexer::Parameter;
+use super::limits::NAME_BYTES_MAX;
 use super::rd::Rd;
 use super::refused::{NO_FILE_SYSTEMS, NO_REPLAY, ONE_MACHINE};
 use super::sd::Sd;
@@ -89,6 +90,7 @@ impl Sections {
         let mut names = std::collections::BTreeSet::new();
         for sd in &self.sds.named {
             for replica in sd.replicas()? {
+                check_name(&replica)?;
                 if !names.insert(replica.name.clone()) {
                     return Err(sd.place.wrong(format!(
                         "sd={}: count= creates this name twice",
@@ -102,6 +104,20 @@ impl Sections {
         self.sds.named = all;
         Ok(())
     }
+}
+
+/// A journal is called as its SD is, and lies where the list says.
+fn check_name(sd: &Sd) -> Result<()> {
+    let is_odd = |c: char| c == '/' || c.is_control();
+    let what = match sd.name.as_str() {
+        name if name.len() > NAME_BYTES_MAX => "is longer than 200 bytes",
+        name if name.contains(is_odd) => "contains a slash or a control character",
+        _ => return Ok(()),
+    };
+    Err(sd.place.wrong(format!(
+        "sd={}: the name {what}, and files are named after it; use another",
+        sd.name.escape_debug()
+    )))
 }
 
 fn begin_host(parameter: &Parameter) -> Result<()> {

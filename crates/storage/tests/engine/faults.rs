@@ -1,6 +1,7 @@
 //! What goes wrong is told with the SD, the offset and what happened, and nothing measured is lost.
 
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -409,6 +410,59 @@ fn devices_keep_their_first_block_and_their_file_systems() {
     let refused = refused.unwrap_err();
     assert!(matches!(refused, EngineError::InUse { .. }), "{refused}");
     assert!(after == before, "nothing was written");
+}
+
+/// A device that says what it holds is written to by name alone, whatever the name; a list that has written to it goes on.
+#[test]
+fn devices_that_hold_something_are_not_written_to_unless_they_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let backing = file(folder.path(), "backing", 32 * MIB);
+    let device = match LoopDevice::over(&backing) {
+        Ok(device) => device,
+        Err(reason) => testing::skip!("{reason}"),
+    };
+    let device_path = device.path();
+    let mut asked = one(device_path, writes("wd1"));
+    asked.storage[0].open_flags.direct = true;
+    asked.rate = Rate::Fixed { iops: 500.0 };
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(device_path, &link).unwrap();
+    let named = [link];
+    let other = [folder.path().join("backing"), "/dev/null".into()];
+    let ext4: fn(&Path) = |device| command("mkfs.ext4", &[Path::new("-qF"), device]);
+    let swap: fn(&Path) = |device| command("mkswap", &[Path::new("-q"), device]);
+    let lvm: fn(&Path) = |device| {
+        let device = std::fs::File::options().write(true).open(device).unwrap();
+        device.write_all_at(&[0; 1 << 20], 0).unwrap();
+        device.write_all_at(b"LABELONE", 512).unwrap();
+        device.sync_all().unwrap();
+    };
+    for (make, what) in [(ext4, "ext4"), (swap, "swap space"), (lvm, "LVM")] {
+        make(device_path);
+        let before = std::fs::read(&backing).unwrap();
+        for may_destroy in [&[][..], &other] {
+            let refused = try_run(&asked, |options| options.may_destroy = may_destroy).unwrap_err();
+            assert!(matches!(refused, EngineError::Bears { .. }), "{refused}");
+            assert!(refused.to_string().contains(what), "{refused}");
+        }
+        let never = AtomicBool::new(false);
+        let checked =
+            engine::check_list(None, std::slice::from_ref(&asked), &Options::new(1, &never));
+        assert!(matches!(checked, Err(EngineError::Bears { .. })));
+        assert!(
+            std::fs::read(&backing).unwrap() == before,
+            "nothing was written"
+        );
+        // It may be read all the same.
+        let reads = Run {
+            streams: vec![stream("wd1", 0)],
+            ..asked.clone()
+        };
+        assert_eq!(try_run(&reads, |_| {}).unwrap().faults, []);
+    }
+    let outcome = try_run(&asked, |options| options.may_destroy = &named).unwrap();
+    assert_eq!(outcome.faults, []);
+    assert!(outcome.total().operations > 0);
 }
 
 fn command(program: &str, arguments: &[&Path]) {

@@ -62,11 +62,6 @@ fn a_fifo_keeps_nobody_waiting() {
             "validate=yes\njournal=recover\nsd=sd1,lun=$dir/data,journal=$dir\n",
             "as the map of a journal (it is a FIFO",
         ),
-        (
-            "sd1.map.new",
-            "validate=yes\njournal=yes\nsd=sd1,lun=$dir/data,journal=$dir\n",
-            "as the map of a journal (it is a FIFO",
-        ),
     ] {
         let text: &str = format!("{text}{RUN}").leak();
         let sentence = told(name, text).unwrap_or_else(|| panic!("{name} is taken"));

@@ -26,7 +26,10 @@ fn what_is_right_beside_it_is_taken() {
 fn lines_that_cannot_be_read() {
     refused(&[
         ("sd=sd1,lun=\"/d/f", "p:1: a double quote is not closed"),
-        ("sd=sd1,lun", "p:1: lun: a parameter is keyword=value"),
+        (
+            "sd=sd1,lun",
+            "p:1: \"lun\" is no parameter; write keyword=value",
+        ),
         ("\n\nsd=sd1,x=3", "p:3: x= is too short"),
         ("sd=sd1,lun=", "a value is missing"),
         ("wd=wd1,xf=(4k, 8k)", "a parenthesis is not closed"),
@@ -56,6 +59,14 @@ fn definitions_that_contradict_themselves() {
         (
             "sd=sd1,lun=/d/f,threads=0",
             "p:1: threads=0: must be a whole number from 1",
+        ),
+        (
+            "sd=../../x,lun=/d/f\nwd=wd1,sd=../../x\nrd=rd1,wd=wd1,iorate=1",
+            "sd=../../x: the name contains a slash",
+        ),
+        (
+            "sd=/etc/x,lun=/d/f,count=(1,2)\nrd=rd1,sd=*,iorate=1",
+            "sd=/etc/x1: the name contains a slash",
         ),
         ("sd=sd1,lun=/d/f,offset=100", "a multiple of 512"),
         (

@@ -9,7 +9,7 @@ use super::capi::{Api, RawAppender, RawChunk, RawType, SUCCESS, type_id};
 use super::explain::explain;
 use super::handle::{Answered, Connection, c_string, message_at};
 use crate::catalogue::{COLUMNS_MAX, Cell};
-use crate::{BulkRow, ErrorKind, Result, TargetError};
+use crate::{BulkRow, ErrorKind, Result, TargetError, Value};
 use column::Column;
 use heap::TextHeap;
 
@@ -80,7 +80,7 @@ impl<'a> Appender<'a> {
             let count = (self.api.appender_column_count)(self.raw);
             if count == 0 || count > COLUMNS_MAX as u64 {
                 return Err(refused(format!(
-                    "table {table} has {count} columns and cannot be loaded"
+                    "table {table} has {count} columns; it cannot be loaded"
                 )));
             }
             let mut types: Vec<*mut RawType> = (0..count)
@@ -144,9 +144,15 @@ impl<'a> Appender<'a> {
     pub(super) fn put(&mut self, row: &BulkRow<'_>) -> Result<()> {
         self.check_width(row.len())?;
         for (index, value) in row.iter().enumerate() {
+            let (column, at) = (&mut self.columns[index], self.filled);
             // SAFETY: `filled` is less than the chunk's capacity, here and after every `put`, and the heap is cleared
             // when the chunk was handed over.
-            let fits = unsafe { self.columns[index].write(&mut self.heap, self.filled, *value) };
+            let fits = unsafe {
+                match value {
+                    Value::Null => column.null(self.api, at),
+                    value => column.write(&mut self.heap, at, *value),
+                }
+            };
             if !fits {
                 return Err(refused(format!(
                     "{value:?} does not fit the type of column {}",
@@ -179,7 +185,7 @@ impl<'a> Appender<'a> {
             return Ok(());
         }
         Err(refused(format!(
-            "a row of {width} values does not fit a table of {} columns",
+            "the row has {width} values, but the table has {} columns",
             self.columns.len()
         )))
     }

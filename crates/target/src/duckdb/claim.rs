@@ -4,10 +4,12 @@
 //! same process would be let in and damage the file.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::{ErrorKind, Result, TargetError};
+use crate::{ErrorKind, Result, TargetError, database_file};
 
 static CLAIMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -23,16 +25,8 @@ pub(super) struct Claim(PathBuf);
 impl Claim {
     /// Takes the file, which need not exist yet.
     pub(super) fn take(path: &Path) -> Result<Self> {
-        if path.is_symlink() && !path.exists() {
-            return Err(TargetError::new(
-                ErrorKind::Unreachable,
-                format!(
-                    "DuckDB: {} is a dangling symbolic link; remove it or choose another path",
-                    path.display()
-                ),
-            ));
-        }
-        let real = real_path(path);
+        let real = database_file::resolved("DuckDB", path)?;
+        refuse_foreign_log(&real)?;
         if claimed().insert(real.clone()) {
             Ok(Self(real))
         } else {
@@ -59,19 +53,24 @@ impl Drop for Claim {
     }
 }
 
-/// The path without links, as far as it exists.
-fn real_path(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        match (folder.canonicalize(), path.file_name()) {
-            (Ok(folder), Some(name)) => folder.join(name),
-            // Its folder does not exist, so opening will fail and say so.
-            _ => path.to_owned(),
-        }
-    })
+/// DuckDB takes whatever is called as its log for one, and removes it when there is no database that it could belong to.
+fn refuse_foreign_log(real: &Path) -> Result<()> {
+    let mut log = OsString::from(real);
+    log.push(".wal");
+    let log = PathBuf::from(log);
+    let Ok(found) = fs::symlink_metadata(&log) else {
+        return Ok(());
+    };
+    if found.is_file() && (found.len() == 0 || real.exists()) {
+        return Ok(());
+    }
+    Err(TargetError::new(
+        ErrorKind::Foreign,
+        format!(
+            "DuckDB: {} is no log of a database and would be removed; move it, or choose another path",
+            log.display()
+        ),
+    ))
 }
 
 #[cfg(test)]

@@ -282,7 +282,7 @@ fn cannot_drop(path: &Path, error: &std::io::Error) -> TargetError {
 }
 
 /// Looks into an existing file read-only, so that somebody else's is left as it is, log and all.
-fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
+pub(super) fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Result<()> {
     // An absent or empty file becomes a new database.
     if !std::fs::metadata(path).is_ok_and(|m| m.len() > 0) {
         return Ok(());

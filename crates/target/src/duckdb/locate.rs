@@ -80,7 +80,7 @@ pub(super) fn locate(surroundings: &Surroundings) -> Result<PathBuf> {
         .as_deref()
         .and_then(Path::parent)
         .map(|folder| folder.join(FILE_NAME));
-    beside
+    let found = beside
         .into_iter()
         .chain(surroundings.cached())
         .find(|path| path.is_file())
@@ -89,7 +89,15 @@ pub(super) fn locate(surroundings: &Surroundings) -> Result<PathBuf> {
                 "its library is not installed; run `make duckdb`, or set {VARIABLE} to the path of {FILE_NAME} version \
                  {VERSION_TESTED}"
             ))
-        })
+        })?;
+    // What is loaded does all that dbdyno may do.
+    match host::trusted(&found) {
+        Ok(_) => Ok(found),
+        Err(why) => Err(not_installed(format!(
+            "its library {} is not loaded: {why}; or name the library in {VARIABLE}",
+            found.display()
+        ))),
+    }
 }
 
 pub(super) fn not_installed(what: String) -> TargetError {
@@ -124,6 +132,27 @@ mod tests {
         touch(&named);
         here.library = Some(named.clone().into());
         assert_eq!(locate(&here).unwrap(), named);
+    }
+
+    #[test]
+    fn a_library_that_others_can_replace_is_not_loaded_unless_named() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let mut here = Surroundings {
+            cache_home: Some(dir.path().into()),
+            ..Surroundings::default()
+        };
+        let cached = here.cached().unwrap();
+        touch(&cached);
+        let folder = cached.parent().unwrap();
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let message = locate(&here).unwrap_err().message;
+        assert!(
+            message.contains("other users can write") && message.contains(VARIABLE),
+            "{message}"
+        );
+        here.library = Some(cached.clone().into());
+        assert_eq!(locate(&here).unwrap(), cached);
     }
 
     #[test]

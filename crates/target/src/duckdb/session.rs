@@ -10,6 +10,7 @@ use super::read::read_all;
 use super::source::DIALECT;
 use super::texts::{Unread, texts};
 use crate::limit::{limited, too_long};
+use crate::open_sessions::OpenSession;
 use crate::plan_text::plan_text;
 use crate::register;
 use crate::session::too_many_texts;
@@ -18,6 +19,8 @@ use crate::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
 
 /// Fields are dropped in this order: statements, their connection, the hold on the database.
 pub(super) struct DuckDbSession {
+    /// Before the connection that it interrupts.
+    _open: OpenSession,
     statements: Vec<Prepared>,
     connection: Connection,
     schema: String,
@@ -34,6 +37,7 @@ impl DuckDbSession {
         let parts = name.into_iter().flatten();
         let parts: Vec<String> = parts.map(|part| DIALECT.quoted(&part)).collect();
         Ok(Self {
+            _open: OpenSession::in_process(means_to_interrupt(&connection)),
             statements: Vec::new(),
             connection,
             schema: parts.join("."),

@@ -15,7 +15,7 @@ use crate::catalogue::{
     Taker, enter, pieces, select, totals, within,
 };
 use crate::session::too_many_texts;
-use crate::{ErrorKind, Result, TargetError, TargetUrl};
+use crate::{ErrorKind, Result, TargetError, TargetUrl, database_file};
 
 /// What DuckDB calls things.
 pub(super) const DIALECT: Dialect = Dialect {
@@ -63,6 +63,7 @@ impl DuckDbSource {
                 "DuckDB: a new in-memory database is empty; name a file",
             )
         })?;
+        database_file::resolved("DuckDB", &path)?;
         let Loaded { api, version, .. } = library()?;
         let open = Database::open(api, Some(&path), &options_read_only());
         let database = open.map_err(|m| explain(&format!("cannot open {}", path.display()), &m))?;

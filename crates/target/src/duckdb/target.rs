@@ -8,6 +8,8 @@ use archive::TargetRecord;
 
 use super::VERSION_TESTED;
 use super::explain::explain;
+use super::features::lacks;
+use super::inspect::inspect;
 use super::instance::Instance;
 use super::library::library;
 use super::redo::RedoMeter;
@@ -16,6 +18,7 @@ use super::set_up::{SETTINGS, SetUp, THREADS_MAX};
 use super::source::DuckDbSource;
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo};
+use crate::inspection::Inspection;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
 };
@@ -55,6 +58,11 @@ impl Engine for DuckDb {
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
         Ok(Box::new(DuckDbSource::open(url)?))
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        SetUp::from_url(url)?;
+        inspect(url)
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
@@ -118,22 +126,7 @@ impl Target for DuckDbTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        match feature {
-            Feature::Storage | Feature::ColdCache if self.instance.path.is_none() => {
-                Some("this database is in memory and has no storage".into())
-            }
-            Feature::RandomBlockRead => Some(
-                "DuckDB reads column segments in 256 KiB blocks and cannot do 8 kB random reads"
-                    .into(),
-            ),
-            Feature::ProceduralLanguage => Some("DuckDB has no procedural language".into()),
-            Feature::Tables
-            | Feature::Storage
-            | Feature::ColdCache
-            | Feature::Compression
-            | Feature::ConcurrentWriters
-            | Feature::ParallelStatement => None,
-        }
+        lacks(self.instance.path.is_none(), feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {

@@ -134,6 +134,70 @@ fn files_that_only_bear_the_names_are_neither_used_nor_removed() {
     assert_eq!(files.label().unwrap().as_deref(), Some("again"));
 }
 
+/// Whatever lies under a name of copies, labels and marks: it is neither followed, opened, replaced nor removed.
+#[test]
+fn what_bears_the_names_of_snapshots_stays() {
+    use std::os::unix::fs::symlink;
+    type Put = fn(&Path, &Path);
+    let pipe: Put = |path, _| {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.unwrap().success());
+    };
+    let folder: Put = |path, _| {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join("file"), "theirs").unwrap();
+    };
+    let nodes: [(&str, Put); 6] = [
+        ("file", |path, _| fs::write(path, "theirs").unwrap()),
+        ("link", |path, outside| {
+            symlink(outside.join("file"), path).unwrap();
+        }),
+        ("dangling", |path, outside| {
+            symlink(outside.join("absent"), path).unwrap();
+        }),
+        ("device", |path, _| symlink("/dev/null", path).unwrap()),
+        ("pipe", pipe),
+        ("folder", folder),
+    ];
+    // What it is, and what is in it or where it leads.
+    let seen = |path: &Path| {
+        let kind = fs::symlink_metadata(path).unwrap().file_type();
+        let text = match kind.is_file() {
+            true => fs::read_to_string(path).unwrap(),
+            false if kind.is_dir() => fs::read_to_string(path.join("file")).unwrap(),
+            false => format!("{:?}", fs::read_link(path).ok()),
+        };
+        (kind, text)
+    };
+    for end in [".kept", ".kept-label", ".restoring", ".restoring-files"] {
+        for (name, put) in nodes {
+            let (dir, files) = made();
+            let outside = tempfile::tempdir().unwrap();
+            fs::write(outside.path().join("file"), "theirs").unwrap();
+            let is_copy = end.starts_with(".kept");
+            if !is_copy {
+                files.take("start").unwrap();
+            }
+            let path = dir.path().join(format!("data{end}"));
+            put(&path, outside.path());
+            let before = seen(&path);
+            let outcomes = match is_copy {
+                true => [files.take("start"), files.remove(), files.restore()],
+                false => [files.restore(), files.restore(), files.restore()],
+            };
+            assert!(outcomes.iter().all(Result::is_err), "{end} {name}");
+            if end == ".restoring" {
+                assert!(files.finish_restore().is_err(), "{end} {name}");
+            }
+            assert_eq!(seen(&path), before, "{end} {name}");
+            let outside = outside.path();
+            assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "theirs");
+            assert!(!outside.join("absent").exists(), "{end} {name}");
+            assert_eq!(rows(&dir), "rows", "{end} {name}");
+        }
+    }
+}
+
 #[test]
 fn a_link_is_not_copied_as_if_it_were_a_file() {
     let (dir, files) = made();

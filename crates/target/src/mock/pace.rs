@@ -76,7 +76,7 @@ impl Pace {
             Some("sleep") => Wait::Sleep,
             Some(other) => {
                 return Err(wrong(format!(
-                    "setting wait={other} of {url} is neither spin nor sleep"
+                    "setting wait={other} of {url} must be spin or sleep"
                 )));
             }
         };
@@ -115,7 +115,7 @@ fn number(url: &TargetUrl, key: &str, default: f64, allowed: RangeInclusive<f64>
     let value = text.parse().ok().filter(|value| allowed.contains(value));
     value.ok_or_else(|| {
         wrong(format!(
-            "setting {key}={text} of {url} is not a number from {} to {}",
+            "setting {key}={text} of {url} must be a number from {} to {}",
             allowed.start(),
             allowed.end()
         ))

@@ -9,12 +9,15 @@ use archive::TargetRecord;
 use super::pace::{Pace, SETTINGS};
 use super::session::MockSession;
 use crate::engine::{Engine, EngineInfo, Reach};
+use crate::inspection::Inspection;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
 };
 
 /// Statements cannot change without a release of dbdyno, so its version is theirs.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const ENGINE: &str = "no database (mock)";
 
 /// The engine.
 pub struct Mock;
@@ -44,6 +47,22 @@ impl Engine for Mock {
         Pace::from_url(url).map(|_| ())
     }
 
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let mut found = Inspection {
+            engine: ENGINE.into(),
+            version: VERSION.into(),
+            settings: Pace::from_url(url)?.record(),
+            rules: "rule = []",
+            ..Inspection::default()
+        };
+        found.lack(lacks);
+        found.notes.push(
+            "mock only spends time, to measure dbdyno itself: no figure of it is one of a database"
+                .into(),
+        );
+        Ok(found)
+    }
+
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         Ok(Arc::new(MockTarget {
             url: url.to_string(),
@@ -57,12 +76,24 @@ struct MockTarget {
     pace: Pace,
 }
 
+fn lacks(feature: Feature) -> Option<String> {
+    let what = match feature {
+        Feature::Tables => "tables",
+        Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage",
+        Feature::Compression => "tables to compress",
+        Feature::ConcurrentWriters => "rows to write",
+        Feature::ParallelStatement => "statements on several threads",
+        Feature::ProceduralLanguage => "procedural language",
+    };
+    Some(format!("mock is not a database and has no {what}"))
+}
+
 impl Target for MockTarget {
     fn record(&self) -> TargetRecord {
         TargetRecord {
             name: "mock".into(),
             url: self.url.clone(),
-            engine: "no database (mock)".into(),
+            engine: ENGINE.into(),
             engine_version: VERSION.into(),
             nodes: 1,
             device: None,
@@ -72,15 +103,7 @@ impl Target for MockTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        let what = match feature {
-            Feature::Tables => "tables",
-            Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => "storage",
-            Feature::Compression => "tables to compress",
-            Feature::ConcurrentWriters => "rows to write",
-            Feature::ParallelStatement => "statements on several threads",
-            Feature::ProceduralLanguage => "procedural language",
-        };
-        Some(format!("mock is not a database and has no {what}"))
+        lacks(feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {

@@ -137,7 +137,7 @@ fn bad_settings_are_refused_with_a_sentence() {
         ("mock:?noise_pct=-1", "from 0 to 50"),
         ("mock:?session_noise_pct=51", "from 0 to 50"),
         ("mock:?slow_down_pct=-90", "from -50 to 1000"),
-        ("mock:?wait=rest", "neither spin nor sleep"),
+        ("mock:?wait=rest", "must be spin or sleep"),
         ("mock:/data/x.db", "mock stores nothing"),
         ("mock:?speed=1", "service_us, noise_pct"),
     ] {

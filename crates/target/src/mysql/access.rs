@@ -5,7 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::client::Place;
+use super::tls;
 use super::wire::Login;
+use crate::open_sessions::Owner;
+use crate::tls::{Asked, TlsClient};
 use crate::{ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port that MySQL has registered.
@@ -20,6 +23,19 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
         "others",
         "allow: measure although other sessions are active (default refuse)",
     ),
+    (
+        "sslmode",
+        "TLS: disable (default), require, verify-ca or verify-full; or ssl-mode in MySQL's words",
+    ),
+    (
+        "sslrootcert",
+        "file of trusted certificate authorities (PEM), or system; or ssl-ca",
+    ),
+    (
+        "sslcert",
+        "file of the client's certificate (PEM); or ssl-cert",
+    ),
+    ("sslkey", "file of its private key (PEM); or ssl-key"),
 ];
 /// dbdyno's own database on a local server.
 const DATABASE: &str = "dbdyno";
@@ -34,6 +50,11 @@ pub(super) struct Access {
     /// The database that is dbdyno's own.
     pub database: String,
     pub password: Option<Password>,
+    /// Whose sessions are opened with it.
+    pub owner: Owner,
+    /// How TLS is made, where it is asked for and its files were read.
+    pub tls: Option<TlsClient>,
+    tls_asked: Option<Asked>,
 }
 
 impl Access {
@@ -56,11 +77,15 @@ impl Access {
             None if address.host.starts_with('/') => Place::Socket(PathBuf::from(&address.host)),
             None => Place::Network(address.host, address.port.unwrap_or(PORT_DEFAULT)),
         };
+        let tls_asked = tls::from_url(url, matches!(place, Place::Socket(_)))?;
         Ok(Self {
             place,
             user: address.user,
             database: address.database,
             password: url.password.clone(),
+            owner: Owner::new(),
+            tls: None,
+            tls_asked,
         })
     }
 
@@ -71,14 +96,25 @@ impl Access {
             user: user.to_owned(),
             database: DATABASE.to_owned(),
             password: None,
+            owner: Owner::new(),
+            tls: None,
+            tls_asked: None,
         }
     }
 
-    /// Looks for a password where the URL has none.
+    /// Reads what the URL refers to: certificates, and a password where it has none itself.
     ///
     /// # Errors
-    /// When the option file may be read by others.
-    pub fn find_password(&mut self) -> Result<()> {
+    /// When a file cannot be used, or the option file may be read by others.
+    pub fn read_files(&mut self) -> Result<()> {
+        let asked = self.tls_asked.as_ref();
+        self.tls = asked
+            .map(|asked| TlsClient::new(asked, None, false))
+            .transpose()?;
+        self.find_password()
+    }
+
+    fn find_password(&mut self) -> Result<()> {
         if self.password.is_some() {
             return Ok(());
         }
@@ -99,7 +135,9 @@ impl Access {
             user: self.user.clone(),
             password: password.as_bytes().to_vec(),
             database: Some(self.database.clone()),
-            is_private: matches!(self.place, Place::Socket(_)),
+            with_tls: self.tls.is_some(),
+            is_private: matches!(self.place, Place::Socket(_))
+                || self.tls.as_ref().is_some_and(TlsClient::is_verified),
         }
     }
 }

@@ -4,12 +4,15 @@ mod nonblocking;
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::explain::{explain, explain_wire};
+use super::explain::{explain, explain_wire, refused};
 use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
+use crate::inspection::Protection;
+use crate::open_sessions::{OpenSession, Owner};
 use crate::session::{TEXTS_MAX, too_many_texts};
-use crate::stream::Stream;
+use crate::stream::{Stream, time_left};
+use crate::tls::TlsClient;
 use crate::{ErrorKind, Result, TargetError, Transport, Value};
 
 pub(super) use nonblocking::{Came, ClientRequest};
@@ -35,17 +38,23 @@ impl std::fmt::Display for Place {
     }
 }
 
-fn open(place: &Place) -> io::Result<Stream> {
+fn open(place: &Place, patience: Duration) -> io::Result<Stream> {
     match place {
         Place::Socket(path) => Stream::unix(path),
-        Place::Network(host, port) => Stream::tcp(host, *port, CONNECT_TIME_MAX),
+        Place::Network(host, port) => Stream::tcp(host, *port, patience),
     }
 }
 
 /// One connection.
 pub struct Client {
+    /// In the register of sessions until the stream is closed.
+    open: OpenSession,
     wire: Wire,
     stream: Stream,
+    /// When the server must have logged us in.
+    deadline: Option<Instant>,
+    /// The TLS that was agreed on, for people; `None` without.
+    tls: Option<String>,
     /// A connection that broke is not used again.
     is_broken: bool,
     /// Whether a transaction is open, as the server said last; an error leaves it open in case of doubt.
@@ -57,7 +66,37 @@ impl Client {
     ///
     /// # Errors
     /// When nobody answers, or the server does not let the user in.
-    pub fn connect(place: &Place, login: Login) -> Result<Self> {
+    pub fn connect(
+        place: &Place,
+        tls: Option<&TlsClient>,
+        login: Login,
+        owner: Owner,
+    ) -> Result<Self> {
+        let client = Self::connect_within(place, tls, login.clone(), owner, CONNECT_TIME_MAX)?;
+        let (place, tls, number) = (place.clone(), tls.cloned(), client.connection());
+        let cancel = move |patience| {
+            // Nobody waits for what it asks, and nobody else breaks it off.
+            let (login, owner) = (login.clone(), Owner::new());
+            let asked = Self::connect_within(&place, tls.as_ref(), login, owner, patience);
+            if let Ok(mut asked) = asked {
+                let _ = asked.attempt(&format!("KILL {number}"));
+            }
+        };
+        client.open.cancelled_by(cancel);
+        Ok(client)
+    }
+
+    /// Connects and logs in within a time; nothing cancels its statements.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub fn connect_within(
+        place: &Place,
+        tls: Option<&TlsClient>,
+        login: Login,
+        owner: Owner,
+        patience: Duration,
+    ) -> Result<Self> {
         let _connect = tracing::debug_span!("connect", to = %place).entered();
         let unreachable = |e: io::Error| {
             TargetError::new(
@@ -67,24 +106,56 @@ impl Client {
                 ),
             )
         };
-        let mut stream = open(place).map_err(unreachable)?;
-        stream
-            .set_timeout(Some(CONNECT_TIME_MAX))
-            .map_err(unreachable)?;
-        let context = format!("cannot log in at {place}");
+        let deadline = Instant::now() + patience;
+        let stream = open(place, patience).map_err(unreachable)?;
+        let lacks_tls = tls.is_none() && matches!(place, Place::Network(..));
         let mut client = Self {
+            open: OpenSession::over(owner, &stream),
             wire: Wire::new(login),
             stream,
+            deadline: Some(deadline),
+            tls: None,
             is_broken: false,
             in_transaction: false,
         };
-        match client.event()? {
-            Event::Connected => {}
-            Event::Failed(error) => return Err(explain(&context, &error)),
-            _ => return Err(client.out_of_turn()),
+        loop {
+            match client.event()? {
+                Event::Connected => break,
+                Event::Secure => client.secure(place, tls, deadline)?,
+                Event::Failed(error) => {
+                    return Err(refused(&place.to_string(), lacks_tls, &error));
+                }
+                _ => return Err(client.out_of_turn()),
+            }
         }
+        client.deadline = None;
         client.stream.set_timeout(None).map_err(unreachable)?;
         Ok(client)
+    }
+
+    /// Begins TLS.
+    fn secure(&mut self, place: &Place, tls: Option<&TlsClient>, deadline: Instant) -> Result<()> {
+        let (Place::Network(host, _), Some(tls)) = (place, tls) else {
+            return Err(self.out_of_turn());
+        };
+        self.flush()?;
+        let secured = self.stream.secure(tls, host, deadline).map_err(|error| {
+            self.is_broken = true;
+            TargetError::new(
+                ErrorKind::Unreachable,
+                format!("mysql: no TLS connection to {place}: {error}"),
+            )
+        })?;
+        self.tls = Some(secured.to_string());
+        self.wire.secured().map_err(|error| {
+            self.is_broken = true;
+            explain_wire(&error)
+        })
+    }
+
+    /// The TLS that was agreed on, for people; `None` without.
+    pub fn tls(&self) -> Option<String> {
+        self.tls.clone()
     }
 
     /// Version as the server says it.
@@ -100,6 +171,11 @@ impl Client {
     /// Where the server is, by the address of the far end.
     pub fn transport(&self) -> Transport {
         self.stream.transport()
+    }
+
+    /// What protects what is sent to the server.
+    pub fn protection(&self) -> Protection {
+        self.stream.protection(self.tls())
     }
 
     /// The process of this machine that listens at the server's socket.
@@ -141,12 +217,24 @@ impl Client {
                 }
             }
             self.flush()?;
+            self.limit_wait()?;
             match self.stream.read(self.wire.room()) {
                 Ok(0) => return Err(self.broken(None)),
                 Ok(count) => self.wire.filled(count),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(self.broken(Some(e))),
             }
+        }
+    }
+
+    /// While logging in there is a time for all of it: a server that sends a byte a second is not there either.
+    fn limit_wait(&mut self) -> Result<()> {
+        let Some(deadline) = self.deadline else {
+            return Ok(());
+        };
+        match self.stream.set_timeout(Some(time_left(deadline))) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.broken(Some(error))),
         }
     }
 

@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use super::access::{Access, SETTINGS, others_allowed};
+use super::inspect::inspect;
 use super::local::MariaDbServer;
 use super::session_settings::RESERVED;
 use super::source::MySqlSource;
 use super::target::MySqlTarget;
+use super::tls;
 use crate::catalogue::Source;
-use crate::engine::{Engine, EngineInfo, Reach};
+use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
+use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerSpec};
 use crate::session_settings::{self, SessionSettings};
 use crate::{Result, Target, TargetUrl};
+
+const TYPE_NAMES: TypeNames = TypeNames {
+    moment: "DATETIME(6)",
+    bytes: "BLOB",
+    text: "CHAR",
+};
 
 /// A database of a server that runs already.
 pub struct MySql;
@@ -37,29 +46,49 @@ impl Engine for MySql {
         SETTINGS
     }
 
+    fn password_places(&self) -> Option<&'static str> {
+        Some("the section [client] of ~/.my.cnf or $MYSQL_PWD")
+    }
+
     fn takes_settings_of_the_server(&self) -> bool {
         true
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
         Access::from_url(url)?;
-        session_settings::of_url(url, SETTINGS, RESERVED)?;
+        session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
         others_allowed(url).map(|_| ())
     }
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
         let mut access = Access::from_url(url)?;
-        access.find_password()?;
+        access.read_files()?;
         Ok(Box::new(MySqlSource::open(access, url.to_string())?))
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         let mut access = Access::from_url(url)?;
-        access.find_password()?;
+        access.read_files()?;
         let others_allowed = others_allowed(url)?;
-        let session = session_settings::of_url(url, SETTINGS, RESERVED)?;
+        let session = session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
         let target = MySqlTarget::open(url, access, session, others_allowed, None)?;
         Ok(Arc::new(target))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    /// The path of a URL ends with the database.
+    fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {
+        Ok(url.with_path_end("_check"))
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let mut access = Access::from_url(url)?;
+        access.read_files()?;
+        let session = session_settings::of_url(&tls::in_one_spelling(url), SETTINGS, RESERVED)?;
+        inspect(&access, &session, others_allowed(url)?)
     }
 }
 
@@ -107,5 +136,18 @@ impl Engine for LocalMySql {
         let session = SessionSettings::new();
         let target = MySqlTarget::open(url, access, session, true, Some(server))?;
         Ok(Arc::new(target))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    /// On a server of its own, which goes again: that of a data directory that was given would stay.
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let spec = ServerSpec::from_url(&MariaDbServer, &url.in_new_directory())?;
+        let server = LocalServer::start(&MariaDbServer, &spec)?;
+        let access = Access::local(server.socket_path(), server.superuser());
+        let found = inspect(&access, &SessionSettings::new(), true)?;
+        Ok(found.of_local_server(&server))
     }
 }

@@ -33,6 +33,7 @@ mod code {
     pub const ACCESS_DENIED_BY_PLUGIN: u16 = 1698;
     pub const CONNECTION_KILLED: u16 = 1927;
     pub const TABLE_CORRUPT: u16 = 1877;
+    pub const TLS_REQUIRED: u16 = 3159;
     pub const LOCAL_OFF: u16 = 3948;
     pub const LOCK_NOWAIT: u16 = 3572;
 }
@@ -41,6 +42,17 @@ mod code {
 pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
     let (kind, advice) = meaning(error);
     TargetError::new(kind, format!("mysql: {context}: {error}{advice}"))
+}
+
+/// A server that let nobody in; one that requires TLS may say no more than that the user is denied.
+pub(super) fn refused(place: &str, lacks_tls: bool, error: &ServerError) -> TargetError {
+    let mut told = explain(&format!("cannot log in at {place}"), error);
+    if lacks_tls && matches!(error.code, code::ACCESS_DENIED | code::TLS_REQUIRED) {
+        told.message.push_str(
+            "; where the server or the user requires TLS, add sslmode=verify-full and sslrootcert=FILE to the target's URL",
+        );
+    }
+    told
 }
 
 fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
@@ -75,7 +87,7 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
             ErrorKind::Unreachable,
             "; grant the user all privileges on the database",
         ),
-        code::UNKNOWN_DATABASE | code::HOST_BLOCKED | code::HOST_DENIED => {
+        code::UNKNOWN_DATABASE | code::HOST_BLOCKED | code::HOST_DENIED | code::TLS_REQUIRED => {
             (ErrorKind::Unreachable, "")
         }
         code::SHUTDOWN | code::CONNECTION_KILLED => (

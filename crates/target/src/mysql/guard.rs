@@ -84,10 +84,24 @@ pub(super) fn lock(client: &mut Client, access: &Access) -> Result<()> {
     if taken.as_deref() == Some("1") {
         return Ok(());
     }
-    Err(foreign(format!(
+    Err(locked(access))
+}
+
+/// Whether another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
+pub(super) fn is_locked(client: &mut Client, access: &Access) -> Result<bool> {
+    let holder = client.read_one(&format!(
+        "SELECT is_used_lock('dbdyno.{}')",
+        access.database
+    ))?;
+    Ok(holder.is_some())
+}
+
+/// The error where it has.
+pub(super) fn locked(access: &Access) -> TargetError {
+    foreign(format!(
         "another dbdyno is using the database \"{}\" at {}; wait until it has finished, or name another database in the URL",
         access.database, access.place
-    )))
+    ))
 }
 
 /// Whether the server takes no writes from applications: a replica, as a rule. Who has the right to write to it all the same
@@ -116,13 +130,31 @@ pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
         ))?;
         return make_register(client, name, None);
     }
+    match register_of(client, access)? {
+        Register::Absent => make_register(client, name, None),
+        Register::Empty(identity) => make_register(client, name, Some(&identity)),
+        Register::Whole => Ok(()),
+    }
+}
+
+/// The register of a database that dbdyno may use.
+enum Register {
+    Absent,
+    /// Made a moment before dbdyno was killed.
+    Empty(String),
+    Whole,
+}
+
+/// Refuses a database that holds something of others; touches nothing, and one that is not there holds nothing.
+fn register_of(client: &mut Client, access: &Access) -> Result<Register> {
+    let name = &access.database;
     refuse_foreign_code(client, access)?;
     let found = relations(client, name)?;
     let refused = |table: &str| Err(register::refused(&place_of(access), table, ADVICE));
     let Some(identity) = found.get(OWN_TABLES) else {
         // An empty database may have been made for dbdyno by somebody who may do that.
         return match found.keys().next() {
-            None => make_register(client, name, None),
+            None => Ok(Register::Absent),
             Some(table) => refused(table),
         };
     };
@@ -135,10 +167,15 @@ pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
     };
     let is_table = |identity: &str| identity.starts_with(TABLE);
     match register::stranger(&found, is_table, entered)? {
-        None if is_empty => make_register(client, name, Some(identity)),
-        None => Ok(()),
+        None if is_empty => Ok(Register::Empty(identity.clone())),
+        None => Ok(Register::Whole),
         Some(table) => refused(&table),
     }
+}
+
+/// Refuses a database that holds something of others; touches nothing.
+pub(super) fn refuse_foreign(client: &mut Client, access: &Access) -> Result<()> {
+    register_of(client, access).map(drop)
 }
 
 /// Makes the register, or enters it in itself where dbdyno was killed in between.

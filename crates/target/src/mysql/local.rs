@@ -102,9 +102,14 @@ impl ServerKind for MariaDbServer {
         let cached = surroundings.cache.as_ref().map(|c| c.join("mariadb"));
         let cached = cached.iter().flat_map(|parent| newest_first(parent));
         directories.extend(cached.map(|tree| tree.join("usr/sbin")));
-        let mut found = ask_all(&directories, PROGRAMS);
+        let mut found = ask_all(&directories, PROGRAMS, &[], surroundings.named.as_deref())?;
         // MySQL's own server is made and set up differently.
-        found.retain(|i| i.title.contains("MariaDB") && installer(i).is_some());
+        let named = surroundings.named.as_deref();
+        found.retain(|i| {
+            let is_named = named == Some(&i.directory);
+            let may_execute = |path: PathBuf| is_named || host::trusted(&path).is_ok();
+            i.title.contains("MariaDB") && installer(i).is_some_and(may_execute)
+        });
         for installation in &mut found {
             if !installation.server.starts_with("/usr") {
                 installation.root = base(installation)

@@ -45,7 +45,8 @@ pub(super) struct MySqlSession {
 
 /// Connects and sets what all sessions share.
 pub(super) fn connect(access: &Access) -> Result<Client> {
-    let mut client = Client::connect(&access.place, access.login())?;
+    let (tls, login) = (access.tls.as_ref(), access.login());
+    let mut client = Client::connect(&access.place, tls, login, access.owner)?;
     client.run(SET_UP)?;
     guard::refuse_proxy(&mut client, access)?;
     guard::check_database(&mut client, access)?;

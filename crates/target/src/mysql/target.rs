@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use archive::{RightsMissing, TargetRecord, Unseen};
 
@@ -16,6 +17,7 @@ use super::source::MySqlSource;
 use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, watch};
 use crate::catalogue::Source;
+use crate::open_sessions;
 use crate::server::{ControlConnection, LocalServer};
 use crate::session_settings::{self, SessionSettings};
 use crate::{
@@ -26,12 +28,17 @@ use crate::{
 /// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
 const NO_DATABASE: &str = "information_schema";
 
+/// What its manual advises for its settings.
+pub(super) const RULES: &str = include_str!("rules.toml");
+
 pub(super) struct MySqlTarget {
     url: TargetUrl,
     access: Arc<Access>,
     flavour: Flavour,
     version: String,
     /// What the user may not see.
+    /// The TLS of the sessions, for people.
+    tls: Option<String>,
     rights_missing: Option<RightsMissing>,
     /// Whether the server takes no writes.
     is_read_only: bool,
@@ -69,8 +76,10 @@ impl MySqlTarget {
         let mut login = access.login();
         // The database may not be there yet.
         login.database = None;
-        let mut client = Client::connect(&access.place, login)?;
+        let (place, tls) = (&access.place, access.tls.as_ref());
+        let mut client = Client::connect(place, tls, login, access.owner)?;
         let version = client.server_version().to_owned();
+        let tls = client.tls();
         let flavour = Flavour::of_version(&version);
         guard::refuse_old(flavour, &version)?;
         guard::refuse_proxy(&mut client, &access)?;
@@ -92,6 +101,7 @@ impl MySqlTarget {
             access: Arc::new(access),
             flavour,
             version,
+            tls,
             rights_missing,
             is_read_only,
             compression: AtomicBool::new(false),
@@ -132,15 +142,12 @@ impl MySqlTarget {
         }
         Ok(cooled)
     }
+}
 
-    /// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
-    fn plain_version(&self) -> String {
-        let end = self
-            .version
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(self.version.len());
-        self.version[..end].to_owned()
-    }
+/// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
+pub(super) fn plain_version(version: &str) -> String {
+    let is_of_number = |c: &char| c.is_ascii_digit() || *c == '.';
+    version.chars().take_while(is_of_number).collect()
 }
 
 /// Who lacks a right sees nothing where others see figures: that is told, not taken for nothing.
@@ -166,6 +173,21 @@ fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<Ri
     Ok((!unseen.is_empty()).then_some(RightsMissing { unseen, grant }))
 }
 
+/// Why a server cannot do something.
+pub(super) fn lacks(flavour: Flavour, feature: Feature) -> Option<String> {
+    match (feature, flavour) {
+        (Feature::Compression, Flavour::MySql) => Some(
+            "MySQL has no setting that compresses new tables, and dbdyno does not rewrite the library's statements"
+                .into(),
+        ),
+        (Feature::ParallelStatement, flavour) => Some(format!(
+            "{} runs each statement on one thread",
+            flavour.title()
+        )),
+        _ => None,
+    }
+}
+
 impl Target for MySqlTarget {
     fn record(&self) -> TargetRecord {
         let mut settings = self
@@ -174,12 +196,15 @@ impl Target for MySqlTarget {
         if let Some(server) = self.control.server() {
             settings.extend(server.about());
         }
+        if let Some(tls) = &self.tls {
+            settings.insert("dbdyno.tls".into(), tls.clone());
+        }
         session_settings::record(&self.session, &mut settings);
         TargetRecord {
             name: self.url.scheme.clone(),
             url: self.url.to_string(),
             engine: self.flavour.title().into(),
-            engine_version: self.plain_version(),
+            engine_version: plain_version(&self.version),
             nodes: 1,
             device: None,
             settings,
@@ -188,17 +213,7 @@ impl Target for MySqlTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        match (feature, self.flavour) {
-            (Feature::Compression, Flavour::MySql) => Some(
-                "MySQL has no setting that compresses new tables, and dbdyno does not rewrite the library's statements"
-                    .into(),
-            ),
-            (Feature::ParallelStatement, flavour) => Some(format!(
-                "{} runs each statement on one thread",
-                flavour.title()
-            )),
-            _ => None,
-        }
+        lacks(self.flavour, feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
@@ -253,6 +268,16 @@ impl Target for MySqlTarget {
 
     fn sessions_left(&self) -> Option<SessionsLeft> {
         self.with_control(facts::sessions_left).ok()?
+    }
+
+    fn knock(&self, patience: Duration) -> Result<()> {
+        let access = &self.access;
+        let (tls, login) = (access.tls.as_ref(), access.login());
+        Client::connect_within(&access.place, tls, login, access.owner, patience).map(drop)
+    }
+
+    fn break_off(&self) {
+        open_sessions::break_off_those_of(self.access.owner);
     }
 
     fn counters(&self) -> Counters {
@@ -320,7 +345,7 @@ impl Target for MySqlTarget {
     }
 
     fn setting_rules(&self) -> &'static str {
-        include_str!("rules.toml")
+        RULES
     }
 
     fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>> {

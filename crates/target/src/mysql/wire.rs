@@ -14,6 +14,7 @@ mod packet;
 mod reply;
 mod row;
 mod short;
+mod signed;
 #[cfg(test)]
 mod tests;
 
@@ -48,15 +49,28 @@ pub enum WireError {
     /// A way of logging in that is not known.
     #[error(
         "the server requires the authentication plugin \"{0}\", which dbdyno does not support; give the user \
-         mysql_native_password, caching_sha2_password or unix_socket"
+         ed25519, parsec, caching_sha2_password, mysql_native_password or unix_socket"
     )]
     UnknownPlugin(String),
-    /// The password would have to be sent in the clear.
+    /// The password would have to be told to somebody who may not be the server, or to whoever listens on the way.
     #[error(
-        "the server requires the clear-text password, which dbdyno does not send over a network without TLS; connect \
-         through the Unix socket (?socket=PATH), or log in once with a TLS client so that the server caches the password"
+        "the server requires the clear-text password, which dbdyno sends only through a Unix socket (?socket=PATH), or \
+         through TLS to a server that has proved who it is (sslmode=verify-full or verify-ca); anybody on the way can ask \
+         for it, so the password was not sent"
     )]
     InsecureChannel,
+    /// TLS is asked for, and the server has none.
+    #[error(
+        "the server does not support TLS, or somebody on the way says so; turn it on there (ssl_cert, ssl_key), and check \
+         that it is the right server"
+    )]
+    NoTls,
+    /// Bytes that would be taken for the server's within TLS.
+    #[error("unencrypted bytes came before TLS began; somebody on the way may have put them there")]
+    BeforeTls,
+    /// The system gave no random bytes.
+    #[error("the system provides no random numbers for the login; check /dev/urandom")]
+    NoRandom,
     /// Too many prepared statements.
     #[error("more than 4096 statements were prepared in one session; use fewer")]
     TooManyStatements,

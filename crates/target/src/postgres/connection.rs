@@ -1,25 +1,28 @@
 //! A blocking connection: a socket driven through the wire.
 
+mod cancel;
 mod nonblocking;
+mod secure;
 mod settle;
 
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::endpoint::Endpoint;
 use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
 use super::set_up::SEARCH_PATH;
 use super::version::major;
-use super::wire::{Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
+use super::wire::{Channel, Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
+use crate::inspection::Protection;
+use crate::open_sessions::OpenSession;
 use crate::session::too_many_texts;
-use crate::stream::Stream;
+use crate::stream::{Stream, time_left};
+use crate::tls::Secured;
 use crate::{ErrorKind, Result, TEXTS_MAX, TargetError, Transport, Value};
 
 pub(super) use nonblocking::Came;
 
-/// A server that does not answer a knock for so long is not there.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same for its part of the logon.
+/// A server that does not log us in within such a time is not there.
 const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What PgBouncer says of a setting in a logon that it neither knows nor was told to ignore.
@@ -27,6 +30,8 @@ const UNSUPPORTED: &str = "unsupported startup parameter";
 
 /// A logged-on connection.
 pub(super) struct Connection {
+    /// In the register of sessions until the stream is closed.
+    open: OpenSession,
     stream: Stream,
     wire: Wire,
     place: String,
@@ -35,6 +40,10 @@ pub(super) struct Connection {
     /// Number of the server's process as the logon told it. A pooler tells one of its own.
     process_told: i32,
     is_pooled: bool,
+    /// The TLS that was agreed on, if any.
+    secured: Option<Secured>,
+    /// A digest of the password that can be guessed went where others may have read it.
+    is_weak_logon: bool,
     /// The server did not answer in the time that it was given.
     timed_out: bool,
     /// Why the connection is of no use any more.
@@ -52,9 +61,11 @@ impl Connection {
         // Temporary tables are looked up last, so that none hides one of ours.
         let path = format!("{}, pg_temp", endpoint.schema);
         let settings = [&[(SEARCH_PATH, path.as_str())], settings].concat();
-        let mut connection = match Self::logged_on(endpoint, &settings) {
+        let mut connection = match Self::logged_on(endpoint, &settings, LOGON_TIMEOUT) {
             // A pooler that passes on the most common parameters only.
-            Err(error) if error.message.contains(UNSUPPORTED) => Self::logged_on(endpoint, &[])?,
+            Err(error) if error.message.contains(UNSUPPORTED) => {
+                Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?
+            }
             other => other?,
         };
         // An old server may not know what is asked next.
@@ -65,10 +76,21 @@ impl Connection {
         Ok(connection)
     }
 
-    fn logged_on(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
+    /// Logs on within a time, and off again.
+    pub(super) fn knock(endpoint: &Endpoint, patience: Duration) -> Result<()> {
+        Self::logged_on(endpoint, &[], patience).map(drop)
+    }
+
+    fn logged_on(
+        endpoint: &Endpoint,
+        settings: &[(&str, &str)],
+        patience: Duration,
+    ) -> Result<Self> {
         let place = endpoint.place();
-        let stream = connect(endpoint).map_err(|e| unreachable(&place, &e))?;
+        let deadline = Instant::now() + patience;
+        let (stream, secured) = secure::connect(endpoint, deadline)?;
         let mut connection = Self {
+            open: OpenSession::over(endpoint.owner, &stream),
             stream,
             wire: Wire::default(),
             place,
@@ -76,15 +98,22 @@ impl Connection {
             version: String::new(),
             process_told: 0,
             is_pooled: false,
+            secured,
+            is_weak_logon: false,
             timed_out: false,
             broken: None,
             statements: 0,
         };
-        connection.log_on(endpoint, settings)?;
+        connection.log_on(endpoint, settings, deadline)?;
         Ok(connection)
     }
 
-    fn log_on(&mut self, endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<()> {
+    fn log_on(
+        &mut self,
+        endpoint: &Endpoint,
+        settings: &[(&str, &str)],
+        deadline: Instant,
+    ) -> Result<()> {
         let mut parameters = vec![
             ("user", endpoint.user.as_str()),
             ("database", endpoint.database.as_str()),
@@ -92,13 +121,22 @@ impl Connection {
         ];
         parameters.extend_from_slice(settings);
         self.wire.start_up(&parameters).map_err(|e| unaskable(&e))?;
-        let mut logon = Logon::new(&endpoint.user, endpoint.password.as_ref());
+        let secured = self.secured.as_ref();
+        let channel = Channel {
+            is_private: endpoint.socket.is_some() || secured.is_some_and(|s| s.is_verified),
+            end_point: secured.and_then(|s| s.end_point.clone()),
+            binding: endpoint.binding,
+        };
+        let mut logon = Logon::new(&endpoint.user, endpoint.password.as_ref(), channel);
         loop {
             self.send()?;
             let request = loop {
                 match self.wire.next_event() {
-                    Ok(None) => self.receive()?,
-                    Ok(Some(Event::Ready(_))) => return Ok(()),
+                    Ok(None) => self.receive_until(deadline)?,
+                    Ok(Some(Event::Ready(_))) => {
+                        self.is_weak_logon = logon.is_weak();
+                        return Ok(());
+                    }
                     Ok(Some(Event::Authentication(request))) => break request,
                     Ok(Some(Event::Setting {
                         name: "server_version",
@@ -106,10 +144,13 @@ impl Connection {
                     })) => {
                         value.clone_into(&mut self.version);
                     }
-                    Ok(Some(Event::Process(number))) => self.process_told = number,
+                    Ok(Some(Event::Process { number, secret })) => {
+                        self.process_told = number;
+                        self.open.cancelled_by(cancel::of(endpoint, number, secret));
+                    }
                     Ok(Some(Event::Failed(error))) => {
-                        let over_network = endpoint.socket.is_none();
-                        return Err(refused(&self.place, over_network, &error));
+                        let lacks_tls = endpoint.socket.is_none() && endpoint.tls.is_none();
+                        return Err(refused(&self.place, lacks_tls, &error));
                     }
                     Ok(Some(_)) => {}
                     Err(error) => return Err(lost(&self.place, &error.to_string())),
@@ -131,6 +172,11 @@ impl Connection {
         self.stream.transport()
     }
 
+    /// What protects what is sent to the server.
+    pub(super) fn protection(&self) -> Protection {
+        self.stream.protection(self.tls())
+    }
+
     /// The process of this machine that listens at the server's socket.
     pub(super) fn listener(&self) -> Option<u32> {
         self.stream.listener()
@@ -139,6 +185,16 @@ impl Connection {
     /// The port of this end, over a network.
     pub(super) fn own_port(&self) -> Option<u16> {
         self.stream.own_port()
+    }
+
+    /// The TLS that was agreed on, for people; `None` without.
+    pub(super) fn tls(&self) -> Option<String> {
+        self.secured.as_ref().map(ToString::to_string)
+    }
+
+    /// Whether a digest of the password went where others may have read it.
+    pub(super) fn is_weak_logon(&self) -> bool {
+        self.is_weak_logon
     }
 
     /// State of the transaction when the server was last ready.
@@ -353,6 +409,13 @@ impl Connection {
         }
     }
 
+    /// As [`Connection::receive`], within a time for all of it: a server that sends a byte a second is not there either.
+    fn receive_until(&mut self, deadline: Instant) -> Result<()> {
+        let limited = self.stream.set_timeout(Some(time_left(deadline)));
+        limited.map_err(|e| unreachable(&self.place, &e))?;
+        self.receive()
+    }
+
     fn receive(&mut self) -> Result<()> {
         loop {
             match self.stream.read(self.wire.space()) {
@@ -404,16 +467,6 @@ fn texts_of_row(row: Row<'_>) -> Result<Vec<Option<String>>> {
     });
     let cells = cells.collect::<std::result::Result<Vec<_>, _>>();
     cells.map_err(|e| TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}")))
-}
-
-/// Knocks at the server, and waits so long for each step of the logon.
-fn connect(endpoint: &Endpoint) -> io::Result<Stream> {
-    let mut stream = match &endpoint.socket {
-        Some(path) => Stream::unix(path)?,
-        None => Stream::tcp(&endpoint.host, endpoint.port, CONNECT_TIMEOUT)?,
-    };
-    stream.set_timeout(Some(LOGON_TIMEOUT))?;
-    Ok(stream)
 }
 
 impl Drop for Connection {

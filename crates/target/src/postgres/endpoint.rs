@@ -1,10 +1,17 @@
 //! Where a server is, who logs on, and where the password comes from.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::set_up::SCHEMA;
+use super::tls::TlsSettings;
+use super::wire::Binding;
+use crate::open_sessions::Owner;
+use crate::stream::Stream;
+use crate::tls::TlsClient;
 use crate::{Address, ErrorKind, Password, Result, TargetError, TargetUrl};
 
 /// The port of a server that gives none.
@@ -29,6 +36,14 @@ pub(super) struct Endpoint {
     pub schema: String,
     /// Password, when one is known.
     pub password: Option<Password>,
+    /// Whose sessions are opened with it.
+    pub owner: Owner,
+    /// How TLS is made, where it is asked for.
+    pub tls: Option<TlsClient>,
+    /// TLS begins without asking the server for it first.
+    pub is_tls_direct: bool,
+    /// Whether the logon is bound to the server's certificate.
+    pub binding: Binding,
 }
 
 impl Endpoint {
@@ -36,7 +51,7 @@ impl Endpoint {
     /// file.
     ///
     /// # Errors
-    /// When the URL names no server, or the password file cannot be used.
+    /// When the URL names no server, or a file of passwords, keys or certificates cannot be used.
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         let Address {
             user,
@@ -50,6 +65,7 @@ impl Endpoint {
         let socket = host
             .starts_with('/')
             .then(|| Path::new(&host).join(format!(".s.PGSQL.{port}")));
+        let tls = TlsSettings::from_url(url, socket.is_some())?;
         let mut endpoint = Self {
             socket,
             host,
@@ -58,6 +74,10 @@ impl Endpoint {
             database,
             schema: own_schema(url)?,
             password: url.password.clone(),
+            owner: Owner::new(),
+            tls: tls.client()?,
+            is_tls_direct: tls.is_direct,
+            binding: tls.binding,
         };
         if endpoint.password.is_none() {
             endpoint.password = match std::env::var("PGPASSWORD") {
@@ -78,7 +98,33 @@ impl Endpoint {
             database: "postgres".into(),
             schema: SCHEMA.into(),
             password: None,
+            owner: Owner::new(),
+            tls: None,
+            is_tls_direct: false,
+            binding: Binding::default(),
         }
+    }
+
+    /// Knocks at the server, so long at each of its addresses; without TLS.
+    ///
+    /// # Errors
+    /// When nobody opens.
+    pub(super) fn connect(&self, patience: Duration) -> io::Result<Stream> {
+        match &self.socket {
+            Some(path) => Stream::unix(path),
+            None => Stream::tcp(&self.host, self.port, patience),
+        }
+    }
+
+    /// Settings of the URL that can be wrong without touching the server.
+    ///
+    /// # Errors
+    /// When it names no server, or one of them makes no sense.
+    pub(super) fn check(url: &TargetUrl) -> Result<()> {
+        let address = url.address();
+        let address = address.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        own_schema(url)?;
+        TlsSettings::from_url(url, address.host.starts_with('/')).map(drop)
     }
 
     /// The place for messages; without the password.

@@ -3,15 +3,23 @@
 use std::sync::Arc;
 
 use super::endpoint::{Endpoint, own_schema};
+use super::inspect::inspect;
 use super::local::PostgresServer;
 use super::set_up::{SETTINGS, SetUp};
 use super::source::PostgresSource;
 use super::target::PostgresTarget;
 use crate::catalogue::Source;
-use crate::engine::{Engine, EngineInfo, Reach};
+use crate::engine::{Engine, EngineInfo, Reach, TypeNames};
+use crate::inspection::Inspection;
 use crate::server::{self, LocalServer, ServerSpec};
 use crate::session_settings::SessionSettings;
-use crate::{ErrorKind, Result, Target, TargetError, TargetUrl};
+use crate::{Result, Target, TargetUrl};
+
+const TYPE_NAMES: TypeNames = TypeNames {
+    moment: "TIMESTAMP",
+    bytes: "BYTEA",
+    text: "VARCHAR",
+};
 
 /// A database of a server that runs already.
 pub struct Postgres;
@@ -37,14 +45,16 @@ impl Engine for Postgres {
         SETTINGS
     }
 
+    fn password_places(&self) -> Option<&'static str> {
+        Some("~/.pgpass or $PGPASSWORD")
+    }
+
     fn takes_settings_of_the_server(&self) -> bool {
         true
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
-        url.address()
-            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
-        own_schema(url)?;
+        Endpoint::check(url)?;
         SetUp::from_url(url).map(|_| ())
     }
 
@@ -62,6 +72,21 @@ impl Engine for Postgres {
         let endpoint = Endpoint::from_url(url)?;
         let target = PostgresTarget::open("postgres", url.to_string(), endpoint, set_up, None)?;
         Ok(Arc::new(target))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {
+        let mut url = url.clone();
+        let schema = format!("{}_check", own_schema(&url)?);
+        url.settings.insert("schema".into(), schema);
+        Ok(url)
+    }
+
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        inspect(&Endpoint::from_url(url)?, &SetUp::from_url(url)?)
     }
 }
 
@@ -103,16 +128,31 @@ impl Engine for LocalPostgres {
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         let spec = ServerSpec::from_url(&PostgresServer, url)?;
-        // Nobody else can reach it.
-        let set_up = SetUp {
-            others_allowed: true,
-            // The server itself has them.
-            session: SessionSettings::new(),
-        };
+        let set_up = alone();
         let server = LocalServer::start(&PostgresServer, &spec)?;
         let endpoint = Endpoint::local(server.socket_path(), server.superuser());
         let url = url.to_string();
         let target = PostgresTarget::open("postgres+local", url, endpoint, set_up, Some(server))?;
         Ok(Arc::new(target))
+    }
+
+    fn type_names(&self) -> TypeNames {
+        TYPE_NAMES
+    }
+
+    /// On a server of its own, which goes again: that of a data directory that was given would stay.
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        let spec = ServerSpec::from_url(&PostgresServer, &url.in_new_directory())?;
+        let server = LocalServer::start(&PostgresServer, &spec)?;
+        let endpoint = Endpoint::local(server.socket_path(), server.superuser());
+        Ok(inspect(&endpoint, &alone())?.of_local_server(&server))
+    }
+}
+
+/// What a server needs that nobody else can reach, and that has the settings of its URL itself.
+fn alone() -> SetUp {
+    SetUp {
+        others_allowed: true,
+        session: SessionSettings::new(),
     }
 }

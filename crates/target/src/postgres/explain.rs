@@ -40,15 +40,14 @@ fn kind_of(error: &ServerError) -> ErrorKind {
 }
 
 /// A server that let nobody in.
-pub(super) fn refused(place: &str, over_network: bool, error: &ServerError) -> TargetError {
+pub(super) fn refused(place: &str, lacks_tls: bool, error: &ServerError) -> TargetError {
     let mut told = explain(&format!("cannot log in to {place}"), error);
     match error.code.as_str() {
         "28P01" => told.message.push_str(
             "; check the password in the target's URL, $PGPASSWORD or ~/.pgpass",
         ),
-        "28000" if over_network => told.message.push_str(
-            "; dbdyno does not support TLS: where pg_hba.conf requires it (hostssl), add a host line for this machine or \
-             use an SSH tunnel",
+        "28000" if lacks_tls => told.message.push_str(
+            "; where pg_hba.conf requires TLS (hostssl), add sslmode=verify-full and sslrootcert=FILE to the target's URL",
         ),
         _ => {}
     }
@@ -62,6 +61,14 @@ pub(super) fn unreachable(place: &str, error: &std::io::Error) -> TargetError {
         format!(
             "cannot reach PostgreSQL at {place}: {error}; check that it is running and listening there"
         ),
+    )
+}
+
+/// A connection without the TLS that was asked for.
+pub(super) fn no_tls(place: &str, why: &str) -> TargetError {
+    TargetError::new(
+        ErrorKind::Unreachable,
+        format!("PostgreSQL: no TLS connection to {place}: {why}"),
     )
 }
 

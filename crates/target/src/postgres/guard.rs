@@ -21,6 +21,8 @@ const MARK: &str = "dbdyno: made by dbdyno, may be dropped";
 const LOCK: i64 = 0x6462_6479_6e6f;
 /// A dbdyno that was killed leaves sessions behind, which end as soon as they notice.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
+/// What is said where it is another dbdyno's.
+pub(super) const LOCKED: &str = "PostgreSQL: another dbdyno is using this database; wait until it has finished, or name another database";
 /// Somebody who is active now and a moment later is at work.
 const ACTIVE_APART: Duration = Duration::from_millis(250);
 
@@ -33,6 +35,10 @@ pub(super) struct Facts {
     pub workers_max: u32,
     /// Whether sessions go through a pooler.
     pub is_pooled: bool,
+    /// The TLS of the sessions, for people.
+    pub tls: Option<String>,
+    /// Whether the password went as a digest that can be guessed, where others may have read it.
+    pub is_weak_logon: bool,
     /// Whether the server only replays what another one writes.
     pub is_standby: bool,
     /// What the user may not see.
@@ -65,7 +71,11 @@ pub(super) fn claim(connection: &mut Connection, others_allowed: bool) -> Result
 }
 
 /// The only text of the only row.
-fn one(connection: &mut Connection, sql: &str, parameters: &[Value<'_>]) -> Result<String> {
+pub(super) fn one(
+    connection: &mut Connection,
+    sql: &str,
+    parameters: &[Value<'_>],
+) -> Result<String> {
     let rows = connection.texts(sql, parameters)?;
     let cell = rows
         .into_iter()
@@ -98,7 +108,9 @@ fn refuse_no_rights(connection: &mut Connection, major: u32) -> Result<()> {
 const OTHERS: &str = "SELECT pid::text, coalesce(usename, '?') || ' in ' || coalesce(datname, '?') \
      FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
      AND application_name <> 'dbdyno' AND state IS NOT NULL AND state <> 'idle'";
-fn refuse_others(connection: &mut Connection) -> Result<()> {
+
+/// Refuses a server on which others are at work.
+pub(super) fn refuse_others(connection: &mut Connection) -> Result<()> {
     let before = connection.texts(OTHERS, &[])?;
     if !before.is_empty() {
         sleep(ACTIVE_APART);
@@ -197,10 +209,7 @@ fn lock(connection: &mut Connection) -> Result<()> {
             return Ok(());
         }
         if Instant::now() >= until {
-            return Err(TargetError::new(
-                ErrorKind::Foreign,
-                "PostgreSQL: another dbdyno is using this database; wait until it has finished, or name another database",
-            ));
+            return Err(TargetError::new(ErrorKind::Foreign, LOCKED));
         }
         sleep(ACTIVE_APART);
     }
@@ -233,6 +242,19 @@ fn is_own_table(identity: &str) -> bool {
 
 /// Makes the schema, or makes sure that it is dbdyno's own.
 pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
+    if !is_there_and_own(connection, schema)? {
+        connection.batch(&format!(
+            "CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}'"
+        ))?;
+    }
+    connection.check_schema(schema)
+}
+
+/// Whether the schema is there.
+///
+/// # Errors
+/// When it is not dbdyno's own, or somebody else has put something into it.
+pub(super) fn is_there_and_own(connection: &mut Connection, schema: &str) -> Result<bool> {
     const ADVICE: &str =
         "name another database: dbdyno does not load tests into a schema that it did not create";
     let foreign = |what: &str| {
@@ -245,9 +267,7 @@ pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()
         .next()
         .and_then(|f| f.into_iter().collect());
     match facts.as_deref() {
-        None => connection.batch(&format!(
-            "CREATE SCHEMA {schema}; COMMENT ON SCHEMA {schema} IS '{MARK}'"
-        ))?,
+        None => return Ok(false),
         Some([mark, ..]) if mark != MARK => {
             return foreign("already exists and was not created by dbdyno");
         }
@@ -274,12 +294,23 @@ pub(super) fn own_schema(connection: &mut Connection, schema: &str) -> Result<()
         connection.texts(&sql, &[]).map(register::identities)
     };
     match register::stranger(&found, is_own_table, entered)? {
-        None => connection.check_schema(schema),
+        None => Ok(true),
         Some(table) => {
             let place = format!("PostgreSQL: the schema \"{schema}\"");
             Err(register::refused(&place, &table, ADVICE))
         }
     }
+}
+
+/// Whether another dbdyno has the lock; takes none, so that a run that begins meanwhile does not wait.
+pub(super) fn is_locked(connection: &mut Connection) -> Result<bool> {
+    let (upper, lower) = (LOCK >> 32, LOCK & 0xffff_ffff);
+    let sql = format!(
+        "SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database \
+         WHERE d.datname = current_database() AND l.locktype = 'advisory' AND l.classid = {upper} \
+         AND l.objid = {lower} AND l.objsubid = 1 AND l.granted)::text"
+    );
+    Ok(one(connection, &sql, &[])? == "true")
 }
 
 #[cfg(test)]

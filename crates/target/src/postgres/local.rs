@@ -14,6 +14,9 @@ use crate::{ErrorKind, Result, TargetError};
 /// The kind.
 pub struct PostgresServer;
 
+/// A setting that the server knows from a version on.
+const WAL_TIMES: &str = "track_wal_io_timing";
+const VERSION_OF_WAL_TIMES: u32 = 14;
 /// Its socket is alone in its directory, so the number need not be free.
 pub const PORT: u16 = 5432;
 /// The server's own lock on its data directory.
@@ -106,7 +109,12 @@ impl ServerKind for PostgresServer {
         let cached: Vec<PathBuf> = cached.iter().flat_map(|p| newest_first(p)).collect();
         directories.extend(cached.iter().map(|tree| tree.join("bin")));
         directories.retain(|directory| is_complete(directory));
-        let mut found = ask_all(&directories, &["postgres"]);
+        let mut found = ask_all(
+            &directories,
+            &["postgres"],
+            &["initdb"],
+            surroundings.named.as_deref(),
+        )?;
         for installation in &mut found {
             let server = &installation.server;
             // Programs outside the system find their other files from where they lie.
@@ -151,7 +159,7 @@ impl ServerKind for PostgresServer {
             ("jit", "off"),
             // One figure for the time in reads and writes; the clock costs some 25 ns for each.
             ("track_io_timing", "on"),
-            ("track_wal_io_timing", "on"),
+            (WAL_TIMES, "on"),
             ("timezone", "UTC"),
             ("log_timezone", "UTC"),
             ("lc_messages", "C"),
@@ -186,7 +194,7 @@ impl ServerKind for PostgresServer {
             // PostgreSQL 18 has them by default; so versions compare.
             .arg("--data-checksums")
             // dbdyno syncs once, for all.
-            .args(["--no-sync", "--no-instructions"]);
+            .arg("--no-sync");
         clean_environment(&mut command);
         command
     }
@@ -202,6 +210,8 @@ impl ServerKind for PostgresServer {
             ("unix_socket_permissions", "0700"),
         ];
         let asked = settings.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let is_new = layout.installation.version.0.first() >= Some(&VERSION_OF_WAL_TIMES);
+        let asked = asked.filter(|(key, _)| is_new || *key != WAL_TIMES);
         for (key, value) in asked.chain(own) {
             let value = value.replace('\\', "\\\\").replace('\'', "''");
             // Writing to a String cannot fail.
@@ -390,6 +400,45 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_others_can_replace_is_not_executed_unless_named() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let bin = root.join("bin");
+        install(&bin, "17.2");
+        let executed = root.join("executed");
+        let script = format!(
+            "#!/bin/sh\ntouch {}\necho postgres 17.2\n",
+            executed.display()
+        );
+        fs::write(bin.join("postgres"), script).unwrap();
+        let mut here = Surroundings {
+            root: root.join("empty"),
+            path: Some(bin.clone().into()),
+            ..Surroundings::default()
+        };
+        let mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for (path, bad, good) in [
+            (bin.clone(), 0o777, 0o755),
+            (bin.join("postgres"), 0o757, 0o755),
+            (bin.join("initdb"), 0o757, 0o755),
+        ] {
+            mode(&path, bad);
+            let error = PostgresServer.find(&here).unwrap_err();
+            assert!(error.message.contains("other users can write"), "{error}");
+            assert!(!executed.exists(), "{error}");
+            mode(&path, good);
+        }
+        mode(&bin, 0o777);
+        here.named = Some(bin.clone());
+        here.path = None;
+        assert_eq!(PostgresServer.find(&here).unwrap().len(), 1);
+        assert!(executed.exists());
+    }
+
+    #[test]
     fn the_servers_own_sentence_is_taken_from_its_log() {
         let complaint = |log| PostgresServer.complaint(log).unwrap();
         let setting = "2026-11-21 05:00:00.000 UTC [1] LOG:  unrecognized configuration parameter \
@@ -416,5 +465,28 @@ mod tests {
             need(133),
             need(100)
         );
+    }
+
+    /// An old server refuses to start with a setting that it does not know.
+    #[test]
+    fn an_old_server_gets_no_setting_that_it_does_not_know() {
+        let settings = BTreeMap::from([(WAL_TIMES.to_owned(), "on".to_owned())]);
+        for (version, is_set) in [(vec![13, 23], false), (vec![14, 0], true)] {
+            let layout = Layout {
+                installation: Installation {
+                    version: Version(version),
+                    title: String::new(),
+                    server: PathBuf::new(),
+                    directory: PathBuf::new(),
+                    root: None,
+                },
+                data: PathBuf::new(),
+                socket_directory: PathBuf::new(),
+                configuration: PathBuf::new(),
+                run: PathBuf::new(),
+            };
+            let text = PostgresServer.configuration(&layout, &settings);
+            assert_eq!(text.contains(WAL_TIMES), is_set, "{text}");
+        }
     }
 }

@@ -70,12 +70,19 @@ impl PostgresSession {
         }
     }
 
-    /// Encodes a control statement; the first time it is prepared, which takes a round trip.
-    fn control(&mut self, control: Control) -> Result<()> {
+    /// Prepares a control statement the first time, which takes a round trip.
+    fn prepare_control(&mut self, control: Control) -> Result<()> {
         let place = control as usize;
         if self.controls[place].is_none() {
             self.controls[place] = Some(self.connection.prepare(Control::SQL[place])?);
         }
+        Ok(())
+    }
+
+    /// Encodes a control statement.
+    fn control(&mut self, control: Control) -> Result<()> {
+        self.prepare_control(control)?;
+        let place = control as usize;
         let prepared = self.controls[place]
             .as_ref()
             .expect("the line above has just filled this place");

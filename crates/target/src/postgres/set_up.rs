@@ -17,7 +17,24 @@ const MAINTENANCE_KIB_PER_THREAD: u64 = 32 << 10;
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "sslmode",
-        "disable, allow or prefer; dbdyno does not support TLS (default prefer)",
+        "TLS: disable, require, verify-ca or verify-full (default $PGSSLMODE, else disable)",
+    ),
+    (
+        "sslrootcert",
+        "file of trusted certificate authorities (PEM), or system (default $PGSSLROOTCERT)",
+    ),
+    (
+        "sslcert",
+        "file of the client's certificate (PEM; default $PGSSLCERT)",
+    ),
+    ("sslkey", "file of its private key (PEM; default $PGSSLKEY)"),
+    (
+        "sslnegotiation",
+        "direct: begin with TLS, from PostgreSQL 17 on (default postgres: ask for it first)",
+    ),
+    (
+        "channel_binding",
+        "disable, prefer or require: bind the login to the server's certificate (default prefer)",
     ),
     (
         "others",
@@ -39,18 +56,6 @@ impl SetUp {
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         let value = |key: &str| url.settings.get(key).map(String::as_str);
         let bad = |message: String| Err(TargetError::new(ErrorKind::Statement, message));
-        match value("sslmode") {
-            None | Some("disable" | "allow" | "prefer") => {}
-            Some(mode @ ("require" | "verify-ca" | "verify-full")) => {
-                return bad(format!(
-                    "sslmode={mode} requires TLS, which dbdyno does not support; use sslmode=disable where the network \
-                     allows it, or an SSH tunnel"
-                ));
-            }
-            Some(mode) => {
-                return bad(format!("sslmode={mode} is not disable, allow or prefer"));
-            }
-        }
         let others_allowed = match value("others") {
             None | Some("refuse") => false,
             Some("allow") => true,
@@ -121,8 +126,6 @@ mod tests {
     #[test]
     fn senseless_settings_are_refused() {
         for (bad, what) in [
-            ("sslmode=require", "TLS"),
-            ("sslmode=maybe", "not disable, allow or prefer"),
             ("others=some", "neither"),
             ("search_path=public", "schema=NAME"),
             ("Statement_Timeout=1s", "would cancel measured statements"),

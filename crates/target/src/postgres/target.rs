@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use archive::TargetRecord;
 
@@ -18,14 +19,21 @@ use super::source::PostgresSource;
 use super::watch::PostgresWatch;
 use crate::catalogue::Source;
 use crate::server::{ControlConnection, LocalServer};
-use crate::session_settings;
 use crate::{
     Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft, Snapshot, Target,
-    TargetError, Watch,
+    TargetError, WEAK_LOGIN, Watch,
 };
+use crate::{open_sessions, session_settings};
 
 /// The first version whose statistics can be read without a delay.
-const VERSION_OF_FLUSH: u32 = 15;
+pub(super) const VERSION_OF_FLUSH: u32 = 15;
+
+/// What its manual advises for its settings.
+pub(super) const RULES: &str = include_str!("rules.toml");
+
+/// What to do about a login that others may have read along.
+pub(super) const WEAK_LOGIN_WORDS: &str = "MD5 over a connection without verified TLS: whoever reads along can guess the password; use \
+     scram-sha-256 (password_encryption) or sslmode=verify-full";
 
 pub(super) struct PostgresTarget {
     scheme: &'static str,
@@ -53,6 +61,8 @@ impl PostgresTarget {
             guard::own_schema(&mut control, &endpoint.schema)?;
         }
         facts.is_pooled = control.is_pooled();
+        facts.tls = control.tls();
+        facts.is_weak_logon = control.is_weak_logon();
         let mut set_up = set_up;
         if !set_up.session.is_empty() {
             // On a connection that goes at once: this one reads the server's own settings.
@@ -95,6 +105,22 @@ impl PostgresTarget {
     }
 }
 
+/// Why a server that starts so many parallel workers at most cannot do something.
+pub(super) fn lacks(workers_max: u32, feature: Feature) -> Option<String> {
+    match feature {
+        Feature::Compression => Some(
+            "PostgreSQL only compresses single values above 2 kB, which this test does not have"
+                .into(),
+        ),
+        Feature::ParallelStatement if workers_max == 0 => Some(
+            "this server starts no parallel workers (max_parallel_workers or \
+             max_worker_processes is 0)"
+                .into(),
+        ),
+        _ => None,
+    }
+}
+
 impl Target for PostgresTarget {
     fn record(&self) -> TargetRecord {
         let mut recorded = self.with_control(settings).unwrap_or_default();
@@ -109,6 +135,12 @@ impl Target for PostgresTarget {
             let what =
                 "sessions use a connection pooler in session mode; every figure includes its time";
             recorded.insert("dbdyno.pooler".into(), what.into());
+        }
+        if let Some(tls) = &self.facts.tls {
+            recorded.insert("dbdyno.tls".into(), tls.clone());
+        }
+        if self.facts.is_weak_logon {
+            recorded.insert(WEAK_LOGIN.into(), WEAK_LOGIN_WORDS.into());
         }
         if self.facts.is_standby {
             let what =
@@ -132,18 +164,7 @@ impl Target for PostgresTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        match feature {
-            Feature::Compression => Some(
-                "PostgreSQL only compresses single values above 2 kB, which this test does not have"
-                    .into(),
-            ),
-            Feature::ParallelStatement if self.facts.workers_max == 0 => Some(
-                "this server starts no parallel workers (max_parallel_workers or \
-                 max_worker_processes is 0)"
-                    .into(),
-            ),
-            _ => None,
-        }
+        lacks(self.facts.workers_max, feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
@@ -209,6 +230,14 @@ impl Target for PostgresTarget {
             return None;
         }
         self.with_control(guard::sessions_left).ok()?
+    }
+
+    fn knock(&self, patience: Duration) -> Result<()> {
+        Connection::knock(&self.endpoint, patience)
+    }
+
+    fn break_off(&self) {
+        open_sessions::break_off_those_of(self.endpoint.owner);
     }
 
     /// Pages asked of the shared buffers by all sessions of the database, and the growth of the log of
@@ -318,7 +347,7 @@ impl Target for PostgresTarget {
     }
 
     fn setting_rules(&self) -> &'static str {
-        include_str!("rules.toml")
+        RULES
     }
 
     fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {

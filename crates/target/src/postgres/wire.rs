@@ -23,7 +23,7 @@ pub use buffer::{MESSAGE_BYTES_MAX, Wire};
 pub use cell::{Unreadable, add_row, is_kept, keep_cell};
 pub use copied::{Copied, Undecodable};
 pub use event::{Authentication, Event, Row, Tag, Transaction};
-pub use logon::{Logon, LogonError};
+pub use logon::{Binding, Channel, Logon, LogonError};
 pub use request::{CopyRow, Prepared, RequestError};
 pub use server_error::ServerError;
 

@@ -5,6 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use host::{Untrusted, trusted};
+
+use crate::{ErrorKind, Result, TargetError};
+
 /// A version, compared number by number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub Vec<u32>);
@@ -107,9 +111,19 @@ pub(crate) fn newest_first(parent: &Path) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Asks the programs `names` in `directories` for their versions, in this order; each program once.
-pub(crate) fn ask_all(directories: &[PathBuf], names: &[&str]) -> Vec<Installation> {
+/// Asks the programs `names` in `directories` for their versions, in this order; each program once. Outside the directory
+/// that is `named` to dbdyno, none is executed that others could have put there, or a file of `beside` it.
+///
+/// # Errors
+/// When none is left, with the reason why one was not executed.
+pub(crate) fn ask_all(
+    directories: &[PathBuf],
+    names: &[&str],
+    beside: &[&str],
+    named: Option<&Path>,
+) -> Result<Vec<Installation>> {
     let mut found: Vec<Installation> = Vec::new();
+    let mut refused = None;
     for directory in directories {
         for name in names {
             let Ok(server) = directory.join(name).canonicalize() else {
@@ -118,16 +132,38 @@ pub(crate) fn ask_all(directories: &[PathBuf], names: &[&str]) -> Vec<Installati
             if found.iter().any(|other| other.server == server) {
                 continue;
             }
-            found.extend(ask(&server, directory));
+            let is_named = named.is_some_and(|named| named == directory);
+            match (is_named, untrusted(&server, beside)) {
+                (false, Some(why)) => {
+                    let message = format!("{} is not executed: {why}", server.display());
+                    tracing::info!("{message}");
+                    refused.get_or_insert(message);
+                }
+                _ => found.extend(ask(&server, directory)),
+            }
         }
     }
-    found
+    match refused.filter(|_| found.is_empty()) {
+        Some(message) => Err(TargetError::new(ErrorKind::NotInstalled, message)),
+        None => Ok(found),
+    }
+}
+
+/// Why a server, or what is executed with it, may be somebody else's.
+fn untrusted(server: &Path, beside: &[&str]) -> Option<Untrusted> {
+    let others = beside.iter().map(|name| server.with_file_name(name));
+    let others = others.filter(|path| path.exists());
+    let mut all = std::iter::once(server.to_owned()).chain(others);
+    all.find_map(|path| trusted(&path).err())
 }
 
 /// `None` when the program does not run or names no version: it is then no server of use.
 fn ask(server: &Path, directory: &Path) -> Option<Installation> {
     let output = Command::new(server)
         .arg("--version")
+        // As it is started later: nothing of dbdyno's environment, which may have a password, is for it.
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
         .env("LC_ALL", "C")
         .current_dir("/")
         .output()

@@ -150,6 +150,11 @@ impl Drop for Place {
             let _ = remove_if_there(&self.data);
             let _ = fs::remove_file(given.directory.join(MARKER));
         }
+        // Closing is not enough: a process that another thread is starting has a copy of the descriptor until it
+        // executes its program, and the lock belongs to all copies.
+        if let Some(given) = &self.given {
+            let _ = given.marker.unlock();
+        }
     }
 }
 
@@ -199,4 +204,32 @@ pub(super) fn make_for(path: &Path, account: &Account) -> Result<()> {
         Ok(())
     };
     make().map_err(|e: io::Error| failed(&format!("{} cannot be made", path.display()), &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::local::PostgresServer;
+
+    /// A process that is just being started by another thread still has a copy of every descriptor.
+    #[test]
+    fn a_place_that_is_dropped_is_free_whoever_has_a_copy_of_the_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let account = Account {
+            is_changed_to: false,
+            ..Account::for_server(&["nobody"]).unwrap()
+        };
+        let open = || Place::given(directory.path(), &PostgresServer, &account);
+        let mut place = open().unwrap();
+        place.set_initialised(&PostgresServer).unwrap();
+        assert!(
+            open().is_err(),
+            "two servers at once use one data directory"
+        );
+        let marker = &place.given.as_ref().unwrap().marker;
+        let copy = marker.try_clone().unwrap();
+        drop(place);
+        open().unwrap();
+        drop(copy);
+    }
 }

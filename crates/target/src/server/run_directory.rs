@@ -9,6 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use host::user_id;
+
 use super::janitor::{self, OWNER};
 use super::{ServerSpec, failed};
 use crate::{ErrorKind, Result, TargetError};
@@ -101,23 +103,18 @@ pub(super) fn make(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(PASSABLE))
 }
 
-fn user() -> u32 {
-    // SAFETY: the call only reads the process's credentials.
-    unsafe { libc::geteuid() }
-}
-
 /// Where servers' directories are made when nothing else is said; it need not be there yet.
 pub(crate) fn usual_parent() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|v| !v.is_empty());
     named.map_or_else(
-        || Path::new(PARENT).join(format!("dbdyno-{}", user())),
+        || Path::new(PARENT).join(format!("dbdyno-{}", user_id())),
         PathBuf::from,
     )
 }
 
 /// The parent of all servers' directories, made if need be.
 fn parent(spec: &ServerSpec) -> Result<PathBuf> {
-    let (uid, usual) = (user(), usual_parent());
+    let (uid, usual) = (user_id(), usual_parent());
     let path = spec.parent_directory.clone().unwrap_or(usual);
     let refuse = |why: &str| {
         TargetError::new(

@@ -8,6 +8,7 @@ use rusqlite::{Connection, ToSql, ffi};
 
 use super::explain;
 use crate::limit::{limited, too_long};
+use crate::open_sessions::OpenSession;
 use crate::plain::{put_date, put_moment};
 use crate::plan_text::plan_text;
 use crate::register;
@@ -47,6 +48,8 @@ struct Compiled {
 }
 
 pub(super) struct SqliteSession {
+    /// Before the connection that it interrupts.
+    _open: OpenSession,
     tied: Tied<Compiled, Connection>,
     page_bytes: u64,
     limit: Option<Duration>,
@@ -60,6 +63,7 @@ unsafe impl Send for SqliteSession {}
 impl SqliteSession {
     pub(super) fn new(connection: Connection, page_bytes: u64) -> Self {
         Self {
+            _open: OpenSession::in_process(means_to_interrupt(&connection)),
             tied: Tied::new(connection, Compiled::default()),
             page_bytes,
             limit: None,
@@ -387,7 +391,7 @@ impl Session for SqliteSession {
         if columns == 0 || columns as usize > COLUMNS_MAX {
             return Err(TargetError::new(
                 ErrorKind::Statement,
-                format!("SQLite: table {table} has {columns} columns and cannot be loaded"),
+                format!("SQLite: table {table} has {columns} columns; it cannot be loaded"),
             ));
         }
         let marks = vec!["?"; columns as usize].join(",");

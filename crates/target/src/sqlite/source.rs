@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{configure_library, explain};
+use super::{configure_library, explain, resolved};
 use crate::catalogue::{
     Cell, Dialect, Kind, Part, Reader, Source, SourceColumn, SourceTable, Space, Stored, Taker,
     address_after, enter, select, totals, within,
@@ -44,6 +44,7 @@ impl SqliteSource {
         let path = url
             .place()
             .ok_or_else(|| statement("a new in-memory database is empty; name a file".into()))?;
+        resolved(&path)?;
         let source = Self {
             path,
             url: url.to_string(),

@@ -10,17 +10,20 @@ use std::sync::{Arc, Mutex};
 use archive::TargetRecord;
 use rusqlite::{Connection, OpenFlags};
 
-use super::session::{RELATIONS, SqliteSession};
+use super::claim::Claim;
+use super::features::lacks;
+use super::guard::refuse_foreign_tables;
+use super::inspect::inspect;
+use super::session::SqliteSession;
 use super::source::SqliteSource;
-use super::{configure_library, explain};
+use super::{configure_library, explain, resolved};
 use crate::catalogue::Source;
 use crate::engine::{Engine, EngineInfo};
 use crate::file_snapshot::FileSnapshot;
-use crate::register;
-use crate::value::Identities;
+use crate::inspection::Inspection;
 use crate::{
-    Cooled, Counters, ErrorKind, Feature, OWN_TABLES, Result, Session, Snapshot, Target,
-    TargetError, TargetUrl, files,
+    Cooled, Counters, ErrorKind, Feature, Result, Session, Snapshot, Target, TargetError,
+    TargetUrl, files,
 };
 
 /// The engine.
@@ -67,6 +70,11 @@ impl Engine for Sqlite {
         Ok(Box::new(SqliteSource::open(url)?))
     }
 
+    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
+        SetUp::from_url(url)?;
+        inspect(url)
+    }
+
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         configure_library();
         let set_up = SetUp::from_url(url)?;
@@ -74,7 +82,9 @@ impl Engine for Sqlite {
             Some(path) => Place::File(path),
             None => Place::Memory(memory_name()),
         };
+        let mut claim = None;
         if let Place::File(path) = &place {
+            claim = Claim::take(&resolved(path)?)?;
             file_snapshot(path).finish_restore()?;
         }
         let control = open_connection(&place)?;
@@ -88,6 +98,7 @@ impl Engine for Sqlite {
             place,
             set_up,
             control: Mutex::new(control),
+            _claim: claim,
         }))
     }
 }
@@ -184,37 +195,19 @@ impl SetUp {
 }
 
 fn open_connection(place: &Place) -> Result<Connection> {
+    let uri = match place {
+        // A file is the one that was looked at, whatever it is called.
+        Place::File(_) => OpenFlags::empty(),
+        Place::Memory(_) => OpenFlags::SQLITE_OPEN_URI,
+    };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_URI
+            | uri
             // One session belongs to one thread at a time, so SQLite need not lock inside it.
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let name = place.name();
     Connection::open_with_flags(&name, flags)
         .map_err(|e| explain(&format!("cannot open {name}"), &e))
-}
-
-fn refuse_foreign_tables(connection: &Connection, path: &Path) -> Result<()> {
-    let explain = |e| explain(&format!("cannot read {}", path.display()), &e);
-    let pairs = |sql: &str| -> rusqlite::Result<Identities> {
-        let mut statement = connection.prepare(sql)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        rows.collect()
-    };
-    let found = pairs(RELATIONS).map_err(explain)?;
-    let entered = || {
-        let sql = format!("SELECT name, identity FROM main.{OWN_TABLES}");
-        pairs(&sql).map_err(explain)
-    };
-    let is_table = |identity: &str| identity.starts_with("table ");
-    match register::stranger(&found, is_table, entered)? {
-        None => Ok(()),
-        Some(table) => Err(register::refused(
-            &path.display().to_string(),
-            &table,
-            "use a separate path: dbdyno does not load tests into a database that it did not create",
-        )),
-    }
 }
 
 struct SqliteTarget {
@@ -223,6 +216,8 @@ struct SqliteTarget {
     set_up: SetUp,
     /// Keeps a database in memory alive, and serves for everything that is not a job's.
     control: Mutex<Connection>,
+    /// Last, so that it is given back when the file is closed.
+    _claim: Option<Claim>,
 }
 
 impl SqliteTarget {
@@ -280,19 +275,7 @@ impl Target for SqliteTarget {
     }
 
     fn lacks(&self, feature: Feature) -> Option<String> {
-        let in_memory = matches!(self.place, Place::Memory(_));
-        match feature {
-            Feature::Tables => None,
-            Feature::Storage | Feature::ColdCache | Feature::RandomBlockRead => {
-                in_memory.then(|| "this database is in memory and has no storage".into())
-            }
-            Feature::Compression => Some("SQLite stores rows uncompressed".into()),
-            Feature::ConcurrentWriters => {
-                Some("SQLite has one writer at a time: more jobs would only wait".into())
-            }
-            Feature::ParallelStatement => Some("SQLite runs each statement on one thread".into()),
-            Feature::ProceduralLanguage => Some("SQLite has no procedural language".into()),
-        }
+        lacks(matches!(self.place, Place::Memory(_)), feature)
     }
 
     fn open_session(&self) -> Result<Box<dyn Session>> {

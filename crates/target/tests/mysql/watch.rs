@@ -113,7 +113,7 @@ fn a_session_is_seen_where_it_is() {
         "an idle server has none at work: {tally:?}"
     );
     for (sql, class) in [
-        ("SELECT sleep(1)", WaitClass::Other),
+        ("SELECT sleep(60)", WaitClass::Other),
         ("SELECT benchmark(1000000000, crc32('x'))", WaitClass::Cpu),
     ] {
         let id = number(session.as_mut(), "SELECT connection_id()");
@@ -129,7 +129,15 @@ fn a_session_is_seen_where_it_is() {
             watch.look(&mut tally).unwrap();
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(weight(&tally, WaitClass::Blocked) < 0.5, "{tally:?}");
+        // Of one look nothing more can be said: the kernel counts a wait for a processor when it is over, so that it is
+        // missing from the look in which it began and too much in a later one. Of many it can.
+        tally.clear();
+        for _ in 0..50 {
+            watch.look(&mut tally).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let (own, rest) = (weight(&tally, class), weight(&tally, WaitClass::Blocked));
+        assert!(own > 25.0 && rest < 10.0, "{tally:?}");
         let mut killer = target.open_session().unwrap();
         killer.batch(&format!("KILL QUERY {id}")).unwrap();
         let (back, _ended) = busy.join().unwrap();

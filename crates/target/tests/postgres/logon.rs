@@ -170,7 +170,8 @@ fn urls_are_checked_before_anything_is_touched() {
     for (url, what) in [
         ("postgres:file", "does not name a server"),
         ("postgres://h/d", "no user"),
-        ("postgres://u@h/d?sslmode=require", "TLS"),
+        ("postgres://u@h/d?sslmode=prefer", "leaves it to the server"),
+        ("postgres://u@h/d?sslmode=verify-full", "sslrootcert"),
         ("postgres+local:?port=1", "cannot be set for a local server"),
     ] {
         let url = TargetUrl::parse(url).unwrap();

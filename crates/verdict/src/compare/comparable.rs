@@ -2,10 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use archive::{Point, Run, RunState};
+use archive::{Point, Remark, Run, RunState, Steady};
 use stats::compare::Design;
 
 use crate::metric::Metric;
+use crate::outcome::Terms;
+use crate::ramps::USERS;
+
+/// Test of the load of order entry.
+const LOADED: &str = "OLTP-LOAD";
 
 /// Why two runs are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +75,12 @@ impl Pairing {
 }
 
 /// Finds how two runs belong together, or why they do not.
-pub(super) fn pairing(a: &Run, b: &Run, anyway: bool) -> Result<Pairing, NotComparable> {
+pub(super) fn pairing(
+    a: &Run,
+    b: &Run,
+    terms: &Terms,
+    anyway: bool,
+) -> Result<Pairing, NotComparable> {
     if a.id == b.id && a.label == b.label && a.started_at == b.started_at {
         return Err(NotComparable::Itself(a.label.clone()));
     }
@@ -89,10 +99,10 @@ pub(super) fn pairing(a: &Run, b: &Run, anyway: bool) -> Result<Pairing, NotComp
             b: b.label.clone(),
         });
     }
-    let in_study = matches!((&a.study, &b.study), (Some(x), Some(y)) if x.pairs_with(y));
+    let design = terms.design(a, b);
     let mut cautions = Vec::new();
     let different = measured_differently(a, b, &targets);
-    if !different.is_empty() && !in_study && !anyway {
+    if !different.is_empty() && !design.is_paired() && !anyway {
         return Err(NotComparable::Differently {
             a: a.label.clone(),
             b: b.label.clone(),
@@ -105,14 +115,9 @@ pub(super) fn pairing(a: &Run, b: &Run, anyway: bool) -> Result<Pairing, NotComp
             .map(|what| format!("measured differently: {what}")),
     );
     cautions.extend([a, b].into_iter().flat_map(of_run));
-    if a.seed != b.seed {
-        cautions.push("the seeds differ, so the runs used different keys".into());
+    if design.is_paired() {
+        cautions.extend(carried_over(a, b).into_iter().map(str::to_owned));
     }
-    let design = if in_study {
-        Design::Paired
-    } else {
-        Design::Sequential
-    };
     Ok(Pairing {
         design,
         targets,
@@ -223,6 +228,32 @@ fn differing(list: &str, other: &str) -> String {
     }
 }
 
+/// What a block of a study found as the block before had left it.
+fn carried_over(a: &Run, b: &Run) -> Vec<&'static str> {
+    // Sides that take turns in slices find what both leave.
+    if a.study
+        .as_ref()
+        .is_some_and(|study| study.slice_ms.is_some())
+    {
+        return Vec::new();
+    }
+    let any = |what: fn(&Point) -> bool| a.points.iter().chain(&b.points).any(what);
+    let mut said = Vec::new();
+    if any(|p| p.work.server_since.is_some()) {
+        said.push(
+            "the server ran throughout: each block began with the buffers and the page cache that the block before had \
+             left, which the random order gives to both sides alike",
+        );
+    }
+    if any(|p| p.key.test == USERS) && !any(|p| p.key.test == LOADED) {
+        said.push(
+            "order entry began in each block with the database that the block before had left, which grows: load it in \
+             every repetition",
+        );
+    }
+    said
+}
+
 fn of_run(run: &Run) -> Vec<String> {
     let mut said = Vec::new();
     let invalid = run.points.iter().filter(|p| !p.valid()).count();
@@ -239,6 +270,28 @@ fn of_run(run: &Run) -> Vec<String> {
             run.label,
             run.points.len(),
             run.points_planned
+        ));
+    }
+    let count =
+        |what: fn(&Point) -> bool| run.points.iter().filter(|p| p.valid() && what(p)).count();
+    let moving = count(|p| p.steady == Some(Steady::Trend));
+    if moving > 0 {
+        said.push(format!(
+            "throughput was rising or falling during {moving} of {} points of run {}",
+            run.points.len(),
+            run.label
+        ));
+    }
+    let unsettled = |note: &Remark| matches!(note, Remark::NotWarmedUp { .. });
+    let cold = run
+        .points
+        .iter()
+        .filter(|p| p.notes.iter().any(unsettled))
+        .count();
+    if cold > 0 {
+        said.push(format!(
+            "the warm-up of run {} ended at its time limit, before throughput was shown to be steady ({cold} times)",
+            run.label
         ));
     }
     said

@@ -19,15 +19,15 @@ pub enum CompareError {
     NoDirection(Metric),
     /// The machine scattered too much for a band to be learned.
     #[error(
-        "studies of this plan against itself vary so much that a band learned for {metric} would be ±{pct:.0} %; measure them \
+        "studies of this plan against itself vary so much that {metric} would need an effect beyond ±{pct:.0} %; measure them \
          again while nothing else runs"
     )]
     TooNoisy {
         metric: Metric,
-        /// Half the band, in percent.
+        /// The noise, in percent.
         pct: f64,
     },
     /// The effect or the band is no share.
-    #[error("the {0} must be above 0 % and below 100 %")]
+    #[error("the {0} must be between 0 % and 100 %")]
     NotAShare(&'static str),
 }

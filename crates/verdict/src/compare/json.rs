@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use stats::compare::Design;
 use stats::forecast::Further;
 
-use super::{Comparison, Named, Row};
+use super::{Comparison, Named, Oddity, Row};
 use crate::metric;
 use crate::outcome::{ratio_and_interval, verdict_word};
 use crate::ramps::Ramps;
@@ -20,6 +20,8 @@ pub fn json(comparison: &Comparison, ramps: &[Ramps], shifts: &[Shift]) -> Value
         "a": comparison.a,
         "b": comparison.b,
         "design": design(comparison.design),
+        "slice_ms": comparison.slice_ms,
+        "decides": comparison.design.decides(),
         "repetitions_a": comparison.repetitions.0,
         "repetitions_b": comparison.repetitions.1,
         "primary_named": match comparison.named {
@@ -53,7 +55,8 @@ fn row(row: &Row) -> Value {
         "better": row.better,
         "primary": row.primary,
         "verdict": verdict_word(result.verdict),
-        "band_pct": row.band * 100.0,
+        "band_pct": row.band.equivalence * 100.0,
+        "noise_pct": (row.band.noise > 0.0).then_some(row.band.noise * 100.0),
         "median_a": stats::summary::median(&row.a),
         "median_b": stats::summary::median(&row.b),
         "ratio": ratio,
@@ -68,16 +71,30 @@ fn row(row: &Row) -> Value {
         "further_needed": further,
         "undecidable": undecidable,
         "advised_for_effect": row.advised,
+        "least_effect_pct": row.least_effect.map(|share| share * 100.0),
+        "oddities": row.oddities.iter().map(oddity).collect::<Vec<_>>(),
         "values_a": row.a,
         "values_b": row.b,
         "warnings": result.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
 
+fn oddity(oddity: &Oddity) -> Value {
+    match oddity {
+        Oddity::Order { second_to_first, p } => {
+            value!({ "code": "order", "second_to_first": second_to_first, "p": p })
+        }
+        Oddity::Moved { early, late, p } => {
+            value!({ "code": "moved", "early": early, "late": late, "p": p })
+        }
+    }
+}
+
 fn design(design: Design) -> &'static str {
     match design {
         Design::Paired => "pairs",
+        Design::PairedInstances => "pairs of one instance each",
         Design::Interleaved => "interleaved",
-        Design::Sequential => "one after the other",
+        Design::Sequential { .. } => "one after the other",
     }
 }

@@ -14,7 +14,7 @@ pub fn json(ramps: &[Ramps]) -> Value {
 fn of_one(ramps: &Ramps) -> Value {
     let found = &ramps.found;
     let at = |(users, figure): &(u32, Figure)| {
-        let mut told = of_figure(figure, ramps);
+        let mut told = of_figure(figure);
         told["users"] = (*users).into();
         told
     };
@@ -22,19 +22,19 @@ fn of_one(ramps: &Ramps) -> Value {
         "target": ramps.target,
         "percentile": ramps.percentile,
         "limit_us": ramps.limit_us,
-        "users_at_limit": found.users_at_limit.as_ref().map(|figure| of_figure(figure, ramps)),
+        "users_at_limit": found.users_at_limit.as_ref().map(of_figure),
         "response_us_at_users": found.response_at_users.iter().map(at).collect::<Vec<_>>(),
-        "operations_per_s_at_knee": of_figure(&found.throughput_at_knee, ramps),
+        "operations_per_s_at_knee": of_figure(&found.throughput_at_knee),
     })
 }
 
-fn of_figure(figure: &Figure, ramps: &Ramps) -> Value {
+fn of_figure(figure: &Figure) -> Value {
     let compared = &figure.comparison;
     let [ratio, low, high, confidence] = ratio_and_interval(compared);
     value!({
         "values_a": figure.a,
         "values_b": figure.b,
-        "left_out": figure.left_out(ramps.design),
+        "left_out": figure.left_out,
         "verdict": verdict_word(compared.verdict),
         "ratio": ratio,
         "ratio_low": low,

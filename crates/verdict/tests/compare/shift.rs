@@ -6,6 +6,7 @@ use archive::{
 };
 use stats::Histogram;
 use stats::compare::Verdict;
+use verdict::compare::Terms;
 use verdict::shift::{Certainty, Shift, json, shifts};
 
 use super::frame;
@@ -66,7 +67,11 @@ fn of<'a>(found: &'a [Shift], observer: &str) -> &'a Shift {
 
 #[test]
 fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
-    let found = shifts(&storage_run("a", &[1.0]), &storage_run("b", &[0.5]), 0.02);
+    let found = shifts(
+        &storage_run("a", &[1.0]),
+        &storage_run("b", &[0.5]),
+        Terms::default(),
+    );
     assert_eq!(found.len(), 2);
     let driver = of(&found, "driver");
     assert!((driver.improvement_pct().unwrap() - 50.0).abs() < 0.2);
@@ -98,7 +103,7 @@ fn no_time_before_is_no_improvement_and_no_nan() {
     for (before, after, improvement) in
         [(0.0, 0.0, None), (0.0, 5.0, None), (5.0, 0.0, Some(100.0))]
     {
-        let found = shifts(&queue(before), &queue(after), 0.02);
+        let found = shifts(&queue(before), &queue(after), Terms::default());
         assert_eq!(
             found[0].improvement_pct(),
             improvement,
@@ -113,7 +118,14 @@ fn no_time_before_is_no_improvement_and_no_nan() {
 fn repetitions_carry_a_verdict() {
     let wobble = [1.0, 1.01, 0.99, 1.005, 0.995, 1.002];
     let half = wobble.map(|w| w / 2.0);
-    let found = shifts(&storage_run("a", &wobble), &storage_run("b", &half), 0.02);
+    let (a, b) = (storage_run("a", &wobble), storage_run("b", &half));
+    let first = json(&shifts(&a, &b, Terms::default()));
+    assert_eq!(first[0]["verdict"], "inconclusive", "{first}");
+    let trusted = Terms {
+        trust_sequential: true,
+        ..Terms::default()
+    };
+    let found = shifts(&a, &b, trusted);
     for shift in &found {
         let Certainty::Repetitions(compared) = &shift.certainty else {
             panic!("{:?}", shift.certainty)
@@ -141,13 +153,14 @@ fn pairs_stay_pairs_where_a_half_is_invalid() {
             side: label.into(),
             order: "ab".repeat(level.len()),
             settings: Vec::new(),
+            slice_ms: None,
         });
         run
     });
     let [mut a, mut b] = sides;
     a.points[1].reasons = vec![archive::Remark::NoIo];
     b.points[4].reasons = vec![archive::Remark::NoIo];
-    for shift in shifts(&a, &b, 0.02) {
+    for shift in shifts(&a, &b, Terms::default()) {
         let Certainty::Repetitions(compared) = &shift.certainty else {
             panic!("{:?}", shift.certainty)
         };
@@ -166,13 +179,17 @@ fn steps_of_one_name_are_not_mixed() {
     let mut other = point(1, 7.0);
     other.key.step = 2;
     a.points.push(other);
-    let found = shifts(&a, &b, 0.02);
+    let found = shifts(&a, &b, Terms::default());
     assert!((of(&found, "device").before.mean_us - 500.0).abs() < 1e-9);
 }
 
 #[test]
 fn buckets_are_those_of_arrays_and_hold_everything() {
-    let found = shifts(&storage_run("a", &[1.0]), &storage_run("b", &[0.5]), 0.02);
+    let found = shifts(
+        &storage_run("a", &[1.0]),
+        &storage_run("b", &[0.5]),
+        Terms::default(),
+    );
     let octaves = of(&found, "driver").octaves();
     let ends: Vec<f64> = octaves.iter().map(|b| b.high_us).collect();
     assert_eq!(ends, [250.0, 500.0, 1_000.0, 2_000.0, 4_000.0]);
@@ -191,8 +208,8 @@ fn buckets_are_those_of_arrays_and_hold_everything() {
 fn what_is_not_below_a_database_or_not_valid_shifts_nothing() {
     let (before, mut after) = (storage_run("a", &[1.0]), storage_run("b", &[0.5]));
     after.points[0].reasons = vec![archive::Remark::NoIo];
-    assert!(shifts(&before, &after, 0.02).is_empty());
+    assert!(shifts(&before, &after, Terms::default()).is_empty());
     let mut through = before.clone();
     through.points[0].work.below_database = false;
-    assert!(shifts(&through, &before, 0.02).is_empty());
+    assert!(shifts(&through, &before, Terms::default()).is_empty());
 }

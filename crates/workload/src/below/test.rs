@@ -1,7 +1,9 @@
 //! Tests below the database: I/Os on a file beside the target's data, so that it can be said how much of the device
 //! the database delivers.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -24,8 +26,6 @@ use lab::RunContext;
 use lab::Step;
 use lab::nodes::urls_of;
 
-/// Name of the file; it is there while a point is measured and not longer.
-const FILE: &str = "dbdyno-below.tmp";
 /// Transfers that write the file.
 const FORMAT_BYTES: u64 = 1 << 20;
 
@@ -40,21 +40,46 @@ pub struct FileTest<'a> {
     pub seconds: u32,
 }
 
-/// The file, removed when it is no longer needed.
-struct Scratch(PathBuf);
+/// The file. It has no name, so that it meets no other file and is gone with its process, and is opened again through its
+/// descriptor.
+struct Scratch {
+    file: File,
+    folder: PathBuf,
+}
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Who cannot remove it could not make it either; what is left is named after its maker.
-        let _ = fs::remove_file(&self.0);
+impl Scratch {
+    fn make(folder: PathBuf) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(&folder)?;
+        let scratch = Self { file, folder };
+        let mut options = OpenOptions::new();
+        options.write(true).custom_flags(libc::O_DIRECT);
+        options.open(scratch.path())?;
+        Ok(scratch)
+    }
+
+    /// Where this process opens it.
+    fn path(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
+    }
+
+    /// A sentence about it, in words that say where it is.
+    fn told(&self, sentence: &str) -> String {
+        let folder = self.folder.display();
+        let place = format!("the temporary file in {folder}");
+        sentence.replace(&self.path().display().to_string(), &place)
     }
 }
 
-/// Where the file of a target lies, or why there is no place for it.
+/// Whether there is a place for the file of a target.
 ///
 /// # Errors
 /// When the data lie elsewhere or nowhere, or when nothing can be written directly there.
-pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, Remark> {
+pub(crate) fn check_place(target: &Nodes) -> std::result::Result<(), Remark> {
+    scratch(target).map(drop)
+}
+
+/// The file of a target, new.
+fn scratch(target: &Nodes) -> std::result::Result<Scratch, Remark> {
     // A server elsewhere may tell a path that there is here as well.
     let urls = urls_of(&target.record()).unwrap_or_default();
     if urls.iter().any(|url| !target::runs_here(url)) {
@@ -80,19 +105,10 @@ pub(crate) fn place(target: &Nodes) -> std::result::Result<PathBuf, Remark> {
         }
     };
     let folder = folder.ok_or(Remark::NoFolderAbove)?;
-    let file = Scratch(folder.join(FILE));
-    let mut options = OpenOptions::new();
-    options
-        .write(true)
-        .create(true)
-        .custom_flags(libc::O_DIRECT);
-    match options.open(&file.0) {
-        Ok(_) => Ok(folder),
-        Err(error) => Err(Remark::NoDirectFile {
-            folder: folder.display().to_string(),
-            error: error.to_string(),
-        }),
-    }
+    Scratch::make(folder.clone()).map_err(|error| Remark::NoDirectFile {
+        folder: folder.display().to_string(),
+        error: error.to_string(),
+    })
 }
 
 /// Measures one point: the file is written anew, then worked on.
@@ -117,24 +133,24 @@ pub(crate) fn measure(
             ..blank.clone()
         }]))
     };
-    let folder = match place(target) {
-        Ok(folder) => folder,
+    let file = match scratch(target) {
+        Ok(file) => file,
         Err(reason) => return failed(reason),
     };
-    let file = Scratch(folder.join(FILE));
-    let run = run_of(test, key, step, asked, &file.0)?;
+    let run = run_of(test, key, step, asked, &file.path())?;
     let watch = &context.samplers[key.target as usize];
     let requests = watch.requests();
     let mut counters = Reader::open(Path::new("/"), watch.device());
     let options = Options::new(blank.seed, context.stop);
     match format(&run, &options) {
         Err(error) => {
-            let error = error.to_string();
+            let error = file.told(&error.to_string());
             return failed(Remark::StorageFailed { error });
         }
         Ok(written) => {
             let faults = written.iter().flat_map(|written| &written.faults);
             if let Some(fault) = faults.map(ToString::to_string).next() {
+                let fault = file.told(&fault);
                 return failed(Remark::IoFault { fault });
             }
         }
@@ -157,7 +173,7 @@ pub(crate) fn measure(
         Ok(_) if context.stop.load(Ordering::Relaxed) => return Ok(Measured::Interrupted),
         Ok(outcome) => outcome,
         Err(error) => {
-            let error = error.to_string();
+            let error = file.told(&error.to_string());
             return failed(Remark::StorageFailed { error });
         }
     };
@@ -184,6 +200,12 @@ pub(crate) fn measure(
         at_s: sample.at_s + counted_from.as_secs_f64(),
         ..sample
     });
+    let named = |reason| match reason {
+        Remark::IoFault { fault } => Remark::IoFault {
+            fault: file.told(&fault),
+        },
+        other => other,
+    };
     Ok(Measured::Points(vec![Point {
         // As often as those of the tests that it is held against.
         samples: beside(samples.collect(), &measured.samples, context.interval),
@@ -191,6 +213,7 @@ pub(crate) fn measure(
         component: blank.component,
         configuration: blank.configuration,
         definition: blank.definition,
+        reasons: measured.reasons.into_iter().map(named).collect(),
         ..measured
     }]))
 }

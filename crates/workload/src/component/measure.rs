@@ -252,7 +252,7 @@ impl Task<'_> {
             Some(clients) => start.watch_nonblocking(clients),
             None => start.watch(exercise.clients(jobs).map_err(ended)?),
         };
-        let outcome = load::drive(clients, &how);
+        let outcome = self.context.drive(clients, &how);
         Measured::cut_short(outcome.interrupted, outcome.fatal.as_deref())?;
         let closing = Instant::now();
         exercise.close().map_err(ended)?;

@@ -112,6 +112,7 @@ impl<S: Source> load::BlockingClient for Blocking<S> {
                 TransactionError::Target(error).into_failure(self.executor.retries)
             })?;
             number = again?;
+            std::thread::sleep(self.executor.pause());
         }
     }
 

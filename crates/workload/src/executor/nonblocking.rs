@@ -26,6 +26,8 @@ enum Part {
     Group(usize),
     /// A rollback, and what comes after it.
     Rollback(After),
+    /// The pause before the transaction is tried once more, from this group on.
+    Pause(usize),
 }
 
 #[derive(Debug)]
@@ -90,9 +92,12 @@ impl<S: Source> Nonblocking<S> {
     #[cold]
     fn rolled_back(&mut self) -> Turn {
         match std::mem::replace(&mut self.sent, Part::Nothing) {
-            Part::Nothing | Part::Group(_) => Turn::Reading,
+            Part::Nothing | Part::Group(_) | Part::Pause(_) => Turn::Reading,
             Part::Rollback(After::End) => self.finish(Ended::RolledBack),
-            Part::Rollback(After::Again(from)) => self.send_group(from),
+            Part::Rollback(After::Again(from)) => {
+                self.sent = Part::Pause(from);
+                Turn::Pausing(self.executor.pause())
+            }
             Part::Rollback(After::Failed(failure)) => Turn::Finished(Err(failure)),
         }
     }
@@ -145,7 +150,7 @@ impl<S: Source> Nonblocking<S> {
     fn broken(&mut self, error: TargetError) -> Turn {
         let group = match std::mem::replace(&mut self.sent, Part::Nothing) {
             Part::Group(number) => Some(number),
-            Part::Nothing | Part::Rollback(_) => None,
+            Part::Nothing | Part::Rollback(_) | Part::Pause(_) => None,
         };
         let wrong = TransactionError::Target(error);
         Turn::Finished(Err(match self.executor.again(wrong, group) {
@@ -281,6 +286,9 @@ impl<S: Source> load::NonblockingClient for Nonblocking<S> {
 
     #[inline]
     fn ready(&mut self) -> Turn {
+        if let Part::Pause(from) = self.sent {
+            return self.send_group(from);
+        }
         match self.executor.exchange(self.is_writing) {
             Ok(None) => self.answered(),
             Ok(Some(sent)) => self.waits(sent),

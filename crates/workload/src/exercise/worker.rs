@@ -5,6 +5,7 @@ use std::sync::Arc;
 use load::Failure;
 use target::{Counters, ErrorKind, Result, Session};
 
+use crate::backoff::Backoff;
 use crate::bench::Meter;
 pub use crate::transaction_error::failure;
 
@@ -20,6 +21,7 @@ pub struct Worker {
     pub sum: u64,
     meter: Arc<Meter>,
     before: Counters,
+    backoff: Backoff,
 }
 
 impl Worker {
@@ -30,6 +32,7 @@ impl Worker {
             sum: 0,
             meter: Arc::clone(meter),
             before: Counters::default(),
+            backoff: Backoff::new(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Worker {
                     if !error.is_conflict() || retries == RETRIES_MAX {
                         return Err(failure(error));
                     }
+                    std::thread::sleep(self.backoff.pause(retries + 1));
                 }
             }
         }
@@ -76,5 +80,33 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let counters = self.session.counters().since(self.before);
         self.meter.add(counters, self.changed, self.sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use target::{TargetError, TargetUrl};
+
+    use super::*;
+
+    #[test]
+    fn a_transaction_is_begun_anew_after_pauses() {
+        target::before_first_use();
+        let url = TargetUrl::parse("sqlite:").unwrap();
+        let target = target::open(&url).unwrap();
+        let mut worker = Worker::new(target.open_session().unwrap(), &Arc::default());
+        let (began, mut tries) = (Instant::now(), 0);
+        let done = worker.transact(|_| {
+            tries += 1;
+            match tries {
+                ..=100 => Err(TargetError::new(ErrorKind::Conflict, "again")),
+                _ => Ok(tries),
+            }
+        });
+        assert_eq!(done, Ok((101, 100)));
+        // 0.95 s on average, give or take 0.06.
+        assert!(began.elapsed() > Duration::from_millis(500));
     }
 }

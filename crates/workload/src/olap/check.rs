@@ -6,7 +6,9 @@ use target::{ErrorKind, Session, Target};
 
 use super::metadata::Metadata;
 use super::resume::right_rows;
-use super::{Answer, OlapError, Parameters, Query, Result, TABLES, queries, query, reference};
+use super::{
+    Answer, OlapError, Parameters, Query, Result, Right, TABLES, queries, query, reference,
+};
 use crate::owned::count;
 
 /// How a database was found.
@@ -86,13 +88,29 @@ fn ask(
     metadata: &Metadata,
 ) -> Result<Verdict> {
     let parameters = Parameters::qualification(query.number, metadata.scale);
-    let answer = match session.texts(&query.sql(engine, &parameters)?) {
+    let known = reference::known(query, metadata.scale);
+    let verdict = ask_with(session, engine, (query, &parameters), known)?;
+    match (reference::probe(query, metadata.scale), &verdict) {
+        (Some((parameters, right)), Verdict::Right) => {
+            ask_with(session, engine, (query, &parameters), Some(right))
+        }
+        _ => Ok(verdict),
+    }
+}
+
+fn ask_with(
+    session: &mut dyn Session,
+    engine: &str,
+    (query, parameters): (&Query, &Parameters),
+    right: Option<Right>,
+) -> Result<Verdict> {
+    let answer = match session.texts(&query.sql(engine, parameters)?) {
         Ok(rows) => Answer::of(rows),
         // What the engine says of one query is no reason to leave out the others.
         Err(error) if is_of_the_query(error.kind) => return Ok(Verdict::Wrong(error.message)),
         Err(error) => return Err(OlapError::Target(error)),
     };
-    Ok(match reference::known(query, metadata.scale) {
+    Ok(match right {
         None => Verdict::Unknown(answer),
         Some(right) => match answer.wrong(query, &right) {
             None => Verdict::Right,

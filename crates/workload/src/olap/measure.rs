@@ -33,38 +33,48 @@ use refresh::Refreshes;
 pub(crate) use in_passes::in_passes;
 pub(crate) use points::PointContext;
 
-/// The points of a step, from a key that has everything but test and jobs.
+/// The tests of a step at one degree of parallelism, in their order.
+fn codes_of(olap: &OlapStep) -> Vec<String> {
+    if olap.order == OlapOrder::Load {
+        return vec![LOAD.into()];
+    }
+    let asked = order::of_stream(0, &olap.queries());
+    let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
+    if olap.refresh {
+        let [first, last] = Function::ALL.map(|function| function.code().to_owned());
+        codes.insert(0, first);
+        codes.push(last);
+    }
+    if asked.len() > 1 {
+        codes.push(POWER.into());
+    }
+    if olap.streams() > 0 {
+        codes.push(THROUGHPUT.into());
+    }
+    if olap.streams() > 0 && asked.len() > 1 {
+        codes.push(COMPOSITE.into());
+    }
+    codes
+}
+
+/// The points of a step, from a key that has everything but test, jobs and threads.
 pub(crate) fn keys(olap: &OlapStep, base: &PointKey, target: &Nodes) -> Vec<PointKey> {
-    let key = |code: &str, (jobs, threads): (u32, u32)| PointKey {
-        test: code.to_owned(),
-        jobs,
+    let degrees = match olap.order {
+        OlapOrder::Load => vec![1],
+        OlapOrder::Run => dop::swept(&olap.dop, target),
+    };
+    let key = |code: String, threads: u32| PointKey {
+        jobs: match code.as_str() {
+            THROUGHPUT | COMPOSITE => olap.streams(),
+            _ => 1,
+        },
+        test: code,
         threads,
         ..base.clone()
     };
-    if olap.order == OlapOrder::Load {
-        return vec![key(LOAD, (1, 1))];
-    }
-    let asked = order::of_stream(0, &olap.queries());
-    let mut keys = Vec::new();
-    for threads in dop::swept(&olap.dop, target) {
-        let mut codes: Vec<String> = asked.iter().map(|number| format!("Q{number}")).collect();
-        if olap.refresh {
-            let [first, last] = Function::ALL.map(|function| function.code().to_owned());
-            codes.insert(0, first);
-            codes.push(last);
-        }
-        if asked.len() > 1 {
-            codes.push(POWER.into());
-        }
-        keys.extend(codes.iter().map(|code| key(code, (1, threads))));
-        if olap.streams() > 0 {
-            keys.push(key(THROUGHPUT, (olap.streams(), threads)));
-        }
-        if olap.streams() > 0 && asked.len() > 1 {
-            keys.push(key(COMPOSITE, (olap.streams(), threads)));
-        }
-    }
-    keys
+    let at = |threads| codes_of(olap).into_iter().map(move |code| (code, threads));
+    let each = degrees.into_iter().flat_map(at);
+    each.map(|(code, threads)| key(code, threads)).collect()
 }
 
 /// Why a target cannot do a step at all.
@@ -92,6 +102,10 @@ impl Workload for Analytical {
 
     fn check(&self, step: &Step) -> std::result::Result<(), String> {
         step.table::<OlapStep>().check()
+    }
+
+    fn tests(&self, step: &Step) -> Result<Vec<String>> {
+        Ok(codes_of(step.table()))
     }
 
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda> {

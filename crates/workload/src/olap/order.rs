@@ -44,6 +44,34 @@ const ORDERS: [[u32; QUERIES as usize]; 12] = [
 /// Most streams: each has an order of its own, and stream 0 is not one of several.
 pub const STREAMS_MAX: u32 = ORDERS.len() as u32 - 1;
 
+/// A stream of queries: its number decides their order, and with drawn parameters these as well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stream {
+    /// 0 of one user alone, from 1 on of several.
+    pub number: u32,
+    /// Numbers of its queries, in their order.
+    pub queries: Vec<u32>,
+}
+
+impl Stream {
+    /// Those of several users at the same time.
+    pub fn of_users(users: u32, asked: &[u32]) -> Vec<Self> {
+        let of = |number| Self {
+            number,
+            queries: of_stream(number, asked),
+        };
+        (1..=users).map(of).collect()
+    }
+
+    /// One query of a user alone.
+    pub fn of_query(query: u32) -> Self {
+        Self {
+            number: 0,
+            queries: vec![query],
+        }
+    }
+}
+
 /// The queries of `asked` in the order of a stream, from 0.
 pub fn of_stream(stream: u32, asked: &[u32]) -> Vec<u32> {
     let order = ORDERS[stream as usize % ORDERS.len()];
@@ -56,6 +84,7 @@ pub fn of_stream(stream: u32, asked: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::olap::{Parameters, Scale};
 
     #[test]
     fn every_order_has_every_query_once() {
@@ -67,5 +96,54 @@ mod tests {
             assert_eq!(order, all, "{stream}");
         }
         assert_eq!(of_stream(0, &[1, 6, 14]), [14, 6, 1]);
+    }
+
+    /// Golden: Σ place · query and Σ place² · query of each order, computed from other implementations of appendix A.
+    #[test]
+    fn the_orders_are_those_of_the_specification() {
+        let all: Vec<u32> = (1..=QUERIES).collect();
+        let moment = |stream: u32, power: u32| -> u32 {
+            let order = of_stream(stream, &all);
+            (1..)
+                .zip(order)
+                .map(|(place, query): (u32, u32)| place.pow(power) * query)
+                .sum()
+        };
+        let of = |power| {
+            (0..=STREAMS_MAX)
+                .map(|s| moment(s, power))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of(1),
+            [
+                2801, 2796, 2873, 3154, 2816, 2753, 3281, 2787, 3050, 2874, 2826, 2667
+            ]
+        );
+        assert_eq!(
+            of(2),
+            [
+                40197, 40332, 43601, 47514, 42914, 40707, 53449, 42167, 47786, 42100, 40726, 39249
+            ]
+        );
+    }
+
+    /// With drawn parameters, the first of several users asks other questions than one user alone.
+    #[test]
+    fn no_user_of_several_is_the_stream_of_one_alone() {
+        let streams = Stream::of_users(3, &[6, 1]);
+        assert_eq!(
+            streams.iter().map(|s| s.number).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+        assert!(
+            streams
+                .iter()
+                .all(|s| s.queries == of_stream(s.number, &[1, 6]))
+        );
+        let scale = Scale::new(1.0).unwrap();
+        let drawn = |stream: u32| Parameters::seeded(6, scale, 7, stream);
+        let alone = drawn(Stream::of_query(6).number);
+        assert!(streams.iter().all(|s| drawn(s.number) != alone));
     }
 }

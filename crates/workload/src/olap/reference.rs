@@ -1,7 +1,7 @@
 //! Answers that are known: the specification's at scale 1, and stored ones at the small scales.
 
 use super::query::FOLDER;
-use super::{Answer, Query, Right, Scale};
+use super::{Answer, Parameters, Query, Right, Scale};
 
 /// In front of the rows of a query in a stored file.
 const HEADING: &str = "== Q";
@@ -18,6 +18,34 @@ pub fn known(query: &Query, scale: Scale) -> Option<Right> {
         unknown_column: None,
         from: format!("the answers stored for scale {scale}"),
     })
+}
+
+/// Seed of the parameters of probes.
+pub const PROBE_SEED: u64 = 1;
+
+/// Other parameters of a query with their right answer, where that of the qualification says nothing at this scale: a sum
+/// over no rows is right in an engine that finds none. `None` where the qualification suffices, or nothing is known.
+pub fn probe(query: &Query, scale: Scale) -> Option<(Parameters, Right)> {
+    let text = FOLDER.text(&format!("answers/sf-{scale}.txt"))?;
+    let heading = format!("{HEADING}{} drawn ", query.number);
+    let (_, behind) = text.split_once(&heading)?;
+    let (stream, rows) = behind.split_once('\n')?;
+    let parameters = Parameters::seeded(query.number, scale, PROBE_SEED, stream.parse().ok()?);
+    let right = Right {
+        answer: cells(rows.split(HEADING).next().unwrap_or(rows).lines()),
+        unknown_column: None,
+        from: format!(
+            "the answers stored for scale {scale} and {}",
+            parameters.words()
+        ),
+    };
+    Some((parameters, right))
+}
+
+/// The answer of a probe as it is stored.
+pub fn stored_probe(query: &Query, stream: u32, answer: &Answer) -> String {
+    let text = stored(&[(query, answer.clone())]);
+    text.replacen('\n', &format!(" drawn {stream}\n"), 1)
 }
 
 /// Whether all answers are known at a scale.
@@ -83,6 +111,35 @@ mod tests {
             }
         }
         assert!(!is_known(Scale::new(0.5).unwrap()));
+    }
+
+    #[test]
+    fn where_the_qualification_says_nothing_a_probe_does() {
+        let is_nothing = |cell: &String| cell == "NULL" || cell.parse() == Ok(0.0);
+        for scale in [0.01, 0.1] {
+            let scale = Scale::new(scale).unwrap();
+            for query in queries().unwrap() {
+                let known = known(query, scale).unwrap().answer;
+                let says_nothing = known
+                    .rows
+                    .iter()
+                    .flatten()
+                    .all(|c| is_nothing(c) || c.starts_with("199"));
+                let probe = probe(query, scale);
+                assert!(
+                    probe.is_some() || !says_nothing,
+                    "Q{} {scale}",
+                    query.number
+                );
+                if let Some((parameters, right)) = probe {
+                    assert_ne!(parameters, Parameters::qualification(query.number, scale));
+                    let cells = right.answer.rows.iter().flatten();
+                    assert!(
+                        cells.count() > 0 && !right.answer.rows.iter().flatten().any(is_nothing)
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::clients::{Refresher, Stream};
 use super::metadata::Metadata;
 use super::refresh::{Function, Statements};
 use super::restore;
-use super::{Answer, OlapError, Parameters, Query, Result, Scale, Source, query, reference};
+use super::{Answer, OlapError, Parameters, Query, Result, Scale, Source, order, query, reference};
 use crate::bench::Meter;
 use crate::exercise::Worker;
 
@@ -123,6 +123,11 @@ impl Work {
         {
             return Ok(Err(wrong));
         }
+        if self.asked.rows == Rows::AsLoaded
+            && let Err(wrong) = self.probe(number)?
+        {
+            return Ok(Err(wrong));
+        }
         if cache == Cache::Cold {
             return Ok(Ok(match self.target.cool()? {
                 Cooled::Cold => CacheState::Cold,
@@ -140,6 +145,27 @@ impl Work {
     pub fn qualify(&self, number: u32) -> Result<std::result::Result<(), String>> {
         let asked = self.ask_once(&self.question(number, Source::Qualification, 0)?)?;
         Ok(asked.map_err(|wrong| format!("with the qualification parameters: {wrong}")))
+    }
+
+    /// Asks a query with the parameters of its probe, if it has one; the inner error says what is wrong with its answer.
+    ///
+    /// # Errors
+    /// When the target is gone.
+    fn probe(&self, number: u32) -> Result<std::result::Result<(), String>> {
+        let query = Query::numbered(number)?;
+        let Some((parameters, right)) = reference::probe(query, self.scale) else {
+            return Ok(Ok(()));
+        };
+        let question = Question {
+            query,
+            sql: query.sql(&self.engine, &parameters)?,
+            key: format!("probe {number}"),
+            is_compared: true,
+            known: Some(Arc::new(right)),
+            engine: self.engine.clone(),
+        };
+        let asked = self.ask_once(&question)?;
+        Ok(asked.map_err(|wrong| format!("with {}: {wrong}", parameters.words())))
     }
 
     /// Notes that the refresh sets up to `sets` are going to change rows.
@@ -177,14 +203,15 @@ impl Work {
     /// When a session cannot be opened, or the library is wrong.
     pub fn clients(
         &self,
-        streams: &[Vec<u32>],
+        streams: &[order::Stream],
         meter: &Arc<Meter>,
     ) -> Result<Vec<Box<dyn BlockingClient>>> {
         let mut clients: Vec<Box<dyn BlockingClient>> = Vec::with_capacity(streams.len());
-        for (stream, numbers) in (0..).zip(streams) {
-            let questions = numbers
+        for stream in streams {
+            let questions = stream
+                .queries
                 .iter()
-                .map(|number| self.question(*number, self.asked.source, stream))
+                .map(|query| self.question(*query, self.asked.source, stream.number))
                 .collect::<Result<Vec<_>>>()?;
             clients.push(Box::new(Stream {
                 worker: Worker::new(self.session()?, meter),

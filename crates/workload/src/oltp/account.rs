@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use archive::Remark;
+
 use super::initial_rows::ORDER_LINES;
 use super::mix::KINDS;
 
@@ -136,6 +138,16 @@ impl Account {
         self.skipped += other.skipped;
     }
 
+    /// A remark on deliveries that found nothing, from one in a hundred districts on: what is not delivered costs nothing,
+    /// and clause 2.7.4.2 wants it told from there.
+    pub fn deliveries_skipped(&self) -> Option<Remark> {
+        let looked_at = self.delivered + self.skipped;
+        (self.skipped * 100 > looked_at).then_some(Remark::DeliveriesSkipped {
+            skipped: self.skipped,
+            looked_at,
+        })
+    }
+
     /// Transactions that ended as they should.
     pub fn completed(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.completed).sum()
@@ -158,5 +170,28 @@ impl Ledger {
     /// The counts of all connections that have ended.
     pub fn total(&self) -> Account {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deliveries_that_find_nothing_are_told_from_one_in_a_hundred_on() {
+        let of = |delivered, skipped| {
+            let account = Account {
+                delivered,
+                skipped,
+                ..Account::default()
+            };
+            account.deliveries_skipped()
+        };
+        assert_eq!((of(0, 0), of(100, 0), of(99, 1)), (None, None, None));
+        let told = Remark::DeliveriesSkipped {
+            skipped: 2,
+            looked_at: 100,
+        };
+        assert_eq!(of(98, 2), Some(told));
     }
 }

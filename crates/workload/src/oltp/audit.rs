@@ -5,6 +5,8 @@
 
 use std::ops::RangeInclusive;
 
+use archive::Remark;
+
 use super::account::{Account, Inputs, LENGTHS};
 use super::mix::Kind;
 
@@ -120,6 +122,20 @@ pub fn audit(account: &Account, warehouses: u32) -> Vec<Audited> {
     found
 }
 
+/// The bounds that could not be judged, if there are any.
+pub fn not_judged(audited: &[Audited]) -> Option<Remark> {
+    let unjudged = || audited.iter().filter(|one| one.holds().is_none());
+    let lacking = |one: &Audited| one.draws_min as f64 / one.draws.max(1) as f64;
+    let hardest = unjudged().max_by(|a, b| lacking(a).total_cmp(&lacking(b)))?;
+    Some(Remark::InputsNotJudged {
+        not_judged: unjudged().count() as u64,
+        bounds: audited.len() as u64,
+        input: hardest.what.to_owned(),
+        draws: hardest.draws,
+        draws_min: hardest.draws_min,
+    })
+}
+
 /// A share in percent, which is meant to be `meant_pct`.
 fn share(
     what: &'static str,
@@ -154,7 +170,9 @@ fn mean_lines(inputs: &Inputs) -> Audited {
 
 /// Draws after which `distance` is so many standard deviations of the mean.
 fn draws_min(variance: f64, distance: f64) -> u64 {
-    (DEVIATIONS.powi(2) * variance / distance.powi(2)).ceil() as u64
+    let draws = DEVIATIONS.powi(2) * variance / distance.powi(2);
+    // A distance of 1.0 − 0.9 is not quite a tenth.
+    (draws * (1.0 - 1e-9)).ceil() as u64
 }
 
 #[cfg(test)]
@@ -243,6 +261,13 @@ mod tests {
                 .all(|one| one.holds().is_none())
         );
         assert_eq!(audit(&Account::default(), 1).len(), 9);
+        let said = not_judged(&few).unwrap().to_string();
+        let expected = "10 of 11 bounds were not judged, because too few inputs were drawn: rolled back, % of New-Orders";
+        assert!(
+            said.contains(expected) && said.contains("needs 158400 draws, and there were 1"),
+            "{said}"
+        );
+        assert_eq!(not_judged(&audit(&drawn(400_000), 10)), None);
     }
 
     #[test]

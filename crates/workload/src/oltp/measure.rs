@@ -125,6 +125,17 @@ impl Workload for OrderEntry {
         Ok(oltp::fingerprint(targets[number].engine()))
     }
 
+    fn obstacle_to_slices(&self, step: &Step, on_one_database: bool) -> Option<String> {
+        let oltp: &OltpStep = step.table();
+        let runs = oltp.order == Order::Run;
+        if runs && oltp.slo().is_some() {
+            return Some("it searches for a rate; give it users or a rate".into());
+        }
+        (runs && on_one_database).then(|| {
+            "it writes, and both sides have the same warehouses; give each side a database of its own".into()
+        })
+    }
+
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a> {
         Box::new(Levels {
             context,

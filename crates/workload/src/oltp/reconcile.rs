@@ -334,6 +334,14 @@ pub(super) fn next_orders(session: &mut dyn Session) -> Result<u64> {
     number(session, "SELECT sum(d_next_o_id) FROM district")
 }
 
+/// Orders that were ever entered, those of the load included.
+///
+/// # Errors
+/// When the target fails.
+pub fn orders(session: &mut dyn Session) -> Result<u64> {
+    number(session, "SELECT sum(d_next_o_id) - count(*) FROM district")
+}
+
 pub(super) fn number(session: &mut dyn Session, sql: &str) -> Result<u64> {
     let rows = session.texts(sql)?;
     let cell = rows

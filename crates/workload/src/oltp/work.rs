@@ -8,7 +8,7 @@ use load::{Clients, UserPopulation};
 use stats::words::counted;
 use target::Target;
 
-use super::audit::audit;
+use super::audit::{audit, not_judged};
 use super::counted::Totals;
 use super::{
     Account, Constants, ExecutorContext, Ledger, Metadata, Mode, OltpError, Pacing, Result,
@@ -187,6 +187,11 @@ impl Work {
                 })
             })
             .collect()
+    }
+
+    /// What the audit of the inputs could not say.
+    pub fn audit_note(&self, account: &Account) -> Option<Remark> {
+        not_judged(&audit(account, self.warehouses()))
     }
 
     /// The constants of the non-uniform choices, which belong to a result.

@@ -106,7 +106,10 @@ fn what_contradicts_itself_is_refused() {
         ("step.rate_per_s=5", "mode = \"time\""),
         ("step.arrivals=poisson", "rate_per_s"),
         ("step.operations_per_session=3", "rate_per_s"),
-        ("step.9.size=small", "has 1 steps"),
+        (
+            "step.9.size=small",
+            "there is no step 9; the plan has 1 step",
+        ),
         ("a.b.c.d=1", "no such key"),
         ("step.jobs=many", "invalid"),
         ("primary=[\"T611\"]", "is not a metric"),

@@ -73,6 +73,7 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
             side: "a".into(),
             order: "abba".into(),
             settings: vec!["target.cache_mb=8".into()],
+            slice_ms: None,
         }),
         missing: vec![Missing {
             target: 0,

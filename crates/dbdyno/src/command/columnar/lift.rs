@@ -13,7 +13,7 @@ use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 use super::{chosen_of, left_out, source_of, tables_of, texts, told};
 use crate::arguments::columnar::LiftArguments;
 use crate::command::database::{bar, show, sound};
-use crate::command::print;
+use crate::command::{print, print_json};
 use crate::exit::Status;
 
 /// Version of the JSON.
@@ -38,7 +38,7 @@ pub(super) fn lift(asked: &LiftArguments) -> Result<Status> {
     bar.finish_and_clear();
     let lifted = outcome.map_err(told)?;
     match asked.json {
-        true => print(&format!("{:#}\n", document(source.as_ref(), &lifted)))?,
+        true => print_json(&format!("{:#}\n", document(source.as_ref(), &lifted)))?,
         false => print(&lines(source.as_ref(), &lifted))?,
     }
     Ok(sound(lifted.is_valid()))

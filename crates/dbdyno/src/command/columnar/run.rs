@@ -30,7 +30,7 @@ pub(super) fn study(asked: &StudyArguments, archive: &Option<PathBuf>) -> Result
     let arguments = RunArguments {
         replicas: urls(&levels, memory, None),
         cache_bytes: memory,
-        ..asked.occasion.run_of(&plan(asked), targets, SEED)
+        ..asked.occasion.run_of(&plan(asked), targets, Some(SEED))
     };
     run::run(arguments, archive)
 }

@@ -13,7 +13,7 @@ use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores
 use super::{chosen_of, left_out, source_of, tables_of, texts, told};
 use crate::arguments::columnar::SizeArguments;
 use crate::command::database::{bar, show};
-use crate::command::print;
+use crate::command::{print, print_json};
 use crate::exit::Status;
 
 /// Version of the JSON.
@@ -56,7 +56,7 @@ pub(super) fn size(asked: &SizeArguments) -> Result<Status> {
         cores,
     };
     match asked.json {
-        true => print(&format!("{:#}\n", answer.document()))?,
+        true => print_json(&format!("{:#}\n", answer.document()))?,
         false => print(&answer.lines())?,
     }
     Ok(Status::Fine)

@@ -1,5 +1,6 @@
 //! Simulated benchmarks whose true ratio is known: noise of several kinds, measured in several orders.
 
+use stats::drift::is_at_rest;
 use stats::random::Random;
 
 /// How the logarithm of a repetition's figure scatters around the truth, in order of time.
@@ -84,4 +85,38 @@ pub fn measure(
         b.push(ratio * figure(second));
     }
     (a, b)
+}
+
+/// Values of half a second.
+const PER_S: usize = 2;
+/// Seconds of a round, after each of which it is judged.
+const ROUND_S: usize = 5;
+
+/// Shares of warm-ups that end at rest, and that end at rest below 0.97 of the final rate. `tau_s`: of the approach from
+/// the share `from`.
+pub fn warm_ups(
+    trials: u32,
+    (from, tau_s): (f64, f64),
+    (kind, sd): (Noise, f64),
+    cap_s: usize,
+) -> (f64, f64) {
+    let mut random = Random::new(17);
+    let (mut ended, mut below) = (0, 0);
+    for _ in 0..trials {
+        let scatter = noise(kind, cap_s * PER_S, &mut random);
+        let truth =
+            |i: usize| 1.0 - (1.0 - from) * (-(i as f64 + 0.5) / PER_S as f64 / tau_s).exp();
+        let seen: Vec<f64> = scatter
+            .iter()
+            .enumerate()
+            .map(|(i, z)| truth(i) * (sd * z).exp())
+            .collect();
+        let rounds = (2..=cap_s / ROUND_S).map(|round| round * ROUND_S * PER_S);
+        if let Some(end) = rounds.into_iter().find(|end| is_at_rest(&seen[..*end])) {
+            ended += 1;
+            below += u32::from(truth(end - 1) < 0.97);
+        }
+    }
+    let share = |count: u32| f64::from(count) / f64::from(trials);
+    (share(ended), share(below))
 }

@@ -23,12 +23,12 @@ impl Column {
         use type_id::*;
         [
             BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, UTINYINT, USMALLINT, UINTEGER, UBIGINT,
-            HUGEINT, DOUBLE, VARCHAR, BLOB, DATE, DECIMAL,
+            HUGEINT, DOUBLE, VARCHAR, BLOB, DATE, DECIMAL, TIMESTAMP,
         ]
         .contains(&self.type_id)
     }
 
-    /// Writes one cell; false when the value does not fit the type.
+    /// Writes one cell that is not null; false when the value does not fit the type.
     ///
     /// # Safety
     /// `row` is less than the capacity of the chunk, which is alive; `heap` is not cleared before DuckDB has
@@ -52,6 +52,7 @@ impl Column {
                 (type_id::HUGEINT, Value::Int(n)) => self.cell(row, Some([n, n >> 63])),
                 (type_id::DOUBLE, Value::Int(n)) => self.cell(row, Some(n as f64)),
                 (type_id::DATE, Value::Date(days)) => self.cell(row, Some(days)),
+                (type_id::TIMESTAMP, Value::Moment(us)) => self.cell(row, Some(us)),
                 (type_id::DECIMAL, Value::Decimal { unscaled, places }) if places == self.scale => {
                     self.decimal(row, unscaled)
                 }
@@ -107,7 +108,7 @@ impl Column {
     ///
     /// # Safety
     /// The column has the row, and its chunk is alive.
-    unsafe fn null(&mut self, api: &Api, row: usize) -> bool {
+    pub(super) unsafe fn null(&mut self, api: &Api, row: usize) -> bool {
         // SAFETY: promised by the caller; once it is made writable the mask has a bit for every row.
         unsafe {
             if self.validity.is_null() {

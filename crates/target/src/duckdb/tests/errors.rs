@@ -102,7 +102,7 @@ fn a_failed_load_leaves_nothing() {
     assert_eq!(digest(&mut *session, "SELECT count(*) FROM dbdyno_t"), 1);
     assert!(session.bulk_load("dbdyno_absent", &mut Rows(1..2)).is_err());
     session
-        .batch("CREATE TABLE dbdyno_n (a BIGINT, b TINYINT, c VARCHAR); CREATE TABLE dbdyno_d (a TIMESTAMP)")
+        .batch("CREATE TABLE dbdyno_n (a BIGINT, b TINYINT, c VARCHAR); CREATE TABLE dbdyno_d (a TIMESTAMPTZ)")
         .unwrap();
     // 128 does not fit a TINYINT and is not cut.
     let error = session

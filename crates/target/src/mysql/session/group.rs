@@ -51,7 +51,7 @@ impl Group {
                 }
             }
             Event::Failed(error) => self.fail(explain("statement failed", &error), replies),
-            Event::Connected | Event::Prepared(_) | Event::Upload => {
+            Event::Secure | Event::Connected | Event::Prepared(_) | Event::Upload => {
                 let error = TargetError::new(
                     ErrorKind::Unreachable,
                     "mysql: the server sent an unexpected reply; check that it is a MariaDB or MySQL server",

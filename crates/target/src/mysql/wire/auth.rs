@@ -3,7 +3,7 @@
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::{WireError, WireResult};
+use super::{WireError, WireResult, signed};
 
 /// Length of the server's random bytes.
 pub const SCRAMBLE_BYTES: usize = 20;
@@ -17,6 +17,12 @@ pub enum Plugin {
     CachingSha2,
     /// The server asks the kernel who is at the other end of the Unix socket.
     UnixSocket,
+    /// A signature with the password as the key; MariaDB.
+    Ed25519,
+    /// A signature with a key that is derived as the server says next; MariaDB 11.6.
+    Parsec,
+    /// The password itself, for servers that ask somebody else about it.
+    Cleartext,
 }
 
 impl Plugin {
@@ -28,6 +34,9 @@ impl Plugin {
         match name {
             b"mysql_native_password" => Ok(Self::NativePassword),
             b"caching_sha2_password" => Ok(Self::CachingSha2),
+            b"client_ed25519" => Ok(Self::Ed25519),
+            b"parsec" => Ok(Self::Parsec),
+            b"mysql_clear_password" => Ok(Self::Cleartext),
             b"auth_socket" | b"unix_socket" => Ok(Self::UnixSocket),
             other => Err(WireError::UnknownPlugin(
                 String::from_utf8_lossy(&other[..other.len().min(64)])
@@ -42,18 +51,40 @@ impl Plugin {
             Self::NativePassword => "mysql_native_password",
             Self::CachingSha2 => "caching_sha2_password",
             Self::UnixSocket => "auth_socket",
+            Self::Ed25519 => "client_ed25519",
+            Self::Parsec => "parsec",
+            Self::Cleartext => "mysql_clear_password",
         }
     }
 
-    /// What is sent for `password`; nothing stands for none.
+    /// Whether the first answer to a greeting can use it: the others need the server to ask for them.
+    pub fn can_begin(self) -> bool {
+        match self {
+            Self::NativePassword | Self::CachingSha2 | Self::UnixSocket => true,
+            Self::Ed25519 | Self::Parsec | Self::Cleartext => false,
+        }
+    }
+
+    /// The random bytes of the server in what it sends to change to this way. Older ways end them with a zero.
+    pub fn scramble(self, data: &[u8]) -> &[u8] {
+        match self {
+            Self::Ed25519 | Self::Parsec => &data[..data.len().min(signed::NONCE_BYTES)],
+            _ => data.split(|byte| *byte == 0).next().unwrap_or_default(),
+        }
+    }
+
+    /// What is sent for `password` where that does not show it; nothing stands for none.
     pub fn proof(self, password: &[u8], scramble: &[u8]) -> Vec<u8> {
-        if password.is_empty() {
+        if password.is_empty() && self != Self::Ed25519 {
             return Vec::new();
         }
         match self {
+            Self::Ed25519 => signed::ed25519(password, scramble).to_vec(),
+            // Nothing asks for what to derive the key with.
+            Self::Parsec => Vec::new(),
             Self::NativePassword => native(password, scramble),
             Self::CachingSha2 => caching_sha2(password, scramble),
-            Self::UnixSocket => Vec::new(),
+            Self::UnixSocket | Self::Cleartext => Vec::new(),
         }
     }
 }
@@ -107,9 +138,11 @@ mod tests {
 
     #[test]
     fn an_unknown_way_is_named() {
-        let error = Plugin::named(b"client_ed25519").unwrap_err().to_string();
+        let error = Plugin::named(b"auth_gssapi_client")
+            .unwrap_err()
+            .to_string();
         assert!(
-            error.contains("client_ed25519") && error.contains("unix_socket"),
+            error.contains("auth_gssapi_client") && error.contains("unix_socket"),
             "{error}"
         );
     }

@@ -6,6 +6,8 @@ mod request;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use ring::rand::SecureRandom;
+
 use super::auth::Plugin;
 use super::bytes::Reader;
 use super::execution::Prepared;
@@ -13,7 +15,7 @@ use super::handshake::{Greeting, Login, Server, capability as can};
 use super::packet::{Inbox, Outbox, Packet};
 use super::reply::{self, Finished, ServerError, parse_ok};
 use super::row::{Column, Row, column_count};
-use super::{WireError, WireResult};
+use super::{WireError, WireResult, signed};
 
 /// The server's two words within caching_sha2_password.
 const SHA2_KNOWN: &[u8] = &[3];
@@ -29,6 +31,8 @@ pub struct StatementId(pub usize);
 /// Something that came whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// The server takes TLS as soon as what is pending is written; [`Wire::secured`] goes on behind it.
+    Secure,
     /// The login is through.
     Connected,
     Prepared(StatementId),
@@ -66,6 +70,8 @@ struct Behind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Greeting,
+    /// TLS, of which the wire sees nothing.
+    Securing,
     Login(Plugin),
     /// Nothing: it is the client's turn.
     Idle,
@@ -94,6 +100,8 @@ pub struct Wire {
     line: VecDeque<Behind>,
     releases: u64,
     login: Secret,
+    /// Kept while TLS begins.
+    greeting: Option<Greeting>,
     scramble: Vec<u8>,
     server: Server,
     statements: Vec<Prepared>,
@@ -124,6 +132,7 @@ impl Wire {
             line: VecDeque::with_capacity(REQUESTS_USUAL),
             releases: 0,
             login: Secret(Some(login)),
+            greeting: None,
             scramble: Vec::new(),
             server: Server::default(),
             statements: Vec::new(),
@@ -238,6 +247,7 @@ impl Wire {
                 parameters,
                 columns,
             } => self.described(parameters, columns, payload),
+            Phase::Securing => Err(WireError::BeforeTls),
             Phase::Idle | Phase::Upload => Err(WireError::Malformed("an unexpected packet")),
         }
     }
@@ -252,6 +262,33 @@ impl Wire {
 
     fn greeted(&mut self, payload: Range<usize>) -> WireResult<Option<Event>> {
         let mut greeting = Greeting::parse(self.inbox.slice(payload))?;
+        match &self.login.0 {
+            Some(login) if login.with_tls => {
+                if !greeting.offers_tls {
+                    return Err(WireError::NoTls);
+                }
+                greeting.ask_for_tls(login, self.outbox.begin(self.sequence));
+                self.sequence = self.outbox.end()?;
+                self.phase = Phase::Securing;
+                self.greeting = Some(greeting);
+                Ok(Some(Event::Secure))
+            }
+            _ => self.answer(greeting).map(|()| None),
+        }
+    }
+
+    /// TLS has begun: the login goes on within it.
+    ///
+    /// # Errors
+    /// When something came in front of it: that is not the server's.
+    pub fn secured(&mut self) -> WireResult<()> {
+        match self.greeting.take() {
+            Some(greeting) if self.inbox.is_empty() => self.answer(greeting),
+            _ => Err(WireError::BeforeTls),
+        }
+    }
+
+    fn answer(&mut self, mut greeting: Greeting) -> WireResult<()> {
         if let Some(login) = &self.login.0 {
             greeting.answer(login, self.outbox.begin(self.sequence));
             self.outbox.end()?;
@@ -259,7 +296,7 @@ impl Wire {
         self.phase = Phase::Login(greeting.plugin);
         self.scramble = greeting.scramble;
         self.server = greeting.server;
-        Ok(None)
+        Ok(())
     }
 
     fn login(
@@ -268,7 +305,7 @@ impl Wire {
         first: u8,
         payload: Range<usize>,
     ) -> WireResult<Option<Event>> {
-        let body = &self.inbox.slice(payload)[1..];
+        let body = &self.inbox.slice(payload.clone())[1..];
         match first {
             reply::OK => {
                 self.phase = Phase::Idle;
@@ -282,7 +319,8 @@ impl Wire {
                 let mut reader = Reader::new(body);
                 let plugin = Plugin::named(reader.until_zero())?;
                 self.scramble.clear();
-                self.scramble.extend_from_slice(reader.until_zero());
+                self.scramble
+                    .extend_from_slice(plugin.scramble(reader.rest()));
                 self.phase = Phase::Login(plugin);
                 self.send_proof(plugin)?;
             }
@@ -291,12 +329,29 @@ impl Wire {
                 SHA2_PASSWORD_WANTED => self.send_password()?,
                 _ => return Err(WireError::Malformed("an unknown step of the login")),
             },
+            _ if plugin == Plugin::Parsec => {
+                let derivation = self.inbox.slice(payload);
+                // Some proxies announce every packet of a login.
+                let derivation = derivation
+                    .strip_prefix(&[reply::MORE_DATA])
+                    .unwrap_or(derivation);
+                // Once: a second time there are no random bytes to sign.
+                let theirs = std::mem::take(&mut self.scramble);
+                if let Some(login) = &self.login.0 {
+                    let signed = signed::parsec(&login.password, derivation, &theirs, &nonce()?)?;
+                    self.outbox.begin(self.sequence).extend_from_slice(&signed);
+                    self.outbox.end()?;
+                }
+            }
             _ => return Err(WireError::Malformed("an unknown step of the login")),
         }
         Ok(None)
     }
 
     fn send_proof(&mut self, plugin: Plugin) -> WireResult<()> {
+        if plugin == Plugin::Cleartext {
+            return self.send_password();
+        }
         if let Some(login) = &self.login.0 {
             let proof = plugin.proof(&login.password, &self.scramble);
             self.outbox.begin(self.sequence).extend_from_slice(&proof);
@@ -442,4 +497,12 @@ impl Wire {
         }
         self.describe(0, columns - 1)
     }
+}
+
+/// Random bytes of this side.
+fn nonce() -> WireResult<[u8; signed::NONCE_BYTES]> {
+    let mut bytes = [0; signed::NONCE_BYTES];
+    let filled = ring::rand::SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| WireError::NoRandom)?;
+    Ok(bytes)
 }

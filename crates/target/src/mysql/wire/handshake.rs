@@ -12,6 +12,8 @@ pub mod capability {
     pub const FOUND_ROWS: u64 = 1 << 1;
     pub const CONNECT_WITH_DB: u64 = 1 << 3;
     pub const LOCAL_FILES: u64 = 1 << 7;
+    /// TLS begins behind the first part of the client's answer.
+    pub const TLS: u64 = 1 << 11;
     pub const PROTOCOL_41: u64 = 1 << 9;
     pub const TRANSACTIONS: u64 = 1 << 13;
     pub const SECURE_CONNECTION: u64 = 1 << 15;
@@ -57,7 +59,10 @@ pub struct Login {
     pub password: Vec<u8>,
     /// Database to begin in.
     pub database: Option<String>,
-    /// Whether nobody else can read along: a Unix socket.
+    /// Whether TLS is to begin before anything is said of this.
+    pub with_tls: bool,
+    /// Whether nobody can read along and the server has proved who it is, at the time of the login: a Unix socket, or TLS
+    /// with a check.
     pub is_private: bool,
 }
 
@@ -84,6 +89,8 @@ pub struct Greeting {
     pub server: Server,
     pub scramble: Vec<u8>,
     pub plugin: Plugin,
+    /// Whether the server can do TLS.
+    pub offers_tls: bool,
 }
 
 impl Greeting {
@@ -123,13 +130,35 @@ impl Greeting {
                 capabilities: offered & WANTED,
             },
             scramble,
+            offers_tls: offered & can::TLS != 0,
             // What the server would like by default need not be what this user has.
-            plugin: Plugin::named(plugin).unwrap_or(Plugin::NativePassword),
+            plugin: Plugin::named(plugin)
+                .ok()
+                .filter(|plugin| plugin.can_begin())
+                .unwrap_or(Plugin::NativePassword),
         })
+    }
+
+    /// Writes the part of the answer that asks for TLS.
+    pub fn ask_for_tls(&mut self, login: &Login, into: &mut Vec<u8>) {
+        self.server.capabilities |= can::TLS;
+        self.put_capabilities(login, into);
     }
 
     /// Writes the answer; leaves in the server what both can do.
     pub fn answer(&mut self, login: &Login, into: &mut Vec<u8>) {
+        self.put_capabilities(login, into);
+        put_zero_ended(into, login.user.as_bytes());
+        let proof = self.plugin.proof(&login.password, &self.scramble);
+        // A proof has at most 32 bytes, whose length is written alike in both ways.
+        put_lenenc_bytes(into, &proof);
+        if let Some(database) = &login.database {
+            put_zero_ended(into, database.as_bytes());
+        }
+        put_zero_ended(into, self.plugin.name().as_bytes());
+    }
+    /// What both can do, the longest packet and the character set.
+    fn put_capabilities(&mut self, login: &Login, into: &mut Vec<u8>) {
         let mut agreed = self.server.capabilities;
         if login.database.is_some() {
             agreed |= can::CONNECT_WITH_DB;
@@ -145,13 +174,5 @@ impl Greeting {
         into.push(CHARACTER_SET);
         into.extend_from_slice(&[0; 19]);
         into.extend_from_slice(&((agreed >> 32) as u32).to_le_bytes());
-        put_zero_ended(into, login.user.as_bytes());
-        let proof = self.plugin.proof(&login.password, &self.scramble);
-        // A proof has at most 32 bytes, whose length is written alike in both ways.
-        put_lenenc_bytes(into, &proof);
-        if let Some(database) = &login.database {
-            put_zero_ended(into, database.as_bytes());
-        }
-        put_zero_ended(into, self.plugin.name().as_bytes());
     }
 }

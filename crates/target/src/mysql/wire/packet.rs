@@ -205,6 +205,11 @@ impl Inbox {
         self.end = (self.end + count).min(self.bytes.len());
     }
 
+    /// Whether everything that came was taken out.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     pub fn slice(&self, range: Range<usize>) -> &[u8] {
         &self.bytes[range]
     }

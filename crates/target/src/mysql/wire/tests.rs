@@ -18,18 +18,23 @@ struct Script {
 impl Script {
     /// Begins with the greeting of a MySQL 8 server that wants caching_sha2_password.
     fn greeted(is_private: bool) -> Self {
+        let mut script = Self::new(false, is_private);
+        assert_eq!(script.say(&greeting()), Ok(None));
+        script
+    }
+
+    fn new(with_tls: bool, is_private: bool) -> Self {
         let login = Login {
             user: "u".into(),
             password: b"secret".to_vec(),
             database: Some("d".into()),
+            with_tls,
             is_private,
         };
-        let mut script = Self {
+        Self {
             wire: Wire::new(login),
             sequence: 0,
-        };
-        assert_eq!(script.say(&greeting()), Ok(None));
-        script
+        }
     }
 
     /// The server says one packet; what the client makes of it.
@@ -123,6 +128,83 @@ fn a_server_may_ask_for_another_way() {
     assert_eq!(said[0].len(), 20);
     let unknown = script.say(b"\xfedialog\0x\0");
     assert_eq!(unknown, Err(WireError::UnknownPlugin("dialog".into())));
+}
+
+#[test]
+fn random_bytes_with_zeros_are_signed_whole() {
+    let mut script = Script::greeted(false);
+    script.hear();
+    let mut scramble = [9; 32];
+    scramble[3] = 0;
+    let ask = [&b"\xfeclient_ed25519\0"[..], &scramble].concat();
+    assert_eq!(script.say(&ask), Ok(None));
+    let own = super::signed::ed25519(b"secret", &scramble);
+    assert_eq!(script.hear(), [own]);
+}
+
+/// As MariaDB's documentation tells it; no server of the tests has it.
+#[test]
+fn a_key_is_derived_as_the_server_says_once() {
+    let mut script = Script::greeted(false);
+    script.hear();
+    let ask = [&b"\xfeparsec\0"[..], &[0; 32]].concat();
+    assert_eq!(script.say(&ask), Ok(None));
+    assert_eq!(script.hear(), [b""], "the question for the salt");
+    let salt = b"P\x00123456789012345678";
+    assert_eq!(script.say(salt), Ok(None));
+    let said = script.hear();
+    let ours = said[0].first_chunk().unwrap();
+    let answer = super::signed::parsec(b"secret", salt, &[0; 32], ours);
+    assert_eq!(Ok(&said[0]), answer.as_ref());
+    assert!(matches!(script.say(salt), Err(WireError::Malformed(_))));
+    assert!(script.hear().is_empty());
+}
+
+#[test]
+fn nobody_is_told_the_password_in_the_clear_who_may_be_somebody_else() {
+    let ask = b"\xfemysql_clear_password\0";
+    let mut script = Script::greeted(false);
+    script.hear();
+    assert_eq!(script.say(ask), Err(WireError::InsecureChannel));
+    assert!(script.hear().is_empty());
+    let mut script = Script::greeted(true);
+    script.hear();
+    assert_eq!(script.say(ask), Ok(None));
+    assert_eq!(script.hear(), [b"secret\0"]);
+}
+
+#[test]
+fn tls_begins_before_the_user_is_named() {
+    let mut script = Script::new(true, false);
+    assert_eq!(script.say(&greeting()), Ok(Some(Event::Secure)));
+    let asked = script.hear();
+    assert_eq!(asked[0].len(), 32, "the first part alone");
+    assert_eq!(script.sequence, 2);
+    script.wire.secured().unwrap();
+    let said = script.hear();
+    assert_eq!(said[0][..32], asked[0], "the same again");
+    assert!(holds(&said[0], b"u\0\x20"));
+    assert_eq!(script.say(OK), Ok(Some(Event::Connected)));
+}
+
+#[test]
+fn what_comes_in_front_of_tls_is_not_believed() {
+    let mut script = Script::new(true, false);
+    assert_eq!(script.say(&greeting()), Ok(Some(Event::Secure)));
+    script.hear();
+    script.wire.room()[..3].copy_from_slice(b"\x07\0\0");
+    script.wire.filled(3);
+    assert_eq!(script.wire.secured(), Err(WireError::BeforeTls));
+    let mut script = Script::new(true, false);
+    script.say(&greeting()).unwrap();
+    script.hear();
+    assert_eq!(script.say(OK), Err(WireError::BeforeTls));
+    // A server that is made to say that it has no TLS.
+    let mut without = greeting();
+    without[21] &= !0x08;
+    let mut script = Script::new(true, false);
+    assert_eq!(script.say(&without), Err(WireError::NoTls));
+    assert!(script.hear().is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::Connection;
+use super::{Connection, LOGON_TIMEOUT};
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::set_up::SEARCH_PATH;
 use crate::postgres::wire::Event;
@@ -87,7 +87,7 @@ impl Connection {
 
     /// Looks whether a second session gets the process of this one while no transaction is open.
     fn refuse_shared_process(&mut self, endpoint: &Endpoint, process: i32) -> Result<()> {
-        let mut second = Self::logged_on(endpoint, &[])?;
+        let mut second = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
         let patience = second.stream.set_timeout(Some(SECOND_SESSION_WAIT));
         patience.map_err(|e| super::unreachable(&self.place, &e))?;
         let shared = |own: &Self| {

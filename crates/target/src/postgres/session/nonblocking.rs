@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use super::{Control, PostgresSession, keep};
+use super::{Control, PostgresSession, keep, statement};
 use crate::nonblocking::{Nonblocking, Replies, Request, Sent};
 use crate::postgres::connection::Came;
 use crate::postgres::explain::{explain, unaskable};
@@ -17,9 +17,9 @@ impl Nonblocking for PostgresSession {
     #[inline]
     fn queue(&mut self, request: Request<'_>) -> Result<()> {
         let (of, encoded) = match request {
-            Request::Begin => (None, self.control(Control::Begin)),
-            Request::BeginRead => (None, self.control(Control::BeginRead)),
-            Request::Commit => (None, self.control(Control::Commit)),
+            Request::Begin => (None, self.control_of_group(Control::Begin)),
+            Request::BeginRead => (None, self.control_of_group(Control::BeginRead)),
+            Request::Commit => (None, self.control_of_group(Control::Commit)),
             Request::Rollback => {
                 let asked = self.connection.wire().query("ROLLBACK");
                 (None, asked.map_err(|e| unaskable(&e)))
@@ -70,6 +70,20 @@ impl Nonblocking for PostgresSession {
 }
 
 impl PostgresSession {
+    /// Encodes a control statement. One that is prepared first waits for its answer and would take those to what is
+    /// queued before it, so a COMMIT is prepared with the BEGIN.
+    #[inline]
+    fn control_of_group(&mut self, control: Control) -> Result<()> {
+        if self.group.is_empty() {
+            self.prepare_control(Control::Commit)?;
+        } else if self.controls[control as usize].is_none() {
+            return Err(statement(
+                "a group of requests that is no whole transaction needs a transaction that was begun and ended before",
+            ));
+        }
+        self.control(control)
+    }
+
     /// Takes what has come, or all answers to the group when it may `wait`; whether that was all.
     #[inline]
     fn take_replies(&mut self, replies: &mut Replies, wait: bool) -> Result<bool> {

@@ -11,8 +11,8 @@ pub enum Event<'a> {
     Authentication(Authentication),
     /// A setting that the server reports, e.g. its version.
     Setting { name: &'a str, value: &'a str },
-    /// The number of the server's process.
-    Process(i32),
+    /// The number of the server's process, and what a request to cancel its statement has to know.
+    Process { number: i32, secret: u32 },
     /// Everything up to a synchronisation was done; the server waits.
     Ready(Transaction),
     /// A statement was prepared.
@@ -207,7 +207,10 @@ pub(super) fn decode(tag: u8, body: &[u8]) -> Result<Event<'_>, WireError> {
             name: reader.text()?,
             value: reader.text()?,
         },
-        b'K' => Event::Process(reader.u32()? as i32),
+        b'K' => Event::Process {
+            number: reader.u32()? as i32,
+            secret: reader.u32()?,
+        },
         b'N' | b'A' | b'3' | b's' | b'H' | b'c' => Event::Other,
         _ => return Err(WireError::Malformed("an unknown message type")),
     })

@@ -56,6 +56,11 @@ impl From<std::io::Error> for RequestError {
 }
 
 impl Wire {
+    /// Asks for TLS, before anything else; the server answers with one byte.
+    pub fn ask_for_tls(&mut self) {
+        frontend::ssl_request(&mut self.out);
+    }
+
     /// Begins a connection with these parameters, `user` and `database` among them.
     ///
     /// # Errors

@@ -154,17 +154,90 @@ fn errors_of_the_server_keep_their_state() {
 fn a_server_that_leaves_its_proof_out_is_not_believed() {
     let password = crate::Password::new("secret");
     let mut wire = Wire::default();
-    let mut logon = Logon::new("me", Some(&password));
+    let mut logon = Logon::new("me", Some(&password), Channel::default());
     let offered = Authentication::Mechanisms(vec!["SCRAM-SHA-256".into()]);
     assert!(!logon.answer(&mut wire, offered).unwrap());
     assert!(wire.output().starts_with(b"p"));
     let error = logon.answer(&mut wire, Authentication::Done).unwrap_err();
     assert!(matches!(error, LogonError::Proof(_)), "{error}");
     // Without a password the user learns where to put it.
-    let error = Logon::new("me", None).answer(&mut wire, Authentication::Md5([0; 4]));
+    let error =
+        Logon::new("me", None, Channel::default()).answer(&mut wire, Authentication::Md5([0; 4]));
     assert_eq!(error, Err(LogonError::NoPassword));
-    let error = Logon::new("me", None).answer(&mut wire, Authentication::Other(7));
+    let error =
+        Logon::new("me", None, Channel::default()).answer(&mut wire, Authentication::Other(7));
     assert!(error.unwrap_err().to_string().contains("GSSAPI"));
+}
+
+#[test]
+fn a_login_says_what_it_is_bound_to() {
+    const BOTH: &[&str] = &["SCRAM-SHA-256-PLUS", "SCRAM-SHA-256"];
+    let password = crate::Password::new("secret");
+    let first = |offered: &[&str], end_point: bool, binding| {
+        let channel = Channel {
+            is_private: false,
+            end_point: end_point.then(|| vec![7; 32]),
+            binding,
+        };
+        let mut wire = Wire::default();
+        let mut logon = Logon::new("me", Some(&password), channel);
+        let offered = offered.iter().map(|name| (*name).to_owned()).collect();
+        let answered = logon.answer(&mut wire, Authentication::Mechanisms(offered));
+        answered.map(|_| String::from_utf8_lossy(wire.output()).into_owned())
+    };
+    let plus = first(BOTH, true, Binding::Possible).unwrap();
+    assert!(plus.contains("SCRAM-SHA-256-PLUS\0") && plus.contains("p=tls-server-end-point,,"));
+    // Offered and not used: no TLS, a certificate without a digest, or not wanted.
+    for (end_point, binding) in [(false, Binding::Possible), (true, Binding::Never)] {
+        let plain = first(BOTH, end_point, binding).unwrap();
+        assert!(plain.contains("SCRAM-SHA-256\0") && plain.contains("n,,"));
+    }
+    // Somebody may have taken the offer away; the server is told that it was not seen.
+    let stripped = first(&BOTH[1..], true, Binding::Possible).unwrap();
+    assert!(stripped.contains("SCRAM-SHA-256\0") && stripped.contains("y,,"));
+    for (offered, end_point) in [(BOTH, false), (&BOTH[1..], true)] {
+        let error = first(offered, end_point, Binding::Required).unwrap_err();
+        assert!(matches!(error, LogonError::Unbound(_)), "{error}");
+    }
+}
+
+#[test]
+fn who_must_be_bound_is_let_in_by_nothing_else() {
+    let password = crate::Password::new("secret");
+    for request in [
+        Authentication::Done,
+        Authentication::Cleartext,
+        Authentication::Md5([0; 4]),
+    ] {
+        let channel = Channel {
+            is_private: true,
+            end_point: Some(vec![7; 32]),
+            binding: Binding::Required,
+        };
+        let mut wire = Wire::default();
+        let error = Logon::new("me", Some(&password), channel).answer(&mut wire, request);
+        assert!(matches!(error, Err(LogonError::Unbound(_))), "{error:?}");
+        assert!(wire.output().is_empty());
+    }
+}
+
+#[test]
+fn the_password_itself_goes_to_the_server_alone() {
+    let password = crate::Password::new("secret");
+    for is_private in [false, true] {
+        let channel = Channel {
+            is_private,
+            ..Channel::default()
+        };
+        let mut wire = Wire::default();
+        let mut logon = Logon::new("me", Some(&password), channel);
+        let digest = logon.answer(&mut wire, Authentication::Md5([0; 4]));
+        assert_eq!((digest, logon.is_weak()), (Ok(false), !is_private));
+        wire.discard_output();
+        let clear = logon.answer(&mut wire, Authentication::Cleartext);
+        let sent = String::from_utf8_lossy(wire.output()).contains("secret");
+        assert_eq!((clear.is_ok(), sent), (is_private, is_private), "{clear:?}");
+    }
 }
 
 /// Against the digits that the server itself sends for these numbers.

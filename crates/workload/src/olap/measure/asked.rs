@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Meter;
+use crate::olap::order::Stream;
 use crate::olap::work::{Cache, Work};
-use crate::olap::{Function, OlapError, Query, order};
+use crate::olap::{Function, OlapError, Query};
 use ::load::{BlockingClient, Drive, End, Progress};
 use archive::{CacheState, Figures, Remark};
 
@@ -60,7 +61,7 @@ fn asked(place: &PointContext, progress: &Progress) -> Measured {
 /// What is going to be asked.
 #[derive(Default)]
 pub(super) struct Asking {
-    streams: Vec<Vec<u32>>,
+    streams: Vec<Stream>,
     /// Refresh functions that are measured instead of queries.
     functions: Vec<(Function, u32)>,
     /// Refresh functions that go on beside the streams, one after the other.
@@ -82,7 +83,7 @@ impl Asking {
         let prepared = work.prepare(query.number, place.olap.cache)?;
         let note = work.comparison(query.number)?;
         Ok(prepared.map(|cache| Self {
-            streams: vec![vec![query.number]],
+            streams: vec![Stream::of_query(query.number)],
             per_stream: u64::from(place.olap.iterations()),
             cache,
             note: Some(note),
@@ -95,7 +96,6 @@ impl Asking {
     fn of_streams(place: &PointContext) -> Self {
         let asked = place.olap.queries();
         let users = place.olap.streams();
-        let streams: Vec<_> = (1..=users).map(|s| order::of_stream(s, &asked)).collect();
         let pairs = (1..=users).flat_map(|set| Function::ALL.map(|function| (function, set)));
         let refreshed = place.olap.refresh;
         let beside = if refreshed {
@@ -104,7 +104,7 @@ impl Asking {
             Vec::new()
         };
         Self {
-            streams,
+            streams: Stream::of_users(users, &asked),
             beside,
             per_stream: asked.len() as u64,
             cache: CacheState::AsItComes,
@@ -118,7 +118,7 @@ impl Asking {
         let asked = place.olap.queries();
         let users = place.key.jobs;
         Self {
-            streams: (1..=users).map(|s| order::of_stream(s, &asked)).collect(),
+            streams: Stream::of_users(users, &asked),
             per_stream: PASSES_MAX * asked.len() as u64,
             least: Some(least),
             cache: CacheState::Warm,

@@ -163,7 +163,7 @@ impl<'a> Level<'a> {
             stop: beside.map_or(drive.stop, |concurrent| concurrent.over),
             ..drive
         };
-        let outcome = ::load::drive(clients, &drive);
+        let outcome = self.place.context.drive(clients, &drive);
         Ok(Outcome {
             // What goes on beside the users ends their window, and does not cut it short.
             interrupted: outcome.interrupted && beside.is_none(),
@@ -277,6 +277,8 @@ impl<'a> Level<'a> {
             .notes
             .extend(offered.and_then(|offered| offered.note(limits)));
         point.notes.extend(self.notes(outcome, lost));
+        point.notes.extend(self.work.audit_note(account));
+        point.notes.extend(account.deliveries_skipped());
         point.work = self.work_done(rate_per_s);
         observed.finish()
     }

@@ -5,12 +5,16 @@ use std::cell::Cell;
 use ::load::search::{Search, SearchPlan};
 use ::load::slo_search::{SearchedRate, slo_search};
 use ::load::{Objective, Progress};
-use archive::Point;
+use archive::{Point, Remark};
 use stats::random::mix;
 use storage::execution::search_of;
 
 use super::level::{Level, Seen};
 use super::{Measured, PointContext};
+use crate::oltp::{OltpError, reconcile};
+
+/// Share by which orders grow without a note: the database of a later rate is not quite that of the first.
+const GROWTH_NOTED: f64 = 0.1;
 
 /// Searches, and gives the points of the last measurement at the rate that was found.
 pub(super) fn search(place: &PointContext, objective: Objective, progress: &Progress) -> Measured {
@@ -36,7 +40,8 @@ struct RateSearch<'a> {
 
 impl<'a> RateSearch<'a> {
     fn run(&self) -> Result<Vec<Point>, Measured> {
-        let plan = SearchPlan::from_rate(self.first_per_s()?);
+        let orders_before = self.orders()?;
+        let plan = SearchPlan::from_rate(self.first_per_s()?).moved(self.place.seed());
         let search = Search::new(plan).map_err(|error| Measured::Broken(error.to_string()))?;
         let searched = slo_search(search, |rate_per_s| {
             let level = self.level()?;
@@ -48,7 +53,25 @@ impl<'a> RateSearch<'a> {
             let holds = self.objective.held(&seen.outcome).holds;
             Ok((holds, (level, seen)))
         })?;
-        Ok(self.points(&searched))
+        let mut points = self.points(&searched);
+        let orders_after = self.orders()?;
+        let grown = orders_after as f64 / orders_before.max(1) as f64 - 1.0;
+        if let (true, Some(total)) = (grown > GROWTH_NOTED, points.first_mut()) {
+            total.notes.push(Remark::SearchGrew {
+                orders_before,
+                orders_after,
+            });
+        }
+        Ok(points)
+    }
+
+    /// Orders that were entered so far.
+    fn orders(&self) -> Result<u64, Measured> {
+        let session = self.place.on.first().open_session();
+        let orders = session
+            .map_err(OltpError::from)
+            .and_then(|mut session| reconcile::orders(session.as_mut()));
+        orders.map_err(|error| self.place.failed(error))
     }
 
     /// Users with inputs of their own in each measurement: the same once more would find their rows warm, and say

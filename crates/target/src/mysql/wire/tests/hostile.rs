@@ -82,6 +82,7 @@ fn hear(bytes: &[u8], talk: Talk, piece: usize) -> WireResult<u32> {
         user: "u".into(),
         password: b"secret".to_vec(),
         database: Some("d".into()),
+        with_tls: false,
         is_private: true,
     });
     let mut rows = 0;
@@ -114,6 +115,7 @@ fn hear(bytes: &[u8], talk: Talk, piece: usize) -> WireResult<u32> {
                     wire.end_upload_packet()?;
                     wire.end_upload()?;
                 }
+                Event::Secure => wire.secured()?,
                 Event::Finished(_) => {}
                 Event::Failed(error) => drop(error.to_string()),
             }

@@ -92,7 +92,7 @@ fn conversation() -> Vec<Vec<u8>> {
 /// Everything that a session does with what comes, until the first error or the end.
 fn hear(bytes: &[u8], piece: usize) -> Result<(), WireError> {
     let password = Password::new("secret");
-    let mut logon = Logon::new("me", Some(&password));
+    let mut logon = Logon::new("me", Some(&password), Channel::default());
     let (mut wire, mut answers) = (Wire::default(), Wire::default());
     let (mut fetched, mut first) = (Fetched::default(), FirstRow::default());
     for piece in bytes.chunks(piece) {

@@ -1,0 +1,77 @@
+//! The files that SQLite keeps beside a database: it writes over whatever bears their names.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::lock_file::real_path;
+
+/// Endings, and how files of SQLite begin.
+const COMPANIONS: [(&str, &[&[u8]]); 3] = [
+    ("-wal", &[b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"]),
+    // The version of its format, in the machine's order.
+    ("-shm", &[&3_007_000_u32.to_ne_bytes()]),
+    ("-journal", &[b"\xd9\xd5\x05\xf9"]),
+];
+
+/// What lies beside the database at `path` under a name of SQLite's and is none of its files: a link, a pipe, something
+/// with other contents.
+///
+/// # Errors
+/// When it cannot be looked at.
+pub fn foreign(path: &Path) -> io::Result<Option<PathBuf>> {
+    for (end, marks) in COMPANIONS {
+        let mut name = OsString::from(real_path(path));
+        name.push(end);
+        let companion = PathBuf::from(name);
+        let found = match fs::symlink_metadata(&companion) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            found => found?,
+        };
+        if !found.is_file() || !is_own(&companion, marks)? {
+            return Ok(Some(companion));
+        }
+    }
+    Ok(None)
+}
+
+/// Empty or zeros: SQLite clears what it will use again.
+fn is_own(companion: &Path, marks: &[&[u8]]) -> io::Result<bool> {
+    let mut begins = Vec::new();
+    match File::open(companion) {
+        // Its last user has closed the database meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        file => file?.take(4).read_to_end(&mut begins)?,
+    };
+    Ok(begins.iter().all(|byte| *byte == 0) || marks.contains(&begins.as_slice()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sqlite_writes_is_its_own_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        for mode in ["WAL", "PERSIST", "DELETE"] {
+            let connection = rusqlite::Connection::open(&path).unwrap();
+            let sql = format!("PRAGMA journal_mode = {mode}; CREATE TABLE {mode}_ (x)");
+            connection.execute_batch(&sql).unwrap();
+            assert_eq!(foreign(&path).unwrap(), None, "{mode}");
+            let sql = format!("BEGIN; INSERT INTO {mode}_ VALUES (1)");
+            connection.execute_batch(&sql).unwrap();
+            assert_eq!(foreign(&path).unwrap(), None, "{mode}");
+        }
+        for (end, _) in COMPANIONS {
+            let companion = folder.path().join(format!("y.db{end}"));
+            for text in ["precious", "a"] {
+                fs::write(&companion, text).unwrap();
+                let found = foreign(&folder.path().join("y.db")).unwrap();
+                assert_eq!(found.as_deref(), Some(companion.as_path()));
+            }
+            fs::remove_file(&companion).unwrap();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `dbdyno check`: what a database is, what its user may do there, what a run would lack, and whether the engine does what
+//! the workloads rely on.
+
+mod machine;
+mod show;
+mod suite;
+
+use std::path::Path;
+
+use anyhow::Result;
+use lab::LabError;
+
+use crate::arguments::check::CheckArguments;
+use crate::consent::Permission;
+use crate::exit::Status;
+use crate::output;
+use machine::Machine;
+use show::Checked;
+use suite::Carried;
+
+pub fn check(arguments: &CheckArguments) -> Result<Status> {
+    let permission = Permission {
+        shared: arguments.shared,
+        yes: arguments.yes,
+        ..Permission::default()
+    };
+    let url = arguments.target.url()?;
+    let url = permission
+        .share(std::slice::from_ref(&url))?
+        .pop()
+        .unwrap_or(url);
+    let engine = target::find(&url)?;
+    let found = engine.inspect(&url).map_err(LabError::from)?;
+    let machine = Machine::of(&url, &arguments.server, &found)?;
+    // Where a run would be refused, the suite would be, for the same reasons.
+    let suite = match arguments.engine && found.is_fit() {
+        true => Some(Carried::out(&url, &permission)?),
+        false => None,
+    };
+    let is_sound = found.is_fit() && suite.as_ref().is_none_or(Carried::has_passed);
+    let checked = Checked {
+        url: url.to_string(),
+        machine,
+        found,
+        suite,
+    };
+    let is_json_file = |path: &Path| path.extension().is_some_and(|end| end == "json");
+    let is_json = arguments.json || arguments.output.as_deref().is_some_and(is_json_file);
+    let text = match is_json {
+        true => checked.json()?,
+        false => checked.text(),
+    };
+    match &arguments.output {
+        Some(path) => output::write(path, &text, "result", "--output")?,
+        None => super::print(&text)?,
+    }
+    Ok(match is_sound {
+        true => Status::Fine,
+        false => Status::CheckFailed,
+    })
+}

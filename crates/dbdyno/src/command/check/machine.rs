@@ -1,0 +1,89 @@
+//! The machine of the database, as far as a run would know it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use archive::Platform;
+use host::lint::{Finding, ServerFacts, lint_server};
+use host::{Remote, SshAddress};
+use target::{Inspection, TargetUrl};
+
+use crate::arguments::ServerHost;
+
+/// What is known of it.
+pub(super) struct Machine {
+    /// Facts, or why there are none.
+    pub platform: Result<Platform, String>,
+    /// The device of the data, or why it is unknown; `None` where there are no data on a known machine.
+    pub device: Option<Result<String, String>>,
+    /// How the settings of the server compare with published advice.
+    pub lint: Vec<Finding>,
+}
+
+impl Machine {
+    /// Looks at this machine, or at the one that `--host` names.
+    ///
+    /// # Errors
+    /// When that one cannot be reached.
+    pub(super) fn of(url: &TargetUrl, asked: &ServerHost, found: &Inspection) -> Result<Self> {
+        let remote = match &asked.address {
+            Some(text) => Some(Remote::connect(&SshAddress::parse(text)?)?),
+            None => None,
+        };
+        let platform = match &remote {
+            Some(remote) => Ok(host::facts(remote.root())),
+            None if target::runs_here(url) => Ok(host::facts(Path::new("/"))),
+            None => Err(
+                "the server is on another machine, so its CPU, IOPS, memory and platform are unknown; name it with \
+                 --host ssh://USER@HOST"
+                    .to_owned(),
+            ),
+        };
+        let directory = found.data.as_ref().map(PathBuf::from);
+        let device = match (&asked.device, directory, &remote) {
+            (Some(device), _, _) => Some(Ok(device.clone())),
+            (None, None, _) => None,
+            (None, Some(directory), Some(remote)) => {
+                Some(remote.device_of(&directory).map_err(|e| e.to_string()))
+            }
+            (None, Some(directory), None) if platform.is_ok() => {
+                Some(host::device_of(nearest(&directory)).map_err(|e| e.to_string()))
+            }
+            (None, Some(_), None) => None,
+        };
+        let lint = lint(&platform, &device, found);
+        Ok(Self {
+            platform,
+            device,
+            lint,
+        })
+    }
+}
+
+/// A file that a run creates will be on the device of its directory.
+fn nearest(path: &Path) -> &Path {
+    let mut there = path.ancestors().filter(|it| it.exists());
+    there.next().unwrap_or(Path::new("."))
+}
+
+fn lint(
+    platform: &Result<Platform, String>,
+    device: &Option<Result<String, String>>,
+    found: &Inspection,
+) -> Vec<Finding> {
+    let platform = platform.as_ref().ok();
+    let limit = found.settings.get("dbdyno.memory_bytes");
+    let limit = limit.and_then(|text| text.parse().ok());
+    let device = device.as_ref().and_then(|device| device.as_ref().ok());
+    let disk = platform.zip(device).and_then(|(platform, name)| {
+        let mut devices = platform.block_devices.iter();
+        devices.find(|device| device.name == *name)
+    });
+    let facts = ServerFacts {
+        settings: Some(&found.settings),
+        memory_bytes: limit.or(platform.and_then(|platform| platform.memory_bytes)),
+        rotational: disk.and_then(|disk| disk.rotational),
+    };
+    lint_server(found.rules, &facts)
+        .expect("the tests of the engines parse the rules that they give")
+}

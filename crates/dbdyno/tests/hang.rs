@@ -1,0 +1,400 @@
+//! Servers that hang, networks that lose everything, and statements that take for ever: the run ends by itself or by the
+//! first Ctrl-C, other targets go on, and what was finished is kept.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/mysql.rs"]
+mod mysql;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Place, points};
+use target::server::LocalServer;
+
+/// One target hangs in the third step, where the other one measures as well.
+const PLAN: &str = "name = \"hang\"\nsample_ms = 100\nstall_limit_s = 2\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.2\n\
+    [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [2]\nmode = \"time\"\nseconds = 4\n";
+/// What is waited for comes sooner or later, or something is wrong.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A command under way.
+struct Running {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Running {
+    fn begin(place: &Place, arguments: &[&str]) -> Self {
+        let log = place.path("log");
+        let file = std::fs::File::create(&log).unwrap();
+        let mut command = place.command(arguments);
+        command.stdout(file.try_clone().unwrap()).stderr(file);
+        let child = command.spawn().unwrap();
+        Self { child, log }
+    }
+
+    fn said(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    fn interrupt(&self) {
+        signal(self.child.id(), libc::SIGINT);
+    }
+
+    /// How it ended; it must, within a time that only something that hangs exceeds.
+    fn ended(mut self) -> (ExitStatus, String) {
+        wait_until("the command ends", || {
+            self.child.try_wait().unwrap().is_some()
+        });
+        (self.child.wait().unwrap(), self.said())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.child.kill();
+        }
+    }
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < until, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn signal(process: u32, signal: i32) {
+    // SAFETY: the number is that of a process that this test started.
+    assert_eq!(unsafe { libc::kill(process as i32, signal) }, 0);
+}
+
+/// A server all of whose processes stand still, until this is dropped.
+struct Stopped(Vec<u32>);
+
+impl Stopped {
+    fn all_of(server: &LocalServer) -> Self {
+        let first = server.pid().unwrap();
+        let mut all = vec![first];
+        let mut stopped = 0;
+        // The first one stops first, and begins no other.
+        while stopped < all.len() {
+            signal(all[stopped], libc::SIGSTOP);
+            stopped += 1;
+            all.extend(
+                children_of(first)
+                    .into_iter()
+                    .filter(|c| !all.contains(c))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        Self(all)
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        for process in &self.0 {
+            // SAFETY: as above; one that has ended meanwhile is no matter.
+            unsafe { libc::kill(*process as i32, libc::SIGCONT) };
+        }
+    }
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let tasks = format!("/proc/{parent}/task/{parent}/children");
+    let children = std::fs::read_to_string(tasks).unwrap();
+    let children = children.split_whitespace();
+    children.map(|child| child.parse().unwrap()).collect()
+}
+
+/// A network between a run and a server: it forwards all, a byte a second, or nothing.
+struct Network {
+    port: u16,
+    /// Bytes a second; 0 holds everything.
+    rate: Arc<AtomicU64>,
+}
+
+const FAST: u64 = u64::MAX;
+/// All bytes arrive, but this much later.
+const DELAYED: u64 = u64::MAX - 1;
+const DELAY: Duration = Duration::from_millis(1);
+
+impl Network {
+    fn to(socket: &Path) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let rate = Arc::new(AtomicU64::new(FAST));
+        let (socket, shared) = (socket.to_owned(), Arc::clone(&rate));
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = UnixStream::connect(&socket) else {
+                    continue;
+                };
+                let (back, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let rate = Arc::clone(&shared);
+                std::thread::spawn(move || forward(client, to, &rate));
+                let rate = Arc::clone(&shared);
+                std::thread::spawn(move || forward(server, back, &rate));
+            }
+        });
+        Self { port, rate }
+    }
+
+    fn is_now(&self, bytes_per_s: u64) {
+        self.rate.store(bytes_per_s, Ordering::Relaxed);
+    }
+}
+
+fn forward(mut from: impl Read, mut to: impl Write, rate: &AtomicU64) {
+    let mut buffer = [0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        for byte in 0..count {
+            match rate.load(Ordering::Relaxed) {
+                FAST => {
+                    if to.write_all(&buffer[byte..count]).is_err() {
+                        return;
+                    }
+                    break;
+                }
+                DELAYED => {
+                    std::thread::sleep(DELAY);
+                    if to.write_all(&buffer[byte..count]).is_err() {
+                        return;
+                    }
+                    break;
+                }
+                // Held for good: what is lost does not come later.
+                0 => loop {
+                    std::thread::sleep(PATIENCE);
+                },
+                bytes_per_s => {
+                    std::thread::sleep(Duration::from_secs(1) / bytes_per_s as u32);
+                    if to.write_all(&buffer[byte..=byte]).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sessions of dbdyno that read rows of the test T611.
+const READING: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno' \
+                       AND query LIKE '%dbdyno_small%' AND query LIKE '%id = $1%'";
+
+/// A run over two targets whose first one is in the middle of its long point.
+fn begun(place: &Place, url: &str, is_reading: impl FnMut() -> bool) -> Running {
+    let plan = place.file("plan.toml", PLAN);
+    let sqlite = place.url("sqlite", "bench.db");
+    let targets = ["--target", url, "--target", &sqlite];
+    let arguments = [&["run", &plan, "--name", "hang"], &targets[..]].concat();
+    let running = Running::begin(place, &arguments);
+    wait_until("jobs of the long point work", is_reading);
+    running
+}
+
+/// The target that hangs has given out; the other one has all of its points, and none is wrong.
+fn gave_out(place: &Place, running: Running, engine: &str) {
+    let (status, said) = running.ended();
+    assert_eq!(status.code(), Some(1), "{said}");
+    let sentence = said.lines().last().unwrap();
+    assert!(
+        sentence.contains(&format!("{engine} does not answer")),
+        "{said}"
+    );
+    assert!(sentence.contains("3 of 4 points are kept"), "{said}");
+    assert!(
+        said.contains(&format!("going on without {engine}")),
+        "{said}"
+    );
+    let run = place.export("hang");
+    assert_eq!(points(&run).len(), 3);
+    assert!(points(&run).iter().all(|point| point["valid"] == true));
+}
+
+#[test]
+fn a_server_that_hangs_gives_out_and_the_others_go_on() {
+    let server = postgres::server("");
+    let place = Place::new();
+    let reading = || postgres::psql(&server, READING) == "2";
+    let running = begun(&place, &postgres::url(&server, "dbdyno"), reading);
+    let stopped = Stopped::all_of(&server);
+    gave_out(&place, running, "postgres");
+    drop(stopped);
+    let resumed = place.dbdyno(&["run", "--resume", "hang"]);
+    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    assert_eq!(points(&place.export("hang")).len(), 4);
+}
+
+#[test]
+fn so_does_a_mariadb_server() {
+    let server = mysql::server("");
+    let place = Place::new();
+    let reading = "SELECT count(*) > 0 FROM information_schema.processlist \
+                   WHERE db = 'dbdyno' AND info LIKE '%dbdyno_small%id = %'";
+    let is_reading = || mysql::ask(&server, reading) == "1";
+    let running = begun(&place, &mysql::url(&server, "root"), is_reading);
+    let _stopped = Stopped::all_of(&server);
+    gave_out(&place, running, "mysql");
+}
+
+/// The server is well, and nothing of what it says arrives: now nothing at all, now a byte a second.
+#[test]
+fn a_network_that_loses_everything_or_nearly_is_noticed() {
+    let server = postgres::server("");
+    for bytes_per_s in [0, 1] {
+        let network = Network::to(&server.socket_path());
+        let place = Place::new();
+        let url = format!("postgres://dbdyno@127.0.0.1:{}/postgres", network.port);
+        let running = begun(&place, &url, || postgres::psql(&server, READING) == "2");
+        network.is_now(bytes_per_s);
+        gave_out(&place, running, "postgres");
+        // Its sessions are over there as well before the next ones begin.
+        let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                         WHERE application_name = 'dbdyno' AND pid <> pg_backend_pid()";
+        postgres::psql(&server, terminate);
+        let all = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno'";
+        wait_until("the sessions end", || postgres::psql(&server, all) == "0");
+    }
+}
+
+#[test]
+fn the_first_ctrl_c_ends_a_run_on_a_server_that_hangs() {
+    let server = postgres::server("");
+    let place = Place::new();
+    let reading = || postgres::psql(&server, READING) == "2";
+    let running = begun(&place, &postgres::url(&server, "dbdyno"), reading);
+    // So long would it take to be noticed without.
+    let _stopped = Stopped::all_of(&server);
+    running.interrupt();
+    let (status, said) = running.ended();
+    assert_eq!(status.code(), Some(130), "{said}");
+    let sentence = said.lines().last().unwrap();
+    assert!(sentence.contains("dbdyno run --resume hang"), "{said}");
+}
+
+/// A script of one statement that takes for ever.
+fn for_ever(place: &Place, sql: &str) -> String {
+    let script = format!(
+        "name = \"long\"\n[[transaction]]\nname = \"wait\"\nweight = 1\n[[transaction.statement]]\nsql = \"{sql}\"\n"
+    );
+    let script = place.file("long.toml", &script);
+    let step = "[[step]]\nuse = \"script\"\njobs = [1]\nmode = \"time\"\nseconds = 1\n";
+    place.file(
+        "plan.toml",
+        &format!("name = \"long\"\n{step}script = {script:?}\n"),
+    )
+}
+
+/// The first Ctrl-C ends the statement as well, on the server that would go on with it.
+#[test]
+fn the_first_ctrl_c_ends_a_long_statement_here_and_there() {
+    let (pg, maria) = (postgres::server(""), mysql::server(""));
+    let counted =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let pg_runs = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' \
+                   AND query LIKE 'SELECT pg_sleep%'";
+    let maria_runs =
+        "SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep'";
+    let on_pg = || postgres::psql(&pg, pg_runs) == "1";
+    let on_maria = || mysql::ask(&maria, maria_runs) == "1";
+    type Runs<'r> = &'r dyn Fn() -> bool;
+    let servers: [(&str, String, Runs); 2] = [
+        (
+            "SELECT pg_sleep(3600)",
+            postgres::url(&pg, "dbdyno"),
+            &on_pg,
+        ),
+        ("SELECT sleep(3600)", mysql::url(&maria, "root"), &on_maria),
+    ];
+    for (sql, url, runs) in servers {
+        let place = Place::new();
+        let plan = for_ever(&place, sql);
+        let running = Running::begin(&place, &["run", &plan, "--target", &url]);
+        wait_until(sql, runs);
+        running.interrupt();
+        let (status, said) = running.ended();
+        assert_eq!(status.code(), Some(130), "{said}");
+        wait_until("the statement has ended on the server", || !runs());
+    }
+    for engine in ["sqlite", "duckdb"] {
+        let place = Place::new();
+        let plan = for_ever(&place, counted);
+        let url = place.url(engine, "bench.db");
+        let running = Running::begin(&place, &["run", &plan, "--target", &url]);
+        wait_until("the run has begun", || {
+            running.said().contains("points to measure")
+        });
+        running.interrupt();
+        let (status, said) = running.ended();
+        assert_eq!(status.code(), Some(130), "{engine}: {said}");
+    }
+}
+
+/// A millisecond in each direction is in every response time, and bounds the rate of who waits for each answer.
+#[test]
+fn a_network_that_delays_is_in_every_figure() {
+    let server = postgres::server("");
+    let network = Network::to(&server.socket_path());
+    network.is_now(DELAYED);
+    let url = format!("postgres://dbdyno@127.0.0.1:{}/postgres", network.port);
+    let place = Place::new();
+    let step = "[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1, 2]\nmode = \"time\"\nseconds = 1\n";
+    let plan = place.file("plan.toml", &format!("name = \"late\"\n{step}"));
+    place.fine(&["run", &plan, "--target", &url]);
+    let run = place.export("last");
+    assert_eq!(points(&run).len(), 2);
+    let both_ways_us = 2.0 * DELAY.as_micros() as f64;
+    for point in points(&run) {
+        let figure = |name: &str| point[name].as_f64().unwrap();
+        assert_eq!(point["valid"], true, "{point}");
+        // Histograms are exact to less than a percent.
+        assert!(figure("response_us_p50") >= 0.99 * both_ways_us, "{point}");
+        let rate_max = figure("jobs") * 1e6 / both_ways_us;
+        assert!(figure("operations_per_s") <= rate_max, "{point}");
+    }
+}
+
+/// The driver itself is stopped while it measures: the figures of that point say nothing about the database.
+#[test]
+fn a_driver_that_was_stopped_makes_its_point_invalid() {
+    let place = Place::new();
+    let step = "[[step]]\nuse = \"library\"\ntests = [\"T132\"]\njobs = [1]\nmode = \"time\"\nseconds = 4\n";
+    let plan = place.file("plan.toml", &format!("name = \"stopped\"\n{step}"));
+    let url = place.url("sqlite", "bench.db");
+    let mut command = place.command_as_typed(&["run", &plan, "--target", &url, "--yes"]);
+    let child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let process = child.id();
+    let is_driving = || {
+        let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        let names = threads
+            .flatten()
+            .map(|thread| std::fs::read(thread.path().join("comm")));
+        names.flatten().any(|name| name.starts_with(b"client-"))
+    };
+    wait_until("the job works", is_driving);
+    signal(process, libc::SIGSTOP);
+    std::thread::sleep(Duration::from_secs(3));
+    signal(process, libc::SIGCONT);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    let run = place.export("last");
+    assert_eq!(points(&run)[0]["valid"], false);
+    let reasons = points(&run)[0]["reasons"].to_string();
+    assert!(reasons.contains("no operation was completed"), "{reasons}");
+}

@@ -1,0 +1,147 @@
+//! What comes from elsewhere (a foreign archive, a server, ssh) shows as text, and as nothing else: it steers no terminal,
+//! is no markup, and no formula.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/postgres.rs"]
+mod postgres;
+
+mod common;
+
+use std::os::unix::fs::PermissionsExt;
+
+use common::{Ended, Place, TINY};
+use rusqlite::Connection;
+
+/// Sets the title of a terminal, makes it red, clears it, and overwrites the line.
+const STEERING: &str = "\u{1b}]0;title\u{7}\u{1b}[31m\u{9b}2J\rover\u{7f}";
+
+fn is_clean(what: &str, ended: &Ended) {
+    for text in [&ended.stdout, &ended.stderr] {
+        let text = text.replace("\r\n", "\n");
+        let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        assert!(!text.contains(is_odd), "{what}: {text:?}");
+    }
+}
+
+/// Measures, and then puts a text of somebody's making wherever the archive has one.
+fn foreign(text: &str) -> Place {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--name", "mine"]).status, 0);
+    place.fine(&["runs", "note", "mine", "a note"]);
+    let archive = Connection::open(place.archive()).unwrap();
+    for sql in [
+        "UPDATE run SET label = ?1, plan_name = ?1, tool_version = ?1",
+        "UPDATE run SET targets = json_set(targets, '$[0].name', ?1, '$[0].engine_version', ?1)",
+        "UPDATE annotation SET note = ?1",
+        "UPDATE point SET title = ?1, bottleneck_sentence = ?1",
+        "INSERT INTO missing (run_id, seq, target, test, title, reason) VALUES (1, 0, 0, ?1, ?1, ?1)",
+    ] {
+        assert!(archive.execute(sql, [text]).unwrap() > 0, "{sql}");
+    }
+    place
+}
+
+#[test]
+fn a_foreign_archive_steers_no_terminal() {
+    let place = foreign(&format!("a{STEERING}"));
+    let limits = place.file(
+        "limits.toml",
+        "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n",
+    );
+    let verbs: [&[&str]; 9] = [
+        &["list", "runs"],
+        &["export", "1"],
+        &["export", "1", "--format", "csv"],
+        &["export", "1", "--format", "markdown"],
+        &["report", "1", "-o", "page.html"],
+        &["compare", "1", "1"],
+        &["judge", "1", "--sla", &limits],
+        &["judge", "1", "--sla", &limits, "--json"],
+        &["runs", "delete", "1", "--yes"],
+    ];
+    for arguments in verbs {
+        let ended = place.dbdyno(arguments);
+        // Changed behind dbdyno's back, it fails checks; but it is read, and shown.
+        assert!(
+            [0, 2, 3].contains(&ended.status),
+            "{arguments:?}: {}",
+            ended.stderr
+        );
+        is_clean(&format!("{arguments:?}"), &ended);
+        let shown = ended.stdout.contains("over") || ended.stderr.contains("over");
+        assert!(
+            shown || arguments[0] == "report",
+            "{arguments:?}: {}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn json_keeps_the_text_and_shows_none_of_it() {
+    let text = format!("a{STEERING}");
+    let place = foreign(&text);
+    let ended = place.fine(&["export", "1"]);
+    let exported: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(exported["run"]["label"], text.as_str());
+}
+
+#[test]
+fn a_foreign_archive_is_no_markup_and_no_formula() {
+    let place = foreign("=cmd|' /C calc'!A0<img src=http://h>[l](http://h)");
+    let markdown = place.fine(&["export", "1", "--format", "markdown"]).stdout;
+    for raw in ["<img", "[l](", " cmd|"] {
+        assert!(!markdown.contains(raw), "{markdown}");
+    }
+    assert!(markdown.contains("&lt;img"), "{markdown}");
+    let csv = place.fine(&["export", "1", "--format", "csv"]).stdout;
+    for line in csv.lines() {
+        for cell in line.split(',').map(|cell| cell.trim_start_matches('"')) {
+            assert!(!cell.starts_with('='), "{csv}");
+        }
+    }
+    assert!(csv.contains("'=cmd|"), "{csv}");
+}
+
+#[test]
+fn a_server_and_ssh_steer_no_terminal() {
+    let (place, server) = (Place::new(), postgres::server(""));
+    // The server repeats the name in its message.
+    let url = postgres::url(&server, "a%1B%5B31m%C2%9B2J");
+    let plan = place.file("plan.toml", TINY);
+    let ended = place.dbdyno(&["run", &plan, "--target", &url, "-vv", "--log", "log"]);
+    assert!(ended.stderr.contains("does not exist"), "{}", ended.stderr);
+    is_clean("run", &ended);
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    assert!(!log.contains(['\u{1b}', '\u{9b}']), "{log}");
+    let ssh = place.file(
+        "ssh",
+        &format!("#!/bin/sh\nprintf '%s\\n' 'no entry{STEERING}' >&2\nexit 255\n"),
+    );
+    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = place.command(&["host", "--host", "ssh://u@h"]);
+    command.env("DBDYNO_SSH", &ssh);
+    let ended = Ended::of(command.output().unwrap());
+    assert!(ended.stderr.contains("no entry"), "{}", ended.stderr);
+    is_clean("host", &ended);
+}
+
+#[test]
+fn without_a_home_the_archive_is_in_the_current_directory() {
+    for home in [None, Some(""), Some("relative")] {
+        let place = Place::new();
+        let plan = place.file("plan.toml", TINY);
+        let url = place.url("sqlite", "bench.db");
+        let mut command = place.command(&["run", &plan, "--target", &url]);
+        for variable in ["DBDYNO_ARCHIVE", "XDG_DATA_HOME", "HOME"] {
+            command.env_remove(variable);
+        }
+        if let Some(home) = home {
+            command.env("HOME", home);
+        }
+        let ended = Ended::of(command.output().unwrap());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        assert!(place.path("dbdyno/archive.dbdyno").exists(), "{home:?}");
+    }
+}

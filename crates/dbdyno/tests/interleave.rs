@@ -1,0 +1,317 @@
+//! `dbdyno ab --interleave`: both sides of a pair take turns in slices, on one database or on two at once.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "common/mysql.rs"]
+mod mysql;
+#[path = "common/postgres.rs"]
+mod postgres;
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Ended, Place, points};
+use serde_json::Value;
+
+/// A script whose transaction takes a while, and a plan that repeats it for a second.
+fn plan(place: &Place, statement: &str) -> String {
+    for (name, times) in [("one", 1), ("five", 5)] {
+        let statement = format!("[[transaction.statement]]\nsql = \"{statement}\"\n").repeat(times);
+        let script = format!("name = \"work\"\n[[transaction]]\nname = \"work\"\n{statement}");
+        place.file(&format!("{name}.toml"), &script);
+    }
+    place.file(
+        "plan.toml",
+        "name = \"p\"\nsample_ms = 50\nprimary = [\"S-work.operations_per_s\"]\n[[step]]\nuse = \"script\"\nscript = \"one.toml\"\njobs = [2]\nmode = \"time\"\nseconds = 1\n",
+    )
+}
+
+/// A study of six pairs, of which side B does five times the work.
+fn study(place: &Place, plan: &str, targets: &[&str]) -> Ended {
+    let five = format!("step.script={}", place.path("five.toml").display());
+    let how = [
+        "--interleave",
+        "100ms",
+        "--pairs",
+        "6",
+        "--name",
+        "s",
+        "--b",
+        &five,
+        "--json",
+        "--yes",
+    ];
+    let targets: Vec<&str> = targets.iter().flat_map(|url| ["--target", url]).collect();
+    place.dbdyno(&[&["ab", plan], &how[..], &targets].concat())
+}
+
+/// B is worse by far, and every point is valid and says how it was measured.
+fn b_is_slower(place: &Place, ended: &Ended) {
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        (&compared["slice_ms"], &compared["design"]),
+        (&100.into(), &"pairs".into())
+    );
+    let first = &compared["metrics"][0];
+    assert_eq!(first["verdict"], "worse", "{first:#}");
+    let ratio = first["ratio"].as_f64().unwrap();
+    assert!((0.05..0.7).contains(&ratio), "{ratio}");
+    for side in ["s-a", "s-b"] {
+        let run = place.export(side);
+        assert_eq!(points(&run).len(), 6);
+        for point in points(&run) {
+            assert_eq!(point["valid"], true, "{}", point["reasons"]);
+            let notes = point["notes"].to_string();
+            assert!(notes.contains("slices of 100 ms"), "{notes}");
+            // What others did meanwhile is nobody's.
+            assert_eq!(
+                (&point["cpu_pct"], &point["timed_events"]),
+                (&Value::Null, &Value::Array(vec![]))
+            );
+        }
+    }
+}
+
+#[test]
+fn two_scripts_take_turns_on_one_postgres() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let plan = plan(&place, "SELECT 1");
+    let ended = study(&place, &plan, &[&postgres::url(&server, "dbdyno")]);
+    b_is_slower(&place, &ended);
+}
+
+#[test]
+fn two_scripts_take_turns_on_one_mariadb() {
+    let (server, place) = (mysql::server(""), Place::new());
+    let plan = plan(&place, "SELECT 1");
+    let ended = study(&place, &plan, &[&mysql::url(&server, "root")]);
+    b_is_slower(&place, &ended);
+}
+
+#[test]
+fn two_scripts_take_turns_in_one_file_of_sqlite() {
+    let place = Place::new();
+    let sql = "SELECT length(hex(zeroblob(2000)))";
+    let plan = plan(&place, sql);
+    let ended = study(&place, &plan, &[&place.url("sqlite", "one.db")]);
+    b_is_slower(&place, &ended);
+}
+
+#[test]
+fn two_scripts_take_turns_in_one_file_of_duckdb() {
+    let place = Place::new();
+    let plan = plan(&place, "SELECT 1");
+    let ended = study(&place, &plan, &[&place.url("duckdb", "one.duckdb")]);
+    b_is_slower(&place, &ended);
+}
+
+/// A pair of points on two servers that stand at once; all of them are valid, which is to say that what was written is
+/// proven for each side.
+fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&str]) {
+    let place = Place::new();
+    let plan = place.file(
+        "plan.toml",
+        &format!("name = \"p\"\nsample_ms = 50\n{steps}"),
+    );
+    let how = [
+        "--interleave",
+        "400ms",
+        "--pairs",
+        "1",
+        "--name",
+        "s",
+        "--yes",
+    ];
+    let ended = place.dbdyno(&[&["ab", &plan, "--target", url, "--b", setting], &how[..]].concat());
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    for side in ["s-a", "s-b"] {
+        let run = place.export(side);
+        let all = points(&run);
+        let there = all.iter().map(|p| p["test"].as_str().unwrap());
+        assert_eq!(there.collect::<Vec<_>>(), tests, "{side}");
+        for point in all {
+            assert_eq!(point["valid"], true, "{side}: {}", point["reasons"]);
+        }
+    }
+}
+
+#[test]
+fn updates_take_turns_on_two_mariadb_servers() {
+    two_servers_take_turns(
+        "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 4\n",
+        ("mysql+local:", "target.sort_buffer_size=1M"),
+        &["T716"],
+    );
+}
+
+#[test]
+fn order_entry_takes_turns_on_two_postgres_servers() {
+    two_servers_take_turns(
+        "[[step]]\nuse = \"oltp\"\n[step.oltp]\ndo = \"load\"\nwarehouses = 1\n\
+         [[step]]\nuse = \"oltp\"\nseconds = 4\nramp_up_seconds = 0.1\n[step.oltp]\ndo = \"run\"\nusers = \"2\"\npauses = false\n",
+        ("postgres+local:", "target.work_mem=8MB"),
+        &[
+            "OLTP-LOAD",
+            "OLTP-BEFORE",
+            "OLTP",
+            "NEW-ORDER",
+            "PAYMENT",
+            "ORDER-STATUS",
+            "DELIVERY",
+            "STOCK-LEVEL",
+            "OLTP-AFTER",
+        ],
+    );
+}
+
+/// Two servers that run already are two instances, of which nobody knows how two of one kind differ.
+#[test]
+fn a_pair_of_running_servers_carries_no_verdict() {
+    let (one, other, place) = (postgres::server(""), postgres::server(""), Place::new());
+    let plan = plan(&place, "SELECT 1");
+    let other = format!("target={}", postgres::url(&other, "dbdyno"));
+    let how = [
+        "--interleave",
+        "100ms",
+        "--pairs",
+        "6",
+        "--b",
+        &other,
+        "--yes",
+    ];
+    let ended = place.dbdyno(
+        &[
+            &["ab", &plan, "--target", &postgres::url(&one, "dbdyno")],
+            &how[..],
+        ]
+        .concat(),
+    );
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(
+        ended.stdout.contains("of this pair of servers"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended.stdout.contains("inconclusive")
+            && ended.stdout.contains("makes new ones for each pair"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn what_cannot_take_turns_is_refused_with_what_to_do() {
+    let place = Place::new();
+    let plan = plan(&place, "SELECT 1");
+    let writes = place.file(
+        "writes.toml",
+        "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [1]\nmode = \"time\"\nseconds = 1\n",
+    );
+    let fixed = place.file(
+        "fixed.toml",
+        "name = \"p\"\n[[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1]\n",
+    );
+    let (file, other) = (
+        place.url("sqlite", "x.db"),
+        format!("target={}", place.url("sqlite", "y.db")),
+    );
+    for (arguments, expected) in [
+        (
+            vec![plan.as_str(), "--interleave", "5ms"],
+            "use 20ms to 10s",
+        ),
+        (
+            vec![&plan, "--interleave", "200ms"],
+            "set seconds to 2 or more",
+        ),
+        (vec![&plan, "--interleave", "fast"], "such as 100ms"),
+        (
+            vec![&fixed, "--interleave", "100ms"],
+            "fixed amount of work",
+        ),
+        (
+            vec![&plan, "--interleave", "100ms", "--b", "step.jobs=[1, 2]"],
+            "the same tests in the same order",
+        ),
+        (
+            vec![&plan, "--interleave", "100ms", "--b", "target.cache_mb=8"],
+            "open twice",
+        ),
+        (vec![&writes, "--interleave", "100ms"], "T716 writes"),
+        (
+            vec![
+                &writes,
+                "--interleave",
+                "100ms",
+                "--b",
+                &other,
+                "--pairs",
+                "1",
+            ],
+            "",
+        ),
+    ] {
+        let ended = place.dbdyno(&[&["ab", "--target", &file, "--yes"], &arguments[..]].concat());
+        let is_refused = !expected.is_empty();
+        assert_eq!(
+            ended.status,
+            if is_refused { 2 } else { 0 },
+            "{arguments:?}: {}",
+            ended.stderr
+        );
+        assert!(
+            ended.stderr.contains(expected),
+            "{expected}: {}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn a_killed_study_in_slices_is_resumed_to_its_end() {
+    let place = Place::new();
+    let plan = plan(&place, "SELECT 1");
+    let url = place.url("sqlite", "bench.db");
+    let arguments = [
+        "ab",
+        &plan,
+        "--target",
+        &url,
+        "--pairs",
+        "4",
+        "--interleave",
+        "100ms",
+        "--name",
+        "cut",
+        "--yes",
+    ];
+    let mut child = place
+        .command(&arguments)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..400 {
+        std::thread::sleep(Duration::from_millis(25));
+        let exported = place.dbdyno(&["export", "cut-b"]);
+        let count = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
+        if exported.status == 0 && count(&exported.stdout) >= 1 {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = points(&place.export("cut-a")).len();
+    assert!((1..4).contains(&before), "{before}");
+    place.fine(&["ab", "--resume", "cut"]);
+    for run in ["cut-a", "cut-b"] {
+        let exported = place.export(run);
+        assert_eq!(
+            (points(&exported).len(), &exported["run"]["valid"]),
+            (4, &true.into())
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! What a resumed run opens and executes is named by its archive, so a user is asked about what may be somebody else's.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::os::unix::fs::{PermissionsExt, chown};
+
+use common::{Ended, Place, TINY};
+use rusqlite::Connection;
+
+/// A run that lacks its point, with another target put in.
+fn broken_off(url: Option<&str>) -> Place {
+    let place = Place::new();
+    assert_eq!(place.run(TINY, &["--name", "cut"]).status, 0);
+    change(&place, url);
+    place
+}
+
+fn change(place: &Place, url: Option<&str>) {
+    let archive = Connection::open(place.archive()).unwrap();
+    let sql = "SELECT 'DELETE FROM ' || m.name FROM sqlite_schema m, pragma_table_info(m.name) c \
+               WHERE m.type = 'table' AND c.name = 'point_id'";
+    let mut parts = archive.prepare(sql).unwrap();
+    let parts = parts.query_map([], |row| row.get(0)).unwrap();
+    let mut steps: Vec<String> = parts.map(Result::unwrap).collect();
+    assert!(!steps.is_empty());
+    steps.push("DELETE FROM point".into());
+    steps.push("UPDATE run SET state = 'interrupted'".into());
+    archive.execute_batch(&steps.join(";")).unwrap();
+    if let Some(url) = url {
+        let name = url.split(':').next().unwrap();
+        let sql = "UPDATE run SET targets = json_set(targets, '$[0].name', ?1, '$[0].url', ?2)";
+        assert!(archive.execute(sql, [name, url]).unwrap() > 0);
+    }
+}
+
+fn refused(place: &Place, arguments: &[&str], words: &[&str]) {
+    let ended = place.dbdyno(arguments);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let sentence = ended.sentence();
+    for word in [words, &["add --yes", "start a new run"]].concat() {
+        assert!(sentence.contains(word), "{word}: {sentence}");
+    }
+}
+
+#[test]
+fn a_server_that_would_execute_something_is_asked_about() {
+    let place = Place::new();
+    let made = place.path("executed").display().to_string();
+    drop(place);
+    let url = format!("postgres+local:?version=15&archive_mode=on&archive_command=touch '{made}'");
+    let place = broken_off(Some(&url));
+    let resume = ["run", "--resume", "cut"];
+    refused(&place, &resume, &["(archive_command)", "execute programs"]);
+    assert!(!std::path::Path::new(&made).exists());
+    // Confirmed, it goes on to what it is asked to do; here, a server that the run was not begun with.
+    let confirmed = place.dbdyno(&["run", "--resume", "cut", "--yes"]);
+    assert!(
+        !confirmed.stderr.contains("add --yes"),
+        "{}",
+        confirmed.stderr
+    );
+    // One whose settings only size it starts as before.
+    let place = broken_off(Some("postgres+local:?version=15&shared_buffers=32MB"));
+    let ended = place.dbdyno(&resume);
+    assert!(!ended.stderr.contains("add --yes"), "{}", ended.stderr);
+}
+
+#[test]
+fn both_sides_of_a_study_are_looked_at() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let url = place.url("sqlite", "bench.db");
+    let study = [
+        "ab", &plan, "--target", &url, "--pairs", "1", "--yes", "--name", "two",
+    ];
+    place.fine(&study);
+    let archive = Connection::open(place.archive()).unwrap();
+    let hostile = "mysql+local:?plugin_load_add=evil.so";
+    let sql = "UPDATE run SET state = 'interrupted', targets = \
+               json_set(targets, '$[0].name', 'mysql+local', '$[0].url', ?1) WHERE label = 'two-b'";
+    assert_eq!(archive.execute(sql, [hostile]).unwrap(), 1);
+    drop(archive);
+    refused(&place, &["ab", "--resume", "two"], &["(plugin_load_add)"]);
+}
+
+#[test]
+fn an_archive_that_others_write_is_asked_about() {
+    let place = broken_off(None);
+    let resume = ["run", "--resume", "cut"];
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(place.archive(), mode(0o666)).unwrap();
+    refused(
+        &place,
+        &resume,
+        &["can be written by every user", "bench.db"],
+    );
+    std::fs::set_permissions(place.archive(), mode(0o644)).unwrap();
+    // SAFETY: takes nothing and touches no memory.
+    if unsafe { libc::geteuid() } != 0 {
+        testing::skip!("only root can give a file away");
+    }
+    chown(place.archive(), Some(12345), None).unwrap();
+    refused(
+        &place,
+        &resume,
+        &["belongs to another user (number 12345)", "bench.db"],
+    );
+    let mut command = place.command(&["run", "--resume", "cut", "--yes"]);
+    let confirmed = Ended::of(command.output().unwrap());
+    assert!([0, 3].contains(&confirmed.status), "{}", confirmed.stderr);
+    chown(place.archive(), Some(0), None).unwrap();
+    change(&place, None);
+    let own = place.dbdyno(&resume);
+    assert!([0, 3].contains(&own.status), "{}", own.stderr);
+}

@@ -1,0 +1,134 @@
+//! Whether a program may be executed, or a library loaded: as ssh does with its files, none is that others could have put
+//! in its place.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Why a file is not trusted. Root and the user that dbdyno runs as are.
+#[derive(Debug, thiserror::Error)]
+pub enum Untrusted {
+    /// It, or a folder on its way, can be written by others.
+    #[error("other users can write {path} (mode {mode:o}); take that right away with chmod go-w")]
+    Writable {
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It, or a folder on its way, belongs to somebody else.
+    #[error("{path} belongs to another user (number {uid})")]
+    OfOther {
+        path: PathBuf,
+        /// Its owner.
+        uid: u32,
+    },
+    /// It is not there, or cannot be looked at.
+    #[error("{path} cannot be looked at: {cause}")]
+    Unseen {
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+/// The file itself, links resolved, if nobody but root and this user can write it or a folder on its way.
+///
+/// # Errors
+/// With the first file or folder that others could change.
+pub fn trusted(path: &Path) -> Result<PathBuf, Untrusted> {
+    let unseen = |path: &Path, cause| Untrusted::Unseen {
+        path: path.to_owned(),
+        cause,
+    };
+    let file = path.canonicalize().map_err(|cause| unseen(path, cause))?;
+    for part in file.ancestors() {
+        let found = part
+            .symlink_metadata()
+            .map_err(|cause| unseen(part, cause))?;
+        let path = part.to_owned();
+        if ![0, user_id()].contains(&found.uid()) {
+            let uid = found.uid();
+            return Err(Untrusted::OfOther { path, uid });
+        }
+        if is_written_by_others(&found) {
+            let mode = found.mode() & 0o7777;
+            return Err(Untrusted::Writable { path, mode });
+        }
+    }
+    Ok(file)
+}
+
+fn is_written_by_others(found: &Metadata) -> bool {
+    // In such a folder everybody has files, and nobody replaces those of others.
+    if found.is_dir() && found.mode() & libc::S_ISVTX != 0 {
+        return false;
+    }
+    // A group of its own for each user is usual, and its files are then writable for that group.
+    let is_own_group = found.gid() == 0 || found.gid() == user_id() && found.uid() == user_id();
+    let others = if is_own_group { 0o002 } else { 0o022 };
+    found.mode() & others != 0
+}
+
+/// The user as whom this process acts.
+pub fn user_id() -> u32 {
+    // SAFETY: takes nothing, touches no memory, and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_trusted_that_others_can_replace() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (folder, file) = (root.join("bin"), root.join("bin/program"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(&file, "").unwrap();
+        let link = root.join("link");
+        symlink(&file, &link).unwrap();
+        let mode =
+            |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        for (of_folder, of_file, bad) in [
+            (0o755, 0o755, None),
+            (0o1777, 0o755, None),
+            (0o777, 0o755, Some(&folder)),
+            (0o755, 0o757, Some(&file)),
+            (0o1777, 0o777, Some(&file)),
+        ] {
+            mode(&folder, of_folder);
+            mode(&file, of_file);
+            for path in [&file, &link] {
+                match (trusted(path), bad) {
+                    (Ok(found), None) => assert_eq!(found, file),
+                    (Err(Untrusted::Writable { path, .. }), Some(bad)) => assert_eq!(path, *bad),
+                    other => panic!("{of_folder:o} {of_file:o}: {other:?}"),
+                }
+            }
+        }
+        mode(&folder, 0o755);
+        mode(&file, 0o755);
+        assert!(matches!(
+            trusted(&root.join("absent")),
+            Err(Untrusted::Unseen { .. })
+        ));
+        if user_id() != 0 {
+            testing::skip!("only root can give a file away");
+        }
+        chown(&folder, Some(12345), None).unwrap();
+        assert!(matches!(
+            trusted(&file),
+            Err(Untrusted::OfOther { uid: 12345, .. })
+        ));
+        chown(&folder, Some(0), Some(12345)).unwrap();
+        mode(&folder, 0o775);
+        assert!(matches!(trusted(&file), Err(Untrusted::Writable { .. })));
+        chown(&folder, Some(0), Some(0)).unwrap();
+        assert!(trusted(&file).is_ok());
+    }
+}

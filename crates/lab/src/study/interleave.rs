@@ -1,0 +1,157 @@
+//! Pairs whose two blocks are measured at once, in slices in turn: see [`crate::alternate`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use archive::{Archive, Missing, Point, PointKey, Remark};
+use load::Progress;
+
+use super::Whole;
+use super::slices::{Together, together};
+use crate::alternate::Sides;
+use crate::checks::slices_of;
+use crate::error::{LabError, Result};
+use crate::nodes::Nodes;
+use crate::observer::Observer;
+use crate::signal;
+use crate::work::Queue;
+
+impl Whole<'_> {
+    /// Measures all pairs that are not there yet.
+    pub(super) fn pairs_in_slices(
+        &self,
+        archive: &mut Archive,
+        slice: Duration,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let mut done = 0;
+        for id in self.ids {
+            done += archive.finished(id)?.len();
+        }
+        for pair in 1..=(self.order.len() / 2) as u32 {
+            self.leave_torn_out(archive, pair)?;
+            let queues = [
+                self.queue(archive, 0, pair, done)?,
+                self.queue(archive, 1, pair, done)?,
+            ];
+            done += queues.iter().map(|queue| queue.todo.len()).sum::<usize>();
+            if queues.iter().any(|queue| !queue.todo.is_empty()) {
+                self.pair_in_slices(archive, (pair, slice), &queues, observer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was measured on one side alone before the study was interrupted has nothing to be compared with.
+    fn leave_torn_out(&self, archive: &mut Archive, pair: u32) -> Result<()> {
+        let there = [
+            archive.finished(self.ids[0])?,
+            archive.finished(self.ids[1])?,
+        ];
+        for (side, id) in self.ids.into_iter().enumerate() {
+            // Both sides plan the same points in the same order, though with jobs of their own.
+            let of_pair = |id: i64| -> Result<Vec<PointKey>> {
+                let planned = archive.planned(id)?.into_iter();
+                Ok(planned.filter(|key| key.repetition == pair).collect())
+            };
+            let (own, others) = (of_pair(id)?, of_pair(self.ids[1 - side])?);
+            let torn = own.into_iter().zip(others).filter(|(own, other)| {
+                !there[side].contains(own) && there[1 - side].contains(other)
+            });
+            let torn: Vec<PointKey> = torn.map(|(own, _)| own).collect();
+            let Some(first) = torn.first() else { continue };
+            let missing = Missing {
+                target: first.target,
+                test: first.test.clone(),
+                title: first.test.clone(),
+                reason: Remark::PairTorn { pair },
+            };
+            archive.skip(id, &torn, &missing)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the targets of both sides, and measures them on a thread each.
+    fn pair_in_slices(
+        &self,
+        archive: &mut Archive,
+        (pair, slice): (u32, Duration),
+        queues: &[Queue; 2],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(queues[0].interrupted(queues[0].finished).of_study());
+        }
+        // The lot decides which side is opened and prepared first.
+        let first = usize::from(self.order.as_bytes()[2 * (pair as usize - 1)] == b'b');
+        let opened = self.opened(first)?;
+        let others = match together(self.sides)? {
+            Together::Shared => None,
+            Together::OneServer | Together::TwoInstances => Some(self.opened(1 - first)?),
+        };
+        let others = others.as_deref().unwrap_or(&opened);
+        let targets: [&[Nodes]; 2] = match first {
+            0 => [&opened, others],
+            _ => [others, &opened],
+        };
+        let sides = Sides::new(slices_of(slice, self.seed ^ u64::from(pair)), first);
+        let mut second = Archive::open(archive.path())?;
+        let mut seen = Seen::default();
+        let (first, other) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let side = sides.side(1);
+                self.work(1, targets[1], Some(&side)).measure_all(
+                    &mut second,
+                    &queues[1],
+                    &mut seen,
+                )
+            });
+            let first = {
+                let side = sides.side(0);
+                self.work(0, targets[0], Some(&side))
+                    .measure_all(archive, &queues[0], observer)
+            };
+            (first, other.join())
+        });
+        seen.show(observer);
+        let other = other.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // A side is interrupted as well when the other one ends, which then has the reason.
+        match (first, other) {
+            (Err(LabError::Interrupted { .. }), Err(error)) | (Err(error), _) | (_, Err(error)) => {
+                Err(error.of_study())
+            }
+            (Ok(()), Ok(())) => Ok(()),
+        }
+    }
+}
+
+/// Remembers the points of the side that is shown when both are measured.
+#[derive(Default)]
+struct Seen {
+    begun: Vec<(PointKey, String, String)>,
+    ended: Vec<Point>,
+}
+
+impl Seen {
+    fn show(&self, observer: &mut dyn Observer) {
+        for point in &self.ended {
+            let begun = self.begun.iter().find(|(key, ..)| *key == point.key);
+            if let Some((key, title, target)) = begun {
+                observer.point_begins(key, title, target, &Arc::default());
+            }
+            observer.point_ends(point);
+        }
+    }
+}
+
+impl Observer for Seen {
+    fn begins(&mut self, _label: &str, _planned: usize, _todo: usize) {}
+
+    fn point_begins(&mut self, key: &PointKey, title: &str, target: &str, _: &Arc<Progress>) {
+        (self.begun).push((key.clone(), title.to_owned(), target.to_owned()));
+    }
+
+    fn point_ends(&mut self, point: &Point) {
+        self.ended.push(point.clone());
+    }
+}

@@ -1,0 +1,237 @@
+//! Notices a server that hangs: for a long time nothing was completed, and who knocks gets no answer either.
+//!
+//! A statement may take hours, so time alone proves nothing; a server that answers others is left alone.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use load::Progress;
+use target::Target;
+
+use crate::nodes::Nodes;
+
+/// Longest and shortest time without a completed operation before the server is asked, where the plan says nothing.
+const LIMIT_MAX: Duration = Duration::from_secs(60);
+const LIMIT_MIN: Duration = Duration::from_secs(10);
+/// Without an operation for as long as so many took before, something is odd.
+const OPERATIONS_MISSED: f64 = 1000.0;
+/// How long a server may take to answer a knock.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often is looked, and how often sessions that were opened meanwhile are broken off as well.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Looks after the target of the point at hand.
+pub(crate) struct Watchdog<'a> {
+    targets: &'a [Nodes],
+    /// From the plan.
+    limit: Option<Duration>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    watched: Option<Watched>,
+    is_over: bool,
+}
+
+struct Watched {
+    target: u32,
+    progress: Arc<Progress>,
+    stillness: Stillness,
+    /// What the server was found guilty of.
+    hung: Option<String>,
+}
+
+/// Since when nothing was completed.
+#[derive(Debug)]
+struct Stillness {
+    begun: Instant,
+    done: u64,
+    /// When the last of them was seen, or the server last answered.
+    since: Instant,
+}
+
+impl Stillness {
+    fn new(now: Instant) -> Self {
+        Self {
+            begun: now,
+            done: 0,
+            since: now,
+        }
+    }
+
+    /// How long nothing was completed, where that is longer than it may be.
+    fn too_long(&mut self, done: u64, asked: Option<Duration>, now: Instant) -> Option<Duration> {
+        if done != self.done {
+            (self.done, self.since) = (done, now);
+        }
+        let still = now.saturating_duration_since(self.since);
+        let limit = asked.unwrap_or_else(|| self.limit());
+        (still >= limit).then_some(still)
+    }
+
+    /// So many operations' worth of time at the rate so far, within bounds.
+    fn limit(&self) -> Duration {
+        if self.done == 0 {
+            return LIMIT_MAX;
+        }
+        let lasted = self.since.saturating_duration_since(self.begun);
+        let missed_s = lasted.as_secs_f64() / self.done as f64 * OPERATIONS_MISSED;
+        Duration::from_secs_f64(missed_s.clamp(LIMIT_MIN.as_secs_f64(), LIMIT_MAX.as_secs_f64()))
+    }
+}
+
+impl<'a> Watchdog<'a> {
+    pub fn new(targets: &'a [Nodes], limit: Option<Duration>) -> Self {
+        Self {
+            targets,
+            limit,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Looks after the targets on a thread of its own as long as `work` lasts.
+    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// Ends the thread even when the work panics, which would otherwise wait for it for ever.
+        struct End<'d, 'a>(&'d Watchdog<'a>);
+        impl Drop for End<'_, '_> {
+            fn drop(&mut self) {
+                self.0.lock().is_over = true;
+                self.0.changed.notify_all();
+            }
+        }
+        std::thread::scope(|scope| {
+            let _end = End(self);
+            let thread = std::thread::Builder::new().name("watchdog".into());
+            // Without it a run is as it would be without a watchdog.
+            if let Err(error) = thread.spawn_scoped(scope, || self.look()) {
+                tracing::warn!("nothing notices a server that hangs: {error}");
+            }
+            work()
+        })
+    }
+
+    /// Does the work of a point under its eyes; with what is wrong if the server was found to hang.
+    pub fn over<T>(
+        &self,
+        target: u32,
+        progress: &Arc<Progress>,
+        work: impl FnOnce() -> T,
+    ) -> (T, Option<String>) {
+        self.lock().watched = Some(Watched {
+            target,
+            progress: Arc::clone(progress),
+            stillness: Stillness::new(Instant::now()),
+            hung: None,
+        });
+        let done = work();
+        let watched = self.lock().watched.take();
+        (done, watched.and_then(|watched| watched.hung))
+    }
+
+    fn look(&self) {
+        let mut state = self.lock();
+        while !state.is_over {
+            let Some(watched) = &mut state.watched else {
+                state = self.wait(state);
+                continue;
+            };
+            let done = watched.progress.operations() + watched.progress.errors();
+            let still = (watched.stillness).too_long(done, self.limit, Instant::now());
+            let (number, is_hung) = (watched.target, watched.hung.is_some());
+            let Some(still) = still else {
+                state = self.wait(state);
+                continue;
+            };
+            let (target, point) = (
+                &self.targets[number as usize],
+                Arc::clone(&watched.progress),
+            );
+            drop(state);
+            let answers = !is_hung && target.nodes.iter().all(|node| answers(&**node));
+            state = self.lock();
+            // It may have been over meanwhile.
+            let same = |watched: &&mut Watched| Arc::ptr_eq(&watched.progress, &point);
+            let Some(watched) = state.watched.as_mut().filter(same) else {
+                continue;
+            };
+            if answers {
+                watched.stillness.since = Instant::now();
+            } else {
+                watched.hung.get_or_insert_with(|| hung(target, still));
+                drop(state);
+                // Again and again, for there may be new ones.
+                target.nodes.iter().for_each(|node| node.break_off());
+                state = self.lock();
+            }
+            state = self.wait(state);
+        }
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        let waited = self.changed.wait_timeout(state, LOOK);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a server says anything to who knocks: a refusal is an answer too.
+fn answers(node: &dyn Target) -> bool {
+    let begun = Instant::now();
+    node.knock(PATIENCE).is_ok() || begun.elapsed() < PATIENCE
+}
+
+fn hung(target: &Nodes, still: Duration) -> String {
+    format!(
+        "{} does not answer: nothing was completed for {:.0} s, and a new connection got no answer within {} s; its server \
+         hangs, or the network to it is interrupted",
+        target.engine,
+        still.as_secs_f64(),
+        PATIENCE.as_secs()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(begun: Instant, seconds: f64) -> Instant {
+        begun + Duration::from_secs_f64(seconds)
+    }
+
+    /// Before the first operation a minute; then a thousand operations' time, but ten seconds at least; and every
+    /// operation begins the time anew.
+    #[test]
+    fn how_long_is_too_long_follows_from_the_rate() {
+        let begun = Instant::now();
+        let mut still = Stillness::new(begun);
+        assert_eq!(still.too_long(0, None, after(begun, 59.9)), None);
+        let minute = Duration::from_secs(60);
+        assert_eq!(still.too_long(0, None, after(begun, 60.0)), Some(minute));
+
+        assert_eq!(still.too_long(100, None, after(begun, 2.0)), None);
+        // 20 ms an operation: 20 s.
+        assert_eq!(still.too_long(100, None, after(begun, 21.9)), None);
+        assert!(still.too_long(100, None, after(begun, 22.1)).is_some());
+        assert_eq!(still.too_long(101, None, after(begun, 22.2)), None);
+
+        let mut fast = Stillness::new(begun);
+        assert_eq!(fast.too_long(1_000_000, None, after(begun, 1.0)), None);
+        assert_eq!(fast.too_long(1_000_000, None, after(begun, 10.9)), None);
+        assert!(fast.too_long(1_000_000, None, after(begun, 11.1)).is_some());
+    }
+
+    #[test]
+    fn a_plan_may_say_how_long() {
+        let begun = Instant::now();
+        let mut still = Stillness::new(begun);
+        let asked = Some(Duration::from_secs(2));
+        assert_eq!(still.too_long(0, asked, after(begun, 1.9)), None);
+        assert!(still.too_long(0, asked, after(begun, 2.0)).is_some());
+    }
+}

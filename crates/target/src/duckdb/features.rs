@@ -1,0 +1,22 @@
+//! What DuckDB cannot do.
+
+use crate::Feature;
+
+/// The reason, for a database in memory or in a file.
+pub(super) fn lacks(in_memory: bool, feature: Feature) -> Option<String> {
+    match feature {
+        Feature::Storage | Feature::ColdCache if in_memory => {
+            Some("this database is in memory and has no storage".into())
+        }
+        Feature::RandomBlockRead => Some(
+            "DuckDB reads column segments in 256 KiB blocks and cannot do 8 kB random reads".into(),
+        ),
+        Feature::ProceduralLanguage => Some("DuckDB has no procedural language".into()),
+        Feature::Tables
+        | Feature::Storage
+        | Feature::ColdCache
+        | Feature::Compression
+        | Feature::ConcurrentWriters
+        | Feature::ParallelStatement => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! Which servers are believed to be who they say.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
+};
+
+use super::asked::Check;
+
+/// Checks as much of a server's certificate as was asked for, and always that the server has its key.
+#[derive(Debug)]
+pub(super) struct Trust {
+    provider: Arc<CryptoProvider>,
+    check: Check,
+    /// There whenever something is checked.
+    chain: Option<Arc<WebPkiServerVerifier>>,
+    /// The trusted certificates themselves: one may be that of the server.
+    roots: Vec<CertificateDer<'static>>,
+}
+
+impl Trust {
+    /// Trusts whoever has a certificate from one of `roots`.
+    ///
+    /// # Errors
+    /// When none of them can be used.
+    pub fn new(
+        provider: Arc<CryptoProvider>,
+        check: Check,
+        roots: Vec<CertificateDer<'static>>,
+    ) -> Result<Self, String> {
+        let chain = match check {
+            Check::Nothing => None,
+            Check::Authority | Check::Name => {
+                let mut store = RootCertStore::empty();
+                store.add_parsable_certificates(roots.iter().cloned());
+                let chain =
+                    WebPkiServerVerifier::builder_with_provider(store.into(), provider.clone());
+                Some(chain.build().map_err(|e| e.to_string())?)
+            }
+        };
+        Ok(Self {
+            provider,
+            check,
+            chain,
+            roots,
+        })
+    }
+
+    /// Whether the server's own certificate, of an authority's kind as `openssl req -x509` makes it, is in the list.
+    fn is_listed(&self, error: &Error, certificate: &CertificateDer<'_>) -> bool {
+        // Its dates are looked at before its kind.
+        matches!(error, Error::InvalidCertificate(CertificateError::Other(OtherError(why)))
+            if why.to_string() == CA_AS_SERVER)
+            && self.roots.iter().any(|root| root == certificate)
+    }
+}
+
+/// What webpki calls a server whose certificate may sign others.
+const CA_AS_SERVER: &str = "CaUsedAsEndEntity";
+
+impl ServerCertVerifier for Trust {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(chain) = &self.chain else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        // The name is checked behind everything else.
+        match chain.verify_server_cert(certificate, intermediates, name, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if self.check == Check::Authority => Ok(ServerCertVerified::assertion()),
+            Err(error) if self.is_listed(&error, certificate) => {
+                if self.check == Check::Name {
+                    verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+                }
+                Ok(ServerCertVerified::assertion())
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        algorithms.supported_schemes()
+    }
+}
