@@ -14,7 +14,8 @@ mod study;
 pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
 pub use event::{CacheState, EventClass, EventSource};
 pub use figures::{
-    Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX,
+    Better, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX,
+    OTHERS_PCT_MAX,
 };
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use inventory::{Advice, Fact, Inventory};

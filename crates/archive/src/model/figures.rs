@@ -148,7 +148,7 @@ pub const OTHERS_PCT_MAX: f64 = 5.0;
 /// Part of the device's bytes that others may move before a point is marked: what they leave is what the database had.
 pub const OTHERS_IO_PCT_MAX: f64 = 10.0;
 /// Less than this is next to nothing for any device.
-const OTHERS_IO_MB_PER_S_MIN: f64 = 1.0;
+pub const OTHERS_IO_MB_PER_S_MIN: f64 = 1.0;
 
 impl Figures {
     /// Whether other programs took more of the processors, or of the device, than a point should bear; `None` where

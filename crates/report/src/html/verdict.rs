@@ -1,7 +1,8 @@
 //! The first thing on the page: is this a result, and how far can it be trusted?
 
 use archive::{
-    Figures, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, Remark, RightsMissing, Run, RunState, Steady,
+    Figures, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, Remark,
+    RightsMissing, Run, RunState, Steady,
 };
 
 use super::figure::id_of;
@@ -336,22 +337,25 @@ fn others(run: &Run) -> Item {
     let of_device: Vec<f64> = figures().filter_map(Figures::io_by_others_pct).collect();
     let crowded = shares.iter().filter(|pct| **pct > OTHERS_PCT_MAX).count();
     let waiting = figures().filter(|f| f.is_device_crowded()).count();
-    let part = |what: &str, shares: &[f64], (limit, beyond): (f64, usize)| match stats::summary::max(
-        shares,
-    ) {
-        Some(most) => format!(
-            "{what} at most {} %, above {limit} % in {beyond} of {}",
+    let part = |what: &str, shares: &[f64], (limit, beyond): (&str, usize)| {
+        let Some(most) = stats::summary::max(shares) else {
+            return format!("{what} {}", number::UNKNOWN);
+        };
+        format!(
+            "{what} at most {} %, above {limit} in {beyond} of {}",
             number::figure(most),
             number::counted(shares.len() as u64, "point"),
-        ),
-        None => format!("{what} {}", number::UNKNOWN),
+        )
     };
+    let cpu_max = format!("{OTHERS_PCT_MAX} %");
+    // A large share of next to nothing disturbs nobody.
+    let io_max = format!("{OTHERS_IO_PCT_MAX} % and {OTHERS_IO_MB_PER_S_MIN} MB/s");
     Item {
         name: "Other programs",
         text: format!(
             "{}; {}",
-            part("CPU", &shares, (OTHERS_PCT_MAX, crowded)),
-            part("device I/O", &of_device, (OTHERS_IO_PCT_MAX, waiting)),
+            part("CPU", &shares, (&cpu_max, crowded)),
+            part("device I/O", &of_device, (&io_max, waiting)),
         ),
         tone: match crowded + waiting {
             0 => "plain",

@@ -115,6 +115,25 @@ fn what_is_configured_differently_stands_before_the_scorecard() {
     assert!(place("differences") < place("scorecard") && place("scorecard") < place("platform"));
 }
 
+/// Nearly all of next to nothing is no caution, and the sentence gives the bound that it stayed below.
+#[test]
+fn other_programs_that_move_nearly_nothing_disturb_nobody() {
+    let mut run = crate::fixture::few();
+    for point in &mut run.points {
+        let figures = &mut point.figures;
+        (figures.read_mb_per_s, figures.write_mb_per_s) = (Some(0.5), Some(0.0));
+        (
+            figures.read_by_others_mb_per_s,
+            figures.write_by_others_mb_per_s,
+        ) = (Some(0.45), Some(0.0));
+    }
+    let points = run.points.len();
+    let text = section(&page(&run, &[]), "verdict");
+    let expected =
+        format!("device I/O at most 90.0 %, above 10 % and 1 MB/s in 0 of {points} points");
+    assert!(text.contains(&expected), "{text}");
+}
+
 #[test]
 fn a_chart_as_svg() {
     let page = page(&crate::fixture::few(), &[]);
