@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::lock_file::{LockError, LockFile, lock_path};
-use crate::{Missing, PointKey, Remark, Run, RunState};
+use crate::{Missing, PointKey, Remark, Run, RunState, Until};
 pub use annotate::NOTE_CHARS_MAX;
 pub use error::{ArchiveError, Result};
 pub use file::immutable_uri;
@@ -130,6 +130,18 @@ impl Archive {
     pub fn skip(&mut self, run_id: i64, keys: &[PointKey], reason: &Missing) -> Result<()> {
         self.require(run_id)?;
         write::skip(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
+    }
+
+    /// Says how far a study came that is looked at before its end: of both sides, or of none. Pairs that it will not have are taken
+    /// out of the plan.
+    ///
+    /// # Errors
+    /// A run that is no side of a study, or has points of such a pair; an unknown run, or the environment.
+    pub fn set_until(&mut self, sides: [i64; 2], until: &Until) -> Result<()> {
+        for id in sides {
+            self.require(id)?;
+        }
+        write::set_until(&mut self.connection, sides, until).map_err(|e| e.at(&self.path))
     }
 
     /// Says how far a run came. One that is not running any more may be resumed and deleted by others.

@@ -17,6 +17,7 @@ pub mod histogram;
 pub mod interval;
 mod law;
 mod least_squares;
+pub mod looks;
 pub mod multiple;
 pub mod permutation;
 pub mod ramp;

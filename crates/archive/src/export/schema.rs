@@ -1,8 +1,12 @@
 //! The published JSON Schema of the JSON export, generated from the declaration of the figures.
 
+mod parts;
 mod remark;
+mod study;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use parts::{Properties, array, choice, count, flag, object, or_null, properties, real, text};
 
 use super::json::{DISTRIBUTIONS, PERCENTILES, SCHEMA_NAME};
 use crate::{Better, EventSource, FIGURES, OperationTimes, Resource, Unseen};
@@ -49,55 +53,6 @@ pub(super) fn flat_names() -> Vec<String> {
     names
 }
 
-type Properties = Vec<(String, Value)>;
-
-fn properties<const N: usize>(list: [(&str, Value); N]) -> Properties {
-    list.map(|(name, value)| (name.to_owned(), value)).into()
-}
-
-/// An object with exactly these properties, all of them present.
-fn object(properties: Properties) -> Value {
-    let required: Vec<&String> = properties.iter().map(|(name, _)| name).collect();
-    let required = json!(required);
-    let properties: Map<String, Value> = properties.into_iter().collect();
-    json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
-}
-
-fn array(items: Value) -> Value {
-    json!({ "type": "array", "items": items })
-}
-
-fn text(description: &str) -> Value {
-    json!({ "type": "string", "description": description })
-}
-
-fn count(description: &str) -> Value {
-    json!({ "type": "integer", "minimum": 0, "description": description })
-}
-
-fn flag(description: &str) -> Value {
-    json!({ "type": "boolean", "description": description })
-}
-
-fn real(description: &str) -> Value {
-    json!({ "type": "number", "description": description })
-}
-
-fn choice(words: &[&str], description: &str) -> Value {
-    json!({ "enum": words, "description": description })
-}
-
-/// The same, or unknown.
-fn or_null(mut schema: Value) -> Value {
-    if let Some(kind) = schema.get_mut("type") {
-        *kind = json!([kind.take(), "null"]);
-    }
-    if let Some(Value::Array(words)) = schema.get_mut("enum") {
-        words.push(Value::Null);
-    }
-    schema
-}
-
 fn run_properties() -> Properties {
     properties([
         (
@@ -142,23 +97,7 @@ fn run_properties() -> Properties {
         ("repetitions", count("Repetitions requested.")),
         ("points_planned", count("Points of the complete run.")),
         ("points_finished", count("Points that are finished.")),
-        ("study", or_null(object(study_properties()))),
-    ])
-}
-
-fn study_properties() -> Properties {
-    properties([
-        ("name", text("Name of the study, the same in both runs.")),
-        ("side", choice(&["a", "b"], "This run's configuration.")),
-        (
-            "order",
-            text("Order of the repetitions, two letters per pair: abba…"),
-        ),
-        (
-            "settings",
-            array(text("A setting of this side only, as KEY=VALUE.")),
-        ),
-        ("slice_ms", or_null(count("Slices in turn, ms."))),
+        ("study", or_null(object(study::properties_of_study()))),
     ])
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The part that one run plays in a study of two configurations.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StudyPart {
     /// Name of the study, the same in both runs.
@@ -17,10 +17,73 @@ pub struct StudyPart {
     /// Length of the slices in which both blocks of a pair were measured in turn, in milliseconds; `None` where one was
     /// measured after the other.
     pub slice_ms: Option<u32>,
+    /// How the study was looked at before its end; `None` where the number of pairs was fixed.
+    pub until: Option<Until>,
+}
+
+/// A study that stops at one of several looks, planned in advance.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Until {
+    /// The effect that had to be found or excluded, in percent.
+    pub effect_pct: f64,
+    /// Half the practical band of the verdicts that could stop it, in percent.
+    pub band_pct: f64,
+    /// Primary metrics that replaced those of the plan.
+    pub primary: Vec<String>,
+    /// Time after which no pair began, in seconds; `None` without a bound.
+    pub within_s: Option<f64>,
+    /// Time that the study took so far, in seconds; pauses after an interruption do not count.
+    pub elapsed_s: f64,
+    /// The looks, in order.
+    pub looks: Vec<PlannedLook>,
+    /// How many of them were taken.
+    pub taken: u32,
+    /// Why the study stopped; `None` while it goes on.
+    pub ended: Option<Ended>,
+}
+
+/// A look at a study.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlannedLook {
+    /// Pairs that are there.
+    pub pairs: u32,
+    /// Share of the error that this look and those before may spend; 1 at the last one.
+    pub spent: f64,
+}
+
+/// Why a study stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// Every primary metric was answered.
+    Answered,
+    /// As many pairs as were planned.
+    Pairs,
+    /// The bound of time.
+    Time,
+}
+
+impl Until {
+    /// Pairs of the last look that was taken; 0 before the first.
+    pub fn pairs_seen(&self) -> u32 {
+        let last = self.taken.checked_sub(1);
+        let look = last.and_then(|at| self.looks.get(at as usize));
+        look.map_or(0, |look| look.pairs)
+    }
+
+    /// Pairs that the study has in all: those of the last look that was taken, once it stopped.
+    pub fn pairs(&self) -> u32 {
+        match self.ended {
+            Some(_) => self.pairs_seen(),
+            None => self.looks.last().map_or(0, |look| look.pairs),
+        }
+    }
 }
 
 impl StudyPart {
-    /// Pairs that the study consists of.
+    /// Pairs for which the order was drawn.
     pub fn pairs(&self) -> usize {
         self.order.len() / 2
     }
@@ -42,11 +105,32 @@ mod tests {
             side: side.into(),
             order: "abba".into(),
             settings: Vec::new(),
-            slice_ms: None,
+            ..StudyPart::default()
         };
         assert!(part("s", "a").pairs_with(&part("s", "b")));
         assert!(!part("s", "a").pairs_with(&part("s", "a")));
         assert!(!part("s", "a").pairs_with(&part("t", "b")));
         assert_eq!(part("s", "a").pairs(), 2);
+    }
+
+    #[test]
+    fn a_study_has_the_pairs_of_the_look_at_which_it_stopped() {
+        let look = |pairs, spent| PlannedLook { pairs, spent };
+        let mut until = Until {
+            looks: vec![look(8, 0.3), look(12, 1.0)],
+            ..Until::default()
+        };
+        assert_eq!((until.pairs_seen(), until.pairs()), (0, 12));
+        until.taken = 1;
+        assert_eq!((until.pairs_seen(), until.pairs()), (8, 12));
+        until.ended = Some(Ended::Answered);
+        assert_eq!(until.pairs(), 8);
+    }
+
+    #[test]
+    fn a_study_of_an_earlier_version_has_no_looks() {
+        let old = r#"{"name": "s", "side": "a", "order": "ab", "settings": []}"#;
+        let part: StudyPart = serde_json::from_str(old).unwrap();
+        assert_eq!((part.until, part.slice_ms), (None, None));
     }
 }

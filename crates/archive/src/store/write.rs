@@ -10,7 +10,8 @@ use super::finite::{finite, sample_values};
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, by_operation, read};
 use crate::{
-    Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Steady, integrity,
+    Bottleneck, FIGURES, HeldBack, Missing, Point, PointKey, Remark, RunState, Steady, Until,
+    integrity,
 };
 
 /// Kind of the remarks that make a point invalid.
@@ -188,6 +189,37 @@ pub(super) fn skip(
     insert_missing(&transaction, run_id, missing)?;
     if is_whole {
         seal_run(&transaction, run_id)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Until) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let pairs = until.pairs();
+    for run_id in sides {
+        let is_whole = read::run_is_unchanged(&transaction, run_id)?;
+        let (_, Some(mut part)) = read::study_part(&transaction, run_id)? else {
+            let what = format!("run {run_id} is no side of a study");
+            return Err(ArchiveError::BadPlan(what));
+        };
+        let beyond = read::finished(&transaction, run_id)?;
+        if let Some(key) = beyond.into_iter().find(|key| key.repetition > pairs) {
+            let key = Box::new(key);
+            return Err(ArchiveError::PointTwice { run_id, key });
+        }
+        part.until = Some(until.clone());
+        transaction.execute(
+            "UPDATE run SET study = ?1, repetitions = ?2 WHERE id = ?3",
+            params![json(&part), pairs, run_id],
+        )?;
+        transaction.execute(
+            "DELETE FROM planned WHERE run_id = ?1 AND repetition > ?2",
+            params![run_id, pairs],
+        )?;
+        if is_whole {
+            seal_run(&transaction, run_id)?;
+        }
     }
     transaction.commit()?;
     Ok(())

@@ -4,17 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{key, measure, new_run, point};
+use crate::common::{empty, key, measure, new_run, point};
 use archive::{Archive, ArchiveError, NewRun, RunName, RunState, StudyPart};
 use rusqlite::Connection;
 
 const NOW: &str = "2026-02-03T04:05:06Z";
-
-fn empty() -> (tempfile::TempDir, Archive) {
-    let directory = tempfile::tempdir().unwrap();
-    let archive = Archive::open(directory.path().join("a.dbdyno")).unwrap();
-    (directory, archive)
-}
 
 fn called(archive: &Archive, name: &str) -> Option<i64> {
     archive.run_id(&name.parse::<RunName>().unwrap()).ok()
@@ -226,6 +220,7 @@ fn a_study_goes_with_both_sides_or_not_at_all() {
             order: "ab".into(),
             settings: Vec::new(),
             slice_ms: None,
+            until: None,
         };
         let new = NewRun {
             study: Some(study),

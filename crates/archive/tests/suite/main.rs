@@ -13,6 +13,7 @@ mod reference;
 mod reference_dl980;
 mod reference_studies;
 mod store;
+mod study;
 mod tamper;
 
 #[global_allocator]

@@ -1,7 +1,7 @@
 //! What goes into an archive comes out of it, and what may not go in is refused.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use crate::common::{key, measure, new_run, point, told};
+use crate::common::{empty, key, measure, new_run, point, told};
 use archive::{
     Archive, ArchiveError, BackgroundEvent, Bottleneck, Component, EventSource, FIGURES, Figures,
     HeldBack, Histograms, NewRun, Point, PointKey, Remark, Resource, RunName, RunState, Sample,
@@ -9,12 +9,6 @@ use archive::{
 };
 use proptest::prelude::*;
 use stats::Histogram;
-
-fn empty() -> (tempfile::TempDir, Archive) {
-    let directory = tempfile::tempdir().unwrap();
-    let archive = Archive::open(directory.path().join("new/dir/a.dbdyno")).unwrap();
-    (directory, archive)
-}
 
 #[test]
 fn a_run_comes_back_as_it_was_measured() {

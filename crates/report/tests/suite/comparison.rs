@@ -19,6 +19,7 @@ fn run(side: &str, rates: [f64; 2], wobble: &[f64; 10]) -> Run {
         order: "abbaabbabaabababbaab".into(),
         settings: Vec::new(),
         slice_ms: None,
+        until: None,
     });
     if side == "b" {
         run.targets[0]

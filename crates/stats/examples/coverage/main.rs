@@ -1,12 +1,14 @@
 //! The study behind "How sure a verdict is" in METHODOLOGY: which interval covers what it claims, how
 //! often a verdict is false, and how often there is none. Prints Markdown tables.
 //!
-//! `cargo run --release -p stats --example coverage`; the same figures every time, in two minutes.
+//! `cargo run --release -p stats --example coverage`; the same figures every time, in four minutes. With `-- looks` the tables of
+//! studies that stop early alone.
 
 #[path = "../../tests/suite/noise/mod.rs"]
 mod noise;
 
 mod bootstrap;
+mod looks;
 mod slices;
 
 use bootstrap::Bootstrap;
@@ -35,6 +37,9 @@ type Candidate = (
 );
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("looks") {
+        return looks::looked_at(TRIALS_RESAMPLED);
+    }
     coverage_of_ratios();
     verdicts();
     means();
@@ -42,6 +47,7 @@ fn main() {
     laws();
     warm_ups();
     slices::slices(TRIALS_RESAMPLED);
+    looks::looked_at(TRIALS_RESAMPLED);
 }
 
 /// How often a warm-up ends as steady, and of these below 0.97 of the final rate, all in % of all warm-ups.

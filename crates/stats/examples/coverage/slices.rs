@@ -13,7 +13,7 @@ const INSTANCE_SD: f64 = 0.045;
 
 /// Whose noise it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Instances {
+pub enum Instances {
     /// Both sides on one.
     InPlace,
     /// Two, made anew for each pair.
@@ -23,7 +23,7 @@ enum Instances {
 }
 
 /// Rates of both sides, by pairs; B's is `ratio` times A's.
-fn study(
+pub fn study(
     (pairs, slices): (usize, usize),
     instances: Instances,
     ratio: f64,

@@ -4,6 +4,7 @@
 mod error_rates;
 mod hostile;
 mod invariants;
+mod looks;
 mod noise;
 mod scaling_law;
 mod warm_up;

@@ -49,6 +49,7 @@ fn study(rate_b: f64) -> (Run, Run) {
             order: "abba".repeat(5),
             settings: Vec::new(),
             slice_ms: None,
+            until: None,
         });
     }
     (a, b)

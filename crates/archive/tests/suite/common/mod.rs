@@ -2,13 +2,19 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component, EventClass,
-    EventSource, FIGURES, Fact, HeldBack, Histograms, Inventory, Missing, NewRun, OperationSample,
-    OperationTimes, Platform, Point, PointKey, Remark, Resource, RightsMissing, Run, RunName,
-    RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent, TransactionKind, Unseen,
-    WaitHistogram, WorkDone,
+    Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component, Ended,
+    EventClass, EventSource, FIGURES, Fact, HeldBack, Histograms, Inventory, Missing, NewRun,
+    OperationSample, OperationTimes, PlannedLook, Platform, Point, PointKey, Remark, Resource,
+    RightsMissing, Run, RunName, RunState, Sample, Steady, StudyPart, TargetRecord, TimedEvent,
+    TransactionKind, Unseen, Until, WaitHistogram, WorkDone,
 };
 use stats::Histogram;
+
+pub fn empty() -> (tempfile::TempDir, Archive) {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = Archive::open(directory.path().join("new/dir/a.dbdyno")).unwrap();
+    (directory, archive)
+}
 
 /// The point of T611 with that many jobs in the first repetition.
 pub fn key(jobs: u32) -> PointKey {
@@ -74,6 +80,19 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
             order: "abba".into(),
             settings: vec!["target.cache_mb=8".into()],
             slice_ms: None,
+            until: Some(Until {
+                effect_pct: 3.0,
+                band_pct: 2.0,
+                primary: vec!["T611.rows_per_s".into()],
+                within_s: Some(600.0),
+                elapsed_s: 12.5,
+                looks: vec![PlannedLook {
+                    pairs: 2,
+                    spent: 1.0,
+                }],
+                taken: 1,
+                ended: Some(Ended::Answered),
+            }),
         }),
         missing: vec![Missing {
             target: 0,

@@ -1,5 +1,7 @@
 //! Simulated benchmarks whose true ratio is known: noise of several kinds, measured in several orders.
 
+pub mod looks;
+
 use stats::drift::is_at_rest;
 use stats::random::Random;
 

@@ -1,0 +1,55 @@
+//! What the published schema says of a run's part in a study.
+
+use super::parts::{Properties, array, choice, count, object, or_null, properties, real, text};
+
+pub(super) fn properties_of_study() -> Properties {
+    properties([
+        ("name", text("Name of the study, the same in both runs.")),
+        ("side", choice(&["a", "b"], "This run's configuration.")),
+        (
+            "order",
+            text("Order of the repetitions, two letters per pair: abba…"),
+        ),
+        (
+            "settings",
+            array(text("A setting of this side only, as KEY=VALUE.")),
+        ),
+        ("slice_ms", or_null(count("Slices in turn, ms."))),
+        ("until", or_null(object(until_properties()))),
+    ])
+}
+
+fn until_properties() -> Properties {
+    let look = properties([
+        ("pairs", count("Pairs that are there.")),
+        (
+            "spent",
+            real("Share of the error spent by then; 1 at the last."),
+        ),
+    ]);
+    properties([
+        ("effect_pct", real("The effect to find or exclude.")),
+        (
+            "band_pct",
+            real("Half the practical band when it was looked at."),
+        ),
+        (
+            "primary",
+            array(text("A primary metric instead of the plan's.")),
+        ),
+        (
+            "within_s",
+            or_null(real("Bound of time, s; null without one.")),
+        ),
+        ("elapsed_s", real("Time that the study took so far, s.")),
+        ("looks", array(object(look))),
+        ("taken", count("Looks that were taken.")),
+        (
+            "ended",
+            or_null(choice(
+                &["answered", "pairs", "time"],
+                "Why it stopped; null if it did not.",
+            )),
+        ),
+    ])
+}
