@@ -1,6 +1,7 @@
 //! What the figures of runs mean, from the archive alone.
 //!
 //! * [`mod@difference`]: which settings differ between two runs.
+//! * [`mod@method`]: laws that the figures of any right measurement keep.
 //! * [`metric`]: which figure of which points to evaluate, and its value in each repetition.
 //! * [`mod@compare`]: compares two runs, with ratios, intervals and verdicts.
 //! * [`mod@ramps`]: compares two ramps of users.
@@ -11,6 +12,7 @@
 
 pub mod compare;
 pub mod difference;
+pub mod method;
 pub mod metric;
 mod outcome;
 pub mod ramps;

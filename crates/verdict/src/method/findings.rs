@@ -1,0 +1,197 @@
+//! What runs that were measured for it say of every law.
+
+use archive::{Point, Run};
+use stats::summary::median;
+
+use super::judge::{Bound, Outcome, Pair, REPETITIONS_MIN, Seen, agrees, equals};
+use super::laws::{self, Found, Lack, Round};
+use super::roles::{Asked, Role};
+use super::{Finding, Law};
+
+/// What a clock that is slewed to another gains or loses at most (adjtimex: 500 parts in a million), with as much again for
+/// the other one.
+const CLOCK_SLEW: f64 = 0.001;
+
+/// A time by the clock of the driver and by that of the server.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clocks {
+    pub driver_s: f64,
+    pub server_s: f64,
+    /// How far the readings of the server's clock are uncertain together.
+    pub uncertainty_s: f64,
+}
+
+/// What was measured for the laws.
+pub struct Measured<'a> {
+    pub asked: Asked,
+    /// Every [`Role`] on the target, in every repetition.
+    pub run: &'a Run,
+    /// A statement of [`Asked::MOCK_US`] on `mock:`.
+    pub mock: &'a Run,
+    /// The clocks, or why that of the server is not read.
+    pub clocks: Result<Clocks, String>,
+}
+
+/// Every law, as these runs have it.
+pub fn find(measured: &Measured<'_>) -> Vec<Finding> {
+    let outcome = |law| measured.outcome(law);
+    let finding = |law| Finding {
+        law,
+        outcome: outcome(law),
+    };
+    Law::ALL.into_iter().map(finding).collect()
+}
+
+/// The same laws after a second measurement: what chance has a part in is broken only if it is broken twice.
+pub fn confirmed(first: Vec<Finding>, second: Vec<Finding>) -> Vec<Finding> {
+    let both = first.into_iter().zip(second);
+    let confirmed = both.map(|(first, second)| {
+        let law = first.law;
+        let outcome = match (first.outcome, second.outcome) {
+            (broken @ Outcome::Broken(_), _) | (_, broken @ Outcome::Broken(_))
+                if law.is_exact() =>
+            {
+                broken
+            }
+            (Outcome::Broken(_), broken @ Outcome::Broken(_)) => broken,
+            (Outcome::Broken(seen), _) | (_, Outcome::Broken(seen)) => Outcome::BrokenOnce(seen),
+            (first @ Outcome::Holds(_), _) => first,
+            (_, second) => second,
+        };
+        Finding { law, outcome }
+    });
+    confirmed.collect()
+}
+
+/// The driver's own processor time in microseconds an operation, and its share, in percent, of the time from one statement
+/// that asks for nothing to the next; medians over the repetitions.
+pub fn own_cost(run: &Run) -> Option<(f64, f64)> {
+    let idle = run
+        .points
+        .iter()
+        .filter(|p| p.key.step == Role::Idle.step());
+    let costs = idle.filter_map(|point| {
+        let figures = &point.figures;
+        let cycle_us = figures.elapsed_s? * 1e6 / figures.operations.filter(|n| *n > 0.0)?;
+        Some((cycle_us, figures.driver_cpu_pct? / 100.0 * cycle_us))
+    });
+    let (cycles, owns): (Vec<f64>, Vec<f64>) = costs.unzip();
+    let own_us = median(&owns)?;
+    Some((own_us, own_us / median(&cycles)? * 100.0))
+}
+
+impl Measured<'_> {
+    fn outcome(&self, law: Law) -> Outcome {
+        match law {
+            Law::ThinkTime => self.by_repetition(Bound::Both, laws::think_time),
+            Law::ResponseTime => self.by_repetition(Bound::Both, laws::response_time),
+            Law::Users => self.by_repetition(Bound::AtMost, laws::users),
+            Law::OfferedRate => self.by_repetition(Bound::Both, laws::offered_rate),
+            Law::HalvesRate => self.by_repetition(Bound::Both, laws::halves_rate),
+            Law::HalvesMedian => self.by_repetition(Bound::Both, laws::halves_median),
+            Law::Statements => self.by_repetition(Bound::Both, laws::statements),
+            Law::Delay => self.by_repetition(Bound::Both, laws::delay),
+            Law::Committed => self.committed(),
+            Law::Counts => self.of_every_point(laws::counts, equals),
+            Law::Times => self.of_every_point(laws::times, |pairs| agrees(pairs, Bound::Both)),
+            Law::Floor => {
+                let points = self.mock.points.iter();
+                self.told(points.map(laws::floor).collect(), Bound::Both)
+            }
+            Law::Clock => match &self.clocks {
+                Ok(clocks) => clocks.outcome(),
+                Err(why) => Outcome::NotOffered(why.clone()),
+            },
+        }
+    }
+
+    fn rounds(&self) -> impl Iterator<Item = Round<'_>> {
+        (1..=self.asked.repetitions).map(|repetition| {
+            let points = self.run.points.iter();
+            Round {
+                points: (points.filter(|p| p.key.repetition == repetition)).collect(),
+                asked: &self.asked,
+            }
+        })
+    }
+
+    fn by_repetition(&self, bound: Bound, law: fn(&Round<'_>) -> Found) -> Outcome {
+        self.told(self.rounds().map(|round| law(&round)).collect(), bound)
+    }
+
+    fn told(&self, found: Vec<Found>, bound: Bound) -> Outcome {
+        let repetitions = found.len();
+        let (mut pairs, mut reason) = (Vec::new(), String::new());
+        for found in found {
+            match found {
+                Ok(pair) => pairs.push(pair),
+                Err(Lack::Absent(role)) => return self.not_offered(role),
+                Err(Lack::Invalid(why)) if reason.is_empty() => reason = why,
+                Err(Lack::Invalid(_)) => {}
+            }
+        }
+        match pairs.len() {
+            valid if valid < REPETITIONS_MIN => Outcome::Invalid {
+                valid,
+                repetitions,
+                reason,
+            },
+            _ => agrees(&pairs, bound),
+        }
+    }
+
+    fn not_offered(&self, role: Role) -> Outcome {
+        let is_its = |test: &str| test.strip_prefix("S-") == Some(role.script());
+        let missing = self.run.missing.iter().find(|it| is_its(&it.test));
+        Outcome::NotOffered(missing.map_or_else(String::new, |it| it.reason.to_string()))
+    }
+
+    fn committed(&self) -> Outcome {
+        let mut before = 0.0;
+        let pairs = self
+            .rounds()
+            .map(|round| laws::committed(&round, &mut before));
+        match pairs.collect::<Result<Vec<Pair>, Lack>>() {
+            Ok(pairs) => equals(&pairs),
+            Err(Lack::Absent(role)) => self.not_offered(role),
+            Err(Lack::Invalid(reason)) => Outcome::Invalid {
+                valid: 0,
+                repetitions: self.asked.repetitions as usize,
+                reason,
+            },
+        }
+    }
+
+    fn of_every_point(
+        &self,
+        pair: fn(&Point) -> Option<Pair>,
+        judge: impl Fn(&[Pair]) -> Outcome,
+    ) -> Outcome {
+        let points = self.run.points.iter().chain(&self.mock.points);
+        let pairs: Vec<Pair> = points.filter_map(pair).collect();
+        match pairs.len() {
+            valid if valid < REPETITIONS_MIN => Outcome::Invalid {
+                valid,
+                repetitions: self.run.points.len(),
+                reason: String::new(),
+            },
+            _ => judge(&pairs),
+        }
+    }
+}
+
+impl Clocks {
+    fn outcome(&self) -> Outcome {
+        let bound_s = self.uncertainty_s + CLOCK_SLEW * self.driver_s;
+        let seen = Seen {
+            expected: self.driver_s,
+            seen: self.server_s,
+            low: self.server_s - self.uncertainty_s,
+            high: self.server_s + self.uncertainty_s,
+        };
+        match (self.server_s - self.driver_s).abs() <= bound_s {
+            true => Outcome::Holds(seen),
+            false => Outcome::Broken(seen),
+        }
+    }
+}

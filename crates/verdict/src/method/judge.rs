@@ -1,0 +1,114 @@
+//! From what was seen in each repetition to a judgement.
+//!
+//! A law says what one figure must be, given others of the same repetition. The logarithms of seen/expected scatter around 0 if
+//! it is true. Their mean has the Student interval m ± t(1 − α/2, n − 1)·s/√n with α = [`ERROR`]; no tolerance is guessed, the
+//! scatter between the repetitions makes it. A law is *broken* when the interval leaves out what is expected by more than
+//! [`RESOLUTION`], *not told* when the interval is so wide that a figure wrong by a quarter could hide in it, and *holds*
+//! otherwise. A broken law is measured a second time, and only broken when it is so twice: by chance that happens to each
+//! law less than once in 1/α² = 1,000,000 checks.
+//!
+//! Limits: repetitions are taken as independent of each other and their logarithms as normal; heavier tails make the interval
+//! wider than needed. Golden: ratios 1.01, 1.02, 1.03, 1.04, 1.05 have 1.0299 (0.9708 to 1.0926).
+
+use stats::distribution::student_quantile;
+
+/// How often the interval of a law that is true leaves out what is expected.
+pub const ERROR: f64 = 0.001;
+/// What laws neglect is less than this: edges of the window, and the resolution of histograms.
+pub const RESOLUTION: f64 = 0.01;
+/// An interval that reaches farther from its middle cannot tell a right figure from a wrong one.
+pub const TELLING: f64 = 0.25;
+/// Fewer repetitions have no interval worth anything.
+pub const REPETITIONS_MIN: usize = 5;
+
+/// What a law says and what was seen, in one repetition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pair {
+    pub expected: f64,
+    pub seen: f64,
+}
+
+/// On which sides of what is expected a figure may not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    Both,
+    /// It may be less.
+    AtMost,
+}
+
+/// What was seen of a law, in the unit of what is expected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    pub expected: f64,
+    pub seen: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What became of a law.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    Holds(Seen),
+    Broken(Seen),
+    /// The machine is too noisy to tell.
+    TooNoisy(Seen),
+    /// Broken in one measurement and not in the other.
+    BrokenOnce(Seen),
+    /// Too few repetitions have a valid point, with the first reason.
+    Invalid {
+        valid: usize,
+        repetitions: usize,
+        reason: String,
+    },
+    /// The target does not do this, with its own reason.
+    NotOffered(String),
+}
+
+impl Outcome {
+    /// Whether it says that the target is not measured rightly.
+    pub fn is_broken(&self) -> bool {
+        matches!(self, Self::Broken(_))
+    }
+}
+
+/// Whether what chance has a part in agrees, by its interval; at least [`REPETITIONS_MIN`] pairs of positive numbers.
+pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
+    let n = pairs.len() as f64;
+    let logs: Vec<f64> = (pairs.iter())
+        .map(|pair| (pair.seen / pair.expected).ln())
+        .collect();
+    let mean = logs.iter().sum::<f64>() / n;
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    let half = student_quantile(1.0 - ERROR / 2.0, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
+    let expected = pairs.iter().map(|pair| pair.expected).sum::<f64>() / n;
+    let seen = Seen {
+        expected,
+        seen: expected * mean.exp(),
+        low: expected * (mean - half).exp(),
+        high: expected * (mean + half).exp(),
+    };
+    let is_above = seen.low > expected * (1.0 + RESOLUTION);
+    let is_below = bound == Bound::Both && seen.high < expected * (1.0 - RESOLUTION);
+    // What has no logarithm is no figure, and agrees with nothing.
+    match () {
+        () if is_above || is_below || !mean.is_finite() => Outcome::Broken(seen),
+        () if half > TELLING.ln_1p() => Outcome::TooNoisy(seen),
+        () => Outcome::Holds(seen),
+    }
+}
+
+/// Whether counts agree, to the last one in every repetition; `pairs` are not empty.
+pub(super) fn equals(pairs: &[Pair]) -> Outcome {
+    let sum = |of: fn(&Pair) -> f64| pairs.iter().map(of).sum::<f64>();
+    let seen = sum(|pair| pair.seen);
+    let told = Seen {
+        expected: sum(|pair| pair.expected),
+        seen,
+        low: seen,
+        high: seen,
+    };
+    match pairs.iter().all(|pair| pair.seen == pair.expected) {
+        true => Outcome::Holds(told),
+        false => Outcome::Broken(told),
+    }
+}

@@ -1,0 +1,203 @@
+//! The laws: each as what it says and what was seen, from the points of one repetition.
+
+use archive::Point;
+
+use super::judge::Pair;
+use super::roles::{Asked, Role};
+
+/// The points of one repetition.
+pub(super) struct Round<'a> {
+    pub points: Vec<&'a Point>,
+    pub asked: &'a Asked,
+}
+
+/// Why a repetition says nothing of a law.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Lack {
+    /// The target does not do it.
+    Absent(Role),
+    /// A point failed a check.
+    Invalid(String),
+}
+
+pub(super) type Found = Result<Pair, Lack>;
+
+/// Figures of a point, in seconds.
+pub(super) struct Load {
+    operations: f64,
+    elapsed_s: f64,
+    jobs: f64,
+    response_s: f64,
+    median_s: f64,
+    service_s: f64,
+    /// Part of the elapsed time that is the window: operations due in it end behind it.
+    window_share: f64,
+}
+
+impl Load {
+    fn of(point: &Point) -> Option<Self> {
+        let elapsed_s = point.figures.elapsed_s?;
+        let (service, response) = (&point.histograms.service, &point.histograms.response);
+        let window_s = point.work.seconds.unwrap_or(elapsed_s);
+        // No operation ends later than the longest took.
+        let until_s = elapsed_s.min(window_s + response.max_us() / 1e6);
+        Some(Self {
+            operations: point.figures.operations?,
+            elapsed_s,
+            jobs: f64::from(point.key.jobs),
+            response_s: response.mean_us() / 1e6,
+            median_s: response.percentile_us(50.0) / 1e6,
+            service_s: service.mean_us() / 1e6,
+            window_share: (window_s / until_s).min(1.0),
+        })
+    }
+
+    fn rate_per_s(&self) -> f64 {
+        self.operations / self.elapsed_s
+    }
+
+    /// From one operation of a session to the next.
+    fn cycle_s(&self) -> f64 {
+        self.elapsed_s * self.jobs / self.operations
+    }
+}
+
+impl Round<'_> {
+    fn point(&self, role: Role) -> Result<&Point, Lack> {
+        let point = self.points.iter().find(|p| p.key.step == role.step());
+        point.copied().ok_or(Lack::Absent(role))
+    }
+
+    fn load(&self, role: Role) -> Result<Load, Lack> {
+        let point = self.point(role)?;
+        if let Some(reason) = point.reasons.first() {
+            return Err(Lack::Invalid(reason.to_string()));
+        }
+        Load::of(point).ok_or_else(|| Lack::Invalid("a figure is missing".into()))
+    }
+
+    fn think_s(&self) -> f64 {
+        self.asked.think_ms / 1e3
+    }
+}
+
+pub(super) fn think_time(round: &Round<'_>) -> Found {
+    let (short, long) = (round.load(Role::Users)?, round.load(Role::LongThink)?);
+    let share = short.window_share / long.window_share;
+    Ok(Pair {
+        expected: (2.0 * round.think_s() + long.response_s) / (round.think_s() + short.response_s)
+            * share,
+        seen: short.rate_per_s() / long.rate_per_s(),
+    })
+}
+
+pub(super) fn response_time(round: &Round<'_>) -> Found {
+    let users = round.load(Role::Users)?;
+    Ok(Pair {
+        expected: users.jobs * users.window_share,
+        seen: users.rate_per_s() * (users.response_s + round.think_s()),
+    })
+}
+
+/// With think time between them, so that a processor that wakes up faster under load does not look like more than twice.
+pub(super) fn users(round: &Round<'_>) -> Found {
+    let (all, half) = (round.load(Role::Users)?, round.load(Role::HalfUsers)?);
+    Ok(Pair {
+        expected: 2.0 * (1.0 + half.response_s / round.think_s()) / half.window_share,
+        seen: all.rate_per_s() / half.rate_per_s(),
+    })
+}
+
+pub(super) fn offered_rate(round: &Round<'_>) -> Found {
+    let open = round.load(Role::Open)?;
+    Ok(Pair {
+        expected: round.asked.rate_per_s() * open.window_share,
+        seen: open.rate_per_s(),
+    })
+}
+
+pub(super) fn halves_rate(round: &Round<'_>) -> Found {
+    let (first, second) = (round.load(Role::First)?, round.load(Role::Second)?);
+    Ok(Pair {
+        expected: first.rate_per_s(),
+        seen: second.rate_per_s(),
+    })
+}
+
+pub(super) fn halves_median(round: &Round<'_>) -> Found {
+    let (first, second) = (round.load(Role::First)?, round.load(Role::Second)?);
+    Ok(Pair {
+        expected: first.median_s * 1e6,
+        seen: second.median_s * 1e6,
+    })
+}
+
+/// T(n) = c + n·s: one statement and n of them give c and s, and these the transaction of 2n.
+pub(super) fn statements(round: &Round<'_>) -> Found {
+    let ms = |role| Ok(round.load(role)?.cycle_s() * 1e3);
+    let (one, many, twice) = (ms(Role::One)?, ms(Role::Many)?, ms(Role::TwiceAsMany)?);
+    let n = f64::from(Asked::STATEMENTS);
+    Ok(Pair {
+        expected: many + (many - one) * n / (n - 1.0),
+        seen: twice,
+    })
+}
+
+/// The difference of two delays: what a server's timer is late by is in both.
+pub(super) fn delay(round: &Round<'_>) -> Found {
+    let ms = |role| Ok(round.load(role)?.service_s * 1e3);
+    let [short, long] = Asked::DELAYS_MS;
+    Ok(Pair {
+        expected: long - short,
+        seen: ms(Role::LongDelay)? - ms(Role::ShortDelay)?,
+    })
+}
+
+/// What the driver counted, and the rows that came to those `before`; whatever else is wrong with the points.
+pub(super) fn committed(round: &Round<'_>, before: &mut f64) -> Found {
+    let (commit, count) = (round.point(Role::Commit)?, round.point(Role::Count)?);
+    let rows = count.figures.rows.unwrap_or_default() - Asked::ROWS_BESIDE;
+    let came = rows - std::mem::replace(before, rows);
+    Ok(Pair {
+        expected: commit.figures.operations.unwrap_or_default(),
+        // A look that found what does not add up is an operation that failed.
+        seen: match count.reasons.is_empty() {
+            true => came,
+            false => f64::NAN,
+        },
+    })
+}
+
+/// Operations against the counts of their histogram, of every point without a failed operation.
+pub(super) fn counts(point: &Point) -> Option<Pair> {
+    let service = counted(point)?;
+    Some(Pair {
+        expected: point.figures.operations?,
+        seen: service as f64,
+    })
+}
+
+/// Σ service times by the accounts of the sessions, in seconds, against the same by the histogram.
+pub(super) fn times(point: &Point) -> Option<Pair> {
+    let count = counted(point)? as f64;
+    Some(Pair {
+        expected: point.figures.in_flight_mean? * point.figures.elapsed_s?,
+        seen: point.histograms.service.mean_us() / 1e6 * count,
+    })
+}
+
+fn counted(point: &Point) -> Option<u64> {
+    let has_failures = point.figures.errors.is_none_or(|errors| errors > 0.0);
+    (!has_failures).then(|| point.histograms.service.count())
+}
+
+/// Median service time of a statement of `mock:`, in microseconds.
+pub(super) fn floor(point: &Point) -> Found {
+    if let Some(reason) = point.reasons.first() {
+        return Err(Lack::Invalid(reason.to_string()));
+    }
+    Ok(Pair {
+        expected: Asked::MOCK_US,
+        seen: point.histograms.service.percentile_us(50.0),
+    })
+}

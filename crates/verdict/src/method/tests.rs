@@ -1,0 +1,468 @@
+//! Every law with figures that keep it, and with figures that do not.
+
+use std::collections::BTreeMap;
+
+use archive::{Component, Histograms, Missing, Point, PointKey, Remark, Run};
+use stats::Histogram;
+use stats::random::Random;
+
+use super::judge::{Bound, ERROR, Pair, agrees, equals};
+use super::*;
+
+const ASKED: Asked = Asked {
+    users: 16,
+    think_ms: 10.0,
+    seconds: 2.0,
+    repetitions: 8,
+};
+
+/// A target of known speed, and what the one who measures it does wrong.
+#[derive(Clone)]
+struct World {
+    /// Time of a statement, s.
+    statement_s: f64,
+    /// Standard deviation of the logarithm of everything that the machine's speed decides.
+    noise: f64,
+    seed: u64,
+    /// What is told is multiplied by this, for one role alone.
+    rate_told: BTreeMap<u32, f64>,
+    response_told: BTreeMap<u32, f64>,
+    /// Part of what was recorded that the histograms have.
+    recorded: f64,
+    /// Part of the acknowledged transactions that the database has.
+    kept: f64,
+    /// Length of a statement that is known to take [`Asked::MOCK_US`].
+    mock_us: f64,
+}
+
+impl World {
+    fn right() -> Self {
+        Self {
+            statement_s: 100e-6,
+            noise: 0.02,
+            seed: 1,
+            rate_told: BTreeMap::new(),
+            response_told: BTreeMap::new(),
+            recorded: 1.0,
+            kept: 1.0,
+            mock_us: 200.4,
+        }
+    }
+
+    /// Sessions of a role, time of an operation and from one to the next.
+    fn of(&self, role: Role) -> (u32, f64, f64) {
+        let (users, think_s) = (ASKED.users, ASKED.think_ms / 1e3);
+        let statements = |n: u32| self.statement_s * f64::from(n);
+        let closed = |jobs, s: f64| (jobs, s, s * 1.01);
+        let one = self.statement_s;
+        match role {
+            Role::Idle | Role::One => closed(1, one),
+            Role::First | Role::Second => closed(4, one),
+            Role::Users => (users, one, one + think_s),
+            Role::LongThink => (users, one, one + 2.0 * think_s),
+            Role::HalfUsers => (users / 2, one, one + think_s),
+            Role::Open => (users, one, f64::from(users) / ASKED.rate_per_s()),
+            Role::Many => closed(1, statements(Asked::STATEMENTS)),
+            Role::TwiceAsMany => closed(1, statements(2 * Asked::STATEMENTS)),
+            Role::ShortDelay => closed(4, one + Asked::DELAYS_MS[0] / 1e3),
+            Role::LongDelay => closed(4, one + Asked::DELAYS_MS[1] / 1e3),
+            Role::Commit => closed(4, statements(3)),
+            Role::Count => closed(1, one),
+        }
+    }
+
+    fn run(&self) -> Run {
+        let mut run = Run::planned("method");
+        let mut random = Random::new(self.seed);
+        let mut rows = 0.0;
+        for repetition in 1..=ASKED.repetitions {
+            for role in Role::ALL {
+                let mut point = self.point(role, repetition, &mut random);
+                if role == Role::Commit {
+                    rows += (point.figures.operations.unwrap() * self.kept).floor();
+                }
+                if role == Role::Count {
+                    point.figures.rows = Some(rows + Asked::ROWS_BESIDE);
+                }
+                run.points.push(point);
+            }
+        }
+        run
+    }
+
+    fn point(&self, role: Role, repetition: u32, random: &mut Random) -> Point {
+        let (jobs, service_s, cycle_s) = self.of(role);
+        let told = |told: &BTreeMap<u32, f64>| told.get(&role.step()).copied().unwrap_or(1.0);
+        let speed = (self.noise * random.normal()).exp();
+        let service_s = service_s * speed;
+        let cycle_s = match role {
+            Role::Users | Role::LongThink | Role::HalfUsers | Role::Open => {
+                // Pauses that are drawn scatter by themselves.
+                let n = f64::from(jobs) * ASKED.seconds / cycle_s;
+                cycle_s * (1.0 + random.normal() / n.sqrt())
+            }
+            _ => cycle_s * speed,
+        };
+        let operations =
+            (f64::from(jobs) * ASKED.seconds / cycle_s).round() * told(&self.rate_told);
+        let mut point = blank(role.step(), repetition, jobs);
+        point.work.seconds = Some(ASKED.seconds);
+        point.figures.operations = Some(operations.floor());
+        point.figures.elapsed_s = Some(ASKED.seconds);
+        point.figures.errors = Some(0.0);
+        point.figures.driver_cpu_pct = Some(5.0);
+        let time_s = service_s * told(&self.response_told);
+        point.figures.in_flight_mean = Some(operations.floor() * time_s / ASKED.seconds);
+        point.histograms = recorded(time_s, (operations * self.recorded) as u64);
+        point
+    }
+
+    fn mock(&self) -> Run {
+        let mut run = Run::planned("mock");
+        for repetition in 1..=ASKED.repetitions {
+            let mut point = blank(1, repetition, 1);
+            point.histograms = recorded(self.mock_us / 1e6, 1000);
+            run.points.push(point);
+        }
+        run
+    }
+
+    fn find(&self) -> Vec<Finding> {
+        find_in(&self.run(), &self.mock())
+    }
+}
+
+fn find_in(run: &Run, mock: &Run) -> Vec<Finding> {
+    find(&Measured {
+        asked: ASKED,
+        run,
+        mock,
+        clocks: Ok(Clocks {
+            driver_s: 100.0,
+            server_s: 100.01,
+            uncertainty_s: 0.001,
+        }),
+    })
+}
+
+fn recorded(time_s: f64, count: u64) -> Histograms {
+    let mut histogram = Histogram::new();
+    histogram.record_many_ns((time_s * 1e9) as u64, count);
+    Histograms::of(&histogram, &histogram)
+}
+
+fn blank(step: u32, repetition: u32, jobs: u32) -> Point {
+    let key = PointKey {
+        repetition,
+        step,
+        target: 0,
+        test: String::new(),
+        nodes: 1,
+        jobs,
+        threads: 1,
+    };
+    Point::blank(key, String::new(), Component::Database)
+}
+
+fn broken(findings: &[Finding]) -> Vec<Law> {
+    let broken = findings.iter().filter(|it| it.outcome.is_broken());
+    broken.map(|it| it.law).collect()
+}
+
+fn outcome(findings: &[Finding], law: Law) -> &Outcome {
+    &findings.iter().find(|it| it.law == law).unwrap().outcome
+}
+
+#[test]
+fn a_right_measurement_keeps_every_law() {
+    let findings = World::right().find();
+    for finding in &findings {
+        assert!(matches!(finding.outcome, Outcome::Holds(_)), "{finding:?}");
+    }
+    let (own_us, own_pct) = own_cost(&World::right().run()).unwrap();
+    assert!((own_pct - 5.0).abs() < 1e-9, "{own_pct}");
+    assert!((4.5..5.6).contains(&own_us), "{own_us}");
+}
+
+/// Each fault breaks the laws that it contradicts, and no other.
+#[test]
+fn every_fault_is_found() {
+    let told = |roles: &[Role], factor: f64| -> BTreeMap<u32, f64> {
+        roles.iter().map(|role| (role.step(), factor)).collect()
+    };
+    let right = World::right();
+    let wrong_rate = |roles: &[Role], factor: f64| World {
+        rate_told: told(roles, factor),
+        ..right.clone()
+    };
+    let wrong_time = |roles: &[Role], factor: f64| World {
+        response_told: told(roles, factor),
+        ..right.clone()
+    };
+    let users = [Role::Users, Role::LongThink, Role::HalfUsers];
+    let cases: [(&str, World, &[Law]); 12] = [
+        (
+            "pauses that do not follow what is asked",
+            wrong_rate(&[Role::LongThink], 1.4),
+            &[Law::ThinkTime],
+        ),
+        (
+            "rates of users that are half of the truth",
+            wrong_rate(&users, 0.5),
+            &[Law::ResponseTime],
+        ),
+        (
+            "responses of users in another unit",
+            wrong_time(&users, 1000.0),
+            &[Law::ThinkTime, Law::ResponseTime],
+        ),
+        (
+            "users counted twice when there are many",
+            wrong_rate(&[Role::HalfUsers], 0.7),
+            &[Law::Users],
+        ),
+        (
+            "arrivals that are left out",
+            wrong_rate(&[Role::Open], 0.8),
+            &[Law::OfferedRate],
+        ),
+        (
+            "a rate that drifts away",
+            wrong_rate(&[Role::Second], 0.8),
+            &[Law::HalvesRate],
+        ),
+        (
+            "times that drift away",
+            wrong_time(&[Role::Second], 1.3),
+            &[Law::HalvesMedian],
+        ),
+        (
+            "statements that are not carried out",
+            wrong_rate(&[Role::TwiceAsMany], 1.5),
+            &[Law::Statements],
+        ),
+        (
+            "a delay that does not show",
+            wrong_time(&[Role::LongDelay], 0.7),
+            &[Law::Delay],
+        ),
+        (
+            "a target that drops one of 200 transactions",
+            World {
+                kept: 0.995,
+                ..right.clone()
+            },
+            &[Law::Committed],
+        ),
+        (
+            "a recorder that loses half",
+            World {
+                recorded: 0.5,
+                ..right.clone()
+            },
+            &[Law::Counts, Law::Times],
+        ),
+        (
+            "a clock that runs slow",
+            World {
+                mock_us: 190.0,
+                ..right.clone()
+            },
+            &[Law::Floor],
+        ),
+    ];
+    for (what, world, laws) in cases {
+        assert_eq!(broken(&world.find()), laws, "{what}");
+        // The second time as well.
+        let again = World {
+            seed: 2,
+            ..world.clone()
+        };
+        assert_eq!(
+            broken(&confirmed(world.find(), again.find())),
+            laws,
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn a_clock_that_runs_away_is_found() {
+    let (run, mock) = (World::right().run(), World::right().mock());
+    let of = |server_s| {
+        let clocks = Clocks {
+            driver_s: 100.0,
+            server_s,
+            uncertainty_s: 0.05,
+        };
+        let measured = Measured {
+            asked: ASKED,
+            run: &run,
+            mock: &mock,
+            clocks: Ok(clocks),
+        };
+        broken(&find(&measured))
+    };
+    assert_eq!(of(100.14), []);
+    assert_eq!(of(100.16), [Law::Clock]);
+    assert_eq!(of(99.84), [Law::Clock]);
+}
+
+/// With so much noise nothing that chance has a part in is told, and what it has none in still is.
+#[test]
+fn a_noisy_machine_is_no_broken_law() {
+    let noisy = World {
+        noise: 0.6,
+        ..World::right()
+    };
+    let findings = noisy.find();
+    assert_eq!(broken(&findings), []);
+    for law in [Law::HalvesRate, Law::HalvesMedian, Law::Statements] {
+        let outcome = outcome(&findings, law);
+        assert!(
+            matches!(outcome, Outcome::TooNoisy(_)),
+            "{law:?} {outcome:?}"
+        );
+    }
+    for law in [Law::Committed, Law::Counts, Law::ThinkTime] {
+        let outcome = outcome(&findings, law);
+        assert!(matches!(outcome, Outcome::Holds(_)), "{law:?} {outcome:?}");
+    }
+}
+
+/// What the target does not do is not offered; points that failed a check say nothing; a look that did not add up says all.
+#[test]
+fn what_was_not_measured_is_not_judged() {
+    let (mut run, mock) = (World::right().run(), World::right().mock());
+    run.points.retain(|p| p.key.step != Role::ShortDelay.step());
+    let reason = Remark::ScriptWithoutSql {
+        engine: "sqlite".into(),
+        transaction: "wait".into(),
+    };
+    run.missing.push(Missing {
+        target: 0,
+        test: format!("S-{}", Role::ShortDelay.script()),
+        title: String::new(),
+        reason: reason.clone(),
+    });
+    for point in &mut run.points {
+        let of_first_four = point.key.repetition <= 4;
+        if point.key.step == Role::Open.step() && of_first_four {
+            point.reasons.push(Remark::NothingCompleted);
+        }
+    }
+    let findings = find_in(&run, &mock);
+    assert_eq!(
+        *outcome(&findings, Law::Delay),
+        Outcome::NotOffered(reason.to_string())
+    );
+    assert_eq!(
+        *outcome(&findings, Law::OfferedRate),
+        Outcome::Invalid {
+            valid: 4,
+            repetitions: 8,
+            reason: Remark::NothingCompleted.to_string(),
+        }
+    );
+    let is_count = |p: &&mut Point| p.key.step == Role::Count.step();
+    let last = run.points.iter_mut().rfind(is_count).unwrap();
+    last.reasons.push(Remark::NothingCompleted);
+    assert_eq!(broken(&find_in(&run, &mock)), [Law::Committed]);
+}
+
+#[test]
+fn a_law_is_broken_when_it_is_so_twice() {
+    let right = || World::right().find();
+    let wrong = || {
+        let halves = BTreeMap::from([(Role::Second.step(), 0.8)]);
+        World {
+            rate_told: halves,
+            kept: 0.9,
+            ..World::right()
+        }
+        .find()
+    };
+    assert_eq!(
+        broken(&confirmed(wrong(), wrong())),
+        [Law::HalvesRate, Law::Committed]
+    );
+    for (first, second) in [(wrong(), right()), (right(), wrong())] {
+        let found = confirmed(first, second);
+        // What was acknowledged and is lost once is lost.
+        assert_eq!(broken(&found), [Law::Committed]);
+        let halves = outcome(&found, Law::HalvesRate);
+        assert!(matches!(halves, Outcome::BrokenOnce(_)), "{halves:?}");
+    }
+}
+
+fn pairs(ratios: &[f64]) -> Vec<Pair> {
+    let pair = |seen: &f64| Pair {
+        expected: 1.0,
+        seen: *seen,
+    };
+    ratios.iter().map(pair).collect()
+}
+
+/// t(0.9995, 4) = 8.610; the mean and the standard deviation of the logarithms are 0.029_46 and 0.015_35.
+#[test]
+fn the_interval_is_the_golden_one() {
+    let Outcome::Holds(seen) = agrees(&pairs(&[1.01, 1.02, 1.03, 1.04, 1.05]), Bound::Both) else {
+        panic!("0.97 to 1.09 holds 1");
+    };
+    assert!((seen.seen - 1.029_9).abs() < 1e-4, "{seen:?}");
+    assert!((seen.low - 0.970_8).abs() < 2e-4, "{seen:?}");
+    assert!((seen.high - 1.092_6).abs() < 2e-4, "{seen:?}");
+}
+
+/// Nothing is no figure; more than allowed is as wrong as less, unless less is allowed; counts are exact.
+#[test]
+fn bounds_are_those_that_are_asked_for() {
+    assert!(agrees(&pairs(&[1.0, 0.0, 1.0, 1.0, 1.0]), Bound::Both).is_broken());
+    assert!(agrees(&pairs(&[f64::NAN; 5]), Bound::AtMost).is_broken());
+    assert!(agrees(&pairs(&[0.5; 5]), Bound::Both).is_broken());
+    assert!(!agrees(&pairs(&[0.5; 5]), Bound::AtMost).is_broken());
+    assert!(agrees(&pairs(&[1.5; 5]), Bound::AtMost).is_broken());
+    assert!(!equals(&pairs(&[1.0; 3])).is_broken());
+    assert!(equals(&pairs(&[1.0, 1.0, 1.0 + 1e-9])).is_broken());
+}
+
+/// Simulated: a law that is true is called broken in one of a thousand, with any scatter; less with heavy tails. 10,000
+/// checks of 8 pairs; more than 24 would be chance once in 20,000.
+#[test]
+fn a_true_law_is_rarely_called_broken() {
+    for (scatter, tails) in [(0.05, false), (0.3, false), (0.1, true)] {
+        let mut random = Random::new(7);
+        let mut alarms = 0;
+        for _ in 0..10_000 {
+            let ratios: Vec<f64> = (0..8)
+                .map(|_| {
+                    let stretch = match tails && random.below(10) == 0 {
+                        true => 5.0,
+                        false => 1.0,
+                    };
+                    (scatter * stretch * random.normal()).exp()
+                })
+                .collect();
+            alarms += u32::from(agrees(&pairs(&ratios), Bound::Both).is_broken());
+        }
+        assert!(
+            f64::from(alarms) <= 24e3 * ERROR,
+            "{scatter} {tails}: {alarms}"
+        );
+    }
+}
+
+/// Simulated: a figure that is half of the truth never passes, whatever the noise.
+#[test]
+fn what_is_wrong_by_half_never_holds() {
+    for scatter in [0.01, 0.1, 0.2, 0.5] {
+        let mut random = Random::new(9);
+        for _ in 0..1_000 {
+            let ratios: Vec<f64> = (0..8)
+                .map(|_| 0.5 * (scatter * random.normal()).exp())
+                .collect();
+            let outcome = agrees(&pairs(&ratios), Bound::Both);
+            assert!(!matches!(outcome, Outcome::Holds(_)), "{outcome:?}");
+        }
+    }
+}
