@@ -275,13 +275,20 @@ pub struct AbArguments {
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub b: Vec<SecretText>,
     /// Pairs of blocks; each block runs the plan once, from the same starting state (default: 10, or as many as the
-    /// plan's primary metrics need)
+    /// plan's primary metrics need). With --until: at most so many (default: 100)
     #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub pairs: Option<u32>,
+    /// Add pairs until every primary metric has a verdict, or an effect of this size is excluded: at looks planned in
+    /// advance, which share the 5 % of error
+    #[arg(long, value_name = "PCT", value_parser = share)]
+    pub until: Option<f64>,
+    /// Begin no new pair after this time, such as 10m or 2h (default: 30m, or none with --pairs)
+    #[arg(long, value_name = "LENGTH", value_parser = length, requires = "until")]
+    pub within: Option<Duration>,
     /// Measure both blocks of a pair at once, in slices of this length in turn (such as 100ms): finds smaller differences on a
     /// busy machine. Needs timed points; both sides must be able to stand at once
-    #[arg(long, value_name = "LENGTH", value_parser = slice)]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub interleave: Option<Duration>,
     /// Database to measure, on both sides (default: SQLite and DuckDB in temporary files)
     #[arg(long = "target", value_name = "URL")]
@@ -296,7 +303,7 @@ pub struct AbArguments {
     #[arg(long)]
     pub seed: Option<u64>,
     /// Resume an interrupted study
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "interleave", "targets", "name", "settings", "seed", "platform", "address", "device", "shared"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "until", "within", "interleave", "targets", "name", "settings", "seed", "platform", "address", "device", "shared"])]
     pub resume: Option<String>,
     /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -316,7 +323,7 @@ pub struct AbArguments {
 }
 
 /// A length of time with its unit.
-fn slice(text: &str) -> Result<Duration, String> {
+fn length(text: &str) -> Result<Duration, String> {
     let length = text.parse::<jiff::SignedDuration>().ok();
     let length = length.and_then(|length| Duration::try_from(length).ok());
     length.ok_or_else(|| "write a length of time with its unit, such as 100ms or 1s".into())

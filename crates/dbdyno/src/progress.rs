@@ -25,6 +25,7 @@ pub struct Screen {
     warned_of_clock: bool,
     entered: bool,
     seed: Option<u64>,
+    may_stop: bool,
 }
 
 struct Current {
@@ -49,12 +50,24 @@ impl Screen {
             warned_of_clock: false,
             entered: false,
             seed: None,
+            may_stop: false,
         }
     }
 
     /// The seed of what the run draws, told when it begins.
     pub fn drawn_with(&mut self, seed: u64) {
         self.seed = Some(seed);
+    }
+
+    /// The run may stop before all its points are measured.
+    pub fn may_stop(&mut self, may_stop: bool) {
+        self.may_stop = may_stop;
+    }
+
+    /// What writes lines above the progress.
+    pub fn teller(&self) -> impl Fn(&str) + use<> {
+        let bar = self.bar.clone();
+        move |text| bar.suspend(|| text.lines().for_each(say))
     }
 
     /// Whether the run stands in the archive, from where it can be resumed.
@@ -146,7 +159,8 @@ impl Observer for Screen {
         self.entered = true;
         let seed = self.seed.map(|seed| format!(", seed {seed}"));
         say(&format!(
-            "run {label}: {todo} of {planned} points to measure{}",
+            "run {label}: {}{todo} of {planned} points to measure{}",
+            if self.may_stop { "at most " } else { "" },
             seed.unwrap_or_default()
         ));
         self.bar.set_length(todo as u64);

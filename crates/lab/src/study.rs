@@ -4,6 +4,7 @@
 mod interleave;
 mod side;
 mod slices;
+mod stopping;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use archive::{
     Archive, NewRun, PointKey, RightsMissing, Run, RunName, RunState, StudyPart, TargetRecord,
+    Until,
 };
 use host::WallClock;
 use host::inventory::Stated;
@@ -28,6 +30,8 @@ use crate::work::{Queue, Work};
 use crate::{Plan, sessions, signal};
 
 pub use side::{Side, SideSetting};
+pub use stopping::Stopping;
+use stopping::Watched;
 
 /// Pairs when nothing else is asked for: with six, a true 5 % at 1.5 % spread is missed in one of three studies.
 pub const PAIRS_DEFAULT: u32 = 10;
@@ -42,8 +46,10 @@ const LETTERS: [&str; 2] = ["A", "B"];
 pub struct StudyOptions {
     /// The two configurations, A and B.
     pub sides: [Side; 2],
-    /// Pairs of blocks.
+    /// Pairs of blocks; at most, if the study may stop before.
     pub pairs: u32,
+    /// How it is looked at before its end; `None` if it has exactly these pairs.
+    pub until: Option<Until>,
     /// Length of the slices in which both blocks of a pair are measured in turn; one after the other when `None`.
     pub slice: Option<Duration>,
     /// Where the result goes.
@@ -81,7 +87,11 @@ pub fn draw_order(pairs: u32, seed: u64) -> String {
 /// # Errors
 /// What is wrong in itself is found before anything is touched; what the environment does later ends the
 /// study with every finished point in the archive.
-pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<Finished> {
+pub fn study(
+    mut options: StudyOptions,
+    stopping: &mut dyn Stopping,
+    observer: &mut dyn Observer,
+) -> Result<Finished> {
     for (side, workloads) in options.sides.iter_mut().zip(&mut options.workloads) {
         workloads.prepare(&mut side.plan)?;
     }
@@ -117,6 +127,7 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
                 order: order.clone(),
                 settings: side.settings.clone(),
                 slice_ms: options.slice.map(|slice| slice.as_millis() as u32),
+                until: options.until.clone(),
             }),
             missing: agenda.missing,
             tool_version: options.tool_version.clone(),
@@ -146,7 +157,8 @@ pub fn study(mut options: StudyOptions, observer: &mut dyn Observer) -> Result<F
         workloads: &options.workloads,
         clock: &options.clock,
     };
-    whole.through(&mut archive, observer)
+    let watched = (options.until).map(|until| Watched::new(until, stopping, whole.ids));
+    whole.through(&mut archive, watched, observer)
 }
 
 /// Goes on with a study that was interrupted or killed. Blocks that are whole are kept; one that was broken
@@ -159,6 +171,7 @@ pub fn resume(
     archive_path: &Path,
     mut workloads: [Registry; 2],
     clock: Arc<dyn WallClock>,
+    stopping: &mut dyn Stopping,
     observer: &mut dyn Observer,
 ) -> Result<Finished> {
     let mut archive = Archive::open(archive_path)?;
@@ -168,8 +181,8 @@ pub fn resume(
         Ok(archive.load_run(&label)?)
     };
     let runs = [load(SIDES[0])?, load(SIDES[1])?];
-    let (order, slice_ms) = match (&runs[0].study, &runs[1].study) {
-        (Some(a), Some(b)) if a.pairs_with(b) => (a.order.clone(), a.slice_ms),
+    let part = match (&runs[0].study, &runs[1].study) {
+        (Some(a), Some(b)) if a.pairs_with(b) => a.clone(),
         _ => {
             return Err(LabError::Plan(format!(
                 "runs {name}-a and {name}-b are not the two sides of a study"
@@ -205,14 +218,15 @@ pub fn resume(
         ids: [runs[0].id, runs[1].id],
         sides: &sides,
         name,
-        order: &order,
-        slice: slice_ms.map(|ms| Duration::from_millis(ms.into())),
+        order: &part.order,
+        slice: part.slice_ms.map(|ms| Duration::from_millis(ms.into())),
         seed: runs[0].seed,
         machine: &machine,
         workloads: &workloads,
         clock: &clock,
     };
-    whole.through(&mut archive, observer)
+    let watched = (part.until).map(|until| Watched::new(until, stopping, whole.ids));
+    whole.through(&mut archive, watched, observer)
 }
 
 /// What is told of a target before a run.
@@ -286,11 +300,13 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    fn through(&self, archive: &mut Archive, observer: &mut dyn Observer) -> Result<Finished> {
-        let ended = match self.slice {
-            Some(slice) => self.pairs_in_slices(archive, slice, observer),
-            None => self.blocks(archive, observer),
-        };
+    fn through(
+        &self,
+        archive: &mut Archive,
+        watched: Option<Watched<'_>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Finished> {
+        let ended = self.pairs(archive, watched, observer);
         let now = host::clock::rfc3339(self.clock.now());
         let state = match ended {
             Ok(()) => RunState::Complete,
@@ -306,16 +322,36 @@ impl Whole<'_> {
         ended.map(|()| self.ids)
     }
 
-    fn blocks(&self, archive: &mut Archive, observer: &mut dyn Observer) -> Result<()> {
-        let mut done = 0;
-        for id in self.ids {
-            done += archive.finished(id)?.len();
+    fn pairs(
+        &self,
+        archive: &mut Archive,
+        mut watched: Option<Watched<'_>>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        for pair in 1..=(self.order.len() / 2) as u32 {
+            match self.slice {
+                Some(slice) => self.pair_in_turn(archive, (pair, slice), observer)?,
+                None => self.pair_of_blocks(archive, pair, observer)?,
+            }
+            if let Some(watched) = &mut watched
+                && watched.stops_after(pair, archive)?
+            {
+                break;
+            }
         }
-        for (at, letter) in self.order.chars().enumerate() {
+        Ok(())
+    }
+
+    fn pair_of_blocks(
+        &self,
+        archive: &mut Archive,
+        pair: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let first = 2 * (pair as usize - 1);
+        for letter in self.order[first..first + 2].chars() {
             let side = usize::from(letter == 'b');
-            let repetition = at as u32 / 2 + 1;
-            let queue = self.queue(archive, side, repetition, done)?;
-            done += queue.todo.len();
+            let queue = self.queue(archive, side, pair)?;
             if !queue.todo.is_empty() {
                 self.block(archive, side, &queue, observer)?;
             }
@@ -323,23 +359,16 @@ impl Whole<'_> {
         Ok(())
     }
 
-    fn queue(
-        &self,
-        archive: &Archive,
-        side: usize,
-        repetition: u32,
-        finished: usize,
-    ) -> Result<Queue> {
-        let id = self.ids[side];
+    fn queue(&self, archive: &Archive, side: usize, repetition: u32) -> Result<Queue> {
+        let (id, other) = (self.ids[side], self.ids[1 - side]);
         let there = archive.finished(id)?;
         let planned = archive.planned(id)?;
-        let other = archive.planned(self.ids[1 - side])?.len();
         let is_open = |key: &&PointKey| key.repetition == repetition && !there.contains(key);
         Ok(Queue {
             id,
             label: self.name.to_owned(),
-            planned: planned.len() + other,
-            finished,
+            planned: planned.len() + archive.planned(other)?.len(),
+            finished: there.len() + archive.finished(other)?.len(),
             todo: planned.iter().filter(is_open).cloned().collect(),
         })
     }

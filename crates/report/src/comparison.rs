@@ -2,6 +2,7 @@
 
 mod chances;
 mod forest;
+mod looks;
 mod ramps;
 mod shifts;
 
@@ -15,13 +16,14 @@ use stats::summary::median;
 use verdict::compare::{CONFIDENCE, Comparison, Named, Oddity, Row, verdict_word as word};
 use verdict::metric;
 
-use crate::number;
+use crate::number::{self, percent};
 use crate::shifted::order_words;
 use crate::terminal::table::{self, Align, Column, Table};
 use crate::terminal::{Paint, clean};
 
 pub use chances::chances;
 pub(crate) use forest::Scale;
+pub use looks::{ended, length, look, looks_words, planned};
 pub use ramps::ramps;
 pub use shifts::shifts;
 
@@ -46,6 +48,9 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
         colour: shown.colour,
     };
     let mut out = head(compared, &paint);
+    if let Some(ended) = ended(compared) {
+        out.push_str(&format!("{}\n", table::wrap(&ended, shown.width, 0)));
+    }
     out.push_str(&differences(compared, shown, &paint));
     for caution in &compared.cautions {
         let text = table::wrap(&format!("  ! {}", clean(caution)), shown.width, 4);
@@ -64,7 +69,7 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     if !secondary.is_empty() {
         out.push_str(&format!("\n{}\n", paint.bold(&tally(&secondary))));
         if shown.all {
-            let each = format!("{} % interval", percent(CONFIDENCE));
+            let each = sure_of(compared.confidence_secondary, 1, compared);
             out.push_str(&forest_table(&secondary, shown.width, &paint, &each));
         }
     }
@@ -111,7 +116,8 @@ pub fn pairs_words(compared: &Comparison) -> String {
         }
         _ => "",
     };
-    format!("{pairs} pairs, {how}{whose}")
+    let of = compared.looks.as_ref().map(looks::at_most);
+    format!("{pairs} pairs{}, {how}{whose}", of.unwrap_or_default())
 }
 
 fn named(named: Named) -> String {
@@ -171,13 +177,30 @@ fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
 
 /// How sure the intervals of the primary metrics are: "95 % interval", or of several, what each has so that all hold.
 pub(crate) fn sure(compared: &Comparison) -> String {
-    let together = percent(CONFIDENCE);
     let told = |row: &&Row| !row.a.is_empty() && !row.b.is_empty();
-    match compared.primary().filter(told).count() {
-        0 | 1 => format!("{together} % interval"),
-        n => format!(
+    sure_of(
+        compared.confidence,
+        compared.primary().filter(told).count(),
+        compared,
+    )
+}
+
+fn sure_of(confidence: f64, metrics: usize, compared: &Comparison) -> String {
+    let together = percent(CONFIDENCE);
+    let looks = compared.looks.as_ref().filter(|looks| looks.planned > 1);
+    match (metrics, looks) {
+        (0 | 1, None) => format!("{together} % interval"),
+        (n, None) => format!(
             "{} % interval ({n} metrics, together {together} %)",
-            percent(compared.confidence)
+            percent(confidence)
+        ),
+        (0 | 1, Some(_)) => format!(
+            "{} % interval (all looks together {together} %)",
+            percent(confidence)
+        ),
+        (n, Some(_)) => format!(
+            "{} % interval ({n} metrics, at all looks together {together} %)",
+            percent(confidence)
         ),
     }
 }
@@ -228,12 +251,6 @@ fn band_words(rows: &[&Row]) -> String {
         };
     }
     text
-}
-
-/// A share in percent, without digits that say nothing: "2", "0.5", "37.5".
-pub(crate) fn percent(share: f64) -> String {
-    let rounded = (share * 1000.0).round() / 10.0;
-    format!("{rounded}")
 }
 
 fn cells(row: &Row, scale: &Scale) -> Vec<String> {
@@ -300,12 +317,15 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
     let mut lines = without_interval(compared, rows);
     for row in rows {
         let name = clean(&row.metric.to_string());
-        match (row.result.further, row.result.ratio) {
-            (Some(Further::More(_)), None) => {}
-            (Some(further), _) => {
+        let excluded = compared.looks.as_ref();
+        let excluded = excluded.and_then(|looks| looks::excluded(row, looks));
+        match (excluded, row.result.further, row.result.ratio) {
+            (Some(excluded), ..) => lines.push(format!("{name}: {excluded}")),
+            (_, Some(Further::More(_)), None) => {}
+            (_, Some(further), _) => {
                 lines.push(format!("{name}: {}", needed(further, compared.design)))
             }
-            (None, _) => {}
+            (_, None, _) => {}
         }
         lines.extend(
             row.oddities

@@ -27,7 +27,9 @@ mod terminal;
 mod transactions;
 mod users;
 
-pub use comparison::{Shown, chances, comparison, ramps, shifts};
+pub use comparison::{
+    Shown, chances, comparison, length, look, looks_words, planned, ramps, shifts,
+};
 pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{parallelism, point_line, terminal};

@@ -11,9 +11,9 @@ mod metrics;
 mod oddities;
 
 use archive::{Better, Run};
-use stats::compare::{Band, Design, Direction, Question, Verdict};
+use stats::compare::{Band, Design, Direction, Question, Verdict, judge};
 use stats::forecast;
-use stats::multiple::{confidence_of_each, holm};
+use stats::multiple::holm;
 use stats::ratio::quotient;
 
 pub use comparable::{NotComparable, Pairing};
@@ -23,6 +23,7 @@ pub use metrics::Named;
 pub use oddities::Oddity;
 
 use crate::difference::{Difference, differences};
+use crate::looks::{Looks, at_end, confidence, looks, seen};
 use crate::metric::{self, Metric};
 pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms, verdict_word};
 
@@ -72,7 +73,9 @@ pub struct Comparison {
     pub design: Design,
     /// Length of the slices in which both sides of a pair took turns, in milliseconds, if they did.
     pub slice_ms: Option<u32>,
-    /// Repetitions of A and of B.
+    /// How the study was looked at before its end, if it was.
+    pub looks: Option<Looks>,
+    /// Repetitions of A and of B; up to the last look that was taken.
     pub repetitions: (u32, u32),
     /// What is configured differently.
     pub differences: Vec<Difference>,
@@ -82,9 +85,11 @@ pub struct Comparison {
     pub named: Named,
     /// The effect for which repetitions are advised.
     pub effect: f64,
-    /// Confidence of the interval of each primary metric, as a share: together they hold with [`CONFIDENCE`]. The
-    /// secondary ones hold with that each, and not together.
+    /// Confidence of the interval of each primary metric, as a share: together, and at all looks, they hold with
+    /// [`CONFIDENCE`].
     pub confidence: f64,
+    /// That of each secondary one: these hold with [`CONFIDENCE`] each, and not together.
+    pub confidence_secondary: f64,
     /// Metrics, the primary ones first.
     pub rows: Vec<Row>,
 }
@@ -117,6 +122,8 @@ pub struct Row {
     pub advised: Option<usize>,
     /// The least effect, as a share, that as many as there are find in four of five cases; only for the primary ones.
     pub least_effect: Option<f64>,
+    /// The same at the last look that is planned, if this scatter is the true one; only of a study with looks.
+    pub least_effect_at_end: Option<f64>,
 }
 
 /// Compares run `b` with run `a`.
@@ -126,6 +133,8 @@ pub struct Row {
 pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
     checked(options)?;
     let pairing = comparable::pairing(a, b, &options.terms, options.anyway)?;
+    let (looks, whole) = (looks(a, b), (a, b));
+    let [a, b] = &seen(a, b);
     let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
     let secondary = metrics::secondary(a, &pairing, &primary);
     // A test that tells no such figure, as a load or a check, buys nothing by chance.
@@ -134,12 +143,16 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         tells(a, metric) && tells(b, &pairing.in_b(metric))
     };
     let told = primary.iter().filter(is_told).count();
+    let confidence_of = |metrics| confidence(whole.0, whole.1, metrics);
+    let at_end = at_end(whole.0, whole.1, told);
     let judge = Judge {
         a,
         b,
         pairing: &pairing,
         options,
-        confidence: confidence_of_each(CONFIDENCE, told),
+        confidence: confidence_of(told),
+        confidence_secondary: confidence_of(1),
+        at_end,
     };
     for metric in &primary {
         judge.refuse_noise(metric)?;
@@ -149,6 +162,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     let mut rows: Vec<Row> = rows.collect();
     adjust(&mut rows);
     let mut cautions = pairing.cautions.clone();
+    cautions.extend(looks.as_ref().and_then(of_looks));
     let differences = differences(a, b);
     if differences.is_empty() && !is_same_on_purpose(a, b) {
         cautions.push("nothing that is recorded differs between the two runs; if something was changed, note what".into());
@@ -159,14 +173,26 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         design: pairing.design,
         slice_ms: (a.study.as_ref().filter(|_| pairing.design.is_paired()))
             .and_then(|study| study.slice_ms),
+        looks,
         repetitions: (a.repetitions, b.repetitions),
         differences,
         cautions,
         named,
         effect: options.effect,
         confidence: judge.confidence,
+        confidence_secondary: judge.confidence_secondary,
         rows,
     })
+}
+
+/// What is to be said of a study that was not looked at to its end.
+fn of_looks(looks: &Looks) -> Option<String> {
+    let Looks { taken, pairs, .. } = looks;
+    match looks.ended {
+        Some(_) => None,
+        None if *taken == 0 => Some("the study was interrupted before its first look, so there is no interval yet; resume it".into()),
+        None => Some(format!("the study was interrupted after look {taken}: only its first {pairs} pairs count until the next look; resume it")),
+    }
 }
 
 /// Whether two runs are the sides of a study that sets nothing: the same configuration, twice.
@@ -194,6 +220,10 @@ struct Judge<'a> {
     options: &'a Options<'a>,
     /// Of each primary metric.
     confidence: f64,
+    /// Of each secondary one.
+    confidence_secondary: f64,
+    /// Pairs of the last look that is planned, and the confidence of each primary metric's interval then.
+    at_end: Option<(usize, f64)>,
 }
 
 impl Judge<'_> {
@@ -211,11 +241,15 @@ impl Judge<'_> {
             band,
             confidence: match primary {
                 true => self.confidence,
-                false => CONFIDENCE,
+                false => self.confidence_secondary,
             },
             seed: self.a.seed,
         };
-        let result = stats::compare::compare(&a, &b, &question);
+        let mut result = stats::compare::compare(&a, &b, &question);
+        if self.at_end.is_some() {
+            // They would be right for one look, of a study whose length does not depend on them.
+            (result.rank_p, result.permutation_p) = (None, None);
+        }
         let (sd, n) = (result.sd_log.filter(|_| primary), a.len().min(b.len()));
         Row {
             title: title(self.a, metric),
@@ -237,6 +271,7 @@ impl Judge<'_> {
             // Simulated, so only for what decides.
             advised: sd.and_then(|sd| self.advised(sd, n, band)),
             least_effect: sd.and_then(|sd| self.least_effect(sd, n, band)),
+            least_effect_at_end: sd.and_then(|sd| self.least_effect_at_end(sd, n, band)),
             metric: metric.clone(),
             a: a.into_iter().filter(|v| v.is_finite()).collect(),
             b: b.into_iter().filter(|v| v.is_finite()).collect(),
@@ -254,6 +289,16 @@ impl Judge<'_> {
     fn least_effect(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
         let upper = forecast::spread_upper(sd_log, n).ok()?;
         forecast::least_effect(&self.plan(band), upper, n)
+    }
+
+    fn least_effect_at_end(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
+        let (pairs, confidence) = self.at_end?;
+        let upper = forecast::spread_upper(sd_log, n).ok()?;
+        let plan = forecast::Plan {
+            confidence,
+            ..self.plan(band)
+        };
+        forecast::least_effect(&plan, upper, pairs)
     }
 
     fn plan(&self, band: Band) -> forecast::Plan {
@@ -333,7 +378,36 @@ fn adjust(rows: &mut [Row]) {
     }
 }
 
+impl Row {
+    /// Whether its interval gives a verdict, or excludes an effect of this size, a share. A metric without a ratio never will, and
+    /// nobody waits for it.
+    pub fn is_answered(&self, effect: f64) -> bool {
+        let waits_for_ratio = self.result.further.is_some();
+        match self.result.ratio {
+            Some(_) => self.has_verdict() || self.excludes(effect),
+            None => !waits_for_ratio,
+        }
+    }
+
+    /// Whether it is better, worse or equivalent.
+    pub fn has_verdict(&self) -> bool {
+        self.result.verdict != Verdict::Inconclusive
+    }
+
+    /// Whether the whole interval lies within this effect, a share.
+    pub fn excludes(&self, effect: f64) -> bool {
+        let within = |ratio| judge(ratio, Band::of(effect), Direction::HigherIsBetter);
+        self.result.ratio.as_ref().map(within) == Some(Verdict::Equivalent)
+    }
+}
+
 impl Comparison {
+    /// Whether every primary metric has a verdict, or excludes an effect of this size, a share; also where no number of pairs
+    /// would carry a verdict.
+    pub fn is_answered(&self, effect: f64) -> bool {
+        !self.design.decides() || self.primary().all(|row| row.is_answered(effect))
+    }
+
     /// The primary metrics.
     pub fn primary(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|r| r.primary)

@@ -1,9 +1,10 @@
 //! What the figures of runs mean, from the archive alone.
 //!
 //! * [`mod@difference`]: which settings differ between two runs.
-//! * [`mod@method`]: laws that the figures of any right measurement keep.
 //! * [`metric`]: which figure of which points to evaluate, and its value in each repetition.
 //! * [`mod@compare`]: compares two runs, with ratios, intervals and verdicts.
+//! * [`mod@looks`]: studies that were looked at before their end.
+//! * [`mod@method`]: laws that the figures of any right measurement keep.
 //! * [`mod@ramps`]: compares two ramps of users.
 //! * [`mod@shift`]: times of I/Os below a database, before and after.
 //! * [`sla`]: checks a run against limits.
@@ -12,6 +13,7 @@
 
 pub mod compare;
 pub mod difference;
+pub mod looks;
 pub mod method;
 pub mod metric;
 mod outcome;

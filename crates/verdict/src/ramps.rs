@@ -10,7 +10,8 @@ use stats::ramp::{Limits, RampComparison, RampQuestion, Step, compare};
 
 pub use json::json;
 
-use crate::outcome::{CONFIDENCE, Terms};
+use crate::looks::{confidence, seen};
+use crate::outcome::Terms;
 
 /// Test whose levels are users.
 pub const USERS: &str = "OLTP";
@@ -88,6 +89,8 @@ pub fn step(
 /// The ramps that both runs have, by target and step.
 pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
     let design = terms.design(a, b);
+    let confidence = confidence(a, b, 1);
+    let [a, b] = &seen(a, b);
     let places = places(a)
         .into_iter()
         .filter(|place| levels(b, *place).count() > 1);
@@ -106,7 +109,7 @@ pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
             }),
             design,
             band: terms.band,
-            confidence: CONFIDENCE,
+            confidence,
             seed: a.seed,
         };
         let of = |run| repetitions(run, place, percentile);

@@ -10,7 +10,8 @@ use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 
 pub use json::json;
 
-use crate::outcome::{CONFIDENCE, Terms};
+use crate::looks::{confidence, seen};
+use crate::outcome::Terms;
 
 /// What lasts longer belongs to the tail, µs.
 pub const TAIL_US: f64 = 1_000.0;
@@ -95,9 +96,10 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
         design: terms.design(before, after),
         direction: Direction::LowerIsBetter,
         band: terms.band,
-        confidence: CONFIDENCE,
+        confidence: confidence(before, after, 1),
         seed: before.seed,
     };
+    let [before, after] = &seen(before, after);
     let mut found: Vec<Shift> = Vec::new();
     for point in before.points.iter().filter(|p| p.work.below_database) {
         for times in &point.by_operation.times {

@@ -1,23 +1,29 @@
 //! `dbdyno ab`: two configurations measured in turn, then compared.
 
+mod until;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
-use archive::{Archive, Run, RunName, RunState};
+use archive::{Archive, Run, RunName, RunState, Until};
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
 use stats::multiple::confidence_of_each;
 use stats::ratio::fewest_pairs;
 use target::TargetUrl;
+use until::{Known, Watch};
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};
+use verdict::metric::Metric;
 use workload::Library;
 
 use super::compare::{How, earlier_studies, equal_studies, judge_and_show};
 use crate::arguments::{AbArguments, BandAsked, SecretText, urls};
 use crate::consent::Forecast;
-use crate::exit::Status;
+use crate::exit::{InvalidInput, Status};
 use crate::place::{self, WorkFiles};
 use crate::progress::Screen;
 use crate::say::say;
@@ -77,6 +83,7 @@ fn begin(
     workloads.prepare(&mut plan)?;
     let metrics = metrics(arguments, &workloads, &plan)?;
     let pairs = pairs(arguments, metrics);
+    let until = until_asked(arguments, (pairs, metrics))?;
     common.push(Setting::parse(&format!("repeat={pairs}"))?);
     // Settings of one side must be right before a directory is made for its targets.
     if !arguments.targets.is_empty() {
@@ -84,7 +91,13 @@ fn begin(
         sides(arguments, &workloads, &text, &common, &targets, &targets)?;
     }
     let host = super::server_host(&arguments.server)?;
-    foretell(arguments, (pairs, metrics), &plan, archive)?;
+    match &until {
+        Some(until) => {
+            let known = known(&plan, &until.primary, archive);
+            until::foretell(until, metrics, &known, &arguments.permission)?;
+        }
+        None => foretell(arguments, (pairs, metrics), &plan, archive)?,
+    }
     let (targets, files) = targets(arguments)?;
     let built = sides(
         arguments,
@@ -100,6 +113,7 @@ fn begin(
     let options = built.map(|(sides, workloads)| StudyOptions {
         sides,
         pairs,
+        until: until.clone(),
         slice: arguments.interleave,
         archive: place::archive(archive),
         name: arguments.name.clone(),
@@ -110,7 +124,9 @@ fn begin(
         stated: super::stated(arguments.platform.as_deref()).unwrap_or_default(),
         host,
     });
-    let finished = options.and_then(|options| Ok(study::study(options, screen)?));
+    screen.may_stop(until.is_some());
+    let mut watch = Watch::new(until.unwrap_or_default(), metrics, screen.teller());
+    let finished = options.and_then(|options| Ok(study::study(options, &mut watch, screen)?));
     match finished {
         Ok(finished) => Ok((finished, files)),
         Err(error) => {
@@ -225,8 +241,26 @@ fn foretell(
 /// The pairs that are asked for, else as many as are usual, or as the intervals of so many metrics need.
 fn pairs(arguments: &AbArguments, metrics: usize) -> u32 {
     let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, metrics));
-    let usual = study::PAIRS_DEFAULT.max(fewest as u32);
+    let usual = match arguments.until {
+        Some(_) => until::PAIRS_DEFAULT,
+        None => study::PAIRS_DEFAULT,
+    };
+    let usual = usual.max(fewest as u32);
     arguments.pairs.unwrap_or(usual)
+}
+
+/// How the study is looked at before its end, if that is asked for.
+fn until_asked(arguments: &AbArguments, (pairs, metrics): (u32, usize)) -> Result<Option<Until>> {
+    let Some(effect) = arguments.until else {
+        return Ok(None);
+    };
+    let BandAsked::Share(band) = arguments.judging.band else {
+        let why = "--until needs a band that is a percentage, and not learned";
+        return Err(InvalidInput(why.into()).into());
+    };
+    let usual = Some(until::WITHIN_DEFAULT).filter(|_| arguments.pairs.is_none());
+    let (within, primary) = (arguments.within.or(usual), &arguments.judging.primary);
+    until::until((effect, band), primary, (pairs, metrics), within).map(Some)
 }
 
 /// How many primary metrics the study will have, as far as that is known before its databases are opened: those that the
@@ -236,7 +270,16 @@ fn metrics(arguments: &AbArguments, workloads: &Registry, plan: &Plan) -> Result
         0 => 2,
         given => given,
     };
-    let named = match arguments.judging.primary.as_slice() {
+    metrics_of(&arguments.judging.primary, targets, workloads, plan)
+}
+
+fn metrics_of(
+    asked: &[String],
+    targets: usize,
+    workloads: &Registry,
+    plan: &Plan,
+) -> Result<usize> {
+    let named = match asked {
         [] => &plan.primary,
         asked => asked,
     };
@@ -249,18 +292,70 @@ fn metrics(arguments: &AbArguments, workloads: &Registry, plan: &Plan) -> Result
 /// The largest scatter of a primary metric in the newest studies of this plan, planned with the spread
 /// that is exceeded once in five; `None` when the archive has no such study.
 fn known_spread(plan: &Plan, archive: &Option<PathBuf>) -> Option<(f64, usize)> {
-    let studies = earlier_studies(&like(plan), archive).ok()?;
-    let newest = &studies[studies.len().saturating_sub(STUDIES_MAX)..];
-    let spreads = newest.iter().filter_map(|(a, b)| {
-        let compared = compare(a, b, &Options::default()).ok()?;
-        let spreads = compared.primary().filter_map(|row| {
-            let n = row.a.len().min(row.b.len());
-            stats::forecast::spread_upper(row.result.sd_log?, n).ok()
-        });
-        spreads.reduce(f64::max)
+    let spreads = newest(plan, archive).into_iter().filter_map(|(a, b)| {
+        let spreads = spreads(&a, &b, &[]);
+        spreads
+            .into_iter()
+            .map(|(_, spread)| spread)
+            .reduce(f64::max)
     });
     let spreads: Vec<f64> = spreads.collect();
     Some((stats::summary::median(&spreads)?, spreads.len()))
+}
+
+/// The newest studies of this plan on this machine.
+fn newest(plan: &Plan, archive: &Option<PathBuf>) -> Vec<(Run, Run)> {
+    let mut studies = earlier_studies(&like(plan), archive).unwrap_or_default();
+    studies.split_off(studies.len().saturating_sub(STUDIES_MAX))
+}
+
+/// The scatter of the primary metrics of a study, planned with the spread that is exceeded once in five.
+fn spreads(a: &Run, b: &Run, primary: &[Metric]) -> Vec<(String, f64)> {
+    let options = Options {
+        primary,
+        ..Options::default()
+    };
+    let Ok(compared) = compare(a, b, &options) else {
+        return Vec::new();
+    };
+    let spreads = compared.primary().filter_map(|row| {
+        let n = row.a.len().min(row.b.len());
+        let spread = stats::forecast::spread_upper(row.result.sd_log?, n).ok()?;
+        Some((row.metric.to_string(), spread))
+    });
+    spreads.collect()
+}
+
+/// What the newest studies of this plan showed, metric by metric.
+fn known(plan: &Plan, primary: &[String], archive: &Option<PathBuf>) -> Known {
+    let primary: Vec<Metric> = primary
+        .iter()
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let studies = newest(plan, archive);
+    let mut by_metric: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (a, b) in &studies {
+        for (metric, spread) in spreads(a, b, &primary) {
+            by_metric.entry(metric).or_default().push(spread);
+        }
+    }
+    let median =
+        |(metric, spreads): (String, Vec<f64>)| Some((metric, stats::summary::median(&spreads)?));
+    let pairs = studies.iter().filter_map(|(a, _)| pair_of(a));
+    let pairs_s: Vec<f64> = pairs.map(|pair| pair.as_secs_f64()).collect();
+    Known {
+        spreads: by_metric.into_iter().filter_map(median).collect(),
+        pair: stats::summary::median(&pairs_s).map(Duration::from_secs_f64),
+        studies: studies.len(),
+    }
+}
+
+/// How long a pair of a finished study took.
+fn pair_of(run: &Run) -> Option<Duration> {
+    let begun: jiff::Timestamp = run.started_at.parse().ok()?;
+    let ended: jiff::Timestamp = run.finished_at.as_ref()?.parse().ok()?;
+    let took = Duration::try_from(ended.duration_since(begun)).ok()?;
+    Some(took / run.repetitions.max(1))
 }
 
 /// A run of the plan on this machine, as far as earlier ones are recognised by it.
@@ -285,11 +380,19 @@ fn resume(
         super::resumed::agree(&arguments.permission, archive, &begun.each_ref())?;
     }
     let files = place::work_files_of(&begun[0])?;
+    let until = begun[0].study.clone().unwrap_or_default().until;
+    let workloads = registries(library);
+    let plan = Plan::parse(&workloads[0], &begun[0].plan_toml, &[])?;
+    screen.may_stop(until.is_some());
+    let until = until.unwrap_or_default();
+    let metrics = metrics_of(&until.primary, begun[0].targets.len(), &workloads[0], &plan)?;
+    let mut watch = Watch::new(until, metrics, screen.teller());
     let finished = study::resume(
         name,
         archive,
-        registries(library),
+        workloads,
         Arc::new(SystemClock),
+        &mut watch,
         screen,
     )?;
     Ok((finished, files))

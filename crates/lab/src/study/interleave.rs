@@ -17,29 +17,19 @@ use crate::signal;
 use crate::work::Queue;
 
 impl Whole<'_> {
-    /// Measures all pairs that are not there yet.
-    pub(super) fn pairs_in_slices(
+    /// Measures what is not there yet of a pair.
+    pub(super) fn pair_in_turn(
         &self,
         archive: &mut Archive,
-        slice: Duration,
+        (pair, slice): (u32, Duration),
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let mut done = 0;
-        for id in self.ids {
-            done += archive.finished(id)?.len();
+        self.leave_torn_out(archive, pair)?;
+        let queues = [self.queue(archive, 0, pair)?, self.queue(archive, 1, pair)?];
+        match queues.iter().all(|queue| queue.todo.is_empty()) {
+            true => Ok(()),
+            false => self.pair_in_slices(archive, (pair, slice), &queues, observer),
         }
-        for pair in 1..=(self.order.len() / 2) as u32 {
-            self.leave_torn_out(archive, pair)?;
-            let queues = [
-                self.queue(archive, 0, pair, done)?,
-                self.queue(archive, 1, pair, done)?,
-            ];
-            done += queues.iter().map(|queue| queue.todo.len()).sum::<usize>();
-            if queues.iter().any(|queue| !queue.todo.is_empty()) {
-                self.pair_in_slices(archive, (pair, slice), &queues, observer)?;
-            }
-        }
-        Ok(())
     }
 
     /// What was measured on one side alone before the study was interrupted has nothing to be compared with.

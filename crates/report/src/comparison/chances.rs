@@ -5,7 +5,7 @@ use stats::forecast::{self, Plan};
 use stats::multiple::confidence_of_each;
 use verdict::compare::CONFIDENCE;
 
-use super::percent;
+use crate::number::percent;
 
 /// Spreads of a pair's ratio that are told when nothing is known of the machine.
 const SPREADS_ASSUMED: [f64; 3] = [0.005, 0.015, 0.04];

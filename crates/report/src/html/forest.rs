@@ -6,7 +6,7 @@ use stats::compare::Design;
 use verdict::compare::{Comparison, Named, Options, Row, compare, verdict_word};
 use verdict::metric;
 
-use crate::comparison::{odd_words, pairs_words, plain_ratio, sure};
+use crate::comparison::{ended, odd_words, pairs_words, plain_ratio, sure};
 use crate::number;
 use crate::scorecard::Against;
 use crate::shifted::order_words;
@@ -122,7 +122,10 @@ fn design(compared: &Comparison) -> String {
             "One repetition of each: no verdict is possible, because the noise is unknown."
                 .to_owned()
         }
-        Design::Paired | Design::PairedInstances => format!("{}.", pairs_words(compared)),
+        Design::Paired | Design::PairedInstances => {
+            let ended = ended(compared).map(|ended| format!(" {ended}"));
+            format!("{}.{}", pairs_words(compared), ended.unwrap_or_default())
+        }
         Design::Interleaved => format!("{a} and {b} repetitions, interleaved."),
         Design::Sequential { trusted } => format!(
             "{a} and {b} repetitions, one run after the other, not interleaved: {}.",

@@ -1,0 +1,201 @@
+//! Studies that stop when they are answered: the looks, what is said of them, and what an answer is.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use archive::{PlannedLook, Run, Until};
+use lab::study::Stopping;
+use stats::compare::{Band, Design};
+use stats::forecast::{self, Plan};
+use stats::looks::looks;
+use stats::multiple::confidence_of_each;
+use verdict::compare::{CONFIDENCE, Options, Terms, compare};
+use verdict::looks::at_each_look;
+use verdict::metric::Metric;
+
+use crate::consent::Permission;
+use crate::exit::InvalidInput;
+use crate::say::say;
+
+/// Most pairs when nothing else is asked for.
+pub const PAIRS_DEFAULT: u32 = 100;
+/// Bound of time when neither it nor the pairs are asked for.
+pub const WITHIN_DEFAULT: Duration = Duration::from_secs(30 * 60);
+
+/// What earlier studies of a plan showed.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Spreads of the primary metrics, each planned so that it is exceeded once in five.
+    pub spreads: Vec<(String, f64)>,
+    /// Time that a pair took.
+    pub pair: Option<Duration>,
+    /// How many studies.
+    pub studies: usize,
+}
+
+/// The looks of a study of so many pairs and primary metrics.
+fn planned(pairs: u32, metrics: usize) -> Vec<PlannedLook> {
+    let looks = looks(pairs as usize, confidence_of_each(CONFIDENCE, metrics));
+    let look = |look: &stats::looks::Look| PlannedLook {
+        pairs: look.pairs as u32,
+        spent: look.spent,
+    };
+    looks.iter().map(look).collect()
+}
+
+/// A study until an `effect`, a share, is found or excluded.
+///
+/// # Errors
+/// An effect that the band hides.
+pub fn until(
+    (effect, band): (f64, f64),
+    primary: &[String],
+    (pairs, metrics): (u32, usize),
+    within: Option<Duration>,
+) -> Result<Until> {
+    if effect <= band {
+        let pct = |share: f64| share * 100.0;
+        return Err(InvalidInput(format!(
+            "--until {}% lies within the band of ±{} %, where a difference counts as none; name a larger effect, or a smaller --band",
+            pct(effect),
+            pct(band)
+        ))
+        .into());
+    }
+    Ok(Until {
+        effect_pct: effect * 100.0,
+        band_pct: band * 100.0,
+        primary: primary.to_vec(),
+        within_s: within.map(|within| within.as_secs_f64()),
+        looks: planned(pairs, metrics),
+        ..Until::default()
+    })
+}
+
+/// The least effects, shares, that all pairs of the study would find, by metric; the largest first.
+fn least(until: &Until, metrics: usize, known: &Known) -> Vec<(String, f64)> {
+    let confidences = at_each_look(until, confidence_of_each(CONFIDENCE, metrics));
+    let plan = Plan {
+        design: Design::Paired,
+        band: Band::of(until.band_pct / 100.0),
+        confidence: confidences.last().copied().unwrap_or(CONFIDENCE),
+    };
+    let of = |(metric, spread): &(String, f64)| {
+        let least = forecast::least_effect(&plan, *spread, until.pairs() as usize)?;
+        Some((metric.clone(), least))
+    };
+    let mut all: Vec<(String, f64)> = known.spreads.iter().filter_map(of).collect();
+    all.sort_by(|one, other| other.1.total_cmp(&one.1));
+    all
+}
+
+/// Says when the study stops and what it can find, and asks where that is less than was named.
+///
+/// # Errors
+/// When the user does not agree.
+pub fn foretell(
+    until: &Until,
+    metrics: usize,
+    known: &Known,
+    permission: &Permission,
+) -> Result<()> {
+    let mut reachable = until.clone();
+    let fit =
+        (known.pair.zip(until.within_s)).map(|(pair, s)| (s / pair.as_secs_f64()).max(1.0) as u32);
+    let told = known
+        .pair
+        .filter(|_| fit.is_some_and(|fit| fit < until.pairs()));
+    if let (Some(fit), Some(_)) = (fit, told) {
+        reachable.looks = planned(fit, metrics);
+    }
+    let least = least(&reachable, metrics, known);
+    for line in report::planned(&reachable, &least, known.studies).lines() {
+        say(line);
+    }
+    if let Some(pair) = told {
+        let pair = report::length(pair.as_secs_f64());
+        say(&format!(
+            "  (a pair took {pair} there, so that {} fit into the time)",
+            reachable.pairs()
+        ));
+    }
+    let asked = until.effect_pct / 100.0;
+    let too_many = match least.first() {
+        Some((metric, least)) if *least > asked => format!(
+            "{} pairs would find an effect of {:.1} % of {metric} in four of five studies, but not one of {} %",
+            reachable.pairs(),
+            least * 100.0,
+            until.effect_pct
+        ),
+        _ => return Ok(()),
+    };
+    permission.agree(
+        &too_many,
+        "raise --pairs or --within, name a larger effect, or choose a smaller --band",
+    )
+}
+
+/// Decides when the study stops, and says what each look showed.
+pub struct Watch<T: Fn(&str)> {
+    begun: Instant,
+    metrics: usize,
+    until: Until,
+    tell: T,
+}
+
+impl<T: Fn(&str)> Watch<T> {
+    /// For so many primary metrics.
+    pub fn new(until: Until, metrics: usize, tell: T) -> Self {
+        Self {
+            begun: Instant::now(),
+            metrics,
+            until,
+            tell,
+        }
+    }
+
+    fn compared(&self, a: &Run, b: &Run) -> Option<verdict::compare::Comparison> {
+        let primary = self.until.primary.iter().map(|text| text.parse());
+        let primary: Vec<Metric> = primary.collect::<Result<_, _>>().ok()?;
+        let options = Options {
+            terms: Terms {
+                band: Band::of(self.until.band_pct / 100.0),
+                trust_sequential: false,
+            },
+            primary: &primary,
+            anyway: true,
+            ..Options::default()
+        };
+        compare(a, b, &options).ok()
+    }
+}
+
+impl<T: Fn(&str)> Stopping for Watch<T> {
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    fn looks(&self, pairs: u32) -> Vec<PlannedLook> {
+        planned(pairs, self.metrics)
+    }
+
+    fn is_planned(&mut self, until: &Until, pair: Duration) {
+        let seconds = pair.as_secs_f64();
+        let pairs = until.pairs();
+        (self.tell)(&format!(
+            "a pair takes {}: {}; {pairs} pairs take about {}",
+            report::length(seconds),
+            report::looks_words(until),
+            report::length(seconds * f64::from(pairs))
+        ));
+    }
+
+    fn is_answered(&mut self, a: &Run, b: &Run) -> bool {
+        // What cannot be compared is told by the comparison at the end of the study.
+        let Some(compared) = self.compared(a, b) else {
+            return false;
+        };
+        (self.tell)(&report::look(&compared));
+        compared.is_answered(self.until.effect_pct / 100.0)
+    }
+}

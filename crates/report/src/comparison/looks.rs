@@ -1,0 +1,158 @@
+//! Studies that are looked at before their end: what is said before, at each look, and afterwards.
+
+use archive::{Ended, Until};
+use verdict::compare::{Comparison, Row, verdict_word as word};
+use verdict::looks::Looks;
+
+use crate::number::percent;
+use crate::terminal::clean;
+
+/// Metrics that are named one by one.
+const NAMED_MAX: usize = 5;
+
+/// What is said before a study begins that stops when it is answered: when that is, and what it can find. `least`: the least effects,
+/// shares, that all its pairs would find, by metric, from the scatter of so many earlier studies.
+pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String {
+    let effect = percent(until.effect_pct / 100.0);
+    let mut out = format!(
+        "until {effect} %: stops at the first look where every primary metric is better, worse or equivalent (band ±{} %), or an \
+         effect of {effect} % is excluded\n",
+        percent(until.band_pct / 100.0)
+    );
+    let within = until
+        .within_s
+        .map(|s| format!("; no new pair after {}", length(s)));
+    out += &format!("  {}{}\n", looks_words(until), within.unwrap_or_default());
+    if least.is_empty() {
+        out += "  (no earlier study of this plan: the first look tells which effect these pairs find)\n";
+        return out;
+    }
+    let pairs = until.pairs();
+    for (metric, share) in least.iter().take(NAMED_MAX) {
+        let share = percent(*share);
+        out += &format!(
+            "  {}: {pairs} pairs detect {share} % in four of five studies\n",
+            clean(metric)
+        );
+    }
+    if least.len() > NAMED_MAX {
+        out += &format!("  … and less of {} more metrics\n", least.len() - NAMED_MAX);
+    }
+    out += &match studies {
+        1 => "  (scatter of one earlier study of this plan in the archive)\n".to_owned(),
+        n => format!("  (scatter of {n} earlier studies of this plan in the archive)\n"),
+    };
+    out
+}
+
+/// "looks after 8, 12 and 20 pairs, whose intervals hold together".
+pub fn looks_words(until: &Until) -> String {
+    let pairs: Vec<String> = until
+        .looks
+        .iter()
+        .map(|look| look.pairs.to_string())
+        .collect();
+    match pairs.as_slice() {
+        [] => "no look".to_owned(),
+        [one] => format!("one look, after {one} pairs"),
+        [most @ .., last] => format!("looks after {} and {last} pairs", most.join(", ")),
+    }
+}
+
+/// A length of time as it is said: "40 s", "25 min", "1.5 h".
+pub fn length(seconds: f64) -> String {
+    match seconds {
+        s if s < 10.0 => format!("{s:.1} s"),
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+/// What a look showed: how many metrics are answered, and what the others are waiting for.
+pub fn look(compared: &Comparison) -> String {
+    let Some(looks) = &compared.looks else {
+        return String::new();
+    };
+    let rows: Vec<&Row> = compared.primary().collect();
+    let (done, open): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.is_answered(looks.effect));
+    let mut out = format!(
+        "look {} of {}, after {} pairs: {} of {} primary metrics answered\n",
+        looks.taken,
+        looks.planned,
+        looks.pairs,
+        done.len(),
+        rows.len()
+    );
+    for row in done.iter().chain(&open).take(NAMED_MAX) {
+        out += &format!("  {}\n", of_metric(row, looks));
+    }
+    out
+}
+
+fn of_metric(row: &Row, looks: &Looks) -> String {
+    let name = clean(&row.metric.to_string());
+    let Some(ratio) = &row.result.ratio else {
+        return format!("{name}: no interval");
+    };
+    let interval = format!("{name}: {:.3} … {:.3}", ratio.low, ratio.high);
+    if row.is_answered(looks.effect) {
+        return format!("{interval}, {}", answer(row, looks.effect));
+    }
+    match row.least_effect_at_end {
+        Some(share) => format!(
+            "{interval}; {} pairs would detect {} %",
+            looks.pairs_max,
+            percent(share)
+        ),
+        None => interval,
+    }
+}
+
+/// A verdict, or what the interval excludes.
+fn answer(row: &Row, effect: f64) -> String {
+    let verdict = word(row.result.verdict);
+    match row.has_verdict() {
+        true => verdict.to_owned(),
+        false => format!(
+            "{verdict}, but an effect of {} % is excluded",
+            percent(effect)
+        ),
+    }
+}
+
+/// "of at most 40", of a study with looks.
+pub(super) fn at_most(looks: &Looks) -> String {
+    match looks.pairs == looks.pairs_max {
+        true => String::new(),
+        false => format!(" of at most {}", looks.pairs_max),
+    }
+}
+
+/// Why the study stopped, and what its intervals allow for; nothing of a study whose number of pairs was fixed.
+pub fn ended(compared: &Comparison) -> Option<String> {
+    let looks = compared.looks.as_ref()?;
+    let Looks { taken, planned, .. } = looks;
+    let effect = percent(looks.effect);
+    let why = match looks.ended {
+        Some(Ended::Answered) => format!(
+            "Stopped at look {taken} of {planned}: every primary metric has a verdict, or excludes an effect of {effect} %"
+        ),
+        Some(Ended::Pairs) => format!(
+            "Ended at the last of {planned} looks: an effect of {effect} % is neither found nor excluded everywhere"
+        ),
+        Some(Ended::Time) => format!(
+            "Ended at look {taken} of {planned}, when the time was over: an effect of {effect} % is neither found nor excluded \
+             everywhere"
+        ),
+        None => format!("{taken} of {planned} looks were taken"),
+    };
+    Some(format!("{why}. The intervals hold at all looks together."))
+}
+
+/// What the metrics without a verdict exclude.
+pub(super) fn excluded(row: &Row, looks: &Looks) -> Option<String> {
+    let is_excluded = !row.has_verdict() && row.excludes(looks.effect);
+    is_excluded.then(|| answer(row, looks.effect))
+}

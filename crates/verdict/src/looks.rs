@@ -1,0 +1,92 @@
+//! Studies that were looked at before their end: which pairs count, and how sure each interval must be.
+
+use std::borrow::Cow;
+
+use archive::{Ended, Run, Until};
+use stats::looks::{Look, confidences};
+use stats::multiple::confidence_of_each;
+
+use crate::outcome::CONFIDENCE;
+
+/// How a study was looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Looks {
+    /// The effect that had to be found or excluded, a share.
+    pub effect: f64,
+    /// Looks that were taken.
+    pub taken: usize,
+    /// Looks that were planned.
+    pub planned: usize,
+    /// Pairs at the last look that was taken.
+    pub pairs: u32,
+    /// Pairs at the last one that was planned.
+    pub pairs_max: u32,
+    /// Why it stopped; `None` if it goes on or was interrupted.
+    pub ended: Option<Ended>,
+}
+
+/// The looks of the study of which these are the sides, if it had any.
+pub fn looks(a: &Run, b: &Run) -> Option<Looks> {
+    let until = until(a, b)?;
+    Some(Looks {
+        effect: until.effect_pct / 100.0,
+        taken: until.taken as usize,
+        planned: until.looks.len(),
+        pairs: until.pairs_seen(),
+        pairs_max: until.looks.last()?.pairs,
+        ended: until.ended,
+    })
+}
+
+/// What a study tells of its looks.
+fn until<'r>(a: &'r Run, b: &Run) -> Option<&'r Until> {
+    let (x, y) = (a.study.as_ref()?, b.study.as_ref()?);
+    let until = x.until.as_ref()?;
+    (x.pairs_with(y) && y.until.as_ref() == Some(until)).then_some(until)
+}
+
+/// Confidence of the interval of each of so many metrics, for all of them to hold together with [`CONFIDENCE`]: at all looks, if
+/// there were any.
+pub fn confidence(a: &Run, b: &Run, metrics: usize) -> f64 {
+    let of_each = confidence_of_each(CONFIDENCE, metrics);
+    match until(a, b) {
+        Some(until) => at_each_look(until, of_each)
+            .get((until.taken as usize).saturating_sub(1))
+            .copied()
+            .unwrap_or(of_each),
+        None => of_each,
+    }
+}
+
+/// Pairs of the last look that is planned, and the confidence of the interval of each of so many metrics then.
+pub(crate) fn at_end(a: &Run, b: &Run, metrics: usize) -> Option<(usize, f64)> {
+    let until = until(a, b)?;
+    let confidence = at_each_look(until, confidence_of_each(CONFIDENCE, metrics));
+    Some((until.looks.last()?.pairs as usize, *confidence.last()?))
+}
+
+/// Confidence of the interval at each look, for all of them to hold together with `confidence`.
+pub fn at_each_look(until: &Until, confidence: f64) -> Vec<f64> {
+    let looks = until.looks.iter().map(|look| Look {
+        pairs: look.pairs as usize,
+        spent: look.spent,
+    });
+    confidences(&looks.collect::<Vec<_>>(), confidence)
+}
+
+/// Both runs as far as they were looked at: pairs beyond the last look have not been paid for.
+pub(crate) fn seen<'r>(a: &'r Run, b: &'r Run) -> [Cow<'r, Run>; 2] {
+    let pairs = until(a, b).map(Until::pairs_seen);
+    [a, b].map(|run| match pairs {
+        Some(pairs) if run.repetitions != pairs => {
+            let mut seen = run.clone();
+            seen.repetitions = pairs;
+            // Before the first look nothing counts, but what is measured is known.
+            if pairs > 0 {
+                seen.points.retain(|point| point.key.repetition <= pairs);
+            }
+            Cow::Owned(seen)
+        }
+        _ => Cow::Borrowed(run),
+    })
+}
