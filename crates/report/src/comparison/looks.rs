@@ -13,7 +13,7 @@ const NAMED_MAX: usize = 5;
 /// What is said before a study begins that stops when it is answered: when that is, and what it can find. `least`: the least effects,
 /// shares, that all its pairs would find, by metric, from the scatter of so many earlier studies.
 pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String {
-    let effect = percent(until.effect_pct / 100.0);
+    let effect = effect_words(until.effect_pct / 100.0);
     let mut out = format!(
         "until {effect} %: stops at the first look where every primary metric is better, worse or equivalent (band ±{} %), or an \
          effect of {effect} % is excluded\n",
@@ -57,6 +57,11 @@ pub fn looks_words(until: &Until) -> String {
         [one] => format!("one look, after {one} pairs"),
         [most @ .., last] => format!("looks after {} and {last} pairs", most.join(", ")),
     }
+}
+
+/// An effect as it was asked for: "3", "0.05".
+fn effect_words(share: f64) -> String {
+    format!("{}", (share * 1e6).round() / 1e4)
 }
 
 /// A length of time as it is said: "40 s", "25 min", "1.5 h".
@@ -117,7 +122,7 @@ fn answer(row: &Row, effect: f64) -> String {
         true => verdict.to_owned(),
         false => format!(
             "{verdict}, but an effect of {} % is excluded",
-            percent(effect)
+            effect_words(effect)
         ),
     }
 }
@@ -134,7 +139,7 @@ pub(super) fn at_most(looks: &Looks) -> String {
 pub fn ended(compared: &Comparison) -> Option<String> {
     let looks = compared.looks.as_ref()?;
     let Looks { taken, planned, .. } = looks;
-    let effect = percent(looks.effect);
+    let effect = effect_words(looks.effect);
     let why = match looks.ended {
         Some(Ended::Answered) => format!(
             "Stopped at look {taken} of {planned}: every primary metric has a verdict, or excludes an effect of {effect} %"

@@ -1,0 +1,520 @@
+//! `dbdyno ab --until`: studies that stop at looks planned in advance. The laboratory's part runs in virtual time, with answers
+//! that the tests give.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+mod sleep;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use archive::{Archive, Ended, PlannedLook, Point, PointKey, Run, RunName, RunState, Until};
+use common::{Ended as Exited, Place, TINY, points, repository};
+use host::SystemClock;
+use host::inventory::Stated;
+use lab::study::{self, Side, Stopping, StudyOptions};
+use lab::{HostAsked, LabError, Observer, Plan, Registry};
+use load::Progress;
+use serde_json::Value;
+use target::TargetUrl;
+use workload::Library;
+
+const PLAN: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 5\n\
+    [[step]]\nuse = \"sleep\"\n[step.sleep]\nsleepers = [1]\nnaps = 1\n";
+
+fn registry() -> Registry {
+    workload::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
+}
+
+fn look((pairs, spent): (u32, f64)) -> PlannedLook {
+    PlannedLook { pairs, spent }
+}
+
+/// Counts the points, and stops the study behind one of them.
+struct Seen {
+    points: Arc<AtomicU32>,
+    stops_at: Option<u32>,
+}
+
+impl Observer for Seen {
+    fn begins(&mut self, _: &str, _: usize, _: usize) {}
+    fn point_begins(&mut self, _: &PointKey, _: &str, _: &str, _: &Arc<Progress>) {}
+    fn point_ends(&mut self, _: &Point) {
+        let seen = self.points.fetch_add(1, Ordering::Relaxed) + 1;
+        lab::signal::stop_flag().store(self.stops_at == Some(seen), Ordering::Relaxed);
+    }
+}
+
+/// A study whose points take a second each, and that is answered at the look after so many pairs.
+struct Told {
+    points: Arc<AtomicU32>,
+    answered_at: Option<u32>,
+    /// After how many points the machine stands still for an hour.
+    stalls_at: Option<u32>,
+    planned: Vec<u32>,
+    asked: Vec<u32>,
+}
+
+impl Stopping for Told {
+    fn elapsed(&self) -> Duration {
+        let points = self.points.load(Ordering::Relaxed);
+        let stalled = self.stalls_at.is_some_and(|at| points >= at);
+        Duration::from_secs(u64::from(points) + if stalled { 3600 } else { 0 })
+    }
+
+    fn looks(&self, pairs: u32) -> Vec<PlannedLook> {
+        [(2, 0.5), (pairs, 1.0)].map(look).to_vec()
+    }
+
+    fn is_planned(&mut self, until: &Until, pair: Duration) {
+        assert_eq!(pair, Duration::from_secs(2));
+        self.planned.push(until.pairs());
+    }
+
+    fn is_answered(&mut self, a: &Run, b: &Run) -> bool {
+        let pairs = a.points.len() as u32;
+        let until = |run: &Run| run.study.clone().unwrap().until.unwrap();
+        // The verdict is drawn from what the runs tell of the looks.
+        assert_eq!(
+            (b.points.len() as u32, until(a).pairs_seen()),
+            (pairs, pairs)
+        );
+        assert_eq!(until(a), until(b));
+        self.asked.push(pairs);
+        self.answered_at == Some(pairs)
+    }
+}
+
+/// The flag that stops a run is the process's.
+static ONE_STUDY: Mutex<()> = Mutex::new(());
+
+struct Measured {
+    _place: tempfile::TempDir,
+    archive: PathBuf,
+    told: Told,
+    seen: Seen,
+}
+
+impl Measured {
+    /// A study of at most five pairs, with looks after 2, 3 and 5.
+    fn study(
+        within_s: Option<f64>,
+        set: impl Fn(&mut Told, &mut Seen),
+    ) -> (Self, lab::Result<[i64; 2]>) {
+        let _place = tempfile::tempdir().unwrap();
+        let points = Arc::<AtomicU32>::default();
+        let mut study = Self {
+            archive: _place.path().join("a.dbdyno"),
+            _place,
+            told: Told {
+                points: Arc::clone(&points),
+                answered_at: None,
+                stalls_at: None,
+                planned: Vec::new(),
+                asked: Vec::new(),
+            },
+            seen: Seen {
+                points,
+                stops_at: None,
+            },
+        };
+        set(&mut study.told, &mut study.seen);
+        let ended = study::study(
+            options(&study.archive, within_s),
+            &mut study.told,
+            &mut study.seen,
+        );
+        lab::signal::stop_flag().store(false, Ordering::Relaxed);
+        (study, ended)
+    }
+
+    /// How the study stands in the archive: the same on both sides.
+    fn kept(&self) -> (Run, Until) {
+        let archive = Archive::open_read_only(&self.archive).unwrap();
+        let [a, b] =
+            ["s-a", "s-b"].map(|label| archive.load_run(&RunName::Label(label.into())).unwrap());
+        let until = |run: &Run| run.study.clone().unwrap().until.unwrap();
+        assert_eq!(
+            (until(&a), a.repetitions, a.points_planned),
+            (until(&b), b.repetitions, b.points_planned)
+        );
+        assert_eq!((&a.reasons, a.state), (&Vec::new(), b.state));
+        (a.clone(), until(&a))
+    }
+}
+
+fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
+    let side = || Side {
+        plan: Plan::parse(&registry(), PLAN, &[]).unwrap(),
+        targets: vec![TargetUrl::parse("sqlite:").unwrap()],
+        settings: Vec::new(),
+    };
+    StudyOptions {
+        sides: [side(), side()],
+        pairs: 5,
+        until: Some(Until {
+            effect_pct: 3.0,
+            within_s,
+            looks: [(2, 0.4), (3, 0.6), (5, 1.0)].map(look).to_vec(),
+            ..Until::default()
+        }),
+        slice: None,
+        archive: archive.to_owned(),
+        name: Some("s".into()),
+        seed: 1,
+        workloads: [registry(), registry()],
+        clock: Arc::new(SystemClock),
+        tool_version: "0".into(),
+        stated: Stated::default(),
+        host: HostAsked::default(),
+    }
+}
+
+#[test]
+fn a_study_stops_at_the_look_that_answers_it() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (study, ended) = Measured::study(None, |told, _| told.answered_at = Some(3));
+    ended.unwrap();
+    assert_eq!(
+        (&study.told.asked[..], &study.told.planned[..]),
+        (&[2, 3][..], &[5][..])
+    );
+    let (run, until) = study.kept();
+    assert_eq!(
+        (until.taken, until.ended, until.elapsed_s),
+        (2, Some(Ended::Answered), 6.0)
+    );
+    assert_eq!(
+        (run.state, run.repetitions, run.points_planned),
+        (RunState::Complete, 3, 3)
+    );
+    assert_eq!((until.looks.len(), until.looks[1].spent), (3, 0.6));
+}
+
+#[test]
+fn a_study_without_an_answer_takes_all_pairs_and_no_more() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (study, ended) = Measured::study(Some(100.0), |_, _| {});
+    ended.unwrap();
+    assert_eq!(study.told.asked, [2, 3, 5]);
+    let (run, until) = study.kept();
+    assert_eq!(
+        (until.taken, until.ended, run.points.len()),
+        (3, Some(Ended::Pairs), 5)
+    );
+}
+
+#[test]
+fn a_bound_of_time_plans_fewer_pairs_after_the_first() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (study, ended) = Measured::study(Some(8.0), |_, _| {});
+    ended.unwrap();
+    assert_eq!(
+        (&study.told.planned[..], &study.told.asked[..]),
+        (&[4][..], &[2, 4][..])
+    );
+    let (run, until) = study.kept();
+    assert_eq!(
+        (until.ended, run.repetitions, run.state),
+        (Some(Ended::Time), 4, RunState::Complete)
+    );
+}
+
+#[test]
+fn the_look_at_which_the_time_is_over_spends_what_is_left() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (study, ended) = Measured::study(Some(100.0), |told, _| told.stalls_at = Some(7));
+    ended.unwrap();
+    // Looks after 2 and 3 pairs, as planned; the fourth pair was the last that began.
+    assert_eq!(study.told.asked, [2, 3, 4]);
+    let (run, until) = study.kept();
+    assert_eq!((until.ended, run.points.len()), (Some(Ended::Time), 4));
+    assert_eq!(until.looks, [(2, 0.4), (3, 0.6), (4, 1.0)].map(look));
+}
+
+/// Interrupted within the third pair: no look is taken twice, and the time before counts.
+#[test]
+fn a_study_is_resumed_between_two_looks() {
+    let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut study, ended) = Measured::study(Some(100.0), |_, seen| seen.stops_at = Some(5));
+    assert!(
+        matches!(ended, Err(LabError::Interrupted { finished: 5, .. })),
+        "{ended:?}"
+    );
+    let (run, until) = study.kept();
+    assert_eq!(
+        (until.taken, until.elapsed_s, run.state),
+        (1, 4.0, RunState::Interrupted)
+    );
+    // Until the next look, only the pairs of the last one count.
+    let archive = Archive::open_read_only(&study.archive).unwrap();
+    let load = |label: &str| archive.load_run(&RunName::Label(label.into())).unwrap();
+    let compared =
+        verdict::compare::compare(&load("s-a"), &load("s-b"), &Default::default()).unwrap();
+    assert_eq!(compared.repetitions, (2, 2));
+    assert!(
+        compared
+            .cautions
+            .iter()
+            .any(|c| c.contains("only its first 2 pairs count")),
+        "{:?}",
+        compared.cautions
+    );
+
+    study.told.points.store(0, Ordering::Relaxed);
+    study.told.answered_at = Some(5);
+    study.seen.stops_at = None;
+    let (workloads, clock) = ([registry(), registry()], Arc::new(SystemClock));
+    study::resume(
+        "s",
+        &study.archive,
+        workloads,
+        clock,
+        &mut study.told,
+        &mut study.seen,
+    )
+    .unwrap();
+    assert_eq!(
+        (&study.told.asked[..], &study.told.planned[..]),
+        (&[2, 3, 5][..], &[5][..])
+    );
+    let (run, until) = study.kept();
+    assert_eq!(
+        (until.taken, until.ended, run.points.len()),
+        (3, Some(Ended::Answered), 5)
+    );
+    assert_eq!(until.elapsed_s, 4.0 + 5.0);
+}
+
+/// A study on a target of known speed.
+fn mock(place: &Place, more: &[&str]) -> Exited {
+    let (plan, library) = (
+        repository("bench/aa/mock.toml"),
+        repository("bench/aa/library"),
+    );
+    let fixed = [
+        "ab",
+        plan.to_str().unwrap(),
+        "--library",
+        library.to_str().unwrap(),
+        "--target",
+        "mock:?service_us=2000",
+        "--set",
+        "step.seconds=0.2",
+    ];
+    place.dbdyno(&[&fixed, more].concat())
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A hundred times slower: no noise hides it, and the first look finds it.
+#[test]
+fn a_handicap_is_found_at_the_first_look_and_told_alike_ever_after() {
+    let place = Place::new();
+    let handicap = ["--b", "target.service_us=200000", "--until", "50%"];
+    let how = ["--pairs", "12", "--name", "slow", "--json"];
+    let ended = mock(&place, &[&handicap[..], &how].concat());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    for said in [
+        "looks after 7 and 12 pairs",
+        "a pair takes ",
+        "look 1 of 2, after 7 pairs: 1 of 1 primary metrics answered",
+        "at most 24 of 24 points",
+    ] {
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    }
+    let compared = json(&ended.stdout);
+    let looks = &compared["looks"];
+    assert_eq!(
+        (
+            &looks["taken"],
+            &looks["planned"],
+            &looks["ended"],
+            &looks["answered"]
+        ),
+        (&1.into(), &2.into(), &"answered".into(), &true.into())
+    );
+    let primary = &compared["metrics"][0];
+    assert_eq!(
+        (&primary["verdict"], &primary["rank_p"]),
+        (&"worse".into(), &Value::Null)
+    );
+    assert_eq!(primary["values_b"].as_array().unwrap().len(), 7);
+    // Surer than 95 %, because one more look was planned.
+    assert!(
+        primary["confidence"].as_f64().unwrap() > 0.96,
+        "{primary:#}"
+    );
+
+    let later = place.fine(&["compare", "slow-a", "slow-b", "--json"]);
+    assert_eq!(json(&later.stdout), compared);
+    let text = place.fine(&["compare", "slow-a", "slow-b"]).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("7 pairs of at most 12") && text.contains("Stopped at look 1 of 2"),
+        "{text}"
+    );
+    assert!(text.contains("all looks together 95 %"), "{text}");
+    place.fine(&["report", "slow-b", "--against", "slow-a", "-o", "page.html"]);
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    assert!(page.contains("Stopped at look 1 of 2"));
+    let exported = place.export("slow-a");
+    let until = &exported["run"]["study"]["until"];
+    assert_eq!(
+        (&until["effect_pct"], &until["taken"]),
+        (&50.0.into(), &1.into())
+    );
+    assert_eq!(
+        (&exported["run"]["repetitions"], &exported["run"]["valid"]),
+        (&7.into(), &true.into())
+    );
+}
+
+/// Too few pairs for any verdict, so that nothing can stop it.
+#[test]
+fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
+    let place = Place::new();
+    let ended = mock(
+        &place,
+        &[
+            "--until", "50%", "--pairs", "5", "--name", "few", "--yes", "--json",
+        ],
+    );
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let compared = json(&ended.stdout);
+    assert_eq!(
+        (&compared["looks"]["ended"], &compared["repetitions_a"]),
+        (&"pairs".into(), &5.into())
+    );
+    assert_eq!(compared["metrics"][0]["verdict"], "inconclusive");
+    // Five pairs show no scatter that counts, six do.
+    let six = mock(&place, &["--pairs", "6", "--name", "six"]);
+    assert_eq!(six.status, 0, "{}", six.stderr);
+    // No machine is so calm that a hundred-thousandth shows.
+    let asked = [
+        "--until", "0.001%", "--band", "0", "--pairs", "6", "--name", "more",
+    ];
+    let refused = mock(&place, &asked);
+    assert_eq!(refused.status, 2, "{}", refused.stderr);
+    let sentence = refused.sentence();
+    assert!(
+        sentence.contains("6 pairs would find an effect of")
+            && sentence.contains("not one of 0.001 %")
+            && sentence.contains("--yes"),
+        "{sentence}"
+    );
+    let runs = place.fine(&["list", "runs"]).stdout;
+    assert!(!runs.contains("more-a"), "{runs}");
+}
+
+#[test]
+fn slices_stop_early_too() {
+    let place = Place::new();
+    for (name, times) in [("one", 1), ("five", 5)] {
+        let statement = "[[transaction.statement]]\nsql = \"SELECT length(hex(zeroblob(2000)))\"\n"
+            .repeat(times);
+        place.file(
+            &format!("{name}.toml"),
+            &format!("name = \"work\"\n[[transaction]]\nname = \"work\"\n{statement}"),
+        );
+    }
+    let plan = place.file(
+        "plan.toml",
+        "name = \"p\"\nsample_ms = 50\nprimary = [\"S-work.operations_per_s\"]\n[[step]]\nuse = \"script\"\nscript = \"one.toml\"\n\
+         jobs = [2]\nmode = \"time\"\nseconds = 1\n",
+    );
+    let five = format!("step.script={}", place.path("five.toml").display());
+    let url = place.url("sqlite", "one.db");
+    let how = [
+        "--interleave",
+        "100ms",
+        "--until",
+        "20%",
+        "--pairs",
+        "9",
+        "--name",
+        "s",
+        "--json",
+    ];
+    let ended = place.dbdyno(&[&["ab", &plan, "--target", &url, "--b", &five], &how[..]].concat());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let compared = json(&ended.stdout);
+    assert_eq!(
+        (&compared["slice_ms"], &compared["looks"]["taken"]),
+        (&100.into(), &1.into())
+    );
+    assert_eq!(compared["metrics"][0]["verdict"], "worse");
+    let exported = place.export("s-b");
+    assert!(points(&exported).len() < 9 && exported["run"]["valid"] == true);
+}
+
+#[test]
+fn a_killed_study_is_resumed_with_its_looks() {
+    let place = Place::new();
+    let plan = place.file("plan.toml", TINY);
+    let url = place.url("sqlite", "bench.db");
+    let begun = [
+        "ab", &plan, "--target", &url, "--until", "50%", "--pairs", "8", "--name", "cut",
+    ];
+    let mut child = place
+        .command(&begun)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Killed once something of it is safe.
+    for _ in 0..400 {
+        std::thread::sleep(Duration::from_millis(25));
+        let exported = place.dbdyno(&["export", "cut-a"]);
+        if exported.status == 0 && !points(&json(&exported.stdout)).is_empty() {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(points(&place.export("cut-a")).len() < 8);
+    let resumed = json(&place.fine(&["ab", "--resume", "cut", "--json"]).stdout);
+    let looks = &resumed["looks"];
+    assert!(
+        looks["taken"].as_u64().unwrap() >= 1 && looks["ended"].is_string(),
+        "{looks}"
+    );
+    let pairs = resumed["repetitions_a"].as_u64().unwrap();
+    for run in ["cut-a", "cut-b"] {
+        let exported = place.export(run);
+        assert_eq!(
+            (points(&exported).len() as u64, &exported["run"]["valid"]),
+            (pairs, &true.into())
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_known_is_said_before_it_begins() {
+    let place = Place::new();
+    let cases: [(&[&str], &str); 8] = [
+        (&["--until", "0"], "above 0 and below 100"),
+        (&["--until", "100%"], "above 0 and below 100"),
+        (&["--until", "soon"], "a percentage"),
+        (&["--until", "2%"], "lies within the band of ±2 %"),
+        (&["--until", "5%", "--band", "8%"], "or a smaller --band"),
+        (&["--until", "5%", "--band", "learned"], "not learned"),
+        (&["--within", "5m"], "--until"),
+        (&["--until", "5%", "--within", "a while"], "such as 100ms"),
+    ];
+    for (arguments, expected) in cases {
+        let ended = mock(&place, arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+        assert!(
+            ended.stderr.contains(expected),
+            "{arguments:?}: {}",
+            ended.stderr
+        );
+    }
+    assert!(!place.archive().exists(), "nothing was begun");
+}

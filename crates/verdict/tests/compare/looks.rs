@@ -1,0 +1,138 @@
+//! Studies that were looked at before their end: judged by the interval of the look at which they stopped, whoever asks.
+
+use archive::{Ended, PlannedLook, Run, Until};
+use stats::compare::{Band, Verdict};
+use verdict::compare::{Comparison, Options, Terms, compare, json};
+
+use super::study;
+
+/// The two sides of a study of ten pairs, with looks after 7, 10 and 14, of which so many were taken.
+fn looked_at(rate_b: f64, taken: u32, ended: Option<Ended>) -> (Run, Run) {
+    let (mut a, mut b) = study(rate_b);
+    let look = |(pairs, spent)| PlannedLook { pairs, spent };
+    for run in [&mut a, &mut b] {
+        run.study.as_mut().unwrap().until = Some(Until {
+            effect_pct: 3.0,
+            band_pct: 2.0,
+            looks: [(7, 0.48), (10, 0.64), (14, 1.0)].map(look).to_vec(),
+            taken,
+            ended,
+            ..Until::default()
+        });
+    }
+    (a, b)
+}
+
+fn judged(a: &Run, b: &Run, band: f64) -> Comparison {
+    let terms = Terms {
+        band: Band::of(band),
+        ..Terms::default()
+    };
+    let options = Options {
+        terms,
+        ..Options::default()
+    };
+    compare(a, b, &options).unwrap()
+}
+
+#[test]
+fn the_interval_allows_for_all_looks() {
+    let (a, b) = looked_at(1050.0, 2, Some(Ended::Answered));
+    let found = judged(&a, &b, 0.02);
+    let looks = found.looks.unwrap();
+    assert_eq!(
+        (looks.taken, looks.planned, looks.pairs, looks.pairs_max),
+        (2, 3, 10, 14)
+    );
+    assert!(found.cautions.is_empty(), "{:?}", found.cautions);
+    // Three looks at 95 % together.
+    assert!(
+        (0.97..0.99).contains(&found.confidence),
+        "{}",
+        found.confidence
+    );
+    assert_eq!(found.confidence, found.confidence_secondary);
+    let row = &found.rows[0];
+    assert_eq!((row.result.verdict, row.a.len()), (Verdict::Better, 10));
+    assert!(row.result.ratio.unwrap().confidence >= found.confidence);
+    assert!(found.is_answered(0.03) && row.least_effect_at_end < row.least_effect);
+    // Right for one look alone.
+    assert_eq!(
+        (row.result.rank_p, row.result.permutation_p, row.holm_p),
+        (None, None, None)
+    );
+
+    let mut fixed = (a, b);
+    for run in [&mut fixed.0, &mut fixed.1] {
+        run.study.as_mut().unwrap().until = None;
+    }
+    let naive = judged(&fixed.0, &fixed.1, 0.02);
+    let width = |found: &Comparison| {
+        let ratio = found.rows[0].result.ratio.unwrap();
+        ratio.high / ratio.low
+    };
+    assert!(naive.looks.is_none() && naive.confidence == 0.95);
+    assert!(
+        width(&naive) < width(&found),
+        "{} {}",
+        width(&naive),
+        width(&found)
+    );
+    assert!(json(&naive, &[], &[])["looks"].is_null());
+}
+
+#[test]
+fn an_effect_that_is_excluded_answers_without_a_verdict() {
+    let (a, b) = looked_at(1000.0, 2, Some(Ended::Answered));
+    let found = judged(&a, &b, 0.0);
+    let row = &found.rows[0];
+    assert_eq!(row.result.verdict, Verdict::Inconclusive);
+    assert!(row.excludes(0.03) && found.is_answered(0.03), "{row:?}");
+    assert!(
+        !row.excludes(0.0005) && !found.is_answered(0.0005),
+        "{row:?}"
+    );
+    let told = &json(&found, &[], &[])["looks"];
+    assert_eq!(
+        (&told["ended"], &told["answered"], &told["effect_pct"]),
+        (&"answered".into(), &true.into(), &3.0.into())
+    );
+}
+
+/// Pairs beyond the last look have not been paid for.
+#[test]
+fn a_study_between_two_looks_counts_to_the_last_one() {
+    let (a, b) = looked_at(1050.0, 1, None);
+    let found = judged(&a, &b, 0.02);
+    assert_eq!((found.repetitions, found.rows[0].a.len()), ((7, 7), 7));
+    let said = |what: &str| found.cautions.iter().any(|caution| caution.contains(what));
+    assert!(
+        said("after look 1: only its first 7 pairs count"),
+        "{:?}",
+        found.cautions
+    );
+    let (a, b) = looked_at(1050.0, 0, None);
+    let found = judged(&a, &b, 0.02);
+    assert!(
+        found
+            .rows
+            .iter()
+            .all(|row| row.result.ratio.is_none() && row.a.is_empty())
+    );
+    assert!(
+        found
+            .cautions
+            .iter()
+            .any(|caution| caution.contains("before its first look"))
+    );
+    assert!(!found.is_answered(0.03));
+}
+
+/// The sides of two studies were not looked at together.
+#[test]
+fn looks_belong_to_both_sides() {
+    let (a, mut b) = looked_at(1050.0, 1, None);
+    b.study.as_mut().unwrap().name = "other".into();
+    let found = judged(&a, &b, 0.02);
+    assert_eq!((found.looks, found.repetitions), (None, (10, 10)));
+}
