@@ -173,6 +173,13 @@ fn studies() {
             "ab plan.toml --target sqlite:ab.db --b target.cache=8",
             "ab plan.toml --target sqlite:ab.db --b repeat=2",
             "ab plan.toml --target sqlite:ab.db --b target.cache_mb=8 --band 700",
+            "ab plan.toml --target sqlite:ab.db --until 0",
+            "ab plan.toml --target sqlite:ab.db --until 2%",
+            "ab plan.toml --target sqlite:ab.db --until 3% --band learned",
+            "ab plan.toml --target sqlite:ab.db --until 3% --pairs 5",
+            "ab plan.toml --target sqlite:ab.db --within 5m",
+            "ab plan.toml --target sqlite:ab.db --until 3% --within soon",
+            "ab --resume nosuch --until 3%",
             "ab --resume nosuch",
         ]
     ));

@@ -28,7 +28,7 @@ mod transactions;
 mod users;
 
 pub use comparison::{
-    Shown, chances, comparison, length, look, looks_words, planned, ramps, shifts,
+    Shown, chances, comparison, ended, length, look, looks_words, planned, ramps, shifts,
 };
 pub use html::{HtmlOptions, html};
 pub use scorecard::{Against, Scorecard};

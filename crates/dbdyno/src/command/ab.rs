@@ -98,6 +98,7 @@ fn begin(
         }
         None => foretell(arguments, (pairs, metrics), &plan, archive)?,
     }
+    agree_to_few(arguments, pairs, metrics)?;
     let (targets, files) = targets(arguments)?;
     let built = sides(
         arguments,
@@ -221,6 +222,11 @@ fn foretell(
     for line in text.lines() {
         say(line);
     }
+    Ok(())
+}
+
+/// Asks whether a study is meant that has too few pairs for any verdict.
+fn agree_to_few(arguments: &AbArguments, pairs: u32, metrics: usize) -> Result<()> {
     let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, metrics));
     if pairs as usize >= fewest {
         return Ok(());

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Run, StudyPart};
+use archive::{Ended, PlannedLook, Run, StudyPart, Until};
 use report::{Against, HtmlOptions, Shown, chances, comparison, html};
 use verdict::compare::{Options, compare};
 
@@ -66,6 +66,62 @@ fn a_study_reads_from_configuration_to_verdict() {
         run("b", [24_100.0, 513.0], &WILD),
     );
     insta::assert_snapshot!("study", text(&a, &b, true));
+}
+
+fn until() -> Until {
+    let look = |(pairs, spent)| PlannedLook { pairs, spent };
+    Until {
+        effect_pct: 3.0,
+        band_pct: 2.0,
+        within_s: Some(600.0),
+        elapsed_s: 312.5,
+        looks: [(7, 0.48), (10, 0.64), (14, 1.0)].map(look).to_vec(),
+        ..Until::default()
+    }
+}
+
+/// What is said before, at a look, and after each way to end.
+#[test]
+fn a_study_with_looks_says_why_it_ended_and_what_its_intervals_allow_for() {
+    let of = |side: &str, rates, wobble, ended| {
+        let mut run = run(side, rates, wobble);
+        run.study.as_mut().unwrap().until = Some(Until {
+            taken: 2,
+            ended,
+            ..until()
+        });
+        run
+    };
+    let least = [("sqlite:T611.operations_per_s".to_owned(), 0.0234)];
+    let mut told = report::planned(&until(), &least, 2);
+    told += &report::planned(&until(), &[], 0);
+    for ended in [Ended::Answered, Ended::Pairs, Ended::Time]
+        .map(Some)
+        .into_iter()
+        .chain([None])
+    {
+        let (a, b) = (
+            of("a", [26_768.0, 512.0], &CALM, ended),
+            of("b", [24_100.0, 513.0], &CALM, ended),
+        );
+        let compared = compare(&a, &b, &Options::default()).unwrap();
+        told += &format!("\n{ended:?}\n{}\n", report::ended(&compared).unwrap());
+    }
+    let (a, b) = (
+        of("a", [26_768.0, 512.0], &CALM, None),
+        of("b", [24_100.0, 513.0], &WILD, None),
+    );
+    let compared = compare(&a, &b, &Options::default()).unwrap();
+    told += &format!("\n{}\n{}", report::look(&compared), text(&a, &b, false));
+    insta::assert_snapshot!("looks", told);
+    // A study whose number of pairs was fixed says nothing of all that.
+    let fixed = compare(
+        &run("a", [1.0, 1.0], &CALM),
+        &run("b", [1.0, 1.0], &WILD),
+        &Options::default(),
+    )
+    .unwrap();
+    assert_eq!(report::ended(&fixed), None);
 }
 
 /// The block measured second is a tenth slower, whichever side it is; said on the terminal and on the page.

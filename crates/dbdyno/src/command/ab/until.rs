@@ -9,6 +9,7 @@ use stats::compare::{Band, Design};
 use stats::forecast::{self, Plan};
 use stats::looks::looks;
 use stats::multiple::confidence_of_each;
+use stats::ratio::fewest_pairs;
 use verdict::compare::{CONFIDENCE, Options, Terms, compare};
 use verdict::looks::at_each_look;
 use verdict::metric::Metric;
@@ -54,7 +55,6 @@ pub fn until(
     within: Option<Duration>,
 ) -> Result<Until> {
     if effect <= band {
-        let pct = |share: f64| share * 100.0;
         return Err(InvalidInput(format!(
             "--until {}% lies within the band of ±{} %, where a difference counts as none; name a larger effect, or a smaller --band",
             pct(effect),
@@ -63,13 +63,18 @@ pub fn until(
         .into());
     }
     Ok(Until {
-        effect_pct: effect * 100.0,
-        band_pct: band * 100.0,
+        effect_pct: pct(effect),
+        band_pct: pct(band),
         primary: primary.to_vec(),
         within_s: within.map(|within| within.as_secs_f64()),
         looks: planned(pairs, metrics),
         ..Until::default()
     })
+}
+
+/// A share as it was written, in percent: 7, and not 7.000000000000001.
+fn pct(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
 }
 
 /// The least effects, shares, that all pairs of the study would find, by metric; the largest first.
@@ -188,6 +193,13 @@ impl<T: Fn(&str)> Stopping for Watch<T> {
             report::looks_words(until),
             report::length(seconds * f64::from(pairs))
         ));
+        let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, self.metrics));
+        if (pairs as usize) < fewest && until.within_s.is_some() {
+            (self.tell)(&format!(
+                "dbdyno: warning: a verdict needs {fewest} pairs, which do not fit into the time; interrupt the study and begin it again \
+                 with a longer --within, or with shorter points"
+            ));
+        }
     }
 
     fn is_answered(&mut self, a: &Run, b: &Run) -> bool {
