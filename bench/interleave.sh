@@ -9,6 +9,7 @@
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where archive and table go (default: a new directory)
 #   ONLY="place-equal instances-equal place-3"        these cases
 #   SLICE=100ms PAIRS=10 SECONDS_A_POINT=4            of each study
+#   UNTIL=3% WITHIN=5m  adds pairs until that effect is found or excluded, PAIRS at most, in that time
 # Docs: docs/METHODOLOGY.md, "In slices".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -73,6 +74,7 @@ study() {
         instances-*) arguments+=(--interleave "$slice" --a target.cluster_name=a --b target.cluster_name=b) ;;
         place-*) arguments+=(--interleave "$slice") ;;
     esac
+    [[ -z ${UNTIL:-} ]] || arguments+=(--until "$UNTIL" --within "${WITHIN:-5m}")
     trial "$1" "$2" "$pairs" "$plan" "${arguments[@]}"
 }
 
@@ -80,7 +82,7 @@ for number in $(seq "$trials"); do
     for case in $only; do study "$case" "$number"; done
 done
 
-headline "$trials studies a case, $pairs pairs of 2 x $seconds s, slices of $slice"
+headline "$trials studies a case, ${UNTIL:+at most }$pairs pairs of 2 x $seconds s, slices of $slice"
 for case in $only; do
     case $case in
         *-equal) holds_one "$case" ;;

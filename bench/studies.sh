@@ -15,7 +15,7 @@ trial() {
         --archive "$out/studies.dbdyno" >"$json" 2>"$out/log.txt" || status=$?
     # 3: a check failed, on a busy machine a late driver for instance; such points are left out and counted as they are.
     case $status in 0 | 3) ;; *) cat "$out/log.txt" >&2; exit "$status" ;; esac
-    local line=$name,$number,$pairs key
+    local line=$name,$number,$(value "$json" repetitions_a) key
     for key in verdict ratio ratio_low ratio_high spread_log least_effect_pct advised_for_effect rank_p; do
         line+=,$(value "$json" "$key")
     done
@@ -55,8 +55,8 @@ small_p() {
 
 # conditions CASE: the scatter of a pair, the least effect and the length of a study, and how many studies have no interval.
 conditions() {
-    awk -v s="$(median "$1" 8)" -v e="$(median "$1" 9)" -v t="$(median "$1" 12)" \
-        'BEGIN { printf "spread of a pair %.1f %%, least effect %.1f %%, %d s a study (medians)", 100 * s, e, t }'
+    awk -v n="$(median "$1" 3)" -v s="$(median "$1" 8)" -v e="$(median "$1" 9)" -v t="$(median "$1" 12)" \
+        'BEGIN { printf "spread of a pair %.1f %%, least effect %.1f %%, %d pairs in %d s a study (medians)", 100 * s, e, n, t }'
     awk -F, -v c="$1" '$1 == c && $6 == "null" { n++ } END { if (n) printf "; without an interval: %d", n }' "$table"
 }
 

@@ -301,7 +301,7 @@ fn mock(place: &Place, more: &[&str]) -> Exited {
         "--library",
         library.to_str().unwrap(),
         "--target",
-        "mock:?service_us=2000",
+        "mock:?service_us=2000&wait=sleep",
         "--set",
         "step.seconds=0.2",
     ];

@@ -356,8 +356,13 @@ fn known(plan: &Plan, primary: &[String], archive: &Option<PathBuf>) -> Known {
     }
 }
 
-/// How long a pair of a finished study took.
+/// How long a pair of a finished study took. Only one that watched the time knows of pauses after an interruption.
 fn pair_of(run: &Run) -> Option<Duration> {
+    let until = run.study.as_ref().and_then(|study| study.until.as_ref());
+    if let Some(until) = until {
+        let pair_s = until.elapsed_s / f64::from(until.pairs().max(1));
+        return Duration::try_from_secs_f64(pair_s).ok();
+    }
     let begun: jiff::Timestamp = run.started_at.parse().ok()?;
     let ended: jiff::Timestamp = run.finished_at.as_ref()?.parse().ok()?;
     let took = Duration::try_from(ended.duration_since(begun)).ok()?;
