@@ -26,6 +26,8 @@ pub struct Screen {
     entered: bool,
     seed: Option<u64>,
     may_stop: bool,
+    /// Whether neither the run nor its points are told, beside the bar.
+    is_brief: bool,
 }
 
 struct Current {
@@ -51,6 +53,15 @@ impl Screen {
             entered: false,
             seed: None,
             may_stop: false,
+            is_brief: false,
+        }
+    }
+
+    /// A screen of a run whose points are nobody's result: a bar on a terminal, nothing elsewhere.
+    pub fn of_points_unsaid() -> Self {
+        Self {
+            is_brief: true,
+            ..Self::new()
         }
     }
 
@@ -158,11 +169,13 @@ impl Observer for Screen {
     fn begins(&mut self, label: &str, planned: usize, todo: usize) {
         self.entered = true;
         let seed = self.seed.map(|seed| format!(", seed {seed}"));
-        say(&format!(
-            "run {label}: {}{todo} of {planned} points to measure{}",
-            if self.may_stop { "at most " } else { "" },
-            seed.unwrap_or_default()
-        ));
+        if !self.is_brief {
+            say(&format!(
+                "run {label}: {}{todo} of {planned} points to measure{}",
+                if self.may_stop { "at most " } else { "" },
+                seed.unwrap_or_default()
+            ));
+        }
         self.bar.set_length(todo as u64);
         if self.on_terminal {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -203,6 +216,9 @@ impl Observer for Screen {
 
     fn point_ends(&mut self, point: &Point) {
         self.bar.inc(1);
+        if self.is_brief {
+            return;
+        }
         let line = {
             let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
             let target = current.as_ref().map_or("", |c| c.target.as_str());

@@ -8,14 +8,12 @@ mod single;
 mod types;
 mod whole;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::engine::Engine;
-use crate::engines::{find, open};
-use crate::inspection::{Inspection, PlaceState};
-use crate::{ErrorKind, Feature, Reach, Result, Target, TargetError, TargetUrl};
+use crate::engines::open;
+use crate::{Feature, Result, TargetUrl};
 use bench::{Bench, Checked, Miss};
+pub use place::CheckPlace;
 
 /// How a check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +36,9 @@ pub struct CheckResult {
     pub time: Duration,
 }
 
-/// Where the suite works beside the database of a URL, and what it finds there.
+/// The suite, with the place where it works.
 pub struct Suite {
-    engine: &'static dyn Engine,
-    url: TargetUrl,
-    found: Inspection,
+    place: CheckPlace,
 }
 
 struct Check {
@@ -124,32 +120,13 @@ impl Suite {
     /// # Errors
     /// When the server cannot be reached, or the suite could not work there.
     pub fn beside(url: &TargetUrl) -> Result<Self> {
-        let statement = |message: String| TargetError::new(ErrorKind::Statement, message);
-        let engine = find(url).map_err(|e| statement(e.to_string()))?;
-        let url = engine.place_of_suite(url)?;
-        let found = engine.inspect(&url)?;
-        if engine.reach() == Reach::Network && found.place.is_none() {
-            let why = found.notes.first().cloned().unwrap_or_default();
-            return Err(TargetError::new(
-                ErrorKind::Unreachable,
-                format!("the suite creates tables, but {why}"),
-            ));
-        }
-        let right = found.rights.iter().find(|right| right.is_obstacle());
-        let right = right.map(|right| format!("{} is missing: {}", right.name, right.grant));
-        match found.obstacles.first().cloned().or(right) {
-            Some(obstacle) => Err(TargetError::new(ErrorKind::Foreign, obstacle)),
-            None => Ok(Self { engine, url, found }),
-        }
+        let place = CheckPlace::beside(url)?;
+        Ok(Self { place })
     }
 
     /// Where it works, in words.
     pub fn place(&self) -> String {
-        match (&self.found.place, self.engine.reach()) {
-            (_, Reach::LocalServer) => "a server that dbdyno starts for it".into(),
-            (Some(place), _) => format!("the {}", place.name),
-            (None, _) => "a database in memory".into(),
-        }
+        self.place.words()
     }
 
     /// Carries out every check and removes what was made for them; `each` is told of a check when it begins.
@@ -157,11 +134,13 @@ impl Suite {
     /// # Errors
     /// When the database cannot be opened, or what was made cannot be removed.
     pub fn run(&self, mut each: impl FnMut(&'static str)) -> Result<Vec<CheckResult>> {
-        let target = open(&self.url)?;
+        let target = open(self.place.url())?;
+        // What a check that was killed has left.
+        place::remove_tables(target.open_session()?.as_mut())?;
         let bench = Bench {
             target: target.as_ref(),
-            names: self.engine.type_names(),
-            is_server: matches!(self.engine.reach(), Reach::Network | Reach::LocalServer),
+            names: self.place.type_names(),
+            is_server: self.place.is_server(),
         };
         let mut results = Vec::with_capacity(CHECKS.len());
         for check in CHECKS {
@@ -175,25 +154,8 @@ impl Suite {
                 time: begin.elapsed(),
             });
         }
-        self.remove(target)?;
+        self.place.remove(target)?;
         Ok(results)
-    }
-
-    /// Removes the place, unless it was there and dbdyno did not make it.
-    fn remove(&self, target: Arc<dyn Target>) -> Result<()> {
-        let state = self.found.place.as_ref().map(|place| place.state);
-        match (self.engine.reach(), state) {
-            (Reach::Network, Some(PlaceState::Absent | PlaceState::MadeByDbdyno)) => {
-                place::remove_schema(target.open_session()?.as_mut())
-            }
-            (Reach::Embedded, Some(PlaceState::Absent)) => {
-                drop(target);
-                self.url
-                    .place()
-                    .map_or(Ok(()), |file| place::remove_files(&file))
-            }
-            _ => Ok(()),
-        }
     }
 }
 

@@ -9,8 +9,8 @@ use super::{SecretText, ServerHost};
 /// `dbdyno check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 a run can start, and no check of --engine failed · 1 the database cannot be reached · 2 invalid input, or --engine was not agreed to · \
-3 a run would be refused, or a check failed; the output says why"
+    after_help = "Exit status: 0 a run can start, and no check of --engine and no law of --method failed · 1 the database cannot be reached · 2 invalid input, or --engine or --method was not agreed to · \
+3 a run would be refused, a check failed, or a law is broken; the output says why"
 )]
 pub struct CheckArguments {
     /// Database to check, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
@@ -25,7 +25,14 @@ pub struct CheckArguments {
     /// counters, waits …), in a schema or file of its own that is removed afterwards
     #[arg(long)]
     pub engine: bool,
-    /// Start --engine without asking
+    /// Also measure whether dbdyno measures this database rightly (about four minutes): laws that every right measurement
+    /// keeps, such as N = X(R + Z) and committed = changed, in a schema or file of its own that is removed afterwards
+    #[arg(long)]
+    pub method: bool,
+    /// Length of each of the 112 points of --method
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.5, requires = "method", value_parser = point_seconds)]
+    pub seconds: f64,
+    /// Start --engine and --method without asking
     #[arg(long)]
     pub yes: bool,
     /// Print JSON (docs/CHECK.md)
@@ -34,4 +41,11 @@ pub struct CheckArguments {
     /// Write the result to a file instead: JSON if its name ends in .json, else text
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+fn point_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok();
+    seconds
+        .filter(|seconds| (0.1..=60.0).contains(seconds))
+        .ok_or_else(|| "expected a number of seconds from 0.1 to 60".to_owned())
 }

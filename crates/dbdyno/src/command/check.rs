@@ -1,7 +1,8 @@
-//! `dbdyno check`: what a database is, what its user may do there, what a run would lack, and whether the engine does what
-//! the workloads rely on.
+//! `dbdyno check`: what a database is, what its user may do there, what a run would lack, whether the engine does what
+//! the workloads rely on, and whether it is measured rightly.
 
 mod machine;
+mod method;
 mod show;
 mod suite;
 
@@ -14,7 +15,9 @@ use crate::arguments::check::CheckArguments;
 use crate::consent::Permission;
 use crate::exit::Status;
 use crate::output;
+use crate::say::say;
 use machine::Machine;
+use method::Method;
 use show::Checked;
 use suite::Carried;
 
@@ -37,12 +40,26 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
         true => Some(Carried::out(&url, &permission)?),
         false => None,
     };
-    let is_sound = found.is_fit() && suite.as_ref().is_none_or(Carried::has_passed);
+    let method = match arguments.method && found.is_fit() {
+        true => {
+            let host = super::server_host(&arguments.server)?;
+            let asked = (arguments.seconds, &host);
+            match Method::of(&url, &found, asked, &permission)? {
+                None => return Ok(interrupted()),
+                method => method,
+            }
+        }
+        false => None,
+    };
+    let is_sound = found.is_fit()
+        && suite.as_ref().is_none_or(Carried::has_passed)
+        && method.as_ref().is_none_or(Method::is_right);
     let checked = Checked {
         url: url.to_string(),
         machine,
         found,
         suite,
+        method,
     };
     let is_json_file = |path: &Path| path.extension().is_some_and(|end| end == "json");
     let is_json = arguments.json || arguments.output.as_deref().is_some_and(is_json_file);
@@ -58,4 +75,9 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
         true => Status::Fine,
         false => Status::CheckFailed,
     })
+}
+
+fn interrupted() -> Status {
+    say("dbdyno: interrupted; what --method created was removed");
+    Status::Interrupted
 }

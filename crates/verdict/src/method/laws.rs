@@ -55,11 +55,6 @@ impl Load {
     fn rate_per_s(&self) -> f64 {
         self.operations / self.elapsed_s
     }
-
-    /// From one operation of a session to the next.
-    fn cycle_s(&self) -> f64 {
-        self.elapsed_s * self.jobs / self.operations
-    }
 }
 
 impl Round<'_> {
@@ -134,7 +129,7 @@ pub(super) fn halves_median(round: &Round<'_>) -> Found {
 
 /// T(n) = c + n·s: one statement and n of them give c and s, and these the transaction of 2n.
 pub(super) fn statements(round: &Round<'_>) -> Found {
-    let ms = |role| Ok(round.load(role)?.cycle_s() * 1e3);
+    let ms = |role| Ok(round.load(role)?.service_s * 1e3);
     let (one, many, twice) = (ms(Role::One)?, ms(Role::Many)?, ms(Role::TwiceAsMany)?);
     let n = f64::from(Asked::STATEMENTS);
     Ok(Pair {
@@ -177,9 +172,9 @@ pub(super) fn counts(point: &Point) -> Option<Pair> {
     })
 }
 
-/// Σ service times by the accounts of the sessions, in seconds, against the same by the histogram.
+/// Σ service times by the accounts of the sessions, in seconds, against the same by the histogram, unless that is empty.
 pub(super) fn times(point: &Point) -> Option<Pair> {
-    let count = counted(point)? as f64;
+    let count = counted(point).filter(|count| *count > 0)? as f64;
     Some(Pair {
         expected: point.figures.in_flight_mean? * point.figures.elapsed_s?,
         seen: point.histograms.service.mean_us() / 1e6 * count,

@@ -238,7 +238,7 @@ fn every_fault_is_found() {
         ),
         (
             "statements that are not carried out",
-            wrong_rate(&[Role::TwiceAsMany], 1.5),
+            wrong_time(&[Role::TwiceAsMany], 0.6),
             &[Law::Statements],
         ),
         (
@@ -284,6 +284,20 @@ fn every_fault_is_found() {
             "{what}"
         );
     }
+}
+
+/// A point too short for its operations makes no law broken; one whose histogram is empty beside its operations does.
+#[test]
+fn empty_points_say_nothing_of_times() {
+    let (mut run, mock) = (World::right().run(), World::right().mock());
+    let first = &mut run.points[0];
+    first.figures.operations = Some(0.0);
+    first.figures.in_flight_mean = Some(0.0);
+    first.histograms = Histograms::default();
+    first.reasons.push(Remark::NothingCompleted);
+    assert_eq!(broken(&find_in(&run, &mock)), []);
+    run.points[0].figures.operations = Some(1.0);
+    assert_eq!(broken(&find_in(&run, &mock)), [Law::Counts]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use target::{ClockOffset, Inspection, Protection, Right};
 
 use super::machine::Machine;
+use super::method::Method;
 use super::suite::Carried;
 
 /// Version of the JSON (docs/CHECK.md).
@@ -23,6 +24,8 @@ pub(super) struct Checked {
     pub found: Inspection,
     /// What was tried, where that was asked for.
     pub suite: Option<Carried>,
+    /// What the laws say, where that was asked for.
+    pub method: Option<Method>,
 }
 
 impl Checked {
@@ -63,15 +66,23 @@ impl Checked {
         if let Some(suite) = &self.suite {
             text.push_str(&suite.text());
         }
+        if let Some(method) = &self.method {
+            text.push_str(&method.text());
+        }
         text.push_str(&self.verdict());
+        // The last line is the one that is looked for.
+        if let Some(method) = &self.method {
+            text.push_str(&format!("{}\n", method.verdict()));
+        }
         text
     }
 
     fn verdict(&self) -> String {
         let found = &self.found;
-        let left = match self.suite {
-            Some(_) => "What the suite created was removed.",
-            None => "Nothing was changed.",
+        let left = match (&self.suite, &self.method) {
+            (None, None) => "Nothing was changed.",
+            (Some(_), None) => "What the suite created was removed.",
+            (_, Some(_)) => "What was created for it was removed.",
         };
         if found.is_fit() {
             return format!("\nA run can start. {left}\n");
@@ -172,6 +183,7 @@ impl Checked {
             "settings": found.settings,
             "lint": self.machine.lint,
             "engine_suite": self.suite.as_ref().map(Carried::json),
+            "method": self.method.as_ref().map(Method::json),
         });
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }

@@ -1,0 +1,361 @@
+//! The method, held against its laws on one database: measured by a plan as any other, in a place of its own.
+
+mod plan;
+mod words;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Result;
+use archive::Run;
+use host::SystemClock;
+use host::inventory::Stated;
+use lab::{HostAsked, LabError, Plan, RunOptions};
+use serde_json::{Value, json};
+use target::conformance::CheckPlace;
+use target::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
+use verdict::method::{Asked, Clocks, Finding, Measured, confirmed, find, own_cost};
+use workload::{Library, registry};
+
+use crate::consent::{Forecast, Permission};
+use crate::progress::Screen;
+use words::Counted;
+
+const REPETITIONS: u32 = 8;
+const USERS_MAX: u32 = 16;
+/// Sessions that are left to others.
+const SESSIONS_SPARED: u64 = 2;
+/// Shortest think time, and what it is at least in round trips.
+const THINK_MS_MIN: f64 = 10.0;
+const THINK_ROUND_TRIPS: f64 = 10.0;
+/// What a point takes besides its seconds, about.
+const BESIDE_S: f64 = 0.5;
+/// Length of a point on `mock:`.
+const MOCK_S: f64 = 0.3;
+
+/// What the laws say of a database.
+pub(super) struct Method {
+    place: String,
+    asked: Asked,
+    findings: Vec<Finding>,
+    own: Option<Own>,
+    time: Duration,
+}
+
+/// Processor time of the driver, µs an operation, and its share in percent of a statement that asks for nothing.
+type Own = (f64, f64);
+
+/// One measurement of everything.
+struct Round {
+    run: Run,
+    mock: Run,
+    clocks: Result<Clocks, String>,
+}
+
+impl Method {
+    /// Measures once its user agrees; `None` when its user interrupts it. `found` is what was found of the target before.
+    ///
+    /// # Errors
+    /// When the user does not agree, or the target gives out.
+    pub(super) fn of(
+        url: &TargetUrl,
+        found: &Inspection,
+        (seconds, host): (f64, &HostAsked),
+        permission: &Permission,
+    ) -> Result<Option<Self>> {
+        let place = CheckPlace::beside(url)?;
+        let asked = asked(&place, seconds);
+        let library = plan::library(place.is_private())?;
+        agree(&place, &asked, &library, permission)?;
+        lab::signal::install();
+        let begin = Instant::now();
+        let bench = Bench {
+            url,
+            place: &place,
+            library: &library,
+            asked,
+            host,
+        };
+        let outcome = bench.find(found);
+        // What was made is removed however it ended; the first error is the one to tell.
+        let removed = match place.is_private() {
+            true => Ok(()),
+            false => place.clear(),
+        };
+        let (findings, own) = match outcome {
+            Ok(found) => found,
+            Err(error) if is_interrupted(&error) => return Ok(None),
+            Err(error) => return Err(without_run(error)),
+        };
+        removed?;
+        Ok(Some(Self {
+            place: place.words(),
+            asked,
+            findings,
+            own,
+            time: begin.elapsed(),
+        }))
+    }
+
+    /// Whether no law is broken, and any is told at all.
+    pub(super) fn is_right(&self) -> bool {
+        let counted = Counted::of(&self.findings);
+        counted.broken == 0 && counted.holds > 0
+    }
+
+    pub(super) fn text(&self) -> String {
+        let (asked, minutes) = (&self.asked, self.time.as_secs_f64() / 60.0);
+        let (repetitions, users) = (asked.repetitions, asked.users);
+        let place = &self.place;
+        format!(
+            "\nMethod, in {place} ({repetitions} repetitions, {users} users, {minutes:.1} min)\n{}",
+            words::table(&self.findings)
+        )
+    }
+
+    /// The one line to trust, or the reason why not.
+    pub(super) fn verdict(&self) -> String {
+        words::verdict(&self.findings, self.own)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let counted = Counted::of(&self.findings);
+        let asked = &self.asked;
+        json!({
+            "place": self.place, "is_right": self.is_right(), "verdict": self.verdict(),
+            "hold": counted.holds, "broken": counted.broken, "not_told": counted.not_told,
+            "not_offered": counted.not_offered,
+            "own_us": self.own.map(|(us, _)| us), "own_pct": self.own.map(|(_, pct)| pct),
+            "repetitions": asked.repetitions, "seconds": asked.seconds, "users": asked.users,
+            "think_ms": asked.think_ms, "time_s": self.time.as_secs_f64(),
+            "laws": self.findings.iter().map(words::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Users as far as the server lets them in, and think time that is long against a round trip.
+fn asked(place: &CheckPlace, seconds: f64) -> Asked {
+    let left = place.sessions_left().map_or(USERS_MAX, |left| {
+        u32::try_from(left.count.saturating_sub(SESSIONS_SPARED)).unwrap_or(USERS_MAX)
+    });
+    let round_trip_ms = place.round_trip_us().unwrap_or_default() / 1e3;
+    Asked {
+        users: left.clamp(2, USERS_MAX) / 2 * 2,
+        think_ms: (THINK_ROUND_TRIPS * round_trip_ms)
+            .max(THINK_MS_MIN)
+            .round(),
+        seconds,
+        repetitions: REPETITIONS,
+    }
+}
+
+fn agree(
+    place: &CheckPlace,
+    asked: &Asked,
+    library: &Library,
+    permission: &Permission,
+) -> Result<()> {
+    let steps = verdict::method::Role::ALL.len() as f64;
+    let minutes = f64::from(asked.repetitions) * steps * (asked.seconds + BESIDE_S) / 60.0;
+    let (words, users) = (place.words(), asked.users);
+    permission.agree(
+        &format!(
+            "--method loads the database for about {} min with up to {users} sessions, and creates tables in {words} and \
+             drops them",
+            minutes.ceil()
+        ),
+        "leave out --method",
+    )?;
+    let mut workloads = registry(library.clone());
+    let mut plan = Plan::parse(&workloads, &plan::text(asked), &[])?;
+    workloads.prepare(&mut plan)?;
+    let urls = [place.url().clone()];
+    permission.ask(&Forecast::of(&plan, &workloads, &urls, false)?)
+}
+
+/// Where the laws are measured, and by what.
+struct Bench<'a> {
+    /// The database beside which the place is.
+    url: &'a TargetUrl,
+    place: &'a CheckPlace,
+    library: &'a Library,
+    asked: Asked,
+    host: &'a HostAsked,
+}
+
+impl Bench<'_> {
+    /// What the laws say, after a second measurement where the first breaks one.
+    fn find(&self, found: &Inspection) -> Result<(Vec<Finding>, Option<Own>)> {
+        let round = self.round(found)?;
+        let findings = self.findings(&round);
+        let own = own_cost(&round.run);
+        let by_chance = |it: &Finding| it.outcome.is_broken() && !it.law.is_exact();
+        if !findings.iter().any(by_chance) {
+            return Ok((findings, own));
+        }
+        tracing::info!("a law is broken: everything is measured a second time");
+        let again = self.round(found)?;
+        Ok((confirmed(findings, self.findings(&again)), own))
+    }
+
+    fn findings(&self, round: &Round) -> Vec<Finding> {
+        find(&Measured {
+            asked: self.asked,
+            run: &round.run,
+            mock: &round.mock,
+            clocks: round.clocks.clone(),
+        })
+    }
+
+    fn round(&self, found: &Inspection) -> Result<Round> {
+        let files = tempfile::tempdir()?;
+        if !self.place.is_private() {
+            self.place.fill(|session| {
+                let schema = format!("{}.", session.schema());
+                for table in &plan::TABLES {
+                    let create = table.create(&format!("{SCHEMA_MARK}."));
+                    session.create_table(table.name, &create)?;
+                    if let Some(rows) = table.fill(&schema) {
+                        session.batch(&rows)?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        let before = match found.clock {
+            Some(_) => Reading::of(self.url)?,
+            None => None,
+        };
+        let mock = mock(files.path())?;
+        let text = plan::text(&self.asked);
+        let host = self.host.clone();
+        let library = self.library.clone();
+        let run = measure(files.path(), &text, library, self.place.url(), host)?;
+        let clocks = match before {
+            Some(before) => Reading::of(self.url)?.map(|after| before.until(&after)),
+            None => None,
+        };
+        let unread = || "the server's clock is not read, or there is none besides the driver's";
+        Ok(Round {
+            run,
+            mock,
+            clocks: clocks.ok_or_else(|| unread().to_owned()),
+        })
+    }
+}
+
+/// The server's clock beside both clocks of this machine.
+struct Reading {
+    monotonic: Instant,
+    wall: SystemTime,
+    offset: ClockOffset,
+}
+
+impl Reading {
+    fn of(url: &TargetUrl) -> Result<Option<Self>> {
+        let found = target::find(url).map_err(LabError::from)?.inspect(url)?;
+        Ok(found.clock.map(|offset| Self {
+            monotonic: Instant::now(),
+            wall: SystemTime::now(),
+            offset,
+        }))
+    }
+
+    /// How long it was until `after` by the driver's clock and by the server's.
+    fn until(&self, after: &Self) -> Clocks {
+        let wall_s = match after.wall.duration_since(self.wall) {
+            Ok(passed) => passed.as_secs_f64(),
+            Err(set_back) => -set_back.duration().as_secs_f64(),
+        };
+        let gained_us = after.offset.ahead_us - self.offset.ahead_us;
+        let uncertainty_us = self.offset.uncertainty_us + after.offset.uncertainty_us;
+        Clocks {
+            driver_s: (after.monotonic - self.monotonic).as_secs_f64(),
+            server_s: wall_s + gained_us as f64 / 1e6,
+            uncertainty_s: uncertainty_us as f64 / 1e6,
+        }
+    }
+}
+
+/// A statement of known length, as bench/aa measures it.
+fn mock(directory: &Path) -> Result<Run> {
+    let library = directory.join("library");
+    fs::create_dir(&library)?;
+    for (name, text) in MOCK_LIBRARY {
+        fs::write(library.join(name), text)?;
+    }
+    let library = super::super::library(Some(&library))?;
+    let (repeat, us) = (REPETITIONS, Asked::MOCK_US);
+    let plan = format!(
+        "name = \"mock\"\nrepeat = {repeat}\n[validity]\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n[[step]]\n\
+         use = \"library\"\ntests = [\"T900\"]\njobs = [1]\nmode = \"time\"\nseconds = {MOCK_S:?}\n"
+    );
+    let url = format!("mock:?service_us={us}&noise_pct=0&session_noise_pct=0");
+    let url = TargetUrl::parse(&url).map_err(LabError::from)?;
+    measure(directory, &plan, library, &url, HostAsked::default())
+}
+
+const MOCK_LIBRARY: [(&str, &str); 3] = [
+    (
+        "sizes.toml",
+        include_str!("../../../../../bench/aa/library/sizes.toml"),
+    ),
+    (
+        "T900.toml",
+        include_str!("../../../../../bench/aa/library/T900.toml"),
+    ),
+    (
+        "T900.mock.sql",
+        include_str!("../../../../../bench/aa/library/T900.mock.sql"),
+    ),
+];
+
+/// Carries out a plan as `dbdyno run` does, into an archive that nobody keeps.
+fn measure(
+    directory: &Path,
+    plan: &str,
+    library: Library,
+    url: &TargetUrl,
+    host: HostAsked,
+) -> Result<Run> {
+    let workloads = registry(library);
+    let plan = Plan::parse(&workloads, plan, &[])?;
+    let mut screen = Screen::of_points_unsaid();
+    let run = lab::run(
+        RunOptions {
+            plan,
+            targets: vec![url.clone()],
+            archive: directory.join("archive.dbdyno"),
+            label: None,
+            seed: super::super::seed(None),
+            workloads,
+            clock: Arc::new(SystemClock),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            stated: Stated::default(),
+            host,
+        },
+        &mut screen,
+    );
+    screen.close();
+    Ok(run?)
+}
+
+fn is_interrupted(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref::<LabError>(),
+        Some(LabError::Interrupted { .. })
+    )
+}
+
+/// There is no run that could be resumed.
+fn without_run(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<LabError>() {
+        Ok(LabError::Broken { message, .. }) => {
+            TargetError::new(ErrorKind::Unreachable, message).into()
+        }
+        Ok(error) => error.into(),
+        Err(error) => error,
+    }
+}

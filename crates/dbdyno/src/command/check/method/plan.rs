@@ -1,0 +1,264 @@
+//! What is measured for the laws of the method: one plan with a script for each of its steps.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use verdict::method::{Asked, Role};
+use workload::{Library, Script};
+
+/// Sessions of the points without think time, where they are more than one.
+const SESSIONS: u32 = 4;
+/// Rows that are looked up.
+const ROWS: u32 = 1000;
+/// Rows that transactions change: so few that they meet, and that some have to begin again.
+const COUNTERS: u32 = 32;
+/// Seconds before the count begins. Jobs with think time begin with an operation, not with a pause: only behind it their
+/// rate is that of every later moment.
+const RAMP_UP_S: f64 = 0.2;
+
+const ROWS_TABLE: &str = "dbdyno_check_rows";
+const COUNTERS_TABLE: &str = "dbdyno_check_counters";
+const LEDGER_TABLE: &str = "dbdyno_check_ledger";
+
+/// A table that the scripts use.
+pub(super) struct Table {
+    pub name: &'static str,
+    columns: &'static str,
+    /// It holds so many rows, numbered from 1.
+    rows: u32,
+}
+
+pub(super) const TABLES: [Table; 3] = [
+    Table {
+        name: ROWS_TABLE,
+        columns: "id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL",
+        rows: ROWS,
+    },
+    Table {
+        name: COUNTERS_TABLE,
+        columns: "id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL",
+        rows: COUNTERS,
+    },
+    Table {
+        name: LEDGER_TABLE,
+        columns: "a BIGINT NOT NULL, b BIGINT NOT NULL",
+        rows: 0,
+    },
+];
+
+impl Table {
+    /// The statement that creates it in `schema`, which ends with its point.
+    pub(super) fn create(&self, schema: &str) -> String {
+        format!("CREATE TABLE {schema}{} ({})", self.name, self.columns)
+    }
+
+    /// The statement that fills it there; `None` where it begins empty.
+    pub(super) fn fill(&self, schema: &str) -> Option<String> {
+        let values: Vec<String> = (1..=self.rows).map(|id| format!("({id}, 0)")).collect();
+        let values = values.join(", ");
+        (self.rows > 0).then(|| format!("INSERT INTO {schema}{} VALUES {values}", self.name))
+    }
+}
+
+/// The steps of all [`Role`]s in their order.
+pub(super) fn text(asked: &Asked) -> String {
+    let mut text = format!(
+        "name = \"method\"\nrepeat = {}\n[validity]\ndriver_pct_max = 100.0\n\
+         driver_thread_pct_max = 100.0\nlate_starts_pct_max = 100.0\nstall_pct_max = 100.0\n",
+        asked.repetitions
+    );
+    for role in Role::ALL {
+        let (script, load) = (role.script(), load(role, asked));
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "[[step]]\nuse = \"library\"\ntests = [\"S-{script}\"]\n{load}"
+        );
+    }
+    text
+}
+
+/// Keys of a step. What only reads warms up; of what changes rows every operation counts.
+fn load(role: Role, asked: &Asked) -> String {
+    let (users, seconds) = (asked.users, asked.seconds);
+    let timed = |jobs: u32, more: &str| {
+        format!("jobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n{more}")
+    };
+    let warm = |jobs| timed(jobs, &format!("ramp_up_seconds = {RAMP_UP_S:?}"));
+    let thinking = |users, ms: f64| format!("{}\nthink_ms = {ms:?}", warm(users));
+    match role {
+        Role::Idle | Role::One | Role::Many | Role::TwiceAsMany => warm(1),
+        Role::First | Role::Second => warm(SESSIONS),
+        Role::Users => thinking(users, asked.think_ms),
+        Role::LongThink => thinking(users, 2.0 * asked.think_ms),
+        Role::HalfUsers => thinking(users / 2, asked.think_ms),
+        Role::Open => timed(
+            users,
+            &format!(
+                "arrivals = \"poisson\"\nrate_per_s = {:?}",
+                asked.rate_per_s()
+            ),
+        ),
+        Role::ShortDelay | Role::LongDelay => warm(SESSIONS),
+        Role::Commit => timed(SESSIONS, "contention = true"),
+        Role::Count => "jobs = [1]".to_owned(),
+    }
+}
+
+/// The library with the script of every role; `makes_tables` where each script makes those that it reads.
+pub(super) fn library(makes_tables: bool) -> anyhow::Result<Library> {
+    let mut library = super::super::super::library(None)?;
+    for role in Role::ALL {
+        let text = script(role, makes_tables);
+        let script = Script::parse(&text, Path::new("."));
+        let script = script.map_err(|what| anyhow::anyhow!("{}: {what}", role.script()))?;
+        let added = library.add_script(role.script(), script);
+        added.map_err(lab::LabError::from)?;
+    }
+    Ok(library)
+}
+
+fn script(role: Role, makes_tables: bool) -> String {
+    let select = format!("SELECT n FROM {ROWS_TABLE} WHERE id = :id");
+    let one_of = |rows| format!("id = {{ uniform = [1, {rows}] }}");
+    let looks_up = |times: u32| {
+        let statements = statement(&format!("sql = \"{select}\"\nrows = 1")).repeat(times as usize);
+        transaction("look-up", true, &one_of(ROWS), &statements)
+    };
+    let waits = |ms: f64| {
+        let seconds = ms / 1e3;
+        let sql = format!(
+            "sql_for = {{ postgres = \"SELECT 1 FROM pg_sleep({seconds})\", mysql = \"SELECT SLEEP({seconds})\" }}"
+        );
+        transaction("wait", true, "", &statement(&sql))
+    };
+    let [short_ms, long_ms] = Asked::DELAYS_MS;
+    let (tables, transaction): (&[&str], String) = match role {
+        Role::Idle => (
+            &[],
+            transaction("nothing", true, "", &statement("sql = \"SELECT 1\"")),
+        ),
+        Role::First
+        | Role::Second
+        | Role::Users
+        | Role::LongThink
+        | Role::HalfUsers
+        | Role::Open
+        | Role::One => (&[ROWS_TABLE], looks_up(1)),
+        Role::Many => (&[ROWS_TABLE], looks_up(Asked::STATEMENTS)),
+        Role::TwiceAsMany => (&[ROWS_TABLE], looks_up(2 * Asked::STATEMENTS)),
+        Role::ShortDelay => (&[], waits(short_ms)),
+        Role::LongDelay => (&[], waits(long_ms)),
+        Role::Commit => (&[COUNTERS_TABLE, LEDGER_TABLE], commit()),
+        Role::Count => (&[], count()),
+    };
+    let set_up = match makes_tables {
+        true => set_up(tables),
+        false => String::new(),
+    };
+    format!(
+        "name = \"{}\"\noperations = 1\nretries = 100000\n{set_up}{transaction}",
+        role.script()
+    )
+}
+
+/// One more on two counters, in any order, and a row for both: what is not committed as a whole does not add up.
+fn commit() -> String {
+    let adds = |which| {
+        let sql = format!("UPDATE {COUNTERS_TABLE} SET n = n + 1 WHERE id = :{which}");
+        statement(&format!("sql = \"{sql}\"\nrows = 1"))
+    };
+    let enters = format!("sql = \"INSERT INTO {LEDGER_TABLE} VALUES (:a, :b)\"\nrows = 1");
+    let statements = adds("a") + &statement(&enters) + &adds("b");
+    let draw = format!("a = {{ uniform = [1, {COUNTERS}] }}\nb = {{ uniform = [1, {COUNTERS}] }}");
+    transaction("commit", false, &draw, &statements)
+}
+
+/// Reads every row of the ledger, and one more ([`Asked::ROWS_BESIDE`]) if the counters add up to twice as many.
+fn count() -> String {
+    let sum = format!("(SELECT SUM(n) FROM {COUNTERS_TABLE})");
+    let twice = format!("(SELECT 2 * COUNT(*) FROM {LEDGER_TABLE})");
+    let adds_up = format!("SELECT id FROM {COUNTERS_TABLE} WHERE id = 1 AND {sum} = {twice}");
+    let statements = statement(&format!("sql = \"SELECT a FROM {LEDGER_TABLE}\""))
+        + &statement(&format!("sql = \"{adds_up}\"\nrows = 1"));
+    transaction("count", true, "", &statements)
+}
+
+fn statement(keys: &str) -> String {
+    format!("[[transaction.statement]]\n{keys}\n")
+}
+
+fn transaction(name: &str, autocommit: bool, draw: &str, statements: &str) -> String {
+    let draw = match draw {
+        "" => String::new(),
+        draw => format!("[transaction.draw]\n{draw}\n"),
+    };
+    format!("[[transaction]]\nname = \"{name}\"\nautocommit = {autocommit}\n{draw}{statements}")
+}
+
+fn set_up(names: &[&str]) -> String {
+    let tables: Vec<&Table> = TABLES
+        .iter()
+        .filter(|it| names.contains(&it.name))
+        .collect();
+    if tables.is_empty() {
+        return String::new();
+    }
+    let list = |texts: Vec<String>| {
+        let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+        quoted.join(", ")
+    };
+    let creates = tables
+        .iter()
+        .flat_map(|it| [Some(it.create("")), it.fill("")]);
+    let drops = tables
+        .iter()
+        .map(|it| format!("DROP TABLE IF EXISTS {}", it.name));
+    format!(
+        "[setup]\nwhen = \"run\"\nsql = [{}]\n[teardown]\nsql = [{}]\n",
+        list(creates.flatten().collect()),
+        list(drops.collect())
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::Plan;
+
+    use super::*;
+
+    const ASKED: Asked = Asked {
+        users: 16,
+        think_ms: 12.5,
+        seconds: 1.0,
+        repetitions: 8,
+    };
+
+    /// Every role is one step, in the order by which its points are found again.
+    #[test]
+    fn the_plan_has_every_role_at_its_step() {
+        for makes_tables in [false, true] {
+            let mut workloads = workload::registry(library(makes_tables).unwrap());
+            let mut plan = Plan::parse(&workloads, &text(&ASKED), &[]).unwrap();
+            workloads.prepare(&mut plan).unwrap();
+            assert_eq!(plan.step.len(), Role::ALL.len());
+            for role in Role::ALL {
+                let step = &plan.step[role.step() as usize - 1];
+                assert_eq!(step.tests, [format!("S-{}", role.script())]);
+            }
+        }
+    }
+
+    /// Roles of one script have the same text.
+    #[test]
+    fn each_table_is_made_where_it_is_used() {
+        let commit = script(Role::Commit, true);
+        assert!(
+            commit.contains("CREATE TABLE dbdyno_check_ledger"),
+            "{commit}"
+        );
+        assert!(!commit.contains("INSERT INTO dbdyno_check_ledger VALUES (1"));
+        assert!(!script(Role::Commit, false).contains("CREATE"));
+        assert_eq!(script(Role::First, true), script(Role::Open, true));
+    }
+}

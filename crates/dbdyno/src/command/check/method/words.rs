@@ -1,0 +1,244 @@
+//! How the findings of the laws read, for people and for programs.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use verdict::method::{Finding, Law, Outcome, Seen};
+
+/// A law in words.
+struct Words {
+    /// In JSON.
+    id: &'static str,
+    law: &'static str,
+    /// Behind the numbers.
+    unit: &'static str,
+    decimals: usize,
+}
+
+const fn words(id: &'static str, law: &'static str, unit: &'static str, decimals: usize) -> Words {
+    Words {
+        id,
+        law,
+        unit,
+        decimals,
+    }
+}
+
+fn of(law: Law) -> Words {
+    match law {
+        Law::ThinkTime => words(
+            "think_time",
+            "twice the think time halves the rate",
+            "times the rate",
+            3,
+        ),
+        Law::ResponseTime => words(
+            "response_time",
+            "users = rate × (response + think time)",
+            "users",
+            2,
+        ),
+        Law::Users => words(
+            "users",
+            "twice the users give at most twice the rate",
+            "times the rate",
+            3,
+        ),
+        Law::OfferedRate => words(
+            "offered_rate",
+            "a rate below capacity is delivered",
+            "operations/s",
+            1,
+        ),
+        Law::HalvesRate => words(
+            "halves_rate",
+            "the same load twice gives the same rate",
+            "operations/s",
+            0,
+        ),
+        Law::HalvesMedian => words("halves_median", "... and the same median response", "µs", 1),
+        Law::Statements => words(
+            "statements",
+            "100 more statements cost 100 times one",
+            "ms",
+            3,
+        ),
+        Law::Delay => words("delay", "50 ms more in the server show as that", "ms", 2),
+        Law::Committed => words(
+            "committed",
+            "what was committed was changed, no more",
+            "transactions",
+            0,
+        ),
+        Law::Counts => words(
+            "counts",
+            "histograms count every operation",
+            "operations",
+            0,
+        ),
+        Law::Times => words(
+            "times",
+            "... and add up to the sessions' time",
+            "s a point",
+            4,
+        ),
+        Law::Floor => words("floor", "200 µs (on mock:) are measured as that", "µs", 1),
+        Law::Clock => words("clock", "driver's and server's clocks run alike", "s", 4),
+    }
+}
+
+/// How many laws ended how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub holds: usize,
+    pub broken: usize,
+    pub not_told: usize,
+    pub not_offered: usize,
+}
+
+impl Counted {
+    pub(super) fn of(findings: &[Finding]) -> Self {
+        let mut counted = Self::default();
+        for finding in findings {
+            *match finding.outcome {
+                Outcome::Holds(_) => &mut counted.holds,
+                Outcome::Broken(_) => &mut counted.broken,
+                Outcome::TooNoisy(_) | Outcome::BrokenOnce(_) | Outcome::Invalid { .. } => {
+                    &mut counted.not_told
+                }
+                Outcome::NotOffered(_) => &mut counted.not_offered,
+            } += 1;
+        }
+        counted
+    }
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds(_) => "holds",
+        Outcome::Broken(_) => "broken",
+        Outcome::TooNoisy(_) | Outcome::BrokenOnce(_) | Outcome::Invalid { .. } => "not_told",
+        Outcome::NotOffered(_) => "not_offered",
+    }
+}
+
+/// Why a law is not told or not offered.
+fn reason(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Holds(_) | Outcome::Broken(_) => None,
+        Outcome::TooNoisy(_) => Some("the machine is too noisy".to_owned()),
+        Outcome::BrokenOnce(_) => Some("broken in one of two measurements".to_owned()),
+        Outcome::Invalid {
+            valid,
+            repetitions,
+            reason,
+        } => Some(format!(
+            "{valid} of {repetitions} repetitions are valid: {reason}"
+        )),
+        Outcome::NotOffered(why) => Some(why.clone()),
+    }
+}
+
+fn seen(outcome: &Outcome) -> Option<&Seen> {
+    match outcome {
+        Outcome::Holds(seen)
+        | Outcome::Broken(seen)
+        | Outcome::TooNoisy(seen)
+        | Outcome::BrokenOnce(seen) => Some(seen),
+        Outcome::Invalid { .. } | Outcome::NotOffered(_) => None,
+    }
+}
+
+fn numbers(law: Law, seen: &Seen) -> String {
+    let Words { unit, decimals, .. } = of(law);
+    let number = |x: f64| match x.is_finite() {
+        true => format!("{x:.decimals$}"),
+        false => "–".to_owned(),
+    };
+    let Seen {
+        expected,
+        seen,
+        low,
+        high,
+    } = *seen;
+    let most = match law {
+        Law::Users => "at most ",
+        _ => "",
+    };
+    let range = match low < high {
+        true => format!(" ({} to {})", number(low), number(high)),
+        false => String::new(),
+    };
+    format!(
+        "{most}{} {unit} expected, {} seen{range}",
+        number(expected),
+        number(seen)
+    )
+}
+
+/// A line for each law.
+pub(super) fn table(findings: &[Finding]) -> String {
+    let width = findings.iter().map(|it| of(it.law).law.chars().count());
+    let width = width.max().unwrap_or(0);
+    let mut text = String::new();
+    for Finding { law, outcome } in findings {
+        let word = match name(outcome) {
+            "broken" => "BROKEN",
+            "not_told" => "not told",
+            "not_offered" => "–",
+            other => other,
+        };
+        let told = seen(outcome).map(|seen| numbers(*law, seen));
+        let all: Vec<String> = reason(outcome).into_iter().chain(told).collect();
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "  {:width$}  {word:8}  {}",
+            of(*law).law,
+            all.join(": ")
+        );
+    }
+    text
+}
+
+/// The one line to trust, or the reason why not.
+pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
+    let counted = Counted::of(findings);
+    let told = counted.holds + counted.broken;
+    if counted.broken > 0 {
+        let broken = findings.iter().filter(|it| it.outcome.is_broken());
+        let broken: Vec<&str> = broken.map(|it| of(it.law).law).collect();
+        return format!(
+            "dbdyno does NOT measure this target rightly: {} of {told} laws are broken: {}",
+            counted.broken,
+            broken.join("; ")
+        );
+    }
+    let not_told = match counted.not_told {
+        0 => String::new(),
+        n => format!(", {n} could not be told"),
+    };
+    if counted.holds == 0 {
+        return format!(
+            "whether dbdyno measures this target rightly is not known: no law could be told{not_told}"
+        );
+    }
+    let own = own.map_or_else(String::new, |(us, pct)| {
+        format!(
+            "; the driver's own cost is {us:.1} µs an operation, {pct:.0} % of a statement that asks for nothing"
+        )
+    });
+    let holds = counted.holds;
+    format!("dbdyno measures this target rightly: {holds} of {told} laws hold{not_told}{own}")
+}
+
+pub(super) fn json(finding: &Finding) -> Value {
+    let Words { id, law, unit, .. } = of(finding.law);
+    let outcome = &finding.outcome;
+    let of = |figure: fn(&Seen) -> f64| seen(outcome).map(figure);
+    json!({
+        "id": id, "law": law, "outcome": name(outcome), "unit": unit,
+        "expected": of(|it| it.expected), "seen": of(|it| it.seen), "low": of(|it| it.low),
+        "high": of(|it| it.high), "reason": reason(outcome),
+    })
+}

@@ -1,0 +1,196 @@
+//! `dbdyno check --method` on databases of every engine: the laws hold, a target that loses what it acknowledged is found,
+//! and nothing is left behind.
+
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+use target::server::LocalServer;
+
+use crate::common::{Ended, Place, need_duckdb};
+use crate::{mysql, postgres};
+
+/// Points so short that the whole check takes a minute. What chance has a part in may then not be told, but is not broken:
+/// that is less likely than one in 1,000,000 however busy the machine is.
+const SHORT: [&str; 5] = ["--method", "--yes", "--json", "--seconds", "0.1"];
+const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
+
+/// What it says of a database. It may take as long as it needs: a busy machine is no fault.
+fn method(place: &Place, url: &str) -> (Ended, Value) {
+    let mut command = place.command(&[&["check", "--target", url], &SHORT[..]].concat());
+    let ended = Ended::of(command.output().unwrap());
+    let found: Value =
+        serde_json::from_str(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {}", ended.stderr));
+    let method = found["method"].clone();
+    (ended, method)
+}
+
+fn law<'v>(method: &'v Value, id: &str) -> &'v Value {
+    let mut laws = method["laws"].as_array().unwrap().iter();
+    laws.find(|law| law["id"] == id).unwrap()
+}
+
+/// No law is broken, those hold that chance has no part in, and those are not offered that are named.
+fn is_right(url: &str, not_offered: &[&str]) {
+    let place = Place::new();
+    is_right_in(&place, url, not_offered);
+}
+
+fn is_right_in(place: &Place, url: &str, not_offered: &[&str]) {
+    let (ended, method) = method(place, url);
+    assert_eq!(ended.status, 0, "{method:#}");
+    assert_eq!(method["broken"], 0, "{method:#}");
+    for id in ["committed", "counts", "times"] {
+        assert_eq!(law(&method, id)["outcome"], "holds", "{method:#}");
+    }
+    let laws = method["laws"].as_array().unwrap().iter();
+    let missing = laws.filter(|law| law["outcome"] == "not_offered");
+    let missing: Vec<&str> = missing.map(|law| law["id"].as_str().unwrap()).collect();
+    assert_eq!(missing, not_offered, "{method:#}");
+    assert!(law(&method, "committed")["seen"].as_f64().unwrap() > 0.0);
+    assert!(method["own_us"].as_f64().unwrap() > 0.0);
+    let verdict = method["verdict"].as_str().unwrap();
+    assert!(
+        verdict.starts_with("dbdyno measures this target rightly: "),
+        "{verdict}"
+    );
+}
+
+/// Nothing is left beside a file that was never created.
+fn a_file_is_measured_rightly(engine: &str) {
+    let place = Place::new();
+    is_right_in(&place, &place.url(engine, "bench.db"), &["delay", "clock"]);
+    let files = std::fs::read_dir(place.path("")).unwrap();
+    let left: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn sqlite_is_measured_rightly() {
+    a_file_is_measured_rightly("sqlite");
+}
+
+#[test]
+fn duckdb_is_measured_rightly() {
+    need_duckdb();
+    a_file_is_measured_rightly("duckdb");
+}
+
+#[test]
+fn a_database_in_memory_is_measured_rightly() {
+    is_right("sqlite:", &["delay", "clock"]);
+}
+
+#[test]
+fn a_running_postgres_is_measured_rightly() {
+    let server = postgres::server("");
+    is_right(&postgres::url(&server, "dbdyno"), &[]);
+    assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
+}
+
+#[test]
+fn a_running_mariadb_is_measured_rightly() {
+    let server = mysql::server("");
+    is_right(&mysql::url(&server, server.superuser()), &[]);
+    assert_eq!(mysql::ask(&server, "SHOW DATABASES LIKE 'dbdyno%'"), "");
+}
+
+#[test]
+fn a_server_that_dbdyno_starts_is_measured_rightly() {
+    is_right("postgres+local:?version=18", &[]);
+}
+
+const LEDGER: &str = "SELECT count(*) FROM pg_tables WHERE tablename = 'dbdyno_check_ledger'";
+/// Every row of a transaction that adds twice to one counter vanishes within it, and nobody is told.
+const FORGETFUL: &str = "CREATE RULE forgets AS ON INSERT TO dbdyno_check.dbdyno_check_ledger WHERE NEW.a = NEW.b \
+     DO ALSO DELETE FROM dbdyno_check.dbdyno_check_ledger WHERE a = b";
+
+/// A check in the background, from when its tables are there.
+fn begun(place: &Place, server: &LocalServer) -> Child {
+    let url = postgres::url(server, "dbdyno");
+    let mut command = place.command(&[&["check", "--target", &url], &SHORT[..]].concat());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    while postgres::psql(server, LEDGER) != "1" {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+#[test]
+fn a_server_that_loses_what_it_acknowledged_is_found() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let child = begun(&place, &server);
+    postgres::psql(&server, FORGETFUL);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let method = &found["method"];
+    assert_eq!(law(method, "committed")["outcome"], "broken", "{method:#}");
+    assert_eq!(
+        (&method["is_right"], &method["broken"]),
+        (&false.into(), &1.into())
+    );
+    let verdict = method["verdict"].as_str().unwrap();
+    assert!(
+        verdict.starts_with("dbdyno does NOT measure this target rightly: 1 of "),
+        "{verdict}"
+    );
+    assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
+}
+
+#[test]
+fn nothing_begins_without_consent_or_in_somebodys_schema() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let url = postgres::url(&server, "dbdyno");
+    let ended = place.dbdyno(&["check", "--target", &url, "--method"]);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(
+        ended
+            .sentence()
+            .contains("creates tables in the schema \"dbdyno_check\""),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
+    postgres::psql(&server, "CREATE SCHEMA dbdyno_check");
+    let ended = place.dbdyno(&["check", "--target", &url, "--method", "--yes"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(
+        ended
+            .sentence()
+            .contains("already exists and was not created by dbdyno"),
+        "{}",
+        ended.stderr
+    );
+    let ended = place.dbdyno(&["check", "--target", &url, "--seconds", "1"]);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+}
+
+/// Interrupted it removes what it made; killed it leaves what the next check removes.
+#[test]
+fn what_was_made_is_removed_however_it_ends() {
+    let (server, place) = (postgres::server(""), Place::new());
+    let ended_by = |signal: i32| {
+        let mut child = begun(&place, &server);
+        let pid = libc::pid_t::try_from(child.id()).unwrap();
+        // SAFETY: the child has not been waited for, so its number is still its own.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+        child.wait().unwrap().code()
+    };
+    assert_eq!(ended_by(libc::SIGINT), Some(130));
+    assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
+    assert_eq!(ended_by(libc::SIGKILL), None);
+    assert_ne!(postgres::psql(&server, NOT_LEFT), "0");
+    // The server notices a moment later that nobody is there any more.
+    let ours = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dbdyno'";
+    while postgres::psql(&server, ours) != "0" {
+        sleep(Duration::from_millis(20));
+    }
+    let url = postgres::url(&server, "dbdyno");
+    let ended = place.dbdyno(&["check", "--target", &url, "--engine", "--yes"]);
+    assert_eq!(ended.status, 0, "{}", ended.stdout);
+    assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
+}

@@ -1,0 +1,344 @@
+//! The laws on drives of the driver itself in virtual time: a right one keeps them all, and each fault that is planted in
+//! the target, in the driver or in its books breaks those that it contradicts.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use archive::{Component, Histograms, Point, PointKey, Run};
+use host::HostUse;
+use load::mock::Mock;
+use load::{
+    Arrivals, BlockingClient, Clients, Clock, Done, Drive, End, Failure, Outcome, RampUp, Request,
+    Schedule, Think,
+};
+use stats::Histogram;
+use target::Counters;
+use verdict::method::{Asked, Clocks, Finding, Law, Measured, Role, find};
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+const ASKED: Asked = Asked {
+    users: 16,
+    think_ms: 10.0,
+    seconds: 1.0,
+    repetitions: 8,
+};
+/// Time of a statement, and what a transaction takes besides.
+const STATEMENT_US: u64 = 200;
+const BESIDE_US: u64 = 100;
+const SESSIONS: u32 = 4;
+
+/// What is wrong.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    Nothing,
+    /// The target acknowledges one of ten transactions and forgets it.
+    Drops,
+    /// It does one of ten twice.
+    Repeats,
+    /// It slows down by a third from the first half of a run to the second.
+    Drifts,
+    /// It does nothing for the second hundred statements.
+    Skips,
+    /// It answers before the delay is over.
+    Hurries,
+    /// The driver pauses half as long as asked, whatever is asked.
+    ShortPauses,
+    /// It does not pause longer when asked to.
+    SamePauses,
+    /// It leaves out arrivals.
+    FewArrivals,
+    /// It drives more users than it says, where they are many.
+    MoreUsers,
+    /// Its recorder loses every second operation.
+    Forgets,
+    /// It records service times in the wrong unit.
+    Unit,
+    /// It counts failed operations as done.
+    CountsFailures,
+}
+
+/// What the database holds.
+#[derive(Default)]
+struct Database {
+    changed: AtomicU64,
+}
+
+/// A session whose successful operations are commits.
+struct Committing {
+    inner: Box<dyn BlockingClient>,
+    database: Arc<Database>,
+    fault: Fault,
+}
+
+impl BlockingClient for Committing {
+    fn operate(&mut self, request: Request) -> Result<Done, Failure> {
+        let is_tenth = request.index % 10 == 3;
+        let done = match self.inner.operate(request) {
+            Err(_) if self.fault == Fault::CountsFailures => return Ok(Done::default()),
+            done => done?,
+        };
+        let times = match self.fault {
+            Fault::Drops if is_tenth => 0,
+            Fault::Repeats if is_tenth => 2,
+            _ => 1,
+        };
+        self.database.changed.fetch_add(times, Relaxed);
+        Ok(done)
+    }
+}
+
+fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+
+fn statements(n: u32) -> Duration {
+    us(BESIDE_US + u64::from(n) * STATEMENT_US)
+}
+
+/// Sessions, time of an operation, and schedule of a role.
+fn load(role: Role, fault: Fault) -> (u32, Duration, Schedule) {
+    let think = |times: f64| {
+        let times = match fault {
+            Fault::ShortPauses => times / 2.0,
+            Fault::SamePauses => 1.0,
+            _ => times,
+        };
+        Schedule::Closed {
+            think: Think::Exponential {
+                mean: Duration::from_secs_f64(ASKED.think_ms / 1e3 * times),
+            },
+        }
+    };
+    let closed = Schedule::Closed { think: Think::None };
+    let few = match fault {
+        Fault::FewArrivals => 0.8,
+        _ => 1.0,
+    };
+    let open = Schedule::Open {
+        rate_per_s: ASKED.rate_per_s() * few,
+        arrivals: Arrivals::Poisson,
+    };
+    let (users, one) = (ASKED.users, statements(1));
+    let second = match fault {
+        Fault::Drifts => one * 4 / 3,
+        _ => one,
+    };
+    let twice = match fault {
+        Fault::Skips => Asked::STATEMENTS,
+        _ => 2 * Asked::STATEMENTS,
+    };
+    let delay = |ms: f64| one + Duration::from_secs_f64(ms / 1e3);
+    let [short_ms, long_ms] = Asked::DELAYS_MS;
+    let long_ms = match fault {
+        Fault::Hurries => long_ms * 0.8,
+        _ => long_ms,
+    };
+    match role {
+        Role::Idle | Role::One | Role::Count => (1, one, closed),
+        Role::First => (SESSIONS, one, closed),
+        Role::Second => (SESSIONS, second, closed),
+        Role::Users if fault == Fault::MoreUsers => (users * 3 / 2, one, think(1.0)),
+        Role::Users => (users, one, think(1.0)),
+        Role::LongThink => (users, one, think(2.0)),
+        Role::HalfUsers => (users / 2, one, think(1.0)),
+        Role::Open => (users, one, open),
+        Role::Many => (1, statements(Asked::STATEMENTS), closed),
+        Role::TwiceAsMany => (1, statements(twice), closed),
+        Role::ShortDelay => (SESSIONS, delay(short_ms), closed),
+        Role::LongDelay => (SESSIONS, delay(long_ms), closed),
+        Role::Commit => (SESSIONS, statements(5), closed),
+    }
+}
+
+/// One drive as a run does it.
+fn drive((role, seed): (Role, u64), fault: Fault, database: &Arc<Database>) -> Outcome {
+    let (jobs, latency, schedule) = load(role, fault);
+    let (clock, _) = Clock::new_virtual();
+    let mut mock = Mock::new().latency(latency).on(&clock);
+    if role == Role::Commit {
+        mock = mock.error_every(20);
+    }
+    let sessions = mock.sessions(jobs as usize).into_iter();
+    let clients = sessions.map(|inner| -> Box<dyn BlockingClient> {
+        match role {
+            Role::Commit => Box::new(Committing {
+                inner,
+                database: Arc::clone(database),
+                fault,
+            }),
+            _ => inner,
+        }
+    });
+    let ramp_up = match role {
+        Role::Commit | Role::Open => RampUp::None,
+        _ => RampUp::Time(Duration::from_millis(50)),
+    };
+    let how = Drive {
+        schedule,
+        ramp_up,
+        seed,
+        clock,
+        ..Drive::of_jobs(End::Time(Duration::from_secs_f64(ASKED.seconds)), &GO_ON)
+    };
+    let outcome = load::drive(Clients::Blocking(clients.collect()), &how);
+    assert_eq!(outcome.fatal, None);
+    outcome
+}
+
+fn point(outcome: &Outcome, (role, repetition): (Role, u32), fault: Fault) -> Point {
+    let key = PointKey {
+        repetition,
+        step: role.step(),
+        target: 0,
+        test: format!("S-{}", role.script()),
+        nodes: 1,
+        jobs: load(role, Fault::Nothing).0,
+        threads: 1,
+    };
+    let mut point = Point::blank(key, String::new(), Component::Database);
+    point.work.seconds = Some(ASKED.seconds);
+    point.figures = lab::point::figures_of(
+        outcome,
+        Duration::ZERO,
+        outcome.operations(),
+        &HostUse::default(),
+        Counters::default(),
+    );
+    let all = outcome.total();
+    point.histograms = match fault {
+        Fault::Forgets => {
+            let (service, response) = (halved(&all.service), halved(&all.response));
+            Histograms::of(&service, &response)
+        }
+        Fault::Unit => Histograms::of(&scaled(&all.service, 1000.0), &all.response),
+        _ => Histograms::of(&all.service, &all.response),
+    };
+    point
+}
+
+fn halved(all: &Histogram) -> Histogram {
+    let mut half = Histogram::new();
+    let buckets = all.buckets_us();
+    buckets.for_each(|(us, count)| half.record_many_ns((us * 1e3) as u64, count / 2));
+    half
+}
+
+fn scaled(all: &Histogram, factor: f64) -> Histogram {
+    let mut scaled = Histogram::new();
+    let buckets = all.buckets_us();
+    buckets.for_each(|(us, count)| scaled.record_many_ns((us * factor * 1e3) as u64, count));
+    scaled
+}
+
+fn seed(role: Role, repetition: u32) -> u64 {
+    u64::from(repetition) << 32 | u64::from(role.step())
+}
+
+/// The drives of a role in which nothing is wrong; they are the same every time.
+fn right(role: Role) -> &'static [Outcome] {
+    static RIGHT: [OnceLock<Vec<Outcome>>; Role::ALL.len()] =
+        [const { OnceLock::new() }; Role::ALL.len()];
+    RIGHT[role as usize].get_or_init(|| {
+        let repetitions = 1..=ASKED.repetitions;
+        let drives = repetitions.map(|repetition| {
+            let seed = seed(role, repetition);
+            drive((role, seed), Fault::Nothing, &Arc::default())
+        });
+        drives.collect()
+    })
+}
+
+/// All laws after all drives.
+fn findings(fault: Fault) -> Vec<Finding> {
+    let database = Arc::new(Database::default());
+    let (mut run, mut mock) = (Run::planned("method"), Run::planned("mock"));
+    for repetition in 1..=ASKED.repetitions {
+        for role in Role::ALL {
+            let is_as_ever = load(role, fault) == load(role, Fault::Nothing);
+            let mut point = match is_as_ever && role != Role::Commit {
+                true => {
+                    let outcome = &right(role)[repetition as usize - 1];
+                    point(outcome, (role, repetition), fault)
+                }
+                false => {
+                    let outcome = drive((role, seed(role, repetition)), fault, &database);
+                    point(&outcome, (role, repetition), fault)
+                }
+            };
+            if role == Role::Count {
+                let changed = database.changed.load(Relaxed) as f64;
+                point.figures.rows = Some(changed + Asked::ROWS_BESIDE);
+            }
+            run.points.push(point);
+        }
+        mock.points.push(known(repetition, fault));
+    }
+    find(&Measured {
+        asked: ASKED,
+        run: &run,
+        mock: &mock,
+        clocks: Ok(Clocks {
+            driver_s: 60.0,
+            server_s: 60.0,
+            uncertainty_s: 1e-4,
+        }),
+    })
+}
+
+/// A statement of known length.
+fn known(repetition: u32, fault: Fault) -> Point {
+    let (clock, _) = Clock::new_virtual();
+    let sessions = Mock::new()
+        .latency(us(Asked::MOCK_US as u64))
+        .on(&clock)
+        .sessions(1);
+    let how = Drive {
+        clock,
+        ..Drive::of_jobs(End::Operations { per_job: 500 }, &GO_ON)
+    };
+    let outcome = load::drive(Clients::Blocking(sessions), &how);
+    point(&outcome, (Role::Idle, repetition), fault)
+}
+
+fn broken(fault: Fault) -> Vec<Law> {
+    let findings = findings(fault);
+    let broken = findings.iter().filter(|it| it.outcome.is_broken());
+    broken.map(|it| it.law).collect()
+}
+
+#[test]
+fn a_right_driver_keeps_every_law() {
+    for finding in findings(Fault::Nothing) {
+        let holds = matches!(finding.outcome, verdict::method::Outcome::Holds(_));
+        assert!(holds, "{finding:?}");
+    }
+}
+
+#[test]
+fn faults_of_the_target_are_found() {
+    assert_eq!(broken(Fault::Drops), [Law::Committed]);
+    assert_eq!(broken(Fault::Repeats), [Law::Committed]);
+    assert_eq!(broken(Fault::Skips), [Law::Statements]);
+    assert_eq!(broken(Fault::Hurries), [Law::Delay]);
+    let drift = [Law::HalvesRate, Law::HalvesMedian];
+    assert_eq!(broken(Fault::Drifts), drift);
+}
+
+#[test]
+fn faults_of_the_driver_are_found() {
+    assert_eq!(broken(Fault::ShortPauses), [Law::ResponseTime]);
+    assert_eq!(broken(Fault::SamePauses), [Law::ThinkTime]);
+    assert_eq!(broken(Fault::FewArrivals), [Law::OfferedRate]);
+    let users = [Law::ThinkTime, Law::ResponseTime, Law::Users];
+    assert_eq!(broken(Fault::MoreUsers), users);
+}
+
+#[test]
+fn faults_of_the_books_are_found() {
+    assert_eq!(broken(Fault::Forgets), [Law::Counts, Law::Times]);
+    let unit = [Law::Delay, Law::Times, Law::Floor];
+    assert_eq!(broken(Fault::Unit), unit);
+    assert_eq!(broken(Fault::CountsFailures), [Law::Committed]);
+}
