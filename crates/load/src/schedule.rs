@@ -152,6 +152,16 @@ impl Think {
             }
         }
     }
+
+    /// What is left of a pause at a moment that has nothing to do with it, as the start of a drive for a time: with it, and
+    /// not with an operation of every job, the first moment is like any other. Of a constant pause every rest is equally
+    /// likely, of an exponential one the rest is again exponential (but for the few longest pauses).
+    fn draw_rest_ns(&self, random: &mut Random) -> u64 {
+        match *self {
+            Think::None | Think::Exponential { .. } => self.draw_ns(random),
+            Think::Constant(pause) => (random.unit() * ns(pause) as f64) as u64,
+        }
+    }
 }
 
 /// One arrival process, shared by all jobs and without a lock.
@@ -362,10 +372,12 @@ impl Pacer<'_> {
     #[inline]
     pub fn next(&mut self, free_ns: u64) -> Option<Step> {
         let intended_ns = match self.table.schedule {
-            Schedule::Closed { think } => match self.begun {
-                0 => free_ns,
-                _ => free_ns.saturating_add(think.draw_ns(&mut self.random)),
-            },
+            Schedule::Closed { think } => free_ns.saturating_add(match self.begun {
+                // A part of the work that a job has to do is no moment among many.
+                0 if self.table.until_ns == u64::MAX => 0,
+                0 => think.draw_rest_ns(&mut self.random),
+                _ => think.draw_ns(&mut self.random),
+            }),
             Schedule::Open { .. } => self.tick(free_ns)?,
             Schedule::SemiOpen {
                 operations_per_session,

@@ -48,6 +48,22 @@ fn exponential_think_time_is_drawn_per_job() {
     );
 }
 
+/// The first moment of a drive for a time is like any other: 200 jobs that pause for 100 ms do 2000 operations a second from
+/// the beginning, and not one more each. Four standard deviations about what is expected; the seed decides.
+#[test]
+fn jobs_with_think_time_begin_within_a_pause() {
+    let operations = |think, window| {
+        let how = plain(Schedule::Closed { think }, End::Time(window));
+        run(&how, sessions(Mock::new(), 200)).operations()
+    };
+    let exponential = Think::Exponential { mean: ms(100) };
+    let done = operations(exponential, ms(200));
+    assert!((320..=480).contains(&done), "{done}, not about 400");
+    // Each does one or two.
+    let done = operations(Think::Constant(ms(100)), ms(150));
+    assert!((272..=328).contains(&done), "{done}, not about 300");
+}
+
 /// The rate is the schedule's and not the target's, and the count is exact, for both kinds of arrivals.
 #[test]
 fn an_open_schedule_keeps_its_rate() {

@@ -38,7 +38,7 @@ impl CheckPlace {
             let why = found.notes.first().cloned().unwrap_or_default();
             return Err(TargetError::new(
                 ErrorKind::Unreachable,
-                format!("the suite creates tables, but {why}"),
+                format!("the check creates tables, but {why}"),
             ));
         }
         let right = found.rights.iter().find(|right| right.is_obstacle());

@@ -6,14 +6,13 @@ use std::path::Path;
 use verdict::method::{Asked, Role};
 use workload::{Library, Script};
 
-/// Sessions of the points without think time, where they are more than one.
-const SESSIONS: u32 = 4;
+/// Sessions of the points without think time, where they are more than one; fewer where fewer users are let in.
+const SESSIONS_MAX: u32 = 4;
 /// Rows that are looked up.
 const ROWS: u32 = 1000;
 /// Rows that transactions change: so few that they meet, and that some have to begin again.
 const COUNTERS: u32 = 32;
-/// Seconds before the count begins. Jobs with think time begin with an operation, not with a pause: only behind it their
-/// rate is that of every later moment.
+/// Seconds before the count begins.
 const RAMP_UP_S: f64 = 0.2;
 
 const ROWS_TABLE: &str = "dbdyno_check_rows";
@@ -81,6 +80,7 @@ pub(super) fn text(asked: &Asked) -> String {
 /// Keys of a step. What only reads warms up; of what changes rows every operation counts.
 fn load(role: Role, asked: &Asked) -> String {
     let (users, seconds) = (asked.users, asked.seconds);
+    let sessions = users.min(SESSIONS_MAX);
     let timed = |jobs: u32, more: &str| {
         format!("jobs = [{jobs}]\nmode = \"time\"\nseconds = {seconds:?}\n{more}")
     };
@@ -88,7 +88,7 @@ fn load(role: Role, asked: &Asked) -> String {
     let thinking = |users, ms: f64| format!("{}\nthink_ms = {ms:?}", warm(users));
     match role {
         Role::Idle | Role::One | Role::Many | Role::TwiceAsMany => warm(1),
-        Role::First | Role::Second => warm(SESSIONS),
+        Role::First | Role::Second => warm(sessions),
         Role::Users => thinking(users, asked.think_ms),
         Role::LongThink => thinking(users, 2.0 * asked.think_ms),
         Role::HalfUsers => thinking(users / 2, asked.think_ms),
@@ -99,8 +99,8 @@ fn load(role: Role, asked: &Asked) -> String {
                 asked.rate_per_s()
             ),
         ),
-        Role::ShortDelay | Role::LongDelay => warm(SESSIONS),
-        Role::Commit => timed(SESSIONS, "contention = true"),
+        Role::ShortDelay | Role::LongDelay => warm(sessions),
+        Role::Commit => timed(sessions, "contention = true"),
         Role::Count => "jobs = [1]".to_owned(),
     }
 }
